@@ -1,8 +1,7 @@
-"""Checks of a report's figures against other libraries, on the parts that these can take.
+"""Checks of a report's figures against other libraries, on parts that these can compute.
 
-`krippendorff`, `pingouin` and scipy are the checks, not the source: they can't take missing cells,
-continuous scores or resampling at the size of a study. A part is small enough for them, and is
-computed twice.
+`krippendorff`, `pingouin` and scipy cannot compute missing cells, continuous scores or resamples at
+the size of a study. A part that is small enough for them is computed twice.
 """
 
 from __future__ import annotations
@@ -65,13 +64,13 @@ class LibraryCheck:
 
 def verify(scores: ScoreTable) -> list[LibraryCheck]:
     """Check agreement of people, and of each judge with them, construct by construct."""
-    found: list[LibraryCheck] = []
+    checks: list[LibraryCheck] = []
     for construct in scores.constructs:
         data = construct_data(scores, construct)
-        found += _alphas(data)
-        found += _iccs(data)
-        found += _associations(data)
-    return found
+        checks += _alphas(data)
+        checks += _iccs(data)
+        checks += _associations(data)
+    return checks
 
 
 def _alphas(data: ConstructData) -> Iterator[LibraryCheck]:
@@ -203,7 +202,7 @@ def _compared(
     n: int,
 ) -> LibraryCheck:
     with warnings.catch_warnings():
-        # Their warnings are about their own insides, and no concern of a report's reader.
+        # Their warnings do not concern the reader of a report.
         warnings.simplefilter("ignore")
         try:
             other = theirs()

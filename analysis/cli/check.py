@@ -42,8 +42,8 @@ def check(
 ) -> None:
     """Check figures against thresholds, for use in automation.
 
-    Exit status: 0 all hold, 1 one falls short, 2 it can't be said (a figure is undefined or
-    unknown, a file can't be read).
+    Exit status: 0 all thresholds are met, 1 at least one is not, 2 the check could not be done (a
+    figure is undefined or unknown, a file can't be read).
 
     \b
     ccrs check my-study
@@ -69,22 +69,22 @@ def check(
                     f"{source / 'study.toml'}"
                 )
             specs = read_config(source / "study.toml")[0].check
-            found = from_study(source, {})
+            inputs = from_study(source, {})
         else:
             if thresholds is None:
-                raise CannotRun("name the demands with --thresholds FILE")
+                raise CannotRun("name a file of thresholds with --thresholds FILE")
             specs = read_checks(thresholds)
-            found = from_file(source, scales, kinds, None, None, {})
-        demands = [
+            inputs = from_file(source, scales, kinds, None, None, {})
+        limits = [
             Threshold(construct=spec.construct_key, **spec.model_dump(exclude={"construct_key"}))
             for spec in specs
         ]
         earlier = None if baseline is None else read_baseline(baseline)
         with working("Computing every figure"):
             analysis = analyse(
-                found.scores, found.preferences, found.options, found.name, found.edited
+                inputs.scores, inputs.preferences, inputs.options, inputs.name, inputs.edited
             )
-            results = checked(analysis, demands, earlier)
+            results = checked(analysis, limits, earlier)
     except (AnalysisError, StudyError) as error:
         raise CannotRun(str(error)) from None
     if as_json:
@@ -96,7 +96,7 @@ def check(
 
 
 def _say(results: Sequence[Checked]) -> None:
-    """A line a figure, and how many fall short."""
+    """A line for each figure, and how many thresholds are met."""
     for result in results:
         e = result.estimate
         whose = f"{', '.join(e.constructs)}, {e.scorers[0]}" if e.scorers else str(e.constructs)

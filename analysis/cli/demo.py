@@ -55,8 +55,8 @@ def demo(keep: Path | None, out: Path | None, verify: bool, as_json: bool) -> No
             build_example(folder).close()
             if not as_json:
                 click.echo("An example: the raters and the judge are simulated.\n")
-            found = from_study(folder, {})
-            write(found, found.name, report_folder, verify, as_json)
+            inputs = from_study(folder, {})
+            write(inputs, inputs.name, report_folder, verify, as_json)
     except (AnalysisError, StudyError) as error:
         raise CannotRun(str(error)) from None
     if not as_json:

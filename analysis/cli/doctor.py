@@ -1,4 +1,4 @@
-"""The command `ccrs doctor`: what a file or a study is, and what can be done with it."""
+"""The command `ccrs doctor`: what a file or a study contains, and what can be computed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from analysis.doctor.diagnosis import Diagnosis
     from study.importing.readers.source import RecordSource
 
-#: Words in a scorer's name that speak for a kind; anybody else is taken for a person.
+#: Words in a scorer's name that suggest a kind; other scorers are assumed to be people.
 _HINTS = {
     "judge": ("judge", "gpt", "llm", "llama", "claude", "gemini", "mistral", "qwen", "model"),
     "metric": ("em", "f1", "bleu", "rouge", "bertscore", "exact_match", "metric"),
@@ -25,17 +25,17 @@ _HINTS = {
 }
 
 
-class Patient(NamedTuple):
-    """What was found before anything was computed."""
+class SourceContents(NamedTuple):
+    """The contents of a file or a study, before anything is computed."""
 
     scores: ScoreTable | None
     form: str
     columns: dict[str, str]
-    """Column to what it holds; empty for a study."""
+    """By column: its content; empty for a study."""
     kinds: dict[str, str]
-    """Scorers whose kind the file does not say, with a guess."""
+    """Scorers whose kind the file does not state, with a guess."""
     command: str
-    """The command that takes this source further, without scales and kinds."""
+    """The next command for this source, without scales and kinds."""
     derived_from: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     """Scorers whose scores follow from those of others, with these."""
 
@@ -49,8 +49,8 @@ def doctor(source: Path, scales: tuple[str, ...], kinds: tuple[str, ...], as_jso
     """Show what a file contains and what can be computed.
 
     FILE is a table of scores or preferences, long or wide; responses or results to import; or the
-    folder of a study. Nothing is changed or written. Exit status: 0 something can be done, 1
-    nothing, 2 the file can't be read.
+    folder of a study. Nothing is changed or written. Exit status: 0 something can be computed,
+    1 nothing, 2 the file can't be read.
 
     \b
     ccrs doctor scores.csv
@@ -64,30 +64,32 @@ def doctor(source: Path, scales: tuple[str, ...], kinds: tuple[str, ...], as_jso
     if not source.exists():
         raise CannotRun(f"{source} does not exist; name a table of scores or a study's folder")
     try:
-        patient = _study(source, scales, kinds) if source.is_dir() else _file(source, scales, kinds)
-        found = None if patient.scores is None else diagnose(patient.scores)
+        contents = (
+            _study(source, scales, kinds) if source.is_dir() else _file(source, scales, kinds)
+        )
+        diagnosis = None if contents.scores is None else diagnose(contents.scores)
     except (AnalysisError, StudyError) as error:
         raise CannotRun(str(error)) from None
-    command = _command(patient, scales, kinds, found)
+    command = _command(contents, scales, kinds, diagnosis)
     if as_json:
-        _say_json(patient, found, command)
+        _say_json(contents, diagnosis, command)
     else:
-        _say(source, patient, found, command)
-    if found is not None and not found.usable:
+        _say(source, contents, diagnosis, command)
+    if diagnosis is not None and not diagnosis.usable:
         raise click.exceptions.Exit(1)
 
 
-def _study(folder: Path, scales: tuple[str, ...], kinds: tuple[str, ...]) -> Patient:
+def _study(folder: Path, scales: tuple[str, ...], kinds: tuple[str, ...]) -> SourceContents:
     if scales or kinds:
         raise CannotRun(
             f"--scale and --kind describe a bare table; a study has them in {folder / 'study.toml'}"
         )
-    found = from_study(folder, {})
+    inputs = from_study(folder, {})
     command = f"ccrs report {shlex.quote(str(folder))}"
-    return Patient(found.scores, "study", {}, {}, command, found.options.derived_from)
+    return SourceContents(inputs.scores, "study", {}, {}, command, inputs.options.derived_from)
 
 
-def _file(path: Path, scales: tuple[str, ...], kinds: tuple[str, ...]) -> Patient:
+def _file(path: Path, scales: tuple[str, ...], kinds: tuple[str, ...]) -> SourceContents:
     from analysis.core.table_declarations import read_kinds
     from study.importing.importers import importer_for
     from study.importing.readers.source import RecordSource
@@ -95,72 +97,78 @@ def _file(path: Path, scales: tuple[str, ...], kinds: tuple[str, ...]) -> Patien
 
     source = RecordSource(path)
     name = shlex.quote(str(path))
-    known = tuple(construct.key for construct in CCRS)
+    constructs = tuple(construct.key for construct in CCRS)
     columns = _columns(source)
-    held = set(columns.values())
-    if "response_a" in held or "response_b" in held:
+    roles = set(columns.values())
+    if "response_a" in roles or "response_b" in roles:
         reach = _reach_of_preferences(path, kinds)
         command = f"ccrs report SCORES --preferences {name} --preference-scale=-{reach:g}:{reach:g}"
-        return Patient(None, "preferences", columns, {}, command)
-    if not held & {"value", "value of a scorer and construct"}:
-        importer, _ = importer_for(source, known, None)
-        return Patient(
+        return SourceContents(None, "preferences", columns, {}, command)
+    if not roles & {"value", "value of a scorer and construct"}:
+        importer, _ = importer_for(source, constructs, None)
+        return SourceContents(
             None, importer.name, columns, {},
             f"ccrs init my-study && ccrs import my-study {name}",
         )  # fmt: skip
-    given = read_kinds(kinds)
-    guessed = {who: _guess(who) for who in _without_kind(source, columns) if who not in given}
-    all_kinds = (*kinds, *(f"{who}={kind}" for who, kind in guessed.items()))
+    declared = read_kinds(kinds)
+    guessed = {
+        scorer: _guess(scorer)
+        for scorer in _without_kind(source, columns)
+        if scorer not in declared
+    }
+    all_kinds = (*kinds, *(f"{scorer}={kind}" for scorer, kind in guessed.items()))
     scores = from_file(path, scales, all_kinds, None, None, {}).scores
-    form = "long" if "value" in held else "wide"
-    return Patient(scores, f"{form} table of scores", columns, guessed, f"ccrs report {name}")
+    form = "long" if "value" in roles else "wide"
+    return SourceContents(
+        scores, f"{form} table of scores", columns, guessed, f"ccrs report {name}"
+    )
 
 
 def _columns(source: RecordSource) -> dict[str, str]:
-    """Each column with what it holds."""
+    """Each column with its content."""
     from study.importing.formats import preferences, responses, scores, scores_wide
     from study.importing.read_table import wide_constructs
     from study.importing.readers.column_layout import folded, layout_of
 
     names = source.head.columns
-    there = folded(names)
-    if there & {"response_a", "response_b"}:
+    lower_names = folded(names)
+    if lower_names & {"response_a", "response_b"}:
         fields = preferences.FIELDS
     elif responses.matches(source.head):
         fields = responses.FIELDS
     else:
         fields = scores.FIELDS
     layout = layout_of(names, fields, lambda _: False, families=fields is responses.FIELDS)
-    held = {column: field.removesuffix("_key") for field, column in layout.columns.items()}
-    if fields is scores.FIELDS and not set(held.values()) & {"construct", "value"}:
+    roles = {column: field.removesuffix("_key") for field, column in layout.columns.items()}
+    if fields is scores.FIELDS and not set(roles.values()) & {"construct", "value"}:
         constructs = wide_constructs(source)
         for column in names:
             if scores_wide.measured(column, constructs) is not None:
-                held[column] = "value of a scorer and construct"
+                roles[column] = "value of a scorer and construct"
     return {
-        column: held.get(column, "text or passages" if column in layout.passages else "not read")
+        column: roles.get(column, "text or passages" if column in layout.passages else "not read")
         for column in names
     }
 
 
 def _without_kind(source: RecordSource, columns: dict[str, str]) -> list[str]:
-    """Scorers whose kind no row says, in order of appearance."""
+    """Scorers whose kind no row states, in order of appearance."""
     from study.importing.readers.input_file import Record
 
     by_role = {role: column for column, role in columns.items()}
-    found: dict[str, bool] = {}
+    with_kind: dict[str, bool] = {}
     for column, role in columns.items():
-        who, colon, _ = column.rpartition(":")
+        name, colon, _ = column.rpartition(":")
         if role.startswith("value of") and colon:
-            found[who.strip()] = False
+            with_kind[name.strip()] = False
     scorer, kind = by_role.get("scorer"), by_role.get("scorer_kind")
     for record in source.peeked() if scorer is not None else ():
         if scorer is not None and isinstance(record, Record):
-            who = str(record.cells.get(scorer) or "").strip()
-            said = bool(kind and str(record.cells.get(kind) or "").strip())
-            if who:
-                found[who] = found.get(who, False) or said
-    return [who for who, said in found.items() if not said]
+            name = str(record.cells.get(scorer) or "").strip()
+            stated = bool(kind and str(record.cells.get(kind) or "").strip())
+            if name:
+                with_kind[name] = with_kind.get(name, False) or stated
+    return [name for name, stated in with_kind.items() if not stated]
 
 
 def _guess(scorer: str) -> str:
@@ -181,66 +189,77 @@ def _reach_of_preferences(path: Path, kinds: tuple[str, ...]) -> float:
 
 
 def _command(
-    patient: Patient, scales: tuple[str, ...], kinds: tuple[str, ...], found: Diagnosis | None
+    contents: SourceContents,
+    scales: tuple[str, ...],
+    kinds: tuple[str, ...],
+    diagnosis: Diagnosis | None,
 ) -> str:
-    words = [patient.command]
-    if found is not None:
-        declared = (*scales, *found.scales)
-        said = (*kinds, *(f"{who}={kind}" for who, kind in patient.kinds.items()))
+    words = [contents.command]
+    if diagnosis is not None:
+        declared = (*scales, *diagnosis.scales)
+        all_kinds = (*kinds, *(f"{scorer}={kind}" for scorer, kind in contents.kinds.items()))
         words += [f"--scale {shlex.quote(scale)}" for scale in declared]
-        words += [f"--kind {shlex.quote(kind)}" for kind in said]
+        words += [f"--kind {shlex.quote(kind)}" for kind in all_kinds]
     return " ".join(words)
 
 
-def _say(source: Path, patient: Patient, found: Diagnosis | None, command: str) -> None:
+def _say(source: Path, contents: SourceContents, diagnosis: Diagnosis | None, command: str) -> None:
     from analysis.render.formatting import counted, listed
 
-    click.echo(f"{source.name or source}: {patient.form}")
-    if patient.columns:
+    click.echo(f"{source.name or source}: {contents.form}")
+    if contents.columns:
         click.echo("\nColumns")
-        width = max(map(len, patient.columns))
-        for column, role in patient.columns.items():
+        width = max(map(len, contents.columns))
+        for column, role in contents.columns.items():
             click.echo(f"  {column:{width}}  {role}")
-    for who, kind in patient.kinds.items():
-        click.echo(f"  the file does not say what kind of scorer {who} is; taken for {kind} here")
-    if found is None:
+    for scorer, kind in contents.kinds.items():
+        click.echo(
+            f"  the file does not state the kind of the scorer {scorer}; assumed here: {kind}"
+        )
+    if diagnosis is None:
         click.echo(f"\nNext:   {command}")
         return
     click.echo(
-        f"\nHolds\n  {counted(found.responses, 'response')}, "
-        f"{counted(found.queries, 'query', 'queries')}, {counted(found.systems, 'system')}, "
-        f"{counted(found.raters, 'rater')}"
+        f"\nContains\n  {counted(diagnosis.responses, 'response')}, "
+        f"{counted(diagnosis.queries, 'query', 'queries')}, "
+        f"{counted(diagnosis.systems, 'system')}, {counted(diagnosis.raters, 'rater')}"
     )
-    for one in found.scored:
+    for values in diagnosis.scored:
         scale = (
-            f"declared {one.declared}" if one.declared
-            else f"looks like {one.looks_like}" if one.looks_like
-            else "no usual scale" if one.n else "no values"
+            f"declared {values.declared}" if values.declared
+            else f"looks like {values.looks_like}" if values.looks_like
+            else "no usual scale" if values.n else "no values"
         )  # fmt: skip
-        ends = f"{one.low + 0:g} to {one.high + 0:g}, {one.distinct} distinct; " if one.n else ""
-        missing = f", {one.missing:,} missing" if one.missing else ""
-        whose = f"{one.construct}, {one.scorer} ({one.kind})"
-        click.echo(f"  {whose}: {one.n:,} values{missing}; {ends}{scale}")
-    for who, others in patient.derived_from.items():
-        click.echo(f"  {who} follows from the scores of {listed(others)}")
+        ends = (
+            f"{values.low + 0:g} to {values.high + 0:g}, {values.distinct} distinct; "
+            if values.n
+            else ""
+        )
+        missing = f", {values.missing:,} missing" if values.missing else ""
+        whose = f"{values.construct}, {values.scorer} ({values.kind})"
+        click.echo(f"  {whose}: {values.n:,} values{missing}; {ends}{scale}")
+    for scorer, others in contents.derived_from.items():
+        click.echo(f"  {scorer} follows from the scores of {listed(others)}")
     click.echo("\nCan be computed")
-    for finding in found.findings:
+    for finding in diagnosis.findings:
         if finding.possible:
             remark = f" ({finding.remark})" if finding.remark else ""
-            click.echo(f"  {finding.what}{remark}")
-    if not found.usable:
-        click.echo("  nothing")
-    blocked = [finding for finding in found.findings if not finding.possible]
+            click.echo(f"  {finding.subject}{remark}")
+    if not diagnosis.usable:
+        click.echo("  no statistic")
+    blocked = [finding for finding in diagnosis.findings if not finding.possible]
     if blocked:
         click.echo("\nCan't be computed, and why")
         for finding in blocked:
-            click.echo(f"  {finding.what}: {finding.why}")
-    if found.scales:
+            click.echo(f"  {finding.subject}: {finding.why}")
+    if diagnosis.scales:
         click.echo("\nThe scale is a guess from the values; it is used only once you declare it.")
-    click.echo(f"\nNext:   {command}" if found.usable else "\nNext:   bring in scores with values")
+    click.echo(
+        f"\nNext:   {command}" if diagnosis.usable else "\nNext:   bring in scores with values"
+    )
 
 
-def _say_json(patient: Patient, found: Diagnosis | None, command: str) -> None:
+def _say_json(contents: SourceContents, diagnosis: Diagnosis | None, command: str) -> None:
     import json
     import math
 
@@ -252,11 +271,11 @@ def _say_json(patient: Patient, found: Diagnosis | None, command: str) -> None:
         return None if isinstance(value, float) and math.isnan(value) else value
 
     content = {
-        "form": patient.form,
-        "columns": patient.columns,
-        "guessed_kinds": patient.kinds,
-        "derived_from": plain(dict(patient.derived_from)),
-        "diagnosis": None if found is None else plain(found.as_json()),
+        "form": contents.form,
+        "columns": contents.columns,
+        "guessed_kinds": contents.kinds,
+        "derived_from": plain(dict(contents.derived_from)),
+        "diagnosis": None if diagnosis is None else plain(diagnosis.as_json()),
         "command": command,
     }
     click.echo(json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1))

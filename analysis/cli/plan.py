@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from analysis.planning.simulation import StudyPlan
 
 
-#: Half widths asked for where none is named; those in points are for a scale 100 wide.
+#: Half widths by default; those in points are for a scale 100 wide.
 WANTED = {
     "krippendorff_alpha": 0.1,
     "pearson": 0.1,
@@ -60,7 +60,7 @@ WANTED = {
     show_default=True,
     help="Queries that the judge alone scores, for corrected means.",
 )
-@click.option("--construct", help="Construct of the pilot. Default: the first that will do.")
+@click.option("--construct", help="Construct of the pilot. Default: the first that is suitable.")
 @click.option("--scorer", help="Judge or metric of the pilot. Default: the first.")
 @click.option(
     "--minutes",
@@ -80,7 +80,7 @@ WANTED = {
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.8,
     show_default=True,
-    help="Share of studies that is to keep to a wanted width.",
+    help="Share of studies that shall reach a wanted width.",
 )
 @click.option(
     "--level",
@@ -144,12 +144,12 @@ def plan(
         else:
             if not source.exists():
                 raise CannotRun(f"{source} does not exist; name a study's folder or a table")
-            found = (
+            inputs = (
                 from_study(source, {})
                 if source.is_dir()
                 else from_file(source, scales, kinds, None, None, {})
             )
-            stated, per_query, width, note = pilot_of(found, construct, scorer)
+            stated, per_query, width, note = pilot_of(inputs, construct, scorer)
             notes.append(note)
             if components:
                 stated = overridden(stated, components)
@@ -160,7 +160,7 @@ def plan(
                 )
         if minutes is None:
             minutes = 1.0
-            notes.append("Hours: 1 minute a response is assumed; say yours with --minutes")
+            notes.append("Hours: 1 minute a response is assumed; set it with --minutes")
         with progress_bar("Simulating designs", hidden=as_json) as advance:
             done = planned(
                 stated,
@@ -194,16 +194,16 @@ def _wanted(texts: tuple[str, ...], width: float) -> dict[str, float]:
     from analysis.planning.simulated_study import STATISTICS
 
     if not texts:
-        in_points = {name for name, what in STATISTICS.items() if what.points}
+        in_points = {name for name, statistic in STATISTICS.items() if statistic.points}
         return {k: v * width / 100 if k in in_points else v for k, v in WANTED.items()}
-    found = {}
+    half_widths = {}
     for text in texts:
         name, _, number = text.partition("=")
         try:
-            found[name] = float(number)
+            half_widths[name] = float(number)
         except ValueError:
             raise CannotRun(f"--wanted {text}: write STATISTIC=HALFWIDTH, such as bias=4") from None
-    return found
+    return half_widths
 
 
 def _numbers(option: str, text: str) -> list[int]:
@@ -252,7 +252,7 @@ def _say(done: StudyPlan, notes: list[str]) -> None:
 
 
 def pilot_of(
-    found: AnalysisInput, construct: str | None, scorer: str | None
+    inputs: AnalysisInput, construct: str | None, scorer: str | None
 ) -> tuple[Components, int, float, str]:
     """Components of the first construct that gives some, with responses a query and the width."""
     import numpy as np
@@ -262,17 +262,17 @@ def pilot_of(
     from analysis.core.layouts import of_one_layout
     from analysis.planning.components import components_of
 
-    scores, said = of_one_layout(found.scores)
-    keys = (construct,) if construct else found.scores.constructs
-    if construct and construct not in found.scores.constructs:
-        there = ", ".join(found.scores.constructs)
-        raise AnalysisError(f"there is no construct {construct!r}; there are {there}")
+    scores, layout_note = of_one_layout(inputs.scores)
+    keys = (construct,) if construct else inputs.scores.constructs
+    if construct and construct not in inputs.scores.constructs:
+        listed = ", ".join(inputs.scores.constructs)
+        raise AnalysisError(f"unknown construct {construct!r}; there are {listed}")
     why: list[str] = []
     for key in keys:
         data = construct_data(scores, key)
         if scorer is not None and scorer not in data.scorers:
-            there = ", ".join(data.scorers) or "none"
-            why.append(f"{key}: there is no judge or metric {scorer!r}; there are {there}")
+            listed = ", ".join(data.scorers) or "none"
+            why.append(f"{key}: unknown judge or metric {scorer!r}; there are {listed}")
             continue
         judge = scorer or next(iter(data.scorers), None)
         try:
@@ -284,17 +284,17 @@ def pilot_of(
             continue
         rated = data.query[np.isfinite(data.ratings).any(axis=1)]
         per_query = max(1, round(rated.size / max(1, len(set(rated.tolist())))))
-        scale = found.scores.scale(key)
+        scale = inputs.scores.scale(key)
         width = float(np.nanmax(data.ratings) - np.nanmin(data.ratings))
         width = width if scale is None else scale.width
-        note = f"Components: from {found.name}, {key}{f' and {judge}' if judge else ''}"
-        note = note if said is None else f"{note}. {said}"
+        note = f"Components: from {inputs.name}, {key}{f' and {judge}' if judge else ''}"
+        note = note if layout_note is None else f"{note}. {layout_note}"
         return parts, per_query, width, note
-    raise AnalysisError("\n".join(["no construct can serve as pilot", *why]))
+    raise AnalysisError("\n".join(["no construct is suitable as pilot", *why]))
 
 
 def overridden(pilot: Components, text: str) -> Components:
-    """The pilot's components with those replaced that are stated."""
+    """The pilot's components, with stated ones in their place."""
     from dataclasses import replace
 
     from analysis.planning.components import parse_components

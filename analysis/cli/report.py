@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    help="Folder of the report. Default: report/ in the study, or NAME-report/ beside NAME.csv.",
+    help="Folder of the report. Default: report/ in the study, or NAME-report/ next to NAME.csv.",
 )
 @scale_option
 @kind_option
 @click.option(
     "--preferences",
     type=click.Path(path_type=Path),
-    help="Table of comparisons of two responses, beside a table of scores.",
+    help="Table of comparisons of two responses, in addition to a table of scores.",
 )
 @click.option("--preference-scale", metavar="MIN:MAX", help="Scale of that table's values.")
 @click.option(
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 @click.option(
     "--layout",
     type=click.Choice(["single", "side_by_side"]),
-    help="Which of people's ratings are taken, where they rated in two layouts of the page. "
+    help="Which of people's ratings are used, where they rated in two layouts of the page. "
     "Default: the one with more values.",
 )
 @click.option("--resamples", type=click.IntRange(100, 100_000), help="Default: 2000.")
@@ -57,28 +57,28 @@ if TYPE_CHECKING:
 @click.option(
     "--second-metrics",
     metavar="NAME,NAME",
-    help="Constructs or scorers that make up a second set of metrics beside the others.",
+    help="Constructs or scorers that make up a second set of metrics.",
 )
 @click.option(
     "--published/--no-published",
     default=None,
-    help="Show the CCRS paper's own figures beside systems A to F. Default: off.",
+    help="Show the CCRS paper's figures next to those of systems A to F. Default: off.",
 )
 @click.option(
     "--margin",
     "non_inferiority_margin",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    help="How much lower than a rater's a judge's correlation may be. Default: not tested.",
+    help="By how much a judge's correlation may be lower than a rater's. Default: not tested.",
 )
 @click.option(
     "--bias-margin",
     type=click.FloatRange(0, min_open=True),
-    help="Points within which a bias counts as none. Default: not tested.",
+    help="Margin in points of the equivalence test of the bias. Default: not tested.",
 )
 @click.option(
     "--alt-test-epsilon",
     type=click.FloatRange(0, 1, max_open=True),
-    help="Of the alternative annotator test: .2 experts, .15 skilled raters, .1 a crowd.",
+    help="Allowance of the alternative annotator test: .2 experts, .15 skilled raters, .1 a crowd.",
 )
 @click.option(
     "--hypotheses",
@@ -149,7 +149,7 @@ def report(
         if not path.exists():
             raise CannotRun(f"{path} does not exist; name a study's folder or a table of scores")
     folder = out or default_folder(source)
-    given = {
+    options = {
         "reference": reference,
         "layout": layout,
         "resamples": resamples,
@@ -164,7 +164,7 @@ def report(
         "overall": overall,
         "target_width": target_width,
     }
-    chosen = {key: value for key, value in given.items() if value is not None}
+    chosen = {key: value for key, value in options.items() if value is not None}
     try:
         check_folder(folder)
         if source.is_dir():
@@ -173,14 +173,14 @@ def report(
                     "--scale, --kind, --preferences and --hypotheses describe a bare table; a "
                     f"study has them in {source / 'study.toml'}"
                 )
-            found = from_study(source, chosen)
+            inputs = from_study(source, chosen)
         else:
-            found = from_file(
+            inputs = from_file(
                 source, scales, kinds, preferences, preference_scale, chosen, hypotheses
             )
         if second_metrics is not None:
-            _check_names(found.options.second_metrics, found.scores)
-        write(found, title or found.name, folder, verify, as_json)
+            _check_names(inputs.options.second_metrics, inputs.scores)
+        write(inputs, title or inputs.name, folder, verify, as_json)
     except (AnalysisError, StudyError) as error:
         raise CannotRun(str(error)) from None
     if show:
@@ -193,17 +193,20 @@ def _names(text: str | None) -> tuple[str, ...] | None:
 
 def _check_names(names: tuple[str, ...], scores: ScoreTable) -> None:
     kinds = scores.scorer_kinds
-    known = [*scores.constructs, *(n for n, kind in kinds.items() if kind in {"judge", "metric"})]
+    names_present = [
+        *scores.constructs,
+        *(n for n, kind in kinds.items() if kind in {"judge", "metric"}),
+    ]
     for name in names:
-        if name not in known:
+        if name not in names_present:
             raise CannotRun(
-                f"--second-metrics names {name!r}, which is no construct or scorer of the table; "
-                f"there are {', '.join(dict.fromkeys(known))}"
+                f"--second-metrics {name}: the table has no such construct or scorer; "
+                f"there are {', '.join(dict.fromkeys(names_present))}"
             )
 
 
 def default_folder(source: Path) -> Path:
-    """Where a report goes unless --out says otherwise."""
+    """The folder of a report without --out."""
     if source.is_dir():
         return source / "report"
     return source.with_name(f"{source.stem}-report")
@@ -214,13 +217,13 @@ def write(source: AnalysisInput, title: str, folder: Path, verify: bool, as_json
     from analysis.render import terminal
     from analysis.render.verdicts import verdicts
 
-    # The verdict first: what it needs takes a fraction of the whole.
+    # The verdict comes first: its computation takes a fraction of the whole.
     first = headline(
         source.scores, source.preferences, source.options, title, source.edited, source.probes
     )
-    found = verdicts(first)
+    verdict_list = verdicts(first)
     if not as_json:
-        terminal.say_verdicts(first, found)
+        terminal.print_verdicts(first, verdict_list)
 
     from analysis.pipeline.report_files import as_document, write_document
     from analysis.topics.agreement.largest_disagreements import largest_disagreements
@@ -232,7 +235,7 @@ def write(source: AnalysisInput, title: str, folder: Path, verify: bool, as_json
             (a.scorer, a.response_id, a.construct) for a in largest_disagreements(analysis.context)
         ]
         reasons = source.reasons(responses)
-        content = as_document(analysis, command_line(), found, source.judge_runs, reasons)
+        content = as_document(analysis, command_line(), verdict_list, source.judge_runs, reasons)
         page = write_document(content, folder)
     checks: list[Any] = []
     if verify:
@@ -243,16 +246,16 @@ def write(source: AnalysisInput, title: str, folder: Path, verify: bool, as_json
             write_document(content.with_checks(checks), folder)
     differing = [check for check in checks if check["agrees"] is False]
     if as_json:
-        terminal.say_json(page, content, checks if verify else None)
+        terminal.print_json(page, content, checks if verify else None)
     else:
-        terminal.say_contradictions(content.verdicts)
-        terminal.say_written(page, analysis, checks if verify else None)
+        terminal.print_contradictions(content.verdicts)
+        terminal.print_written(page, analysis, checks if verify else None)
     if differing:
         raise click.exceptions.Exit(1)
 
 
 def command_line() -> str:
-    """The command as given, with files by name only: a report is passed on."""
+    """The command line, with files by name only, since a report is shared."""
     import shlex
 
     context = click.get_current_context()

@@ -33,7 +33,7 @@ kind_option = click.option(
     "kinds",
     multiple=True,
     metavar="SCORER=KIND",
-    help="human, adjudicated, judge or metric, where the table does not say it. Repeatable.",
+    help="human, adjudicated, judge or metric, where the table does not state it. Repeatable.",
 )
 
 
@@ -46,24 +46,24 @@ def _no_reasons(places: Sequence[Place]) -> dict[Place, str]:
 
 
 class AnalysisInput(NamedTuple):
-    """What a report is made of."""
+    """The inputs of a report."""
 
     scores: ScoreTable
     preferences: PreferenceTable | None
     options: Options
     name: str
     judge_runs: Sequence[dict[str, Any]] = ()
-    """What the judges' scores were made with, where a study knows it."""
+    """The conditions of the judges' runs, from a study."""
     edited: ScoreTable | None = None
-    """The scores with what raters changed after they had been shown more, where they did."""
+    """The scores with what raters changed after the reveal, if they did."""
     probes: ProbeTable | None = None
-    """Answers of judges to altered prompts, where any were asked."""
+    """Answers of judges to altered prompts, if there are any."""
     reasons: Callable[[Sequence[Place]], dict[Place, str]] = _no_reasons
-    """What a judge wrote before some of its scores (scorer, response, construct)."""
+    """Returns judges' rationales of some scores (scorer, response, construct)."""
 
 
 class CannotRun(click.ClickException):
-    """Bad input or usage: nothing was done."""
+    """Bad input or usage; the command did nothing."""
 
     exit_code = 2
 
@@ -100,9 +100,9 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> AnalysisInput:
             rules = rules_of_raters(connection, versions)
             interim_analyses = sum(interim_analysis_counts(connection).values())
             systems = tuple(current_systems(connection)) if config.hypotheses else ()
-        own = _own_scales(config, frame["scorer"].unique(), tuple(scales))
-        scores = ScoreTable.from_frame(frame, scales, own, names)
-        edited = None if last is None else ScoreTable.from_frame(last, scales, own, names)
+        scorer_scales = _own_scales(config, frame["scorer"].unique(), tuple(scales))
+        scores = ScoreTable.from_frame(frame, scales, scorer_scales, names)
+        edited = None if last is None else ScoreTable.from_frame(last, scales, scorer_scales, names)
         runs = [
             {**run, "account": run_record(study, run["name"])}
             for run in runs
@@ -113,9 +113,7 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> AnalysisInput:
             scale = Scale(**config.preferences.scale.model_dump())
             compared = PreferenceTable.from_frame(rows, scale)
     if scores.frame.empty and compared is None:
-        raise CannotRun(
-            f"{folder} holds no scores yet; bring them in with `ccrs import {folder} FILE`"
-        )
+        raise CannotRun(f"{folder} has no scores yet; import them with `ccrs import {folder} FILE`")
     settings = {
         **_declared(config),
         "interim_analyses": interim_analyses,
@@ -133,13 +131,13 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> AnalysisInput:
 def _own_scales(
     config: StudyConfig, scorers: Iterable[str], constructs: Sequence[str]
 ) -> dict[tuple[str, str], Scale]:
-    """Scales of scorers that are on one of their own."""
+    """Scales of scorers that differ from the constructs' scales."""
     from analysis.core.scales import Scale
 
     return {
-        (name, key): Scale(**own.model_dump())
+        (name, key): Scale(**scale.model_dump())
         for name in scorers
-        if (own := config.own_scale(name)) is not None
+        if (scale := config.own_scale(name)) is not None
         for key in constructs
     }
 
@@ -167,13 +165,13 @@ def _declared(config: StudyConfig) -> dict[str, Any]:
 def _probes(
     config: StudyConfig, probed: Any, suspects: Mapping[str, tuple[int, int]], traits: Any
 ) -> ProbeTable:
-    """Answers to probes, with what is known of responses, scorers and systems beside them."""
+    """Answers to probes, with traits of responses and families of scorers and systems."""
     from analysis.core.probe_table import ProbeTable, Suspects
     from study.columns import EXPECTED
 
-    known = {name: Suspects(*counts) for name, counts in suspects.items()}
+    suspected = {name: Suspects(*counts) for name, counts in suspects.items()}
     return replace(
-        ProbeTable.from_frame(probed, known),
+        ProbeTable.from_frame(probed, suspected),
         traits=traits,
         scorer_families={
             scorer: spec.family
@@ -188,7 +186,7 @@ def _probes(
 def _reasons_of(
     folder: Path, versions: Mapping[str, int]
 ) -> Callable[[Sequence[Place]], dict[Place, str]]:
-    """What reads the judges' reasons of some scores, once it is known of which."""
+    """A function that reads the judges' rationales of some scores."""
 
     def reasons(places: Sequence[Place]) -> dict[Place, str]:
         from study import Study
@@ -201,7 +199,7 @@ def _reasons_of(
 
 
 def _notes(config: StudyConfig) -> dict[str, str]:
-    """Remarks on scorers; of a jury first of whom it consists."""
+    """Remarks on scorers; that on a jury begins with its members."""
     from study.facts.scorers import in_words
 
     notes = {name: spec.note for name, spec in config.scorers.items() if spec.note}
@@ -213,7 +211,7 @@ def _notes(config: StudyConfig) -> dict[str, str]:
 def _derived_from(
     scores: ScoreTable, juries: Mapping[str, JurySpec] | None = None
 ) -> dict[str, tuple[str, ...]]:
-    """Scorers that follow from others: juries, and means of distributions beside their numbers."""
+    """Scorers that follow from others: juries, and means of the distributions of a judge."""
     from study.columns import EXPECTED
 
     names = scores.scorer_kinds
@@ -234,17 +232,17 @@ def _instruction_mismatches(
     """Compare the raters' rules with the words of each judge's prompts, where they are known."""
     from analysis.core.options import InstructionMismatch, missing_rules
 
-    made = {run["name"]: run for run in runs}
+    by_run = {run["name"]: run for run in runs}
     for construct, of_raters in rules.items():
         for judge in scores.scorers(construct, "judge"):
-            prompt = _prompt(made[judge], construct, folder) if judge in made else None
+            prompt = _prompt(by_run[judge], construct, folder) if judge in by_run else None
             yield InstructionMismatch(
                 construct, judge, None if prompt is None else missing_rules(of_raters, prompt)
             )
 
 
 def _prompt(run: Mapping[str, Any], construct: str, folder: Path) -> str | None:
-    """Return the words put to a judge; None where this version of ours has others or none."""
+    """Return the text of a judge's prompt; None where this version has another or none."""
     from judge.prompts.prompt_versions import prompt_version
     from study.errors import StudyError
 

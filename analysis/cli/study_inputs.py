@@ -20,36 +20,36 @@ def declared(
     systems: Collection[str] = (),
     constructs: Collection[str] = (),
 ) -> tuple[Hypothesis, ...]:
-    """Hypotheses on what the table has, or the study beside it: `systems` and `constructs`.
+    """Hypotheses about the systems and constructs of the table and of the study.
 
     Raises
     ------
     AnalysisError
-        One speaks of a system, construct or scorer that nobody knows.
+        One names an unknown system, construct or scorer.
     """
     from analysis.core.hypothesis import Hypothesis, check_hypotheses
     from analysis.topics.distribution.estimates import MEAN_OF_RATERS
 
-    found = tuple(Hypothesis(**spec.model_dump()) for spec in specs)
+    hypotheses = tuple(Hypothesis(**spec.model_dump()) for spec in specs)
     scorers = [name for name, kind in scores.scorer_kinds.items() if kind != "human"]
     check_hypotheses(
-        found,
+        hypotheses,
         tuple(dict.fromkeys([*scores.systems, *systems])),
         tuple(dict.fromkeys([*scores.constructs, *constructs])),
         (*scorers, MEAN_OF_RATERS),
     )
-    return found
+    return hypotheses
 
 
 _FEWEST = 3
-"""Passages below which the supporting one has no place to speak of."""
+"""With fewer passages the position of the supporting one is not informative."""
 
 
 def response_traits(connection: Any, responses: Collection[str]) -> pd.DataFrame:
     """Return `markdown` (1 or 0) and `support` for these responses, by their ids.
 
-    `support` is the place of the passage that shares most words with the reference (else with the
-    response), from 0, the first, to 1, the last; NaN where there are fewer than three passages.
+    `support` is the position of the passage that shares most words with the reference (or, without
+    one, with the response), from 0, the first, to 1, the last; NaN with fewer than three passages.
     """
     import pandas as pd
 
@@ -57,24 +57,24 @@ def response_traits(connection: Any, responses: Collection[str]) -> pd.DataFrame
     from judge.perturbations.position import supporting
     from study.facts.current_responses import RESPONSE_COLUMNS, current_responses, response_rows
 
-    wanted = set(responses)
-    known = current_responses(connection)[0] if wanted else []
-    chosen = [one for one in known if one.response_id in wanted]
-    found: dict[str, tuple[float, float]] = {}
+    ids = set(responses)
+    current = current_responses(connection)[0] if ids else []
+    chosen = [response for response in current if response.response_id in ids]
+    traits: dict[str, tuple[float, float]] = {}
     for values in response_rows(connection, chosen):
         row = dict(zip(RESPONSE_COLUMNS, values, strict=True))
-        if row["response_id"] not in wanted or row["response_id"] in found:
+        if row["response_id"] not in ids or row["response_id"] in traits:
             continue
         texts = [text for text, _ in row["passages"]]
         references = row["references"]
         answer = references[0] if references else row["response"]
         place = supporting(texts, answer) if len(texts) >= _FEWEST else None
         support = float("nan") if place is None else place / (len(texts) - 1)
-        found[row["response_id"]] = (float(has_markdown(row["response"])), support)
-    return pd.DataFrame.from_dict(found, orient="index", columns=["markdown", "support"])
+        traits[row["response_id"]] = (float(has_markdown(row["response"])), support)
+    return pd.DataFrame.from_dict(traits, orient="index", columns=["markdown", "support"])
 
 
-#: Stands for what a run was made without.
+#: Value of an attribute that a run does not have.
 NONE = "none"
 
 _NAMES = {
@@ -86,10 +86,10 @@ _NAMES = {
     "seed": "seed",
 }
 
-#: Parts of the decoding with a name for readers; the others go by their own.
+#: Readable names of parts of the decoding; the others keep theirs.
 _DECODING = {"shuffle_passages": "passage order"}
 
-#: What follows from model, endpoint or prompts, and is no choice beside them.
+#: Attributes that follow from model, endpoint or prompts.
 _FOLLOWING = {
     "chat_template_date",
     "chat_template_sha256",
@@ -104,24 +104,23 @@ _FOLLOWING = {
 def attributes(runs: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
     """Attributes of each run (as in `study.facts.judgments`) by the run's name.
 
-    All have the same attributes, "none" where a run was made without one. Prompts with other
-    words have another name as a rule, so their hash is an attribute only where one name stands
-    for several.
+    All runs have the same attributes, "none" where a run lacks one. Different prompts usually have
+    different names, so that their hash is an attribute only where one name has several hashes.
     """
-    found = {str(run["name"]): _of_run(run) for run in runs}
-    known = list(dict.fromkeys(key for own in found.values() for key in own))
-    whole = {name: {key: own.get(key, NONE) for key in known} for name, own in found.items()}
-    words = {(own["prompts"], own["words of the prompts"]) for own in whole.values()}
+    by_run = {str(run["name"]): _of_run(run) for run in runs}
+    keys = list(dict.fromkeys(key for entry in by_run.values() for key in entry))
+    whole = {name: {key: entry.get(key, NONE) for key in keys} for name, entry in by_run.items()}
+    words = {(entry["prompts"], entry["words of the prompts"]) for entry in whole.values()}
     if len(words) == len({prompts for prompts, _ in words}):
-        for own in whole.values():
-            del own["words of the prompts"]
+        for entry in whole.values():
+            del entry["words of the prompts"]
     return whole
 
 
 def _of_run(run: Mapping[str, Any]) -> dict[str, str]:
-    own = {name: _text(run[key]) for key, name in _NAMES.items()}
+    entry = {name: _text(run[key]) for key, name in _NAMES.items()}
     decoding = {k: v for k, v in run["decoding"].items() if k not in _FOLLOWING}
-    return own | {_DECODING.get(key, key): _text(value) for key, value in decoding.items()}
+    return entry | {_DECODING.get(key, key): _text(value) for key, value in decoding.items()}
 
 
 def _text(value: Any) -> str:

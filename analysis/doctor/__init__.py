@@ -1,1 +1,1 @@
-"""What a table of scores is, what can be computed from it, and what can't."""
+"""Describing a table of scores, and what can be computed from it."""

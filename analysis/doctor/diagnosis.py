@@ -1,4 +1,4 @@
-"""A table of scores described: its scorers and scales, and what it allows."""
+"""A description of a table of scores: its scorers, its scales, and what can be computed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from analysis.core.query_statistic import FloatArray
 from analysis.core.tables import ScoreTable
 from analysis.topics.answer_correctness.estimates import CONSTRUCT, EXACT_MATCH
 
-#: Sizes that statistics ask for (statistics' own pages say why).
+#: Sizes that statistics need (explained on the pages of the statistics).
 ALT_TEST_RATERS, ALT_TEST_QUERIES, FEW_RATERS, CORRELATION = 3, 30, 5, 3
 
 
@@ -36,9 +36,9 @@ class Scored:
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that a report would hold: what to know about it, or why it can't be."""
+    """A part of a report: a remark on it, or why it cannot be computed."""
 
-    what: str
+    subject: str
     possible: bool
     why: str = ""
     remark: str = ""
@@ -46,7 +46,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What a table holds and allows."""
+    """The contents of a table, and what can be computed from it."""
 
     responses: int
     queries: int
@@ -63,14 +63,14 @@ class Diagnosis:
         return any(finding.possible for finding in self.findings)
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values, null for what is not known."""
+        """The description as values for JSON."""
         return asdict(self) | {"usable": self.usable}
 
 
 def diagnose(scores: ScoreTable) -> Diagnosis:
     """Describe a table: shapes, scales guessed from the values, and what a report could say.
 
-    A guessed scale is only named: nothing is computed with it until it is declared.
+    A guessed scale is only reported: it is not used until it is declared.
     """
     data = {key: construct_data(scores, key) for key in scores.constructs}
     scored = tuple(_scored(scores))
@@ -91,39 +91,45 @@ def _scored(scores: ScoreTable) -> Iterator[Scored]:
     values = rows["value"].to_numpy(dtype=np.float64)
     for construct in scores.constructs:
         for scorer in scores.scorers(construct):
-            own = (rows["scorer"] == scorer).to_numpy()
-            here = values[own & (rows["construct"] == construct).to_numpy()]
-            known = here[np.isfinite(here)]
+            of_scorer = (rows["scorer"] == scorer).to_numpy()
+            here = values[of_scorer & (rows["construct"] == construct).to_numpy()]
+            present = here[np.isfinite(here)]
             declared = scores.scale(construct, scorer)
             yield Scored(
-                construct, scorer, scores.scorer_kinds[scorer], int(known.size),
-                int(here.size - known.size),
-                float(known.min()) if known.size else float("nan"),
-                float(known.max()) if known.size else float("nan"),
-                int(np.unique(known).size),
+                construct, scorer, scores.scorer_kinds[scorer], int(present.size),
+                int(here.size - present.size),
+                float(present.min()) if present.size else float("nan"),
+                float(present.max()) if present.size else float("nan"),
+                int(np.unique(present).size),
                 None if declared is None else f"{declared.min:g}:{declared.max:g}",
-                looks_like(here, values[own]),
+                looks_like(here, values[of_scorer]),
             )  # fmt: skip
 
 
 def _scales(scored: tuple[Scored, ...]) -> Iterator[str]:
-    """Few options that say it all: one for everything, one a construct, one a scorer there."""
-    open_ = [one for one in scored if one.declared is None and one.looks_like is not None]
+    """The shortest list of options: one for all, then one per construct and per scorer."""
+    open_ = [
+        values_of
+        for values_of in scored
+        if values_of.declared is None and values_of.looks_like is not None
+    ]
     if not open_:
         return
-    guesses = [one.looks_like for one in open_ if one.looks_like is not None]
+    guesses = [values_of.looks_like for values_of in open_ if values_of.looks_like is not None]
     common = max(dict.fromkeys(guesses), key=guesses.count)
     yield common
-    for construct in dict.fromkeys(one.construct for one in open_):
-        here = [one for one in open_ if one.construct == construct]
-        people = [one for one in here if one.kind == "human"] or here
-        own = [one.looks_like for one in people if one.looks_like is not None]
-        general = max(dict.fromkeys(own), key=own.count)
+    for construct in dict.fromkeys(values_of.construct for values_of in open_):
+        here = [values_of for values_of in open_ if values_of.construct == construct]
+        people = [values_of for values_of in here if values_of.kind == "human"] or here
+        guesses_of_people = [
+            values_of.looks_like for values_of in people if values_of.looks_like is not None
+        ]
+        general = max(dict.fromkeys(guesses_of_people), key=guesses_of_people.count)
         if general != common:
             yield f"{construct}={general}"
-        for one in here:
-            if one.looks_like != general:
-                yield f"{one.scorer}:{construct}={one.looks_like}"
+        for values_of in here:
+            if values_of.looks_like != general:
+                yield f"{values_of.scorer}:{construct}={values_of.looks_like}"
 
 
 def _findings(
@@ -135,10 +141,10 @@ def _findings(
     pairs = max((_several_a_query(d) for d in data.values()), default=0)
     shared = max((_rated_twice(d) for d in data.values()), default=0)
     raters = max((len(d.raters) for d in data.values()), default=0)
-    rated = sum(one.n for one in scored if one.kind == "human")
+    rated = sum(values_of.n for values_of in scored if values_of.kind == "human")
     yield Finding(
         "how scores are distributed: means, ties, ends of the scale",
-        any(one.n for one in scored),
+        any(values_of.n for values_of in scored),
         "there are no values",
     )
     yield Finding(
@@ -163,14 +169,14 @@ def _findings(
         compared and shared > 0,
         no_pair if not compared else _no_agreement(raters, rated),
     )
-    declared = {one.construct for one in scored if one.declared}
+    declared = {values_of.construct for values_of in scored if values_of.declared}
     yield Finding(
         "bias, calibration and ends of the scale in points",
-        compared and bool(declared or any(one.looks_like for one in scored)),
-        no_pair if not compared else "the values lie on no usual scale; declare theirs",
+        compared and bool(declared or any(values_of.looks_like for values_of in scored)),
+        no_pair if not compared else "the values are on no usual scale; declare their scale",
         "" if declared else "once the scale is declared",
     )
-    yield from _on_systems(scores, judges, data, valued=any(one.n for one in scored))
+    yield from _on_systems(scores, judges, data, valued=any(values_of.n for values_of in scored))
     yield Finding(
         "the alternative annotator test",
         raters >= ALT_TEST_RATERS and overlap > 0 and len(scores.queries) >= ALT_TEST_QUERIES,
@@ -180,10 +186,10 @@ def _findings(
     several = max((_constructs_of(scored, name) for name in machines | set(_people(scores))),
                   default=0)  # fmt: skip
     yield Finding(
-        "validity: constructs among each other", several > 1, "nobody scored two constructs"
+        "validity: constructs among each other", several > 1, "no scorer scored two constructs"
     )
     yield Finding(
-        "claims about raters like these, not only about this panel",
+        "results for raters like these, not only for this panel",
         shared > 0,
         _no_agreement(raters, rated),
         f"weak with {raters} raters" if raters < FEW_RATERS else "",
@@ -196,7 +202,7 @@ def _findings(
     )
     repeated = scores.frame.loc[scores.frame["repeat"] > 0, "scorer"].nunique()
     yield Finding(
-        "a scorer's agreement with itself", repeated > 0, "nobody scored a response twice"
+        "a scorer's agreement with itself", repeated > 0, "no scorer scored a response twice"
     )
 
 
@@ -204,13 +210,13 @@ def _on_systems(
     scores: ScoreTable, judges: set[str], data: Mapping[str, ConstructData], *, valued: bool
 ) -> Iterator[Finding]:
     systems = len(scores.systems)
-    there = f"there {'is 1 system' if systems == 1 else f'are {systems} systems'}"
+    systems_present = f"there {'is 1 system' if systems == 1 else f'are {systems} systems'}"
     yield Finding(
         "which systems differ: randomized Tukey test, discriminative power",
         systems > 1 and valued,
         "there are no values"
         if not valued
-        else there
+        else systems_present
         if systems
         else "no column names the systems",
     )
@@ -218,8 +224,8 @@ def _on_systems(
     yield Finding(
         "agreement between systems",
         systems >= CORRELATION and compared,
-        "no human ratings beside scores" if not compared
-        else there if systems else "no column names the systems",
+        "no response has a rating and a score" if not compared
+        else systems_present if systems else "no column names the systems",
     )  # fmt: skip
     unrated = any(
         np.isfinite(values).any()
@@ -233,20 +239,20 @@ def _on_systems(
         "system means corrected by ratings",
         unrated and systems > 0,
         "no column names the systems" if not systems
-        else "it takes judge scores on responses that nobody rated, beside rated ones",
+        else "it takes judge scores on unrated responses in addition to rated ones",
     )  # fmt: skip
 
 
 def _in_common(data: ConstructData) -> int:
-    known = np.isfinite(data.reference)
-    return max((int((known & np.isfinite(v)).sum()) for v in data.scorers.values()), default=0)
+    present = np.isfinite(data.reference)
+    return max((int((present & np.isfinite(v)).sum()) for v in data.scorers.values()), default=0)
 
 
 def _several_a_query(data: ConstructData) -> int:
-    known = np.isfinite(data.reference)
+    present = np.isfinite(data.reference)
     return max(
         (
-            int((np.bincount(data.query[known & np.isfinite(v)], minlength=1) > 1).sum())
+            int((np.bincount(data.query[present & np.isfinite(v)], minlength=1) > 1).sum())
             for v in data.scorers.values()
         ),
         default=0,
@@ -270,36 +276,36 @@ def _people(scores: ScoreTable) -> Iterator[str]:
 
 
 def _constructs_of(scored: tuple[Scored, ...], scorer: str) -> int:
-    return sum(1 for one in scored if one.scorer == scorer and one.n)
+    return sum(1 for values_of in scored if values_of.scorer == scorer and values_of.n)
 
 
 def looks_like(values: npt.ArrayLike, scorer_values: npt.ArrayLike | None = None) -> str | None:
-    """The usual scale that values lie on, as `--scale` writes it: 0:1, 1:5:1, 0:10 or 0:100.
+    """The usual scale of values, in the form of `--scale`: 0:1, 1:5:1, 0:10 or 0:100.
 
     Parameters
     ----------
     values
-        Of one scorer on one construct (n,); NaN is left out.
+        Values of one scorer on one construct (n,); NaN is left out.
     scorer_values
-        Of the same scorer on all constructs (m,): scorers mostly keep to one scale, so a construct
-        on which only low values were given is seen with the others.
+        Values of the same scorer on all constructs (m,): most scorers use one scale, so that these
+        help for a construct with low values only.
 
     Returns
     -------
-    The scale, or None where the values lie on none of them or are all equal.
+    The scale, or None where the values are on none of them or are all equal.
 
     Notes
     -----
     Whole numbers from 1 to 5 are taken for 1 to 5, although they might be the lower half of 0 to
-    10; values from 0 to 1 for 0 to 1, although they might be 0 to 100 badly used.
+    10; values from 0 to 1 for 0 to 1, although the scale might be 0 to 100.
     """
-    own = _known(values)
-    wider = own if scorer_values is None else _known(scorer_values)
-    if own.size == 0 or np.ptp(wider) == 0:
+    of_scorer = _known(values)
+    wider = of_scorer if scorer_values is None else _known(scorer_values)
+    if of_scorer.size == 0 or np.ptp(wider) == 0:
         return None
-    alone, together = _smallest(own), _smallest(wider)
-    # Fractions tell 0 to 1 from the low end of a wider scale, whatever other constructs have.
-    if alone == "0:1" and (own % 1 != 0).any():
+    alone, together = _smallest(of_scorer), _smallest(wider)
+    # Fractions show that the scale is 0 to 1, whatever the values on other constructs.
+    if alone == "0:1" and (of_scorer % 1 != 0).any():
         return alone
     return together
 

@@ -1,4 +1,4 @@
-"""Thresholds held against an analysis: which figures hold, and which fall short."""
+"""Comparison of figures with thresholds, a baseline, and the noise of a judge's repeats."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from analysis.pipeline.estimation import analyse
 
 @dataclass(frozen=True)
 class Checked:
-    """One figure held against one threshold.
+    """The comparison of one figure with one threshold.
 
-    `number` is what was bounded; `before` the value in the baseline and `noise` the span of the
-    judges' repeats, where there are any. `shortfalls` say in words what does not hold.
+    `number` is the bounded number; `before` the value in the baseline and `noise` the span of the
+    judges' repeats, if there are any. `shortfalls` describe the bounds that are not met.
     """
 
     threshold: Threshold
@@ -35,7 +35,7 @@ class Checked:
 
     @property
     def holds(self) -> bool:
-        """Whether nothing falls short."""
+        """Whether all bounds are met."""
         return not self.shortfalls
 
     def as_json(self) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def check(
     thresholds: Sequence[Threshold],
     baseline: Mapping[Key, float | None] | None = None,
 ) -> list[Checked]:
-    """Hold every threshold against the figures that it means.
+    """Compare the figures with every threshold.
 
     A change against the baseline counts only where it exceeds what the judges' own repeats differ
     by. A figure without the number that a threshold bounds never passes: it is an error.
@@ -66,12 +66,12 @@ def check(
     Raises
     ------
     AnalysisError
-        There are no thresholds; one means no figure, or several that it must tell apart; a figure
-        is undefined or has no interval; a baseline is needed, or lacks the figure.
+        There are no thresholds; one matches no figure, or several that it must distinguish; a
+        figure is undefined or has no interval; a baseline is needed, or lacks the figure.
     """
     if not thresholds:
         raise AnalysisError(
-            "there is nothing to check; declare [[check]] with a statistic and a minimum or maximum"
+            "there are no checks; declare [[check]] with a statistic and a minimum or maximum"
         )
     compares = any(threshold.needs_baseline for threshold in thresholds)
     if compares and baseline is None:
@@ -97,8 +97,8 @@ def _checked(
         else (str(threshold))
     )
     if np.isnan(number):
-        what = "is undefined" if threshold.on == "value" else f"has no {threshold.on}"
-        raise AnalysisError(f"{whose} {what}: {estimate.reason}")
+        problem = "is undefined" if threshold.on == "value" else f"has no {threshold.on}"
+        raise AnalysisError(f"{whose} {problem}: {estimate.reason}")
     short = []
     if threshold.minimum is not None and number < threshold.minimum:
         short.append(f"{number:.4g} is below {threshold.minimum:g}")
@@ -108,7 +108,7 @@ def _checked(
     if threshold.needs_baseline:
         before = value_then(estimate, baseline)
         if before is None:
-            raise AnalysisError(f"the baseline has no value for {whose}; make it anew")
+            raise AnalysisError(f"the baseline has no value for {whose}; write a new one")
         floor = noise.get(key_of(estimate))
         change = estimate.value - before
         for allowed, moved, word in (
@@ -129,7 +129,7 @@ def read_baseline(path: Path) -> dict[Key, float | None]:
     Raises
     ------
     AnalysisError
-        The file can't be read or is no report.json.
+        The file can't be read or is not a report.json.
     """
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
@@ -145,17 +145,17 @@ def read_baseline(path: Path) -> dict[Key, float | None]:
         raise AnalysisError(f"{path} can't be read: {error.strerror}") from None
     except (ValueError, KeyError, TypeError):
         raise AnalysisError(
-            f"{path} is no report.json; give the one that `ccrs report` wrote"
+            f"{path} is not a report.json; give the one that `ccrs report` wrote"
         ) from None
 
 
 def value_then(estimate: Estimate, baseline: Mapping[Key, float | None]) -> float | None:
-    """Value of the same figure in the baseline; None where it has none."""
+    """Value of the same figure in the baseline; None where it is missing."""
     return baseline.get(key_of(estimate))
 
 
 def key_of(estimate: Estimate) -> Key:
-    """What makes a figure the same one in another report."""
+    """The fields that identify a figure across reports."""
     return _key(
         estimate.statistic, estimate.constructs, estimate.scorers, estimate.systems,
         estimate.scope, estimate.target, estimate.params,
@@ -179,15 +179,15 @@ def _key(
 def repeats_of_judges(scores: ScoreTable) -> int:
     """Largest number of a judge's repeat in the table; 0 where no judge scored twice."""
     rows = scores.frame
-    own = rows["scorer_kind"] == "judge"
-    return int(rows.loc[own, "repeat"].max()) if own.any() else 0
+    of_judges = rows["scorer_kind"] == "judge"
+    return int(rows.loc[of_judges, "repeat"].max()) if of_judges.any() else 0
 
 
 def noise_floors(analysis: Analysis) -> dict[Key, float]:
-    """For each figure, the span of its values when each repeat of the judges takes its turn.
+    """For each figure, the range of its values when each repeat of the judges is used in turn.
 
-    Empty where no judge scored a response twice. Repeat r stands in for the first scores of every
-    judge that has one; the others keep theirs.
+    Empty where no judge scored a response twice. Repeat r replaces the first scores of every judge
+    that has it; the others keep theirs.
     """
     spans: dict[Key, list[float]] = {}
     most = repeats_of_judges(analysis.scores)
@@ -213,9 +213,9 @@ def _with_repeat(scores: ScoreTable, turn: int) -> ScoreTable:
     repeated = rows.loc[judge & (rows["repeat"] == turn), "scorer"].unique()
     replaced = judge & rows["scorer"].isin(repeated)
     first = rows["repeat"] == 0
-    kept = rows[(first & ~replaced) | (replaced & (rows["repeat"] == turn))]
+    selected = rows[(first & ~replaced) | (replaced & (rows["repeat"] == turn))]
     return ScoreTable(
-        kept.assign(repeat=0).reset_index(drop=True),
+        selected.assign(repeat=0).reset_index(drop=True),
         scores.scales,
         (),
         scores.scorer_scales,

@@ -1,4 +1,4 @@
-"""What a gate demands of a figure of the report, and which figures it means."""
+"""Thresholds of a gate, and the figures of a report that they are for."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ On = Literal["value", "ci_low", "ci_high"]
 
 @dataclass(frozen=True)
 class Threshold:
-    """A demand on the figures of one statistic.
+    """Bounds on the figures of one statistic.
 
-    `construct`, `scorer`, `system`, `scope`, `target` and `params` pick among its records, as
-    report.json has them; what is left out picks all. `on` is the number that `minimum` and
-    `maximum` bound. `allowed_drop` and `allowed_rise` bound how far the value may lie below or
+    `construct`, `scorer`, `system`, `scope`, `target` and `params` select its records, as in
+    report.json; an omitted field selects all. `on` is the number that `minimum` and
+    `maximum` bound. `allowed_drop` and `allowed_rise` bound how far the value may be below or
     above that of a baseline.
 
     Raises
     ------
     AnalysisError
-        It demands nothing, or bounds cross.
+        It has no bound, or the bounds contradict each other.
     """
 
     statistic: str
@@ -45,7 +45,7 @@ class Threshold:
         bounds = (self.minimum, self.maximum, self.allowed_drop, self.allowed_rise)
         if all(bound is None for bound in bounds):
             raise AnalysisError(
-                f"the check of {self.statistic} demands nothing; give it minimum, maximum, "
+                f"the check of {self.statistic} has no bound; give it minimum, maximum, "
                 "allowed_drop or allowed_rise"
             )
         if self.minimum is not None and self.maximum is not None and self.minimum > self.maximum:
@@ -68,11 +68,11 @@ class Threshold:
     def __str__(self) -> str:
         parts = [self.construct, self.scorer, self.system, self.scope, self.target]
         parts += [f"{key} {value}" for key, value in self.params.items()]
-        named = ", ".join(part for part in parts if part)
-        return f"{self.statistic} ({named})" if named else self.statistic
+        listed = ", ".join(part for part in parts if part)
+        return f"{self.statistic} ({listed})" if listed else self.statistic
 
     def matches(self, estimate: Estimate) -> bool:
-        """Whether a record is one of those meant."""
+        """Whether the threshold is for this record."""
         return (
             estimate.statistic == self.statistic
             and (self.construct is None or self.construct in estimate.constructs)
@@ -85,67 +85,69 @@ class Threshold:
 
 
 def picked(threshold: Threshold, estimates: Sequence[Estimate]) -> list[Estimate]:
-    """The records that a threshold means: one for each construct, scorer and system.
+    """The records that a threshold is for: one for each construct, scorer and system.
 
     Raises
     ------
     AnalysisError
-        There is no such figure, or several of one construct, scorer and system, which must be told
-        apart by scope, target or params.
+        No figure matches, or several of one construct, scorer and system, which must be
+        distinguished by scope, target or params.
     """
-    found = [estimate for estimate in estimates if threshold.matches(estimate)]
-    if not found:
-        raise AnalysisError(_nothing(threshold, estimates))
-    # Figures of a part of the answers or ratings stand beside the whole; they are meant when named.
+    matching = [estimate for estimate in estimates if threshold.matches(estimate)]
+    if not matching:
+        raise AnalysisError(_no_match(threshold, estimates))
+    # Figures of a part of the answers or ratings are selected only by name.
     for apart in ("answers", "ratings"):
         if apart not in threshold.params:
-            whole = [estimate for estimate in found if apart not in estimate.params]
-            found = whole or found
+            whole = [estimate for estimate in matching if apart not in estimate.params]
+            matching = whole or matching
     groups: dict[tuple[tuple[str, ...], ...], list[Estimate]] = {}
-    for estimate in found:
+    for estimate in matching:
         groups.setdefault((estimate.constructs, estimate.scorers, estimate.systems), []).append(
             estimate
         )
     for several in groups.values():
         if len(several) > 1:
             raise AnalysisError(
-                f"{threshold} means {len(several)} figures of {', '.join(several[0].constructs)}; "
-                f"name {_differing(several)}"
+                f"{threshold} matches {len(several)} figures of "
+                f"{', '.join(several[0].constructs)}; name {_differing(several)}"
             )
-    return found
+    return matching
 
 
-def _nothing(threshold: Threshold, estimates: Sequence[Estimate]) -> str:
-    known = sorted({estimate.statistic for estimate in estimates})
-    if threshold.statistic not in known:
-        close = get_close_matches(threshold.statistic, known, n=1, cutoff=0.5)
-        hint = f" Did you mean {close[0]!r}?" if close else f" There are {', '.join(known)}."
-        return f"there is no figure {threshold.statistic!r} in this report.{hint}"
-    own = [e for e in estimates if e.statistic == threshold.statistic]
-    told = []
+def _no_match(threshold: Threshold, estimates: Sequence[Estimate]) -> str:
+    statistics = sorted({estimate.statistic for estimate in estimates})
+    if threshold.statistic not in statistics:
+        close = get_close_matches(threshold.statistic, statistics, n=1, cutoff=0.5)
+        hint = f" Did you mean {close[0]!r}?" if close else f" There are {', '.join(statistics)}."
+        return f"unknown figure {threshold.statistic!r}: it is not in this report.{hint}"
+    of_statistic = [e for e in estimates if e.statistic == threshold.statistic]
+    hints = []
     for name, values in (
-        ("construct", sorted({c for e in own for c in e.constructs})),
-        ("scorer", sorted({s for e in own for s in e.scorers})),
-        ("system", sorted({s for e in own for s in e.systems})),
-        ("scope", sorted({e.scope for e in own})),
-        ("target", sorted({e.target for e in own if e.target})),
+        ("construct", sorted({c for e in of_statistic for c in e.constructs})),
+        ("scorer", sorted({s for e in of_statistic for s in e.scorers})),
+        ("system", sorted({s for e in of_statistic for s in e.systems})),
+        ("scope", sorted({e.scope for e in of_statistic})),
+        ("target", sorted({e.target for e in of_statistic if e.target})),
     ):
         if getattr(threshold, name) is not None and getattr(threshold, name) not in values:
-            told.append(f"{name} is one of {', '.join(values) or 'none'}")
+            hints.append(f"{name} is one of {', '.join(values) or 'none'}")
     for key in threshold.params:
-        told.append(f"{key} is one of {', '.join(sorted({str(e.params.get(key)) for e in own}))}")
-    return f"there is no {threshold}; {'; '.join(told) or 'this combination does not occur'}"
+        hints.append(
+            f"{key} is one of {', '.join(sorted({str(e.params.get(key)) for e in of_statistic}))}"
+        )
+    return f"no figure matches {threshold}; {'; '.join(hints) or 'this combination does not occur'}"
 
 
 def _differing(several: Sequence[Estimate]) -> str:
-    """What tells these records apart, with the values to choose from."""
-    told = []
+    """The fields in which these records differ, with their values."""
+    hints = []
     for name in ("scope", "target"):
         values = {str(getattr(estimate, name)) for estimate in several}
         if len(values) > 1:
-            told.append(f"{name} ({', '.join(sorted(values))})")
+            hints.append(f"{name} ({', '.join(sorted(values))})")
     for key in sorted({key for estimate in several for key in estimate.params}):
         values = {str(estimate.params.get(key)) for estimate in several}
         if len(values) > 1:
-            told.append(f"params.{key} ({', '.join(sorted(values))})")
-    return " or ".join(told) or "what tells them apart"
+            hints.append(f"params.{key} ({', '.join(sorted(values))})")
+    return " or ".join(hints) or "the params in which they differ"

@@ -1,4 +1,4 @@
-"""How much queries, responses, raters and judges vary: stated, or estimated from a pilot."""
+"""Standard deviations of queries, responses, raters and judges: stated, or from a pilot."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Components:
             if not math.isfinite(value) or (value < 0 and name != "slope"):
                 raise AnalysisError(f"component {name} = {value:g}: give a finite number from 0 on")
         if self.query == 0 and self.response == 0:
-            raise AnalysisError("query and response are both 0: there is nothing to agree on")
+            raise AnalysisError("query and response are both 0: responses do not differ")
 
     @property
     def of_ratings(self) -> float:
@@ -46,24 +46,26 @@ class Components:
 
 
 def parse_components(text: str, width: float = 100.0) -> Components:
-    """Read `query=10,rater=4`; what is left out has its default, in proportion to the scale.
+    """Read `query=10,rater=4`; other components have defaults in proportion to the scale.
 
     Raises
     ------
     AnalysisError
-        A name is unknown or a value is no number.
+        A name is unknown or a value is not a number.
     """
-    known = {field.name for field in fields(Components)}
-    given: dict[str, float] = {}
+    names = {field.name for field in fields(Components)}
+    stated: dict[str, float] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         name, _, value = part.partition("=")
-        if name.strip() not in known:
-            raise AnalysisError(f"component {name.strip()!r} is none of {', '.join(sorted(known))}")
+        if name.strip() not in names:
+            raise AnalysisError(
+                f"component {name.strip()!r} is not one of {', '.join(sorted(names))}"
+            )
         try:
-            given[name.strip()] = float(value)
+            stated[name.strip()] = float(value)
         except ValueError:
             raise AnalysisError(f"component {part!r}: write {name.strip()}=NUMBER") from None
-    return Components(**{**default_components(width), **given})
+    return Components(**{**default_components(width), **stated})
 
 
 def default_components(width: float = 100.0) -> Mapping[str, float]:
@@ -79,15 +81,16 @@ def components_of(
 ) -> Components:
     """Components of a pilot: ratings (n, R), judge (n,) or None, query codes (n,).
 
-    Ratings are taken apart by REML (`variance_components`); the variance of the responses' true
-    values is divided into that of queries and that within them by the analysis of variance of the
-    responses' means, adjusted for raters. The judge's slope follows from its covariance with the
-    mean rating. A component that comes out below 0 is 0; without a judge its defaults stand.
+    Components of ratings are estimated by REML (`variance_components`); the variance of the
+    responses' true values is divided into that of queries and that within them by the analysis of
+    variance of the responses' means, adjusted for raters. The judge's slope follows from its
+    covariance with the mean rating. A component that is estimated below 0 is 0; without a judge its
+    defaults are used.
 
     Raises
     ------
     AnalysisError
-        The pilot can't tell the components apart: fewer than 2 raters or responses, for instance.
+        The pilot does not identify the components: fewer than 2 raters or responses, for instance.
     """
     people = as_values(ratings)
     codes, _ = as_codes(query, people.shape[0], None)
@@ -108,9 +111,9 @@ def components_of(
         machine = as_values(judge, "judge")[table.responses]
         both = np.isfinite(machine)
         if np.count_nonzero(both) > 2:
-            own, person = machine[both], means[both]
-            slope = float(np.cov(own, person)[0, 1]) / parts.response
-            noise = math.sqrt(max(float(own.var(ddof=1)) - slope**2 * parts.response, 0.0))
+            scores, person = machine[both], means[both]
+            slope = float(np.cov(scores, person)[0, 1]) / parts.response
+            noise = math.sqrt(max(float(scores.var(ddof=1)) - slope**2 * parts.response, 0.0))
     return Components(
         query=math.sqrt(between),
         response=math.sqrt(parts.response - between),
@@ -128,7 +131,7 @@ def _between(means: FloatArray, place: npt.NDArray[np.int64]) -> float:
     if q < 2:
         return 0.0
     if n == q:
-        # One response a query: the two can't be told apart, and enter alike.
+        # With one response a query the two are not identified, and enter alike.
         return 0.0
     group_means = np.bincount(group, weights=means) / counts
     centered = means - means.mean()

@@ -1,4 +1,4 @@
-"""A plan as a curve: half width against queries, a line for each number of raters."""
+"""Curves of a plan: half width by number of queries, a line for each number of raters."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from analysis.render.drawing import ACCENT, INK, MUTED, Drawing, as_svg, canvas,
 _DASHES = ("-", "--", ":", "-.")
 _MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
-#: The tokens of a drawing that stands alone; the report's page sets them by itself.
+#: Colors of a drawing in its own file; on the page of a report its style sheet sets them.
 _TOKENS = (
     "--ink:#21201c;--muted:#67645b;--rule:#d9d5ca;--accent:#1d5f8a;--soft:#bcd3e2;--page:#fff;"
     "--sans:system-ui,sans-serif"
 )
 
 
-#: Words stand at the left, numbers at the right.
+#: Words are at the left, numbers at the right.
 _COLUMNS = (
     "th:first-child,td:first-child,th:last-child,td:last-child{text-align:left}"
     "figure{margin:2.5rem 0;max-width:36rem}"
@@ -34,13 +34,13 @@ def write_curves(plan: StudyPlan, path: Path) -> None:
     Raises
     ------
     AnalysisError
-        The name ends otherwise, or an SVG is to hold several figures.
+        The name has another ending, or an SVG would have several figures.
     """
     drawings = [drawn(plan, name) for name in plan.wanted]
     if path.suffix == ".svg":
         if len(drawings) != 1:
             raise AnalysisError(
-                f"{path} holds one curve, {len(drawings)} are wanted; name one with --wanted, or "
+                f"{path} can have one curve, not {len(drawings)}; name one with --wanted, or "
                 "write an .html file"
             )
         svg = drawings[0].svg.replace("<svg ", f'<svg style="{_TOKENS}" ', 1)
@@ -62,10 +62,10 @@ def drawn(plan: StudyPlan, name: str) -> Drawing:
     with canvas(5.2, 3.2) as (figure, axes):
         counts = sorted({cell.raters for cell in cells})
         for place, raters in enumerate(counts):
-            own = [cell for cell in cells if cell.raters == raters]
+            of_raters = [cell for cell in cells if cell.raters == raters]
             axes.plot(
-                [cell.queries for cell in own],
-                [cell.assured for cell in own],
+                [cell.queries for cell in of_raters],
+                [cell.assured for cell in of_raters],
                 linestyle=_DASHES[place % len(_DASHES)],
                 marker=_MARKS[place % len(_MARKS)],
                 markersize=3.5,
@@ -73,16 +73,16 @@ def drawn(plan: StudyPlan, name: str) -> Drawing:
                 color=INK,
                 label=f"{raters} rater{'s' if raters > 1 else ''}",
             )
-        wanted = plan.wanted[name]
-        axes.axhline(wanted, color=ACCENT, linewidth=1)
+        target = plan.wanted[name]
+        axes.axhline(target, color=ACCENT, linewidth=1)
         axes.annotate(
-            f"wanted {wanted:g}", (1, wanted), xycoords=("axes fraction", "data"),
+            f"wanted {target:g}", (1, target), xycoords=("axes fraction", "data"),
             xytext=(4, 0), textcoords="offset points", va="center", color=ACCENT, size=7,
         )  # fmt: skip
         axes.set_xlabel("queries")
         axes.set_ylabel(f"half width of the interval ({unit})" if unit == "points" else unit)
-        highest = max((cell.assured for cell in cells), default=wanted)
-        axes.set_ylim(0, 1.15 * max(highest, wanted))
+        highest = max((cell.assured for cell in cells), default=target)
+        axes.set_ylim(0, 1.15 * max(highest, target))
         if counts:
             axes.legend(
                 frameon=False,
@@ -91,7 +91,7 @@ def drawn(plan: StudyPlan, name: str) -> Drawing:
                 loc="upper left",
                 bbox_to_anchor=(1, 1),
             )
-        head(figure, f"Width of {name}", STATISTICS[name].what)
+        head(figure, f"Width of {name}", STATISTICS[name].description)
         described = f"Half width of {name} by number of queries, a line for each number of raters"
         return as_svg(figure, f"plan-{name}", f"Width of {name}", described)
 
@@ -116,12 +116,12 @@ def _page(plan: StudyPlan, drawings: list[Drawing]) -> str:
     css = files("analysis.render").joinpath("report.css").read_text(encoding="utf-8")
     rows = []
     for answer in plan.answers:
-        found = [answer.queries, answer.responses, answer.ratings]
-        cells = [f"{number:,}" if number is not None else "" for number in found]
+        numbers = [answer.queries, answer.responses, answer.ratings]
+        cells = [f"{number:,}" if number is not None else "" for number in numbers]
         hours = f"{answer.hours:,.0f}" if answer.hours is not None else ""
-        told = [answer.statistic, f"{answer.wanted:g}", str(answer.raters), *cells, hours]
-        told.append(answer.reason or "")
-        rows.append("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in told) + "</tr>")
+        texts = [answer.statistic, f"{answer.wanted:g}", str(answer.raters), *cells, hours]
+        texts.append(answer.reason or "")
+        rows.append("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in texts) + "</tr>")
     names = (
         "figure", "half width", "raters", "queries", "responses", "ratings", "hours", "remark",
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""A study that is simulated, and the half width of each figure's interval in it."""
+"""Simulated studies, and the interval of each statistic in them."""
 
 from __future__ import annotations
 
@@ -110,14 +110,14 @@ def _pearson(study: Simulated) -> Interval:
 
 def _pearson_within(study: Simulated) -> Interval:
     reference = mean_over(study.ratings)
-    found = association("pearson", study.judge, reference, study.query, "within_query")
-    return study.interval(found, "fisher_z")
+    statistic = association("pearson", study.judge, reference, study.query, "within_query")
+    return study.interval(statistic, "fisher_z")
 
 
 def _ceiling(study: Simulated) -> Interval:
-    found = human_ceiling(study.ratings, study.judge, study.query)
-    assert found.difference is not None  # noqa: S101  (a judge was given)
-    return study.interval(found.difference)
+    ceiling = human_ceiling(study.ratings, study.judge, study.query)
+    assert ceiling.difference is not None  # noqa: S101  (a judge was given)
+    return study.interval(ceiling.difference)
 
 
 def _ppi_mean(study: Simulated) -> Interval:
@@ -140,10 +140,10 @@ def _sums(study: Simulated, system: int) -> QuerySums:
 
 @dataclass(frozen=True)
 class PlannedStatistic:
-    """A figure that can be planned for."""
+    """A statistic that can be planned for."""
 
     interval: Callable[[Simulated], Interval]
-    what: str
+    description: str
     raters: int
     """Fewest raters it needs."""
     responses: int = 1
@@ -152,7 +152,7 @@ class PlannedStatistic:
     """Whether it is in points of the scale."""
 
 
-#: By the id that the report gives the figure, where it has one by itself.
+#: By id; the report has the same ids, except pearson_within_query.
 STATISTICS: dict[str, PlannedStatistic] = {
     "krippendorff_alpha": PlannedStatistic(_alpha, "agreement of people, these raters", 2),
     "icc": PlannedStatistic(_icc, "ICC(A,1), raters like these", 2),

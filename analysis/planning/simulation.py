@@ -1,4 +1,4 @@
-"""`plan`: how many queries and raters a wanted width takes, by simulation."""
+"""How many queries and raters a half width needs, by simulation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from analysis.planning.simulated_study import STATISTICS, Design, simulated
 
 Advance = Callable[[int, int], None]
 
-#: Wider steps than this from the simulated numbers of queries are no forecast.
+#: Largest extrapolation, as a multiple of the largest simulated number of queries.
 _FARTHEST = 20
 
 
@@ -71,7 +71,7 @@ class StudyPlan:
     seed: int
 
     def as_json(self) -> dict[str, Any]:
-        """The plan as plain values, null for what is not there."""
+        """The plan as values for JSON, null for NaN."""
         content = asdict(self) | {"wanted": dict(self.wanted)}
         for cell in content["cells"]:
             for key in ("half_width", "assured"):
@@ -94,7 +94,7 @@ def plan(
     seed: int = 0,
     progress: Advance | None = None,
 ) -> StudyPlan:
-    """Simulate designs, and say which reach the wanted half widths.
+    """Simulate designs, and determine which reach the wanted half widths.
 
     Parameters
     ----------
@@ -110,9 +110,9 @@ def plan(
     judged
         Queries with scores of the judge only, for corrected means.
     minutes
-        Of a rater's work on one response.
+        A rater's working time for one response.
     level, assurance
-        Of the intervals; and the share of studies that is to keep to the wanted width.
+        Level of the intervals, and the share of studies that shall reach the wanted width.
     runs, seed
         Simulated studies for each design.
     progress
@@ -169,9 +169,9 @@ def _check(
         if not (math.isfinite(width) and width > 0):
             raise AnalysisError(f"wanted {name}={width:g}: give a half width above 0")
     least = {"queries": (queries, 5), "raters": (raters, 1)}
-    for what, (numbers, fewest) in least.items():
+    for option, (numbers, fewest) in least.items():
         if not numbers or min(numbers) < fewest:
-            raise AnalysisError(f"{what}: give numbers from {fewest} on")
+            raise AnalysisError(f"{option}: give numbers from {fewest} on")
     if responses < 1 or runs < 2 or judged < 2 or not minutes > 0:
         raise AnalysisError("responses, runs, judged queries and minutes: give more")
 
@@ -196,22 +196,22 @@ def _cells(
             reasons[name] = f"needs {needs.responses} responses to a query"
     for run in range(runs):
         study = simulated(components, design, level, seed, run, judged)
-        for name, found in widths.items():
+        for name, half_widths in widths.items():
             if reasons[name] is None:
                 interval = STATISTICS[name].interval(study)
-                found.append((interval.high - interval.low) / 2)
+                half_widths.append((interval.high - interval.low) / 2)
     cells = []
-    for name, found in widths.items():
-        given = np.array([width for width in found if math.isfinite(width)])
+    for name, half_widths in widths.items():
+        present = np.array([width for width in half_widths if math.isfinite(width)])
         reason = reasons[name]
-        if reason is None and given.size < max(2, 0.9 * runs):
-            reason = f"no interval in {runs - given.size} of {runs} simulated studies"
+        if reason is None and present.size < max(2, 0.9 * runs):
+            reason = f"no interval in {runs - present.size} of {runs} simulated studies"
         nan = float("nan")
         cells.append(
             SimulatedDesign(
                 name, design.queries, design.raters, design.n_responses, design.n_ratings,
-                nan if reason else float(given.mean()),
-                nan if reason else float(np.quantile(given, assurance)),
+                nan if reason else float(present.mean()),
+                nan if reason else float(np.quantile(present, assurance)),
                 reason,
             )
         )  # fmt: skip
@@ -226,22 +226,22 @@ def _answer(
     responses: int,
     minutes: float,
 ) -> NeededQueries:
-    own = [c for c in cells if (c.statistic, c.raters) == (name, raters)]
-    there = [c for c in own if c.reason is None]
+    of_raters = [c for c in cells if (c.statistic, c.raters) == (name, raters)]
+    defined = [c for c in of_raters if c.reason is None]
 
     def without(reason: str) -> NeededQueries:
         return NeededQueries(name, width, raters, None, None, None, None, reason)
 
-    if not there:
-        return without(own[0].reason or "no interval")
-    counts = [c.queries for c in there]
-    floor, slope = _fit(np.array(counts), np.array([c.assured for c in there]))
+    if not defined:
+        return without(of_raters[0].reason or "no interval")
+    counts = [c.queries for c in defined]
+    floor, slope = _fit(np.array(counts), np.array([c.assured for c in defined]))
     if width**2 <= floor:
         return without(f"{raters} raters leave {math.sqrt(floor):.3g}, however many queries")
     needed = max(math.ceil(slope / (width**2 - floor) * (1 - 1e-9)), 2)
     if needed > _FARTHEST * max(counts):
         return without(f"more than {_FARTHEST * max(counts):,} queries")
-    # Below what was simulated the fit is a guess: the smallest design is known to do.
+    # The fit is not valid below the simulated numbers: the smallest design is the answer.
     needed = max(needed, min(counts))
     n = needed * responses
     return NeededQueries(name, width, raters, needed, n, n * raters, n * raters * minutes / 60)
@@ -257,5 +257,5 @@ def _fit(
     if queries.size == 1:
         return 0.0, float(squares[0] * queries[0])
     columns = np.column_stack([1 / squares, 1 / (queries * squares)])
-    found = nnls(columns, np.ones(queries.size))[0]
-    return float(found[0]), float(found[1])
+    half_widths = nnls(columns, np.ones(queries.size))[0]
+    return float(half_widths[0]), float(half_widths[1])

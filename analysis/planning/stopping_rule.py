@@ -1,8 +1,8 @@
-"""When enough is rated: intervals that stay valid under repeated looks at the data.
+"""When to stop rating: intervals that stay valid under repeated interim analyses.
 
-An interval of fixed sample size covers only where the size was fixed beforehand. Looking after
-every query and stopping as soon as it is narrow enough covers .73 in place of .95. A confidence
-sequence holds at all sizes at once (`stop_by_width`).
+The usual interval covers only where the sample size was fixed in advance. Stopping as soon as it is
+narrow enough, with an analysis after every query, covers .73 in place of .95. A confidence sequence
+is valid at all sizes at once (`stop_by_width`).
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ import numpy.typing as npt
 
 from analysis.core.query_statistic import FloatArray, as_values
 
-#: Nobody stops before so many queries: a narrow interval by chance is commonest at the start.
+#: Fewest queries at which to stop: intervals that are narrow by chance are most frequent at first.
 LEAST_QUERIES = 30
 
-#: Bets stay below this share of the largest that can't lose everything at once.
+#: Largest bet, as a share of the bet that could lose everything at once.
 _TRUNCATION = 0.5
 
-#: How far ahead is looked for the number of queries that is still needed, as a multiple.
+#: Largest number of queries that is forecast, as a multiple of those so far.
 _AHEAD = 256
 
-#: Queries beyond which nothing is forecast.
+#: Largest number of queries that is forecast.
 _FARTHEST = 1_000_000
 
 
 @dataclass(frozen=True)
 class Stopping:
-    """How far a sequential study has come.
+    """The state of a sequential study.
 
     `value` is the mean over queries with the interval `low` to `high`, `half_width` half its
-    length. `stop` says that the wanted half width is reached; `more` is how many more queries are
-    expected until then if further ones vary as those so far, None where that can't be told. While
-    `stop` is False, `reason` says why. `n_dropped` counts queries without a value.
+    length. `stop` is True where the wanted half width is reached; `more` is the expected number
+    of further queries if they vary as those so far, None where it is unknown. While `stop` is
+    False, `reason` explains why. `n_dropped` counts queries without a value.
     """
 
     value: float
@@ -58,13 +58,13 @@ class Stopping:
 def confidence_sequence(
     values: npt.ArrayLike, bounds: tuple[float, float], level: float = 0.95
 ) -> tuple[float, float]:
-    """Interval of the mean that holds at every number of values at once.
+    """Interval of the mean that is valid at every number of values at once.
 
     Parameters
     ----------
     values
         (n,) one value per query in the order in which they came, which must be random; NaN where
-        missing, which is passed over.
+        missing; missing values are left out.
     bounds
         The smallest and the largest value that there can be: (0, 100), or (-100, 100) for a
         difference of two such.
@@ -79,13 +79,13 @@ def confidence_sequence(
     Raises
     ------
     ValueError
-        A value lies outside the bounds, or an argument has the wrong shape.
+        A value is outside the bounds, or an argument has the wrong shape.
 
     Notes
     -----
     Hedged betting against each candidate mean m, with predictable bets from the running variance:
     Waudby-Smith and Ramdas (2024), Journal of the Royal Statistical Society B 86:1-27, Theorem 3.
-    The wealth of a bet that the mean lies above m falls as m rises, so that each end is found by
+    The wealth of a bet that the mean is above m falls as m rises, so that each end is found by
     bisection, and always rounded outwards.
     """
     unit, low, width = _on_unit(values, bounds, level)
@@ -105,7 +105,7 @@ def stop_by_width(
     level: float = 0.95,
     least: int = LEAST_QUERIES,
 ) -> Stopping:
-    """Whether a half width of `wanted` is reached; may be asked after every query.
+    """Whether a half width of `wanted` is reached; may be called after every query.
 
     Values are those of `confidence_sequence`. Never stops before `least` queries (30 or more), nor
     while all values are the same.
@@ -118,32 +118,32 @@ def stop_by_width(
     if not wanted > 0:
         raise ValueError(f"wanted half width {wanted:g}: expected a number above 0")
     if least < LEAST_QUERIES:
-        raise ValueError(f"least = {least}: nobody stops before {LEAST_QUERIES} queries")
+        raise ValueError(f"least = {least}: expected {LEAST_QUERIES} queries or more")
     array = as_values(values)
-    given = array[np.isfinite(array)]
+    present = array[np.isfinite(array)]
     low, high = confidence_sequence(array, bounds, level)
-    n = int(given.size)
+    n = int(present.size)
     reached = (high - low) / 2 <= wanted
-    constant = n > 0 and float(np.ptp(given)) == 0
+    constant = n > 0 and float(np.ptp(present)) == 0
     more: int | None = None
     if n == 0:
         reason: str | None = "no query has a value yet"
     elif constant:
         reason = (
-            f"all {n} queries have the same value: without variation nothing is known"
+            f"all {n} queries have the same value: without variation there is no estimate"
             if n > 1
-            else "one query says nothing of how queries vary"
+            else "one query does not show how queries vary"
         )
     else:
-        needed = n if reached else _needed(given, wanted, bounds, level)
+        needed = n if reached else _needed(present, wanted, bounds, level)
         more = None if needed is None else max(needed, least) - n
         reason = None
         if not reached:
-            reason = f"the interval is {(high - low) / 2:.4g} to each side, wanted is {wanted:g}"
+            reason = f"the interval is {(high - low) / 2:.4g} to each side, {wanted:g} is wanted"
         elif n < least:
             reason = f"{n} queries are too few to stop at; at least {least} are needed"
     return Stopping(
-        value=float(given.mean()) if n else float("nan"),
+        value=float(present.mean()) if n else float("nan"),
         low=low,
         high=high,
         level=level,
@@ -168,11 +168,11 @@ def _on_unit(
     array = as_values(values)
     if array.ndim != 1:
         raise ValueError(f"values have shape {array.shape}, expected (n,): one per query")
-    given = array[np.isfinite(array)]
-    outside = given[(given < low) | (given > high)]
+    present = array[np.isfinite(array)]
+    outside = present[(present < low) | (present > high)]
     if outside.size:
-        raise ValueError(f"value {outside[0]:g} lies outside the bounds {low:g} to {high:g}")
-    return (given - low) / (high - low), low, high - low
+        raise ValueError(f"value {outside[0]:g} is outside the bounds {low:g} to {high:g}")
+    return (present - low) / (high - low), low, high - low
 
 
 def _bets(unit: FloatArray, level: float) -> FloatArray:
@@ -202,18 +202,18 @@ def _end(unit: FloatArray, bets: FloatArray, limit: float) -> float:
 
 
 def _needed(
-    given: FloatArray, wanted: float, bounds: tuple[float, float], level: float
+    present: FloatArray, wanted: float, bounds: tuple[float, float], level: float
 ) -> int | None:
     """Queries at which the width is reached if those so far repeat themselves."""
 
     def reached(n: int) -> bool:
-        low, high = confidence_sequence(np.resize(given, n), bounds, level)
+        low, high = confidence_sequence(np.resize(present, n), bounds, level)
         return (high - low) / 2 <= wanted
 
-    below, above = given.size, 2 * given.size
+    below, above = present.size, 2 * present.size
     while not reached(above):
         below, above = above, 2 * above
-        if above > min(_FARTHEST, _AHEAD * given.size):
+        if above > min(_FARTHEST, _AHEAD * present.size):
             return None
     while above - below > max(1, below // 100):
         middle = (below + above) // 2

@@ -1,4 +1,4 @@
-"""Everything a report shows, worked out once: for the page, the JSON and the CSV files."""
+"""The content of a report, computed once for the page, the JSON and the CSV files."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ class Document:
     @property
     def figures(self) -> list[Figure]:
         """The figures of all sections."""
-        return [figure for one in self.chapters for figure in one.figures]
+        return [figure for chapter in self.chapters for figure in chapter.figures]
 
     @property
     def tables(self) -> list[Table]:
         """The tables of all sections."""
-        return [table for one in self.chapters for table in one.tables]
+        return [table for chapter in self.chapters for table in chapter.tables]
 
     @property
     def scorers(self) -> list[dict[str, Any]]:
-        """Every scorer with its kind, the note on it if there is one, and whom it is made of."""
+        """Every scorer with its kind, its note, and the scorers that it is derived from."""
         notes, derived_from = self.analysis.options.scorer_notes, self.analysis.options.derived_from
         return [
             {
@@ -58,10 +58,10 @@ class Document:
 
     @property
     def scales(self) -> list[dict[str, Any]]:
-        """Declared scales, by construct and where a scorer has its own; null where undeclared."""
+        """Declared scales by construct, and by scorer where they differ; null where undeclared."""
         scores = self.analysis.scores
-        found = [_scale(key, None, scores.scale(key)) for key in scores.constructs]
-        return found + [
+        declared = [_scale(key, None, scores.scale(key)) for key in scores.constructs]
+        return declared + [
             _scale(key, scorer, scale) for (scorer, key), scale in scores.scorer_scales.items()
         ]
 

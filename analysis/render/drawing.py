@@ -1,4 +1,4 @@
-"""Drawing with matplotlib into SVG that takes its colors from the page.
+"""Drawing with matplotlib into SVG whose colors are those of the page; forest plots.
 
 Figures are drawn with placeholder colors, which become the page's custom properties: one drawing
 serves light, dark and paper. Text stays text in the page's own font.
@@ -105,8 +105,8 @@ def head(figure: Canvas, *lines: str) -> None:
     Empty lines are left out, so that a panel names its scorer only where there are several.
     """
     width, height = figure.get_size_inches() * 72
-    shown = [line for line in lines if line]
-    for number, line in enumerate(shown):
+    printed = [line for line in lines if line]
+    for number, line in enumerate(printed):
         an_inch = _SMALL_AN_INCH if number else _BOLD_AN_INCH
         figure.text(
             0,
@@ -116,8 +116,8 @@ def head(figure: Canvas, *lines: str) -> None:
             weight="normal" if number else "bold",
             color=MUTED if number else INK,
         )
-    taken = (_HEAD + _LINE * len(shown)) / height - 4 / height
-    figure.set_layout_engine("constrained", rect=(0, 0, 1, 1 - taken))
+    heading_height = (_HEAD + _LINE * len(printed)) / height - 4 / height
+    figure.set_layout_engine("constrained", rect=(0, 0, 1, 1 - heading_height))
 
 
 def as_svg(figure: Canvas, key: str, title: str, description: str) -> Drawing:
@@ -140,10 +140,10 @@ def as_svg(figure: Canvas, key: str, title: str, description: str) -> Drawing:
 def as_image(figure: Canvas, colors: Mapping[str, str]) -> str:
     """The figure as an SVG file, with a color for each of `TOKENS`.
 
-    It holds no style sheet and no style attribute, so that it is drawn under any security policy.
+    It has no style sheet and no style attribute, so that it is drawn under any security policy.
     """
     root = _drawn(figure, without=("metadata", "style"))
-    # What matplotlib's style sheet says of all elements.
+    # As in matplotlib's style sheet for all elements.
     root.attrib.update({"stroke-linejoin": "round", "stroke-linecap": "butt"})
     for node in root.iter():
         style = node.attrib.pop("style", "")
@@ -158,7 +158,7 @@ def _drawn(figure: Canvas, without: Sequence[str] = ("metadata",)) -> ElementTre
 
     engine = figure.get_layout_engine()
     if engine is not None:
-        # Laid out here, since `savefig` would draw everything twice for it.
+        # The layout is computed here, since `savefig` would draw everything twice for it.
         engine.execute(figure)
         figure.set_layout_engine("none")
     out = StringIO()
@@ -201,7 +201,7 @@ def _rewritten(name: str, value: str, key: str) -> str:
 
 @dataclass(frozen=True)
 class Figure:
-    """Drawings on common axes, to be read together; `data` holds what is drawn."""
+    """Drawings on common axes, to be read together; `data` is what is drawn."""
 
     key: str
     title: str

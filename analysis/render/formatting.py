@@ -1,4 +1,4 @@
-"""Figures in words: the one place where a report rounds."""
+"""Numbers as text: all rounding of a report is done here."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from analysis.core.estimates import Estimate
 from analysis.core.scales import Scale
 
-#: Share of a scale's width below which a difference is floating-point noise, and so none.
+#: Share of a scale's width below which a difference is floating-point noise.
 NOISE = 1e-12
 
 
@@ -22,21 +22,21 @@ def correlation(value: float) -> str:
     return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
 
 
-def digits(scale: Scale | None, shown: Iterable[float] = ()) -> int:
+def digits(scale: Scale | None, sided_values: Iterable[float] = ()) -> int:
     """Decimals that suit a scale: none on 0 to 100, one on 1 to 10, two on 0 to 1.
 
-    More where one of `shown`, figures whose side of 0 matters, would read 0.
+    More where one of `sided_values`, whose side of 0 matters, would be printed as 0.
     """
     width = _width(scale)
     decimals = 0 if width >= 50 else 1 if width >= 3 else 2
-    sided = [abs(value) for value in shown if abs(value) > NOISE * width]
+    sided = [abs(value) for value in sided_values if abs(value) > NOISE * width]
     while any(value <= 0.5 * 10**-decimals for value in sided):
         decimals += 1
     return decimals
 
 
-def nothing(value: float, scale: Scale | None) -> bool:
-    """Whether a difference is 0, but for the noise of floating point."""
+def is_zero(value: float, scale: Scale | None) -> bool:
+    """Whether a difference is 0, up to floating-point noise."""
     return abs(value) <= NOISE * _width(scale)
 
 
@@ -44,24 +44,26 @@ def _width(scale: Scale | None) -> float:
     return 100.0 if scale is None else scale.width
 
 
-def points(value: float, scale: Scale | None, more: int = 0, shown: Iterable[float] = ()) -> str:
+def points(
+    value: float, scale: Scale | None, more: int = 0, sided_values: Iterable[float] = ()
+) -> str:
     """A number of points, rounded to suit the scale (see `digits`), never '-0'."""
     if math.isnan(value):
         return "undefined"
-    text = f"{value:.{digits(scale, shown) + more}f}"
+    text = f"{value:.{digits(scale, sided_values) + more}f}"
     return text.lstrip("-") if not float(text) else text
 
 
-def amount(value: float, scale: Scale | None, shown: Iterable[float] = ()) -> str:
-    """With its unit: '11 points', '-1 point'; '0.04' on a scale that `on_scale` names."""
-    text = points(value, scale, shown=shown)
+def amount(value: float, scale: Scale | None, sided_values: Iterable[float] = ()) -> str:
+    """With the unit: '11 points', '-1 point'; '0.04' on a scale that `on_scale` names."""
+    text = points(value, scale, sided_values=sided_values)
     if on_scale(scale):
         return text
     return f"{text} point" if text.lstrip("-") == "1" else f"{text} points"
 
 
 def on_scale(scale: Scale | None) -> str:
-    """'on a scale from 0 to 1' where that says more than 'points' does, else nothing."""
+    """'on a scale from 0 to 1' for a scale on which points are not informative, else ''."""
     narrow = scale is not None and scale.width < 3
     return f"on a scale from {scale.min:g} to {scale.max:g}" if narrow and scale else ""
 
@@ -83,13 +85,13 @@ def between(estimate: Estimate, scale: Scale | None = None, *, in_points: bool =
         return ""
     if in_points:
         ends = (estimate.ci_low, estimate.ci_high)
-        low, high = (points(end, scale, shown=ends) for end in ends)
+        low, high = (points(end, scale, sided_values=ends) for end in ends)
         return f"[{low}, {high}]"
     return f"[{_end(estimate.ci_low)}, {_end(estimate.ci_high)}]"
 
 
 def _end(value: float) -> str:
-    """An end of an interval; more digits where two would hide on which side of 0 it lies."""
+    """An end of an interval; more digits where two would hide on which side of 0 it is."""
     if NOISE < abs(value) < 0.005:
         decimals = 3
         while abs(value) <= 0.5 * 10**-decimals:

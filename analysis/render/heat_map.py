@@ -27,16 +27,16 @@ def heat_map(
     rows: Sequence[str],
     columns: Sequence[str],
     values: npt.NDArray[np.float64],
-    said: str,
+    description: str,
     *,
     diagonal: bool = False,
     strong: Callable[[int, int], bool] = lambda _row, _column: False,
 ) -> Drawing:
-    """Draw values (rows, columns); NaN is a cell with a dash, infinite is no cell.
+    """Draw values (rows, columns); NaN is a cell with a dash, infinity an empty space.
 
     The shade is the size of the correlation; a negative one is grey and has its minus sign.
     `strong` marks cells set in bold with a border. With `diagonal`, values on the diagonal are 1
-    by definition and set aside.
+    by definition and not shaded.
     """
     wide = max(map(len, told_apart(rows, NAME_ROOM))) * CHARACTER + 0.15
     tall = (
@@ -54,10 +54,10 @@ def heat_map(
     with canvas(*size) as (figure, axes):
         for i, j in np.ndindex(values.shape):
             r = float(values[i, j])
-            own = diagonal and i == j
+            on_diagonal = diagonal and i == j
             if np.isinf(r):
                 continue
-            marked, empty = strong(i, j), np.isnan(r) or own
+            marked, empty = strong(i, j), np.isnan(r) or on_diagonal
             shade = 0.0 if empty else DARKEST * min(abs(r), 1.0)
             axes.add_patch(
                 Rectangle(
@@ -66,8 +66,8 @@ def heat_map(
                     zorder=3 if marked else 2,
                 )
             )  # fmt: skip
-            text = "1" if own else "—" if np.isnan(r) else correlation(r).replace("-", "−")
-            color, weight = MUTED if own else INK, "bold" if marked else "normal"
+            text = "1" if on_diagonal else "—" if np.isnan(r) else correlation(r).replace("-", "−")
+            color, weight = MUTED if on_diagonal else INK, "bold" if marked else "normal"
             axes.text(
                 j, i, text, ha="center", va="center", size=7, zorder=4, color=color, weight=weight
             )
@@ -85,7 +85,7 @@ def heat_map(
         for spine in axes.spines.values():
             spine.set_visible(False)
         head(figure, *heading)
-        return as_svg(figure, key, ", ".join(line for line in heading if line), said)
+        return as_svg(figure, key, ", ".join(line for line in heading if line), description)
 
 
 def described(names: Sequence[tuple[str, str]], values: Sequence[float]) -> str:

@@ -19,7 +19,7 @@ def shortened(name: str, room: float) -> str:
 
 
 def told_apart(names: Sequence[str], room: float) -> list[str]:
-    """The names in that room; those that would read alike are cut before the place they differ at.
+    """The names in that room; those that would be equal are cut before the position they differ at.
 
     Examples
     --------
@@ -27,7 +27,7 @@ def told_apart(names: Sequence[str], room: float) -> list[str]:
     ['read…0-of-ma', 'read…1-of-ma']
     """
     cut = {name: shortened(name, room) for name in names}
-    # Of three names two may still be alike where the third is told apart.
+    # Of three names two may still be equal where the third differs.
     for _ in names:
         for label in dict.fromkeys(cut.values()):
             alike = [name for name in cut if cut[name] == label]
@@ -63,12 +63,12 @@ def _width_of(character: str) -> float:
     return 1.2 if character.isupper() else 0.6 if character in "fijlrt .,:;'!|()[]" else 1
 
 
-#: Controls, and signs that turn the direction of what follows.
+#: Characters that change the direction of the text after them.
 _TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 def quoted(text: str, most: int) -> str:
-    """The words on one line, what steers text written out, cut after so many characters.
+    """The text on one line, control characters escaped, cut after `most` characters.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def quoted(text: str, most: int) -> str:
     >>> quoted("It says so twice.", 11)
     'It says so…'
     """
-    # A word more than fits is enough to see that more follows, however long the text is.
+    # Only the beginning is read, however long the text is.
     line = " ".join(text[: 8 * most].split())
     more = len(text) > 8 * most
     if len(line) > most:

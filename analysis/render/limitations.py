@@ -1,4 +1,4 @@
-"""What a report does not establish, from the facts of its data."""
+"""What a report does not establish, given its data."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ def not_established(analysis: Analysis) -> list[str]:
 def _facts(analysis: Analysis) -> Iterator[str]:
     scores = analysis.scores
     kinds = analysis.scorer_kinds
-    named = sorted(name for name in kinds if SIMULATED in name.lower())
-    if named:
+    simulated = sorted(name for name in kinds if SIMULATED in name.lower())
+    if simulated:
         yield (
-            f"Anything about people or a real judge: {listed(named)} "
-            f"{'is' if len(named) == 1 else 'are'} simulated. The figures show what the method "
+            f"Anything about people or a real judge: {listed(simulated)} "
+            f"{'is' if len(simulated) == 1 else 'are'} simulated. The figures show what the method "
             "finds, not what is true of a judge."
         )
     notes = analysis.options.scorer_notes
     for name in kinds:
-        # What is said of a derived scorer is how it is made.
+        # The note on a derived scorer describes how it is computed.
         if name in notes and name not in analysis.options.derived_from:
             yield f"Anything about {name} that the note on it rules out: {notes[name]}"
     raters = sorted(name for name, kind in kinds.items() if kind == "human")
@@ -43,7 +43,7 @@ def _facts(analysis: Analysis) -> Iterator[str]:
         yield from _about_raters(raters)
     if analysis.options.reference == "adjudicated":
         yield (
-            "How a judge stands against a rater: the reference is adjudicated, and favors the "
+            "How a judge compares with a rater: the reference is adjudicated, and favors the "
             "raters whose values it settled."
         )
     yield from _about_rules(analysis)
@@ -59,8 +59,9 @@ def _facts(analysis: Analysis) -> Iterator[str]:
     silent = [name for name in judges if not (repeated == name).any()]
     if silent:
         yield (
-            f"Whether {listed(silent)} would say the same again: each response has one score of "
-            f"{'it' if len(silent) == 1 else 'each'}. Run-to-run variation is not in any interval."
+            f"Whether {listed(silent)} would give the same scores again: each response has one "
+            f"score of {'it' if len(silent) == 1 else 'each'}. Run-to-run variation is not in any "
+            "interval."
         )
     elif judges:
         yield (
@@ -76,8 +77,8 @@ def _facts(analysis: Analysis) -> Iterator[str]:
         )
     if len(scores.constructs) > 1:
         yield (
-            "Anything about all constructs at once: each interval holds for its own figure, and "
-            "with many figures some exclude the truth by chance."
+            "Anything about all constructs at once: each interval is valid for its figure alone, "
+            "and with many figures some exclude the truth by chance."
         )
 
 
@@ -90,17 +91,17 @@ def _about_raters(raters: list[str]) -> Iterator[str]:
     elif len(raters) < FEW_RATERS:
         yield (
             f"Much about other raters: {len(raters)} people rated. Figures for raters like these "
-            "rest on that few, and are weak; figures for these raters say nothing of others."
+            "rest on that few, and are weak; figures for these raters are not about others."
         )
     else:
         yield (
             f"What other kinds of people would say: {len(raters)} people rated, and figures for "
-            "raters like these hold for people recruited as they were."
+            "raters like these are valid for people recruited as they were."
         )
 
 
 def _about_rules(analysis: Analysis) -> Iterator[str]:
-    """Name what raters were told and judges were not, where the two are compared."""
+    """Rules that raters had and judges lacked, where the two are compared."""
     compared = [
         apart
         for apart in analysis.options.instruction_mismatches
@@ -148,11 +149,11 @@ def _about_sample(analysis: Analysis) -> Iterator[str]:
         )
     if 0 < rated < queries:
         yield (
-            f"Agreement on the {queries - rated:,} queries that nobody rated: it is assumed to be "
-            f"as on the {rated:,} rated ones, which holds if these were drawn at random."
+            f"Agreement on the {queries - rated:,} queries that were not rated: it is assumed to "
+            f"be as on the {rated:,} rated ones, which holds if these were drawn at random."
         )
     if not systems:
-        yield "Anything about systems: the table names none."
+        yield "Anything about systems: the table has none."
     elif systems < 3:
         yield f"How a judge ranks systems: there {'is' if systems == 1 else 'are'} {systems}."
     if scores.frame["inclusion_prob"].ne(1).any():
@@ -166,15 +167,15 @@ def _about_gaps(analysis: Analysis) -> Iterator[str]:
     frame = analysis.scores.frame
     if frame.empty:
         return
-    gone = frame["value"].isna()
-    for kind, who in (("judge", "the judge"), ("human", "people")):
+    missing = frame["value"].isna()
+    for kind, noun in (("judge", "the judge"), ("human", "people")):
         rows = frame["scorer_kind"] == kind
-        share = float(gone[rows].mean()) if rows.any() else 0.0
-        unplanned = gone & rows & (frame["missing_reason"].astype("object") != "not_assigned")
+        share = float(missing[rows].mean()) if rows.any() else 0.0
+        unplanned = missing & rows & (frame["missing_reason"].astype("object") != "not_assigned")
         count = int(np.count_nonzero(unplanned.to_numpy()))
         if share and count:
             yield (
-                f"What {who} would have said where a value is missing ({counted(count, 'value')}, "
+                f"What {noun} would have said where a value is missing ({counted(count, 'value')}, "
                 "not counting what was not assigned): missing values are left out, which is "
                 "harmless only if they are no different."
             )

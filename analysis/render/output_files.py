@@ -56,7 +56,7 @@ def as_json(document: Document) -> dict[str, Any]:
 
 
 def csv_names(document: Document) -> list[str]:
-    """Names of the CSV files beside the report, without ending."""
+    """Names of the CSV files of the report, without ending."""
     tables = [table.key for table in document.tables]
     return ["estimates", *tables, *(f"figure-{figure.key}" for figure in document.figures)]
 
@@ -69,7 +69,7 @@ def schema(statistics: Iterable[str]) -> dict[str, Any]:
     return loaded
 
 
-#: A spreadsheet would run a cell that begins so; an apostrophe before it keeps it text.
+#: A spreadsheet runs a cell that begins so, unless an apostrophe precedes it.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -97,12 +97,12 @@ def _defused(value: object) -> object:
 
 
 def check_folder(folder: Path) -> set[str]:
-    """Names of the CSV files of the report that the folder holds, if any.
+    """Names of the CSV files of the report in the folder, if any.
 
     Raises
     ------
     ReportError
-        The folder holds something else, or is a file.
+        The folder contains other files, or is a file.
     """
     if not folder.exists():
         return set()
@@ -112,16 +112,16 @@ def check_folder(folder: Path) -> set[str]:
     if not marker.exists():
         if any(folder.iterdir()):
             raise ReportError(
-                f"{folder} holds other files and no report; name a new folder with --out"
+                f"{folder} contains other files and no report; name a new folder with --out"
             )
         return set()
     try:
         before = json.loads(marker.read_text(encoding="utf-8"))
         names = before["tables"]
-        known = isinstance(before["schema_version"], int) and "estimates" in before
+        is_report = isinstance(before["schema_version"], int) and "estimates" in before
     except (ValueError, KeyError, TypeError):
-        known, names = False, []
-    if not known:
+        is_report, names = False, []
+    if not is_report:
         raise ReportError(
             f"{marker} was not written by `ccrs report`; name a new folder with --out"
         )

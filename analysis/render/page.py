@@ -1,4 +1,4 @@
-"""report.html: one file, without script and without network."""
+"""report.html: one file, without scripts and network access."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _INTERVAL = re.compile(r"\[([-\d.]+), ([-\d.]+)\]")
 
 
 def page(document: Document, csv: Mapping[str, str] | None = None) -> str:
-    """The report as HTML, with its CSV texts, if they are there. All from data is escaped."""
+    """The report as HTML, with its CSV texts; all texts from data are escaped."""
     texts = csv_texts(document) if csv is None else csv
     return (
         _environment()
@@ -55,12 +55,12 @@ def summary(document: Document) -> str:
     if scores.systems:
         parts.append(counted(len(scores.systems), "system"))
     for kind, noun in (("human", "rater"), ("judge", "judge"), ("metric", "metric")):
-        names = [name for name, found in kinds.items() if found == kind]
+        names = [name for name, of_scorer in kinds.items() if of_scorer == kind]
         derived = sum(name in document.analysis.options.derived_from for name in names)
         if len(names) > derived:
             parts.append(counted(len(names) - derived, noun))
         if derived:
-            # Juries and means of distributions judge nothing of their own.
+            # Juries and means of distributions are not judges themselves.
             parts.append(f"{counted(derived, 'scorer')} derived from {noun}s")
     return listed(parts, most=8)
 

@@ -1,4 +1,4 @@
-"""What the small multiples have in common: which panels, and on which axes."""
+"""The panels of small multiples, and their axes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FloatArray = npt.NDArray[np.float64]
 #: Size of a panel in inches.
 WIDTH, HEIGHT = 2.35, 2.2
 
-#: Judges drawn; a report with more says which are left to the tables.
+#: Judges drawn; of others the report states that they are in the tables only.
 JUDGES_DRAWN = 4
 
 #: Constructs drawn; the tables have more.
@@ -38,7 +38,7 @@ class Panel:
 
     @property
     def kind(self) -> str:
-        """What the scorer is: judge or metric."""
+        """Kind of the scorer: judge or metric."""
         return self.data.kinds[self.scorer]
 
 
@@ -49,10 +49,10 @@ def panels(analysis: Analysis) -> Iterator[Panel]:
         for scorer in (judges or list(data.scorers))[:JUDGES_DRAWN]:
             scale = analysis.scores.scale(construct, scorer)
             values = data.scorers[scorer]
-            known = values[np.isfinite(values)]
-            if not known.size:
+            present = values[np.isfinite(values)]
+            if not present.size:
                 continue
-            low, high = (scale.min, scale.max) if scale else _ends(known, data.reference)
+            low, high = (scale.min, scale.max) if scale else _ends(present, data.reference)
             yield Panel(construct, scorer, data, values, low, high, scale is not None)
 
 
@@ -63,7 +63,7 @@ def _ends(values: FloatArray, reference: FloatArray) -> tuple[float, float]:
 
 
 def left_out(analysis: Analysis) -> str:
-    """A sentence naming the judges that are not drawn, or nothing."""
+    """A sentence naming the judges that are not drawn, or an empty text."""
     most = [
         name
         for data in analysis.context.whole.values()
@@ -74,7 +74,7 @@ def left_out(analysis: Analysis) -> str:
 
 
 def several_scorers(analysis: Analysis) -> bool:
-    """Whether a panel must name its scorer beside its construct."""
+    """Whether panels must name their scorer as well as their construct."""
     return len({panel.scorer for panel in panels(analysis)}) > 1
 
 

@@ -1,4 +1,4 @@
-"""What a section of a report is: one topic, said in plain words, then drawn, then tabulated."""
+"""The sections of a report: each has a text in plain words, figures and tables on one topic."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from analysis.render.drawing import Figure
 from analysis.render.table import Table
 
 
-def _nothing(_analysis: Analysis) -> Iterator[str]:
+def _no_sentences(_analysis: Analysis) -> Iterator[str]:
     yield from ()
 
 
@@ -19,7 +19,7 @@ def _nothing(_analysis: Analysis) -> Iterator[str]:
 class Section:
     """A topic of the report: its statistics, figures, tables, and what they mean in words.
 
-    `reading` yields sentences in plain words, each with the figures that support it.
+    `reading` yields sentences in plain words, each with its figures.
     """
 
     key: str
@@ -27,12 +27,12 @@ class Section:
     statistics: tuple[Statistic, ...] = ()
     figures: tuple[Callable[[Analysis], Iterator[Figure]], ...] = ()
     tables: tuple[Callable[[Analysis], Iterator[Table]], ...] = ()
-    reading: Callable[[Analysis], Iterator[str]] = _nothing
+    reading: Callable[[Analysis], Iterator[str]] = _no_sentences
 
 
 @dataclass(frozen=True)
 class Chapter:
-    """A section with what one analysis has to show in it."""
+    """The content of a section for one analysis."""
 
     key: str
     title: str
@@ -42,10 +42,10 @@ class Chapter:
 
 
 def chapter(section: Section, analysis: Analysis) -> Chapter | None:
-    """What the section holds for this analysis; None where that is nothing."""
+    """The content of the section for this analysis; None where it is empty."""
     figures = tuple(figure for part in section.figures for figure in part(analysis))
-    found = (table for part in section.tables for table in part(analysis))
-    tables = tuple(table for table in found if table.rows)
+    candidates = (table for part in section.tables for table in part(analysis))
+    tables = tuple(table for table in candidates if table.rows)
     reading = tuple(section.reading(analysis))
     if not (figures or tables or reading):
         return None

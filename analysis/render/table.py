@@ -16,21 +16,21 @@ from analysis.render.formatting import between, correlation, points
 
 @dataclass(frozen=True)
 class Cell:
-    """What stands in a cell: the figure, its interval below, and the mark of a footnote.
+    """The content of a cell: the figure, its interval below, and the mark of a footnote.
 
-    `parts` are what a count is made of, one a line; `said` are somebody else's words.
+    `parts` are the parts of a count, one per line; `quote` is a text from data.
     """
 
     text: str
     interval: str = ""
     mark: str = ""
     parts: tuple[str, ...] = ()
-    said: str = ""
+    quote: str = ""
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table ready to be set; the first `heads` cells of a row name it. `data` is its CSV."""
+    """A finished table; the first `heads` cells of a row name the row. `data` is its CSV."""
 
     key: str
     title: str
@@ -44,14 +44,14 @@ class Table:
     @property
     def repeated(self) -> list[int]:
         """For each row, how many of its leading heads repeat the row above."""
-        found = []
+        repeats = []
         for number, row in enumerate(self.rows):
             above = self.rows[number - 1] if number else ()
             same = 0
             while same < min(self.heads - 1, len(above)) and row[same] == above[same]:
                 same += 1
-            found.append(same)
-        return found
+            repeats.append(same)
+        return repeats
 
 
 @dataclass
@@ -116,17 +116,17 @@ class TableBuilder:
         self, key: str, title: str, caption: str, columns: Sequence[str], heads: int = 1
     ) -> Table:
         """The finished table, without columns in which no row has a cell."""
-        kept = [
+        shown_columns = [
             place
             for place in range(len(columns))
-            if place < heads or any(row[place].text or row[place].said for row in self.rows)
+            if place < heads or any(row[place].text or row[place].quote for row in self.rows)
         ]
         return Table(
             key,
             title,
             caption,
-            tuple(columns[place] for place in kept),
-            tuple(tuple(row[place] for place in kept) for row in self.rows),
+            tuple(columns[place] for place in shown_columns),
+            tuple(tuple(row[place] for place in shown_columns) for row in self.rows),
             to_frame(_once(self.used)),
             tuple((mark, reason) for reason, mark in self.reasons.items()),
             heads,
@@ -134,14 +134,14 @@ class TableBuilder:
 
 
 def of_one(analysis: Analysis, statistic: str, where: dict[str, str]) -> Estimate | None:
-    """A figure of one scorer alone, or of the mean of raters; never the one for the other."""
-    wanted = where.get("of")
-    found = analysis.estimates.select(statistic, **where)
-    return next((e for e in found if e.params.get("of") == wanted), None)
+    """The estimate of exactly this scorer or mean of raters (params.of)."""
+    scorer = where.get("of")
+    candidates = analysis.estimates.select(statistic, **where)
+    return next((e for e in candidates if e.params.get("of") == scorer), None)
 
 
 def covering(estimate: Estimate, interval: str) -> str:
-    """The interval, with what it covers where that was measured to be too little."""
+    """The interval, with its measured coverage where that is too low."""
     covers = estimate.params.get("measured_coverage")
     return f"{interval} covers {correlation(float(covers))}" if interval and covers else interval
 

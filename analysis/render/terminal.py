@@ -22,7 +22,7 @@ Checks = Sequence[Mapping[str, Any]]
 
 @contextmanager
 def working(step: str) -> Iterator[None]:
-    """Show on a terminal's standard error that a longer step is under way."""
+    """Show on a terminal's standard error that a longer step is running."""
     if not sys.stderr.isatty():
         yield
         return
@@ -32,17 +32,17 @@ def working(step: str) -> Iterator[None]:
         yield
 
 
-def say_verdicts(analysis: Analysis, found: Sequence[Verdict]) -> None:
-    """The verdict on standard output: set for a terminal, one sentence a line when piped."""
+def print_verdicts(analysis: Analysis, verdicts: Sequence[Verdict]) -> None:
+    """The verdict on standard output: formatted for a terminal, or a sentence per line."""
     notes = analysis.options.scorer_notes
     kinds = analysis.scorer_kinds
     remarks = [f"{name} ({kinds[name]}): {notes[name]}" for name in kinds if name in notes]
-    brackets = reading(analysis) if any("[" in verdict.sentence for verdict in found) else ""
+    brackets = reading(analysis) if any("[" in verdict.sentence for verdict in verdicts) else ""
     if not sys.stdout.isatty():
         click.echo(analysis.title)
         for remark in remarks:
             click.echo(remark)
-        for verdict in found:
+        for verdict in verdicts:
             click.echo(verdict.sentence)
             for note in verdict.notes:
                 click.echo(f"    {note}")
@@ -59,7 +59,7 @@ def say_verdicts(analysis: Analysis, found: Sequence[Verdict]) -> None:
     console.print(Text(analysis.title, style="bold"))
     for remark in remarks:
         console.print(Text(remark, style="yellow"))
-    for verdict in found:
+    for verdict in verdicts:
         sentence = Text(verdict.sentence)
         sentence.stylize("bold cyan", 0, len(verdict.construct))
         console.print()
@@ -74,22 +74,22 @@ def say_verdicts(analysis: Analysis, found: Sequence[Verdict]) -> None:
         console.print(Text(f"Worth a look: {warning}", style="yellow"))
 
 
-def say_contradictions(found: Sequence[Verdict]) -> None:
-    """What the whole analysis added to the verdicts that were said before."""
-    for verdict in found:
+def print_contradictions(verdicts: Sequence[Verdict]) -> None:
+    """Notes that the whole analysis added to the verdicts that are already printed."""
+    for verdict in verdicts:
         for note in verdict.notes:
             if note.startswith(OPENING):
                 click.echo()
                 click.echo(f"{verdict.construct}, {verdict.scorer}: {note}")
 
 
-def say_written(page: Path, analysis: Analysis, checks: Checks | None) -> None:
+def print_written(page: Path, analysis: Analysis, checks: Checks | None) -> None:
     """Where the report is, how its checks went, and the next step."""
     click.echo()
-    click.echo(f"Report: {page}, with report.json and tables/ beside it")
+    click.echo(f"Report: {page}, with report.json and tables/ in the same folder")
     click.echo(f"        {len(analysis.estimates):,} figures, undefined ones with their reason")
     if checks is not None and not checks:
-        click.echo("Checks: nothing here that another library could compute")
+        click.echo("Checks: no figure here that another library could compute")
     elif checks is not None:
         done = [check for check in checks if check["agrees"] is not None]
         agreeing = sum(1 for check in done if check["agrees"])
@@ -112,7 +112,7 @@ def say_written(page: Path, analysis: Analysis, checks: Checks | None) -> None:
         click.echo(f"Next:   open {page} in a browser")
 
 
-def say_json(page: Path, content: Document, checks: Checks | None) -> None:
+def print_json(page: Path, content: Document, checks: Checks | None) -> None:
     """A summary for programs; everything else is in the report.json that it names."""
     plain = as_json(content)
     summary = {

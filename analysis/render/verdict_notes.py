@@ -15,7 +15,7 @@ from analysis.render.formatting import (
     between,
     correlation,
     counted,
-    nothing,
+    is_zero,
     on_scale,
     percent,
 )
@@ -25,16 +25,16 @@ NOTABLE_SHARE = 0.25
 
 
 def level(analysis: Analysis, construct: str, scorer: str) -> str:
-    """'it is 11 points too lenient [7, 15]', or what keeps it from being said.
+    """'it is 11 points too lenient [7, 15]', or an empty text where the bias is unknown.
 
-    The interval is for raters like these, and says so where it is not.
+    The interval is for raters like these; otherwise the text names the raters.
     """
     bias = headline_bias(analysis, construct, scorer)
     if bias is None or not bias.defined:
         return ""
     scale = analysis.context.human_scale(construct)
     ends = (bias.ci_low, bias.ci_high) if bias.has_interval else ()
-    if all(nothing(value, scale) for value in (bias.value, *ends)):
+    if all(is_zero(value, scale) for value in (bias.value, *ends)):
         return "it has no bias on these responses"
     interval = between(bias, scale, in_points=True)
     if ends and not excludes_0(bias, analysis):
@@ -58,27 +58,27 @@ def level(analysis: Analysis, construct: str, scorer: str) -> str:
 def headline_bias(analysis: Analysis, construct: str, scorer: str) -> Estimate | None:
     """Bias for raters like these where it has an interval, else for these raters."""
     for target in ("raters_like_these", "these_raters"):
-        found = analysis.estimates.first(
+        bias = analysis.estimates.first(
             "bias", construct=construct, scorer=scorer, scope="pooled", target=target
         )
-        if found is not None and found.has_interval:
-            return found
+        if bias is not None and bias.has_interval:
+            return bias
     return analysis.estimates.first(
         "bias", construct=construct, scorer=scorer, scope="pooled", target="these_raters"
     )
 
 
 def excludes_0(bias: Estimate, analysis: Analysis) -> bool:
-    """Whether a bias is shown: its interval lies on one side of 0, beyond rounding noise."""
+    """Whether the interval of a bias is on one side of 0, beyond rounding noise."""
     scale = analysis.context.human_scale(bias.constructs[0])
     ends = (bias.ci_low, bias.ci_high)
     return (
-        bias.has_interval and ends[0] * ends[1] > 0 and not any(nothing(end, scale) for end in ends)
+        bias.has_interval and ends[0] * ends[1] > 0 and not any(is_zero(end, scale) for end in ends)
     )
 
 
 def _whom(analysis: Analysis, construct: str, bias: Estimate) -> str:
-    """Whom an interval speaks of, where that is not raters like these."""
+    """The raters that an interval is for, unless it is for raters like these."""
     data = analysis.rated[construct]
     if bias.target == "raters_like_these" or data.reference_kind == "adjudicated":
         return ""
@@ -89,24 +89,24 @@ def ends(analysis: Analysis, construct: str, scorer: str) -> str:
     """'78% of its scores are at the maximum', where many are and the scale has a middle."""
     if two_valued(analysis, construct, scorer):
         return ""
-    said = []
+    parts = []
     for end, name in (("max", "maximum"), ("min", "minimum")):
         share = analysis.estimates.first(
             f"share_at_{end}", construct=construct, scorer=scorer, scope="pooled"
         )
         if share is not None and share.defined and share.value >= NOTABLE_SHARE:
-            said.append(f"{percent(share.value)} of its scores are at the {name}")
-    return " and ".join(said)
+            parts.append(f"{percent(share.value)} of its scores are at the {name}")
+    return " and ".join(parts)
 
 
 def two_valued(analysis: Analysis, construct: str, scorer: str) -> bool:
-    """Whether a scorer and people use the two ends of the scale only: then an end says nothing."""
+    """Whether a scorer and people use the two ends of the scale only."""
     scale = analysis.scores.scale(construct, scorer)
     if scale is None or scale.two_valued:
         return scale is not None
     data = analysis.context.whole[construct]
-    given = [data.scorers[scorer], data.ratings.ravel(), *data.adjudicated.values()]
-    values = np.concatenate(given)
+    arrays = [data.scorers[scorer], data.ratings.ravel(), *data.adjudicated.values()]
+    values = np.concatenate(arrays)
     return set(np.unique(values[np.isfinite(values)])) == {scale.min, scale.max}
 
 
@@ -116,22 +116,22 @@ ORDERS_WELL, FAR_OFF = 0.7, 0.05
 #: Krippendorff (2004) accepts tentative conclusions from .667 on.
 TENTATIVE = 0.667
 
-#: Intervals of a difference of correlations wider than this call nothing equal.
+#: With a wider interval of a difference of correlations the two are not called equal.
 WIDE = 0.2
 
 HALF = 0.5
 
-#: Fewer queries than this are named beside the order that rests on them.
+#: With fewer queries than this, their number is stated with the order.
 FEW_QUERIES = 20
 
-#: A rater stands apart from at least two others with less than this share of their correlation.
-STANDS_APART, RATERS_TO_STAND_APART = 0.67, 3
+#: A rater is an outlier with less than this share of the correlation of at least two others.
+OUTLIER_SHARE, RATERS_NEEDED = 0.67, 3
 
 
 def notes(analysis: Analysis, construct: str, scorer: str, scope: str | None) -> Iterator[str]:
     """Remarks on the verdict of one scorer on one construct."""
-    found = analysis.estimates.first
-    difference = found(
+    first = analysis.estimates.first
+    difference = first(
         "human_ceiling_difference", construct=construct, scorer=scorer, scope=scope,
         measure="pearson",
     )  # fmt: skip
@@ -139,7 +139,7 @@ def notes(analysis: Analysis, construct: str, scorer: str, scope: str | None) ->
         yield from _on_difference(difference)
     if scope is not None:
         yield from _on_the_distribution(analysis, construct, scorer, scope)
-    plain = found("pearson", construct=construct, scorer=scorer, scope=scope or "pooled")
+    plain = first("pearson", construct=construct, scorer=scorer, scope=scope or "pooled")
     used = difference if difference is not None and difference.defined else plain
     if scope is not None and used is not None and used.defined and used.n_queries < FEW_QUERIES:
         yield (
@@ -152,17 +152,17 @@ def notes(analysis: Analysis, construct: str, scorer: str, scope: str | None) ->
         far = abs(bias.value) >= FAR_OFF * scale.width
         if plain.value >= ORDERS_WELL and far and excludes_0(bias, analysis):
             yield (
-                "A high correlation beside a large bias: it orders responses, but its level is not "
+                "A high correlation with a large bias: it orders responses, but its level is not "
                 "people's. Use it to compare, not to report a level."
             )
-    share = found("share_at_max", construct=construct, scorer=scorer, scope="pooled")
-    own = analysis.scores.scale(construct, scorer)
+    share = first("share_at_max", construct=construct, scorer=scorer, scope="pooled")
+    scale_of_scorer = analysis.scores.scale(construct, scorer)
     if not two_valued(analysis, construct, scorer) and share is not None and share.value >= HALF:
         yield (
-            f"With {percent(share.value)} of its scores at the maximum, it can't tell good "
-            "responses from better ones there."
+            f"With {percent(share.value)} of its scores at the maximum, it cannot distinguish "
+            "good responses from better ones there."
         )
-    alpha = found(
+    alpha = first(
         "krippendorff_alpha", construct=construct, level=analysis.context.level(construct)
     )
     adjudicated = analysis.options.reference == "adjudicated"
@@ -174,7 +174,7 @@ def notes(analysis: Analysis, construct: str, scorer: str, scope: str | None) ->
         )
     if difference is not None and difference.defined:
         yield from _on_raters(analysis, construct, scope or "pooled")
-    if own is None:
+    if scale_of_scorer is None:
         yield (
             f"No scale is declared for {construct}: bias and the share at the maximum are "
             f"withheld. Declare it with --scale {construct}=MIN:MAX."
@@ -192,9 +192,9 @@ def _on_the_distribution(
     if gain is None or not gain.defined:
         return
     pair = [
-        next(e for e in found if e.scorers[0] == name)
+        next(e for e in compared if e.scorers[0] == name)
         for name in (scorer + EXPECTED, scorer)
-        if (found := analysis.estimates.select("agreement_where_both", scorer=name, **where))
+        if (compared := analysis.estimates.select("agreement_where_both", scorer=name, **where))
     ]
     mean, number = (correlation(e.value) for e in pair)
     figure = f"{correlation(gain.value)} {between(gain)}".rstrip()
@@ -205,13 +205,13 @@ def _on_the_distribution(
 
 
 def _on_raters(analysis: Analysis, construct: str, scope: str) -> Iterator[str]:
-    """A rater who stands apart lowers what a judge is measured against."""
-    found = analysis.estimates.select("rater_against_others", construct=construct, scope=scope)
-    ranked = sorted((e for e in found if e.defined), key=lambda e: e.value)
-    if len(ranked) < RATERS_TO_STAND_APART:
+    """A rater who agrees little with the others lowers the human ceiling."""
+    by_rater = analysis.estimates.select("rater_against_others", construct=construct, scope=scope)
+    ranked = sorted((e for e in by_rater if e.defined), key=lambda e: e.value)
+    if len(ranked) < RATERS_NEEDED:
         return
     lowest, rest = ranked[0], ranked[1:]
-    if lowest.value < STANDS_APART * rest[0].value:
+    if lowest.value < OUTLIER_SHARE * rest[0].value:
         yield (
             f"{lowest.scorers[0]} agrees little with the other raters "
             f"({correlation(lowest.value)}; the others {correlation(rest[0].value)} to "
@@ -231,15 +231,15 @@ def _on_difference(difference: Estimate) -> Iterator[str]:
 
 
 def reading(analysis: Analysis) -> str:
-    """Which bracket of the verdicts is which, in a sentence or two."""
-    level = f"Square brackets hold {analysis.options.level:.0%} intervals"
+    """What the brackets of the verdicts are, in a sentence or two."""
+    level = f"Square brackets are {analysis.options.level:.0%} intervals"
     if analysis.options.reference == "adjudicated":
-        return f"{level} over queries, with the adjudicated values as they are."
-    said = f"{level}. Those of correlations and their differences are for these raters"
+        return f"{level} over queries, with the adjudicated values taken as fixed."
+    text = f"{level}. Those of correlations and their differences are for these raters"
     biases = analysis.estimates.select("bias", scope="pooled")
     if any(bias.has_interval for bias in biases):
-        said += (
-            "; that of the bias is for raters like these, a claim about people, unless it says "
-            "otherwise"
+        text += (
+            "; that of the bias is for raters like these, a statement about people, unless it "
+            "states otherwise"
         )
-    return f"{said}."
+    return f"{text}."

@@ -1,7 +1,8 @@
 """The verdict: for each construct and judge one sentence in plain words, with its figures.
 
-It leads with the order of responses within a query, which is what a judge is used for; with one
-response a query it falls back to all responses, and says so.
+It starts with the order of responses within a query, for which a judge is used; with one response
+per query it uses all responses, and states so. `contradictions` adds notes on figures of one scorer
+that seem to contradict each other, which need the whole analysis.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ Comparison = Literal["better", "worse", "undecided", "withheld"]
 
 @dataclass(frozen=True)
 class Verdict:
-    """What can be said of one scorer on one construct.
+    """The result for one scorer on one construct.
 
     `comparison` is with a rater: better, worse, undecided (the interval includes 0), or withheld.
     """
@@ -37,8 +38,8 @@ class Verdict:
 
 
 def verdicts(analysis: Analysis) -> list[Verdict]:
-    """One verdict for each construct and judge; a metric speaks where there is no judge."""
-    found = []
+    """One verdict for each construct and judge, or for each metric where there is no judge."""
+    results = []
     preferred = analysis.preferences.constructs if analysis.preferences is not None else ()
     for construct, data in analysis.context.whole.items():
         if construct in preferred and data.reference_missing:
@@ -48,18 +49,18 @@ def verdicts(analysis: Analysis) -> list[Verdict]:
         numbers = [name for name in judges if judge_of_expected(name, judges) is None]
         speaking = numbers or list(data.scorers)
         for scorer in speaking:
-            found.append(_verdict(analysis, construct, data, scorer, len(speaking) > 1))
+            results.append(_verdict(analysis, construct, data, scorer, len(speaking) > 1))
         if not speaking:
-            found.append(_people_only(analysis, construct))
-    return found + _on_preferences(analysis)
+            results.append(_people_only(analysis, construct))
+    return results + _on_preferences(analysis)
 
 
 def _verdict(
     analysis: Analysis, construct: str, data: ConstructData, scorer: str, several: bool
 ) -> Verdict:
     kind = "judge" if data.kinds[scorer] == "judge" else "metric"
-    who = scorer if several else f"the {kind}"
-    parts, comparison, scope = _order(analysis, construct, scorer, who)
+    name = scorer if several else f"the {kind}"
+    parts, comparison, scope = _order(analysis, construct, scorer, name)
     rest = [level(analysis, construct, scorer), ends(analysis, construct, scorer)]
     tail = " and ".join(filter(None, rest))
     if tail:
@@ -75,15 +76,15 @@ def _verdict(
 
 
 def _order(
-    analysis: Analysis, construct: str, scorer: str, who: str
+    analysis: Analysis, construct: str, scorer: str, name: str
 ) -> tuple[str, Comparison, str | None]:
     data = analysis.rated[construct]
     if data.reference_missing:
-        return f"{data.reference_missing}, so nothing can be said of {who}", "withheld", None
-    found = analysis.estimates.first
+        return f"{data.reference_missing}, so there is no result for {name}", "withheld", None
+    first = analysis.estimates.first
     scope, where = leading_scope(analysis, construct, scorer)
-    plain = found("pearson", construct=construct, scorer=scorer, scope=scope)
-    difference = found(
+    plain = first("pearson", construct=construct, scorer=scorer, scope=scope)
+    difference = first(
         "human_ceiling_difference",
         construct=construct,
         scorer=scorer,
@@ -91,14 +92,14 @@ def _order(
         measure="pearson",
     )
     if plain is None or not plain.defined:
-        why = plain.reason if plain is not None else "there is nothing to compare"
-        return f"how {who} orders responses can't be told ({why})", "withheld", scope
+        why = plain.reason if plain is not None else "there are no values to compare"
+        return f"how {name} orders responses is unknown ({why})", "withheld", scope
     if difference is None or not difference.defined:
-        return _without_ceiling(data, plain, who, where), "withheld", scope
-    judge = found(
+        return _without_ceiling(data, plain, name, where), "withheld", scope
+    judge = first(
         "judge_against_others", construct=construct, scorer=scorer, scope=scope, measure="pearson"
     )
-    rater = found(
+    rater = first(
         "human_ceiling", construct=construct, scorer=scorer, scope=scope, measure="pearson"
     )
     assert judge is not None  # noqa: S101  (the three come together)
@@ -106,15 +107,14 @@ def _order(
     pair = f"{correlation(judge.value)} against {correlation(rater.value)}"
     amounts = f"{pair}, difference {correlation(difference.value)} {between(difference)}".rstrip()
     comparison = _compare(difference)
-    says = {
-        "worse": f"{where} {who} orders responses less well than a rater does ({amounts})",
-        "better": f"{where} {who} orders responses better than a rater does ({amounts})",
-        "undecided": f"{where} {who} can't be told apart from a rater in how it orders responses "
-        f"({amounts})",
-        "withheld": f"{where} {who} and a rater order responses about as {pair} on average "
+    sentences = {
+        "worse": f"{where} {name} orders responses less well than a rater does ({amounts})",
+        "better": f"{where} {name} orders responses better than a rater does ({amounts})",
+        "undecided": f"{where} {name} cannot be distinguished from a rater in how it ({amounts})",
+        "withheld": f"{where} {name} and a rater order responses about as {pair} on average "
         f"(no interval: {difference.reason})",
     }
-    return says[comparison], comparison, scope
+    return sentences[comparison], comparison, scope
 
 
 def leading_scope(analysis: Analysis, construct: str, scorer: str) -> tuple[str, str]:
@@ -123,14 +123,14 @@ def leading_scope(analysis: Analysis, construct: str, scorer: str) -> tuple[str,
         analysis.estimates.first("pearson", construct=construct, scorer=scorer, scope=scope)
         for scope in ("within_query", "pooled")
     )
-    told = within is not None and within.defined
+    defined = within is not None and within.defined
     better = pooled is not None and pooled.has_interval
-    if within is not None and told and (within.has_interval or not better):
+    if within is not None and defined and (within.has_interval or not better):
         return "within_query", "within a query"
-    why = "within a query it can't be told"
+    why = "within a query it is unknown"
     if not analysis.rated[construct].several_a_query:
-        why = "one a query, so the order within a query can't be told"
-    elif within is not None and told:
+        why = "one a query, so the order within a query is unknown"
+    elif within is not None and defined:
         why = (
             f"within a query, {counted(within.n_responses, 'response')} to "
             f"{counted(within.n_queries, 'query', 'queries')} carry no interval"
@@ -146,22 +146,22 @@ def _compare(difference: Estimate) -> Comparison:
     return "better" if difference.ci_low > NOISE else "undecided"
 
 
-def _without_ceiling(data: ConstructData, plain: Estimate, who: str, where: str) -> str:
+def _without_ceiling(data: ConstructData, plain: Estimate, name: str, where: str) -> str:
     figure = f"{correlation(plain.value)} {between(plain)}".rstrip()
     if data.reference_kind == "adjudicated":
         return (
-            f"{where} {who} correlates {figure} with the adjudicated values; whether a rater does "
-            "better is not said, since an adjudicated value favors the raters whose values it "
+            f"{where} {name} correlates {figure} with the adjudicated values; whether a rater does "
+            "better is not stated, since an adjudicated value favors the raters whose values it "
             "settled"
         )
     if len(data.raters) == 1:
         return (
-            f"{where} {who} correlates {figure} with the one rater; whether another rater does "
+            f"{where} {name} correlates {figure} with the one rater; whether another rater does "
             "better takes a second one"
         )
     return (
-        f"{where} {who} correlates {figure} with the mean of the raters; a rater can't be compared "
-        "with the others, who rated too few of the same responses"
+        f"{where} {name} correlates {figure} with the mean of the raters; a rater cannot be "
+        "compared with the others, who rated too few of the same responses"
     )
 
 
@@ -180,10 +180,10 @@ def _people_only(analysis: Analysis, construct: str) -> Verdict:
 
 
 def _on_preferences(analysis: Analysis) -> list[Verdict]:
-    """What scorers' differences have to do with people's preferences, by construct."""
+    """How scorers' differences correlate with people's preferences, by construct."""
     if analysis.preferences is None:
         return []
-    found = []
+    on_preferences = []
     for construct in analysis.preferences.constructs:
         raters = analysis.preferences.scorers(construct, "human")
         on = analysis.estimates.select("pearson", construct=construct, on="preferences")
@@ -202,17 +202,17 @@ def _on_preferences(analysis: Analysis) -> list[Verdict]:
             )
             if among:
                 sentence += f"; {pairs} {mean}"
-            found.append(
+            on_preferences.append(
                 Verdict(construct, estimate.scorers[0], f"{sentence}.", "withheld", "pooled")
             )
         if not compared:
-            said = f"{pairs} correlate {mean}" if among else "people gave preferences"
-            sentence = f"{construct}: {said}; there are no scores to compare them with."
-            found.append(Verdict(construct, "", sentence, "withheld"))
-    return found
+            statement = f"{pairs} correlate {mean}" if among else "people gave preferences"
+            sentence = f"{construct}: {statement}; there are no scores to compare them with."
+            on_preferences.append(Verdict(construct, "", sentence, "withheld"))
+    return on_preferences
 
 
-#: Correlations below this order nothing worth the name.
+#: Correlations below this count as none.
 NIL = 0.2
 
 #: Composed AC averages lower than people by this share of the scale.
@@ -221,11 +221,11 @@ APART = 0.1
 OPENING = "These two contradict each other: "
 
 
-def with_contradictions(analysis: Analysis, found: Sequence[Verdict]) -> tuple[Verdict, ...]:
+def with_contradictions(analysis: Analysis, verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
     """The verdicts with what contradicts itself in their scorer's figures, as further notes."""
     return tuple(
         replace(verdict, notes=(*verdict.notes, *contradictions(analysis, verdict)))
-        for verdict in found
+        for verdict in verdicts
     )
 
 
@@ -242,8 +242,8 @@ def contradictions(analysis: Analysis, verdict: Verdict) -> Iterator[str]:
         if pooled is not None and pooled.value >= ORDERS_WELL:
             yield (
                 f"{OPENING}over all responses it correlates {_stated(pooled)} with people, within "
-                f"a query {_stated(within)}. It tells easy queries from hard ones, and hardly a "
-                "good response from a bad one to the same query."
+                f"a query {_stated(within)}. It distinguishes easy queries from hard ones, and "
+                "hardly a good response from a bad one to the same query."
             )
         yield from _alternative_annotator(analysis, verdict, within)
     best = max((e.value for e in (within, pooled) if e is not None), default=float("nan"))
@@ -253,10 +253,10 @@ def contradictions(analysis: Analysis, verdict: Verdict) -> Iterator[str]:
 
 
 def _pearson(analysis: Analysis, verdict: Verdict, scope: str) -> Estimate | None:
-    found = analysis.estimates.first(
+    estimate = analysis.estimates.first(
         "pearson", construct=verdict.construct, scorer=verdict.scorer, scope=scope
     )
-    return found if found is not None and found.defined else None
+    return estimate if estimate is not None and estimate.defined else None
 
 
 def _alternative_annotator(analysis: Analysis, verdict: Verdict, within: Estimate) -> Iterator[str]:
@@ -265,7 +265,7 @@ def _alternative_annotator(analysis: Analysis, verdict: Verdict, within: Estimat
     )
     if rate is not None and rate.defined and rate.params.get("passed") == "yes":
         yield (
-            f"{OPENING}it passes the alternative annotator test (it may stand in for "
+            f"{OPENING}it passes the alternative annotator test (it may replace "
             f"{percent(rate.value)} of the raters), yet within a query it correlates "
             f"{_stated(within)} with people. The test asks for closeness, which a nearly constant "
             "judge has as well."
@@ -273,12 +273,12 @@ def _alternative_annotator(analysis: Analysis, verdict: Verdict, within: Estimat
 
 
 def _systems(analysis: Analysis, verdict: Verdict, best: float) -> Iterator[str]:
-    """Pairs of systems that people tell apart one way and the scorer's means the other way."""
+    """Pairs of systems that people find different in one direction and the scorer in the other."""
     records = analysis.estimates.select("system_difference", construct=verdict.construct)
     people = [e for e in records if e.n_raters and e.has_interval]
-    own = [e for e in records if e.scorers == (verdict.scorer,) and e.defined]
+    of_scorer = [e for e in records if e.scorers == (verdict.scorer,) and e.defined]
     # On the rated responses, where there are others; they come last.
-    by_pair = {e.systems: e for e in own}
+    by_pair = {e.systems: e for e in of_scorer}
     apart = [e for e in people if e.ci_low > 0 or e.ci_high < 0]
     against = [e for e in apart if e.systems in by_pair and by_pair[e.systems].value * e.value < 0]
     if against:
@@ -286,7 +286,7 @@ def _systems(analysis: Analysis, verdict: Verdict, best: float) -> Iterator[str]
         first, second = worst.systems if worst.value > 0 else worst.systems[::-1]
         yield (
             f"{OPENING}it correlates {correlation(best)} with people on responses, yet of "
-            f"{counted(len(apart), 'pair')} of systems that people tell apart it puts "
+            f"{counted(len(apart), 'pair')} of systems that people find different it puts "
             f"{counted(len(against), 'pair')} the other way around (people find {first} better "
             f"than {second}, it does not)."
         )

@@ -101,8 +101,8 @@ def difference_error(study: GStudy, queries: int, raters: int) -> tuple[float, s
 
     For `queries` queries that both systems answer and `raters` raters who rate all of it, both
     drawn anew: 2 (query:system / n + system:rater / k + residual / (n k)) under the root. What
-    queries and raters contribute equally to both systems cancels. Negative components count 0. Raises
-    ValueError without a query or a rater.
+    queries and raters contribute equally to both systems cancels. Negative components count 0.
+    Raises ValueError without a query or a rater.
     """
     if queries < 1 or raters < 1:
         raise ValueError(f"{queries} queries and {raters} raters: expected at least 1 of each")

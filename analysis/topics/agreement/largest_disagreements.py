@@ -84,7 +84,7 @@ def largest_disagreements_table(analysis: Analysis) -> Iterator[Table]:
                     points(value, scale)
                     for value in (disagreement.score, disagreement.people, disagreement.difference)
                 ),
-                Cell("", said=quoted(reason, _MOST)),
+                Cell("", quote=quoted(reason, _MOST)),
             )
     about_reasons = (
         " The reason is the judge's own, written before its score; by itself it is no explanation."

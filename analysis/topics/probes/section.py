@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
 from analysis.core.scales import Scale
-from analysis.render.formatting import amount, between, counted, nothing, on_scale, percent
+from analysis.render.formatting import amount, between, counted, is_zero, on_scale, percent
 from analysis.render.section import Section
 from analysis.render.table import Table, TableBuilder
 from analysis.topics.probes import drift, estimates, figures, observed_biases
@@ -94,10 +94,10 @@ def _drifted(analysis: Analysis) -> Iterator[str]:
 
 
 def _moved(value: float, scale: Scale | None, interval: str) -> str:
-    if nothing(value, scale):
+    if is_zero(value, scale):
         return f"the same on average {interval} as in" if interval else "the same as in"
     how = "lower" if value < 0 else "higher"
-    return f"{amount(abs(value), scale, shown=(value,))} {how} {interval} than in"
+    return f"{amount(abs(value), scale, sided_values=(value,))} {how} {interval} than in"
 
 
 #: Faults of which a row is shown, and rounds of a scorer; estimates.csv has the rest.

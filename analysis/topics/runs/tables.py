@@ -113,7 +113,7 @@ def _by_run(
 
 
 def _cell(text: str) -> Cell:
-    return Cell("", said=quoted(text, _MOST))
+    return Cell("", quote=quoted(text, _MOST))
 
 
 def _account(name: str) -> Callable[[Run], Any]:

@@ -54,7 +54,7 @@ def test_exit_1_where_one_falls_short(scores: Path) -> None:
     [
         (HOLDS.replace("pearson", "pearsn"), "Did you mean"),
         (HOLDS.replace("minimum", "minimun"), "unknown setting"),
-        (HOLDS.replace("minimum = -1", ""), "demands nothing"),
+        (HOLDS.replace("minimum = -1", ""), "has no bound"),
         (HOLDS.replace("minimum = -1", "allowed_drop = 1"), "--baseline"),
         ("", "contains no [[check]]"),
         ("[[check]", "not valid TOML"),
@@ -73,7 +73,7 @@ def test_a_study_has_its_demands_in_study_toml(tmp_path: Path) -> None:
     assert made.exit_code == 0, made.output
     nothing = CliRunner().invoke(cli, ["check", str(folder)])
     assert nothing.exit_code == 2
-    assert "nothing to check" in nothing.stderr
+    assert "there are no checks" in nothing.stderr
     settings = folder / "study.toml"
     own = HOLDS.replace('scorer = "judge"', 'scorer = "simulated-judge"')
     settings.write_text(settings.read_text() + own.replace("minimum = -1", "allowed_drop = 0.01"))

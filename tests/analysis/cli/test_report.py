@@ -134,7 +134,7 @@ def test_a_folder_that_is_no_report_is_refused_before_any_work(
 ) -> None:
     result = run(scores, "--out", tmp_path)
     assert result.exit_code == 2
-    assert "holds other files and no report" in result.stderr
+    assert "contains other files and no report" in result.stderr
     assert result.stdout == ""
 
 

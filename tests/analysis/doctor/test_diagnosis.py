@@ -39,7 +39,7 @@ def test_a_construct_with_low_values_is_seen_with_the_scorers_others() -> None:
 
 def findings(frame: pd.DataFrame) -> dict[str, bool]:
     found = diagnose(ScoreTable.from_frame(frame))
-    return {finding.what.split(":")[0]: finding.possible for finding in found.findings}
+    return {finding.subject.split(":")[0]: finding.possible for finding in found.findings}
 
 
 def test_a_whole_table_allows_nearly_everything() -> None:

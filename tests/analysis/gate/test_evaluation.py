@@ -78,7 +78,7 @@ def test_an_undefined_figure_never_passes() -> None:
 @pytest.mark.parametrize(
     ("demands", "says"),
     [
-        ({}, "demands nothing"),
+        ({}, "has no bound"),
         ({"minimum": 2, "maximum": 1}, "above maximum"),
         ({"allowed_drop": -1}, "0 or more"),
         ({"minimum": 1, "on": "p"}, "use one of"),
@@ -90,7 +90,7 @@ def test_a_senseless_demand_is_refused(demands: dict[str, float], says: str) -> 
 
 
 def test_nothing_to_check_is_an_error(analysis: Analysis) -> None:
-    with pytest.raises(AnalysisError, match="nothing to check"):
+    with pytest.raises(AnalysisError, match="there are no checks"):
         check(analysis, [])
 
 

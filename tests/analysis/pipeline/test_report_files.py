@@ -244,7 +244,7 @@ def test_an_old_report_is_replaced_with_its_tables(analysis: Analysis, tmp_path:
 @pytest.mark.usefixtures("without_drawing")
 def test_a_folder_that_is_no_report_is_left_alone(analysis: Analysis, tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("x", encoding="utf-8")
-    with pytest.raises(ReportError, match="holds other files and no report"):
+    with pytest.raises(ReportError, match="contains other files and no report"):
         write_report(analysis, tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
     other = tmp_path / "other"

@@ -42,7 +42,7 @@ def test_nothing_stops_before_30_queries_or_without_variation() -> None:
     assert not same.stop
     assert same.more is None
     assert "same value" in (same.reason or "")
-    with pytest.raises(ValueError, match="nobody stops before 30"):
+    with pytest.raises(ValueError, match="expected 30 queries or more"):
         stop_by_width([1.0], 60, POINTS, least=10)
 
 

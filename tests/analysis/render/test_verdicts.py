@@ -74,7 +74,7 @@ def test_an_interval_with_0_claims_nothing(analysis: Analysis) -> None:
         )
     )
     assert verdict.comparison == "undecided"
-    assert "can't be told apart from a rater in how it orders responses" in verdict.sentence
+    assert "cannot be distinguished from a rater in how it orders responses" in verdict.sentence
     assert "no bias can be shown (-3 points [-8, 2])" in verdict.sentence
     assert "ceiling" not in verdict.sentence
     assert any("The interval is wide" in note for note in verdict.notes)
@@ -208,7 +208,7 @@ def test_a_rater_who_stands_apart_is_named() -> None:
 def test_one_response_a_query_falls_back_to_all_responses_and_says_so() -> None:
     verdict = only(analyse(table(simulated(queries=40, systems=1)), options=QUICK))
     assert verdict.scope == "pooled"
-    assert "one a query, so the order within a query can't be told" in verdict.sentence
+    assert "one a query, so the order within a query is unknown" in verdict.sentence
 
 
 def test_one_rater_gives_no_ceiling() -> None:
