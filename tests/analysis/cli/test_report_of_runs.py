@@ -65,7 +65,7 @@ def test_the_report_says_what_moves_scores_and_of_whom_a_jury_consists(folder: P
     page = (folder / "report" / "report.html").read_text("utf-8")
     assert "Judge stability" in page
     assert "the mean of plain, shuffled and fenced" in page
-    assert "Whether plain would say the same again" not in page
+    assert "Whether plain would give the same scores again" not in page
 
 
 def test_status_and_doctor_name_the_jury(folder: Path) -> None:

@@ -358,7 +358,7 @@ def test_an_adjudicated_reference_is_named_and_has_no_empty_tables() -> None:
     found = {t.key: t for t in document.tables}
     assert "human-ceiling" not in found
     assert not any(figure.key == "ceiling" for figure in document.figures)
-    assert any("How a judge stands against a rater" in s for s in document.not_established)
+    assert any("How a judge compares with a rater" in s for s in document.not_established)
     column = found["systems"].columns.index("Adjudicated mean")
     assert {row[column].text for row in found["systems"].rows} == {"80.0"}
 

@@ -47,7 +47,7 @@ def test_a_passed_alternative_annotator_test_and_a_nil_within_contradict_each_ot
     said = frame.loc[human, "query_id"].map(level) + 8 * rng.normal(size=int(human.sum()))
     frame.loc[human, "value"] = said.clip(0, 100)
     found = notes(frame)
-    assert any("stand in for 100% of the raters" in note for note in found), found
+    assert any("replace 100% of the raters" in note for note in found), found
 
 
 def test_a_good_judge_contradicts_nothing() -> None:

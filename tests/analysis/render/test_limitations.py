@@ -15,7 +15,7 @@ def test_few_raters_and_queries_and_one_run_are_named() -> None:
     text = said(simulated())
     assert "3 people rated" in text
     assert "12 queries" in text
-    assert "Whether judge would say the same again: each response has one score" in text
+    assert "Whether judge would give the same scores again: each response has one score" in text
 
 
 def test_simulated_scorers_are_named_first() -> None:
@@ -44,7 +44,7 @@ def test_unrated_queries_unequal_samples_and_gaps_are_named() -> None:
     people = frame["scorer_kind"] == "human"
     frame = frame[~people | frame["query_id"].isin([f"q{i}" for i in range(8)])]
     text = said(frame.assign(inclusion_prob=0.5))
-    assert "the 12 queries that nobody rated" in text
+    assert "the 12 queries that were not rated" in text
     assert "not weighted" in text
     assert "What people would have said where a value is missing" in text
 
@@ -57,7 +57,7 @@ def test_an_adjudicated_reference_and_no_raters_are_named() -> None:
 
 
 def test_no_systems_are_named() -> None:
-    assert "the table names none" in said(simulated().drop(columns="system"))
+    assert "the table has none" in said(simulated().drop(columns="system"))
 
 
 def about_rules(frame: pd.DataFrame, *apart: InstructionMismatch) -> list[str]:

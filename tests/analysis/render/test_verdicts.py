@@ -59,7 +59,7 @@ def test_the_sentence_of_the_design(analysis: Analysis) -> None:
     )
     assert verdict.comparison == "worse"
     assert verdict.scope == "within_query"
-    assert any("can't tell good responses from better ones" in note for note in verdict.notes)
+    assert any("cannot distinguish good responses from better ones" in note for note in verdict.notes)
 
 
 def test_an_interval_with_0_claims_nothing(analysis: Analysis) -> None:
@@ -126,7 +126,7 @@ def test_a_bias_for_these_raters_says_so() -> None:
     kept = [e for e in analysis.estimates if e.target != "raters_like_these"]
     here = only(replace(analysis, estimates=EstimateList(tuple(kept))))
     assert re.search(r"points too lenient \[\d+, \d+\] for these raters\.$", here.sentence)
-    assert "bias is for raters like these, a claim about people, unless" in reading(analysis)
+    assert "bias is for raters like these, a statement about people, unless" in reading(analysis)
 
 
 @pytest.mark.parametrize("level", ["nominal", "interval"])
@@ -135,7 +135,7 @@ def test_two_values_have_no_ceiling(level: Level) -> None:
     frame["value"] = (frame["value"] > 55).astype(float)
     verdict = only(analyse(table(frame, Scale(0, 1, level=level)), options=QUICK))
     assert "ceiling" not in verdict.sentence
-    assert not any("can't tell good" in note for note in verdict.notes)
+    assert not any("cannot distinguish good" in note for note in verdict.notes)
 
 
 def test_a_judge_at_the_ends_beside_people_between_them_keeps_its_ceiling() -> None:
@@ -243,7 +243,7 @@ def test_raters_who_disagree_are_no_bar_beside_an_adjudicated_value() -> None:
 def test_no_human_rating_leaves_nothing_to_say() -> None:
     verdict = only(analyse(table(simulated(raters=0)), options=QUICK))
     assert verdict.sentence.startswith(
-        "QR: no human rating on QR, so nothing can be said of the judge"
+        "QR: no human rating on QR, so there is no result for the judge"
     )
 
 
