@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Self
 
 import numpy as np
 
@@ -36,6 +37,20 @@ class StatisticFamily:
     n_responses: IntArray
     n_dropped: IntArray
     reasons: Sequence[str | None]
+
+    @classmethod
+    def of_same_responses(
+        cls,
+        of_weights: OfWeights,
+        contributing: BoolArray,
+        n_responses: int,
+        n_dropped: int,
+        reasons: Sequence[str | None],
+    ) -> Self:
+        """A family whose statistics are of the same responses; `contributing` (Q,)."""
+        m = len(reasons)
+        columns = np.repeat(contributing[:, None], m, axis=1)
+        return cls(of_weights, columns, np.full(m, n_responses), np.full(m, n_dropped), reasons)
 
     def points(self) -> FloatArray:
         """Values (m,) on the sample itself."""

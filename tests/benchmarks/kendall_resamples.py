@@ -8,7 +8,7 @@ from scipy import stats
 
 from analysis.core.computation import one_blas_thread
 from analysis.core.resampling import QueryResampling
-from analysis.statistics.agreement.association import kendall_tau_b
+from analysis.statistics.agreement.association import association
 from analysis.statistics.agreement.pairwise_accuracy import accuracy_by_threshold
 from tests.benchmarks.measuring import median_seconds
 
@@ -28,7 +28,8 @@ def main() -> None:
     def ours() -> None:
         with one_blas_thread():
             for a, b in chosen:
-                kendall_tau_b(columns[:, a], columns[:, b], query)(weights)
+                x, y = columns[:, a], columns[:, b]
+                association("kendall_tau_b", x, y, query)(weights)
 
     seconds = median_seconds(ours, runs=3)
     plain = scipy_seconds(columns, weights) * PAIRS * RESAMPLES / SCIPY_CALLS

@@ -69,12 +69,9 @@ def agreement_in_value(
         pairs = within_query(pairs)
     names = measures_in(scope)
     reasons = [_reason(name, pairs, scope) for name in names]
-    return StatisticFamily(
-        _of_points(pairs, names, reasons),
-        np.repeat(pairs.contributing[:, None], len(names), axis=1),
-        np.full(len(names), pairs.n_responses),
-        np.full(len(names), pairs.n_dropped),
-        reasons,
+    of_weights = _of_points(pairs, names, reasons)
+    return StatisticFamily.of_same_responses(
+        of_weights, pairs.contributing, pairs.n_responses, pairs.n_dropped, reasons
     )
 
 
@@ -165,12 +162,8 @@ def _of_systems(pairs: Pairs, produced: BoolArray) -> StatisticFamily:
     used = chosen.any(axis=1)
     contributing = np.bincount(pairs.query[used], minlength=pairs.n_queries) > 0
     count = int(np.count_nonzero(used))
-    family = StatisticFamily(
-        of_weights,
-        np.repeat(contributing[:, None], 2, axis=1),
-        np.full(2, count),
-        np.full(2, pairs.n_dropped + used.size - count),
-        reasons,
+    family = StatisticFamily.of_same_responses(
+        of_weights, contributing, count, pairs.n_dropped + used.size - count, reasons
     )
     if reasons[0] is None and np.isnan(family.points()[0]):
         same = "both give every system the same mean: without variation it is undefined"

@@ -43,7 +43,6 @@ from analysis.statistics.agreement.paired_statistics import (
     mean_of,
     pearson_of,
     spearman_of,
-    within_query_pairs,
 )
 
 DIFFERENCES = ("mae", "bias")
@@ -212,51 +211,6 @@ def association(
     return QueryStatistic(
         of_weights, pairs.contributing, pairs.n_responses, pairs.n_dropped, reason
     )
-
-
-def _shorthand(measure: Measure) -> Callable[..., QueryStatistic]:
-    def function(
-        x: npt.ArrayLike,
-        y: npt.ArrayLike,
-        query: npt.ArrayLike,
-        scope: Scope = "pooled",
-        *,
-        items: npt.ArrayLike | None = None,
-        produced: npt.ArrayLike | None = None,
-        n_queries: int | None = None,
-        names: Names = ("x", "y"),
-    ) -> QueryStatistic:
-        return association(
-            measure, x, y, query, scope,
-            items=items, produced=produced, n_queries=n_queries, names=names,
-        )  # fmt: skip
-
-    function.__name__ = function.__qualname__ = measure
-    function.__doc__ = f"`association` with the measure {measure}."
-    return function
-
-
-pearson = _shorthand("pearson")
-spearman = _shorthand("spearman")
-kendall_tau_b = _shorthand("kendall_tau_b")
-mae = _shorthand("mae")
-bias = _shorthand("bias")
-
-
-def undefined_query_share(
-    x: npt.ArrayLike, y: npt.ArrayLike, query: npt.ArrayLike, items: npt.ArrayLike | None = None
-) -> float:
-    """Share of queries (with two common responses or more) that have no Kendall tau of their own.
-
-    Either scorer gave all its responses one value. Averaging the remaining taus would select
-    queries, which is why the statistic within queries sums pairs. NaN without such queries.
-    """
-    pairs, _ = read_pairs(x, y, query, items)
-    compared = np.bincount(pairs.query, minlength=pairs.n_queries) >= 2
-    if not compared.any():
-        return float("nan")
-    _, untied_x, untied_y = within_query_pairs(pairs)[compared].T
-    return float(np.mean((untied_x == 0) | (untied_y == 0)))
 
 
 def _kernel(measure: Measure, pairs: Pairs, scope: Scope) -> OfWeights:

@@ -98,12 +98,8 @@ def _line(
         estimates = np.column_stack([slope, intercept])
         return estimates if reason is None else np.full_like(estimates, np.nan)
 
-    return StatisticFamily(
-        of_weights,
-        np.column_stack([pairs.contributing] * 2),
-        np.full(2, pairs.n_responses),
-        np.full(2, pairs.n_dropped),
-        [reason] * 2,
+    return StatisticFamily.of_same_responses(
+        of_weights, pairs.contributing, pairs.n_responses, pairs.n_dropped, [reason] * 2
     )
 
 
@@ -241,11 +237,7 @@ def recalibrated_errors(
 
     return RecalibratedErrors(
         names,
-        StatisticFamily(
-            of_weights,
-            np.column_stack([pairs.contributing] * len(names)),
-            np.full(len(names), pairs.n_responses),
-            np.full(len(names), pairs.n_dropped),
-            reasons,
+        StatisticFamily.of_same_responses(
+            of_weights, pairs.contributing, pairs.n_responses, pairs.n_dropped, reasons
         ),
     )

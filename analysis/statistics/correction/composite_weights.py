@@ -13,6 +13,7 @@ from analysis.core.query_statistic import (
     ratio,
     sums_by_query,
 )
+from analysis.core.resampling import folds
 from analysis.core.statistic_family import StatisticFamily
 
 #: Share of a construct's variance that is added to it, so that two equal constructs share a weight.
@@ -62,11 +63,11 @@ def composite_weights(
         reason = f"{y.size} responses are too few for the weights of {size} constructs"
     elif np.isnan(of_weights(np.ones((1, total)))).any():
         reason = "a construct's scores or the overall ratings are all equal"
-    return StatisticFamily(
+    return StatisticFamily.of_same_responses(
         of_weights if reason is None else lambda weights: np.full((len(weights), size), np.nan),
-        np.repeat(contributing[:, None], size, axis=1),
-        np.full(size, y.size),
-        np.zeros(size, dtype=np.int64),
+        contributing,
+        y.size,
+        0,
         [reason] * size,
     )
 
@@ -104,12 +105,11 @@ def out_of_fold(
     if present.size < 2:
         return composite
     fold_of = np.full(n_queries, -1)
-    order = np.random.default_rng(seed).permutation(present)
-    fold_of[order] = np.arange(order.size) % min(FOLDS, order.size)
-    folds = int(fold_of.max()) + 1
+    fold_of[present] = folds(present.size, FOLDS, seed)
+    count = int(fold_of.max()) + 1
     family = composite_weights(scores, overall, query, n_queries)
     middle = scores.mean(axis=0)
-    without_fold = (fold_of[None, :] != np.arange(folds)[:, None]).astype(np.float64)
+    without_fold = (fold_of[None, :] != np.arange(count)[:, None]).astype(np.float64)
     for fold, slopes in enumerate(family.of_weights(without_fold)):
         in_fold = fold_of[query] == fold
         composite[in_fold] = (scores[in_fold] - middle) @ slopes

@@ -29,7 +29,6 @@ from analysis.core.query_statistic import (
     undefined,
     weighted_counts,
 )
-from analysis.statistics.agreement.paired_statistics import mean_of
 
 
 @dataclass(frozen=True)
@@ -172,36 +171,6 @@ def tie_probability_of_weights(
         x.size,
         dropped,
     )
-
-
-def share_at_bound_of_weights(
-    scores: npt.ArrayLike,
-    query: npt.ArrayLike,
-    minimum: float,
-    maximum: float,
-    end: Literal["min", "max"],
-    *,
-    n_queries: int | None = None,
-) -> QueryStatistic:
-    """Share of scores at one end of the scale, as a function of query weights."""
-    _check_scale(minimum, maximum)
-    x, codes, total, dropped = _scored(scores, query, n_queries)
-    if x.size == 0:
-        return _undefined(codes, total, 0, dropped, "there are no scores")
-    at_end = _at(x, minimum if end == "min" else maximum, minimum, maximum).astype(np.float64)
-    contributing = np.bincount(codes, minlength=total) > 0
-    return QueryStatistic(mean_of(at_end, codes, total), contributing, x.size, dropped)
-
-
-def mean_of_weights(
-    scores: npt.ArrayLike, query: npt.ArrayLike, n_queries: int | None = None
-) -> QueryStatistic:
-    """Mean of scores (n,) as a function of query weights."""
-    x, codes, total, dropped = _scored(scores, query, n_queries)
-    if x.size == 0:
-        return _undefined(codes, total, 0, dropped, "there are no scores")
-    contributing = np.bincount(codes, minlength=total) > 0
-    return QueryStatistic(mean_of(x, codes, total), contributing, x.size, dropped)
 
 
 def _finite(scores: npt.ArrayLike) -> FloatArray:

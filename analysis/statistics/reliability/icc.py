@@ -69,39 +69,6 @@ def icc_undefined_reason(values: npt.ArrayLike, form: Form) -> str | None:
     return reason
 
 
-def icc_f_interval(values: npt.ArrayLike, form: Form, level: float = 0.95) -> Interval:
-    """The textbook F interval on complete data, as an oracle.
-
-    It takes responses as independent and covers .87 to .90 when they cluster in queries; reports
-    use `icc_interval`. Raises ValueError with missing cells.
-    """
-    table = _read(values, form)
-    if not _complete(table):
-        raise ValueError("the textbook interval needs complete data: use icc_interval")
-    reason = icc_undefined_reason(table, form)
-    if reason is not None:
-        return withheld(level, "f_textbook", reason)
-    parts = two_way(table)
-    n, k = parts.n_responses, parts.n_raters
-    upper = (1 + level) / 2
-    if form.startswith("A"):
-        low, high = _textbook_agreement(parts, level)
-    else:
-        within, df = parts.ms_residual, float((n - 1) * (k - 1))
-        if form.startswith("1"):
-            df = float(n * (k - 1))
-            within = (parts.ms_rater * (k - 1) + within * (n - 1) * (k - 1)) / df
-        if within == 0:
-            return withheld(level, "f_textbook", "no residual variation: F is infinite")
-        f = parts.ms_response / within
-        f_low = f / f_quantile(upper, n - 1, df)
-        f_high = f * f_quantile(upper, df, n - 1)
-        low, high = (f_low - 1) / (f_low + k - 1), (f_high - 1) / (f_high + k - 1)
-    if form.endswith("k"):
-        low, high = _averaged(low, k), _averaged(high, k)
-    return Interval(low, high, level, "f_textbook")
-
-
 def icc_interval(
     values: npt.ArrayLike,
     query: npt.ArrayLike,
@@ -206,23 +173,6 @@ def _clustered_df(means: FloatArray, place: npt.NDArray[np.intp]) -> float:
         terms.append(within)
         df.append(float(means.size - counts.size))
     return satterthwaite_df(terms, df)
-
-
-def _textbook_agreement(parts: TwoWay, level: float) -> tuple[float, float]:
-    """McGraw and Wong (1996), Table 7, case 2: Satterthwaite at the estimate."""
-    n, k = parts.n_responses, parts.n_raters
-    rows, columns, error = parts.ms_response, parts.ms_rater, parts.ms_residual
-    noise = (columns + (n - 1) * error) / n
-    odds = (rows - error) / (k * noise)
-    df = satterthwaite_df(
-        [k * odds / n * columns, (k * odds * (1 - 1 / n) + 1) * error],
-        [k - 1, (n - 1) * (k - 1)],
-    )
-    bounds = []
-    for tail in ((1 + level) / 2, (1 - level) / 2):
-        odds = (rows / f_quantile(tail, n - 1, df) - error) / (k * noise)
-        bounds.append(odds / (1 + odds))
-    return bounds[0], bounds[1]
 
 
 def _bounds(parts: TwoWay, df: float, level: float, *, rater: bool) -> tuple[float, float]:

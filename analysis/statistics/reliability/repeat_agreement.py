@@ -58,10 +58,6 @@ def repeat_agreement(
     if n and np.isnan(of_weights(np.ones((1, total)))[0, 0]):
         constant = "the scores, or their repeats, do not vary"
     contributing = np.bincount(codes[both], minlength=total) > 0
-    return StatisticFamily(
-        of_weights,
-        np.repeat(contributing[:, None], 3, axis=1),
-        np.full(3, n, dtype=np.int64),
-        np.full(3, first_scores.size - n, dtype=np.int64),
-        (constant, none, none),
+    return StatisticFamily.of_same_responses(
+        of_weights, contributing, n, first_scores.size - n, (constant, none, none)
     )

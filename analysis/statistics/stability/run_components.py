@@ -97,13 +97,10 @@ def run_components(
     if np.isnan(of_weights(np.ones((1, total)))[0, : len(RUN_COMPONENTS)]).all():
         of_shares = [NO_TOTAL] * len(RUN_COMPONENTS)
     enters: BoolArray = np.asarray((count > 0) | (repeats[:, 1] > 0))
-    size = 2 * len(RUN_COMPONENTS)
-    return StatisticFamily(
-        of_weights,
-        np.repeat(enters[:, None], size, axis=1),
-        np.full(size, int(whole.sum()), dtype=np.int64),
-        np.full(size, int(np.isfinite(x).any(axis=1).sum() - whole.sum()), dtype=np.int64),
-        (*of_shares, *reasons),
+    used = int(whole.sum())
+    dropped = int(np.isfinite(x).any(axis=1).sum()) - used
+    return StatisticFamily.of_same_responses(
+        of_weights, enters, used, dropped, (*of_shares, *reasons)
     )
 
 
@@ -206,10 +203,10 @@ def _reasons(runs: int, several: bool, repeated: bool) -> list[str | None]:
 
 def _nothing(reason: str, total: int, used: int, n_rows: int) -> StatisticFamily:
     size = 2 * len(RUN_COMPONENTS)
-    return StatisticFamily(
+    return StatisticFamily.of_same_responses(
         lambda weights: np.full((len(weights), size), np.nan),
-        np.zeros((total, size), dtype=bool),
-        np.full(size, used, dtype=np.int64),
-        np.full(size, n_rows - used, dtype=np.int64),
+        np.zeros(total, dtype=bool),
+        used,
+        n_rows - used,
         (reason,) * size,
     )

@@ -86,10 +86,7 @@ def half_mean_square(
     either = np.isfinite(first) | np.isfinite(second)
     reason = None if used else "no response has a score of both"
     contributing = sums[:, :size].any(axis=1)
-    return StatisticFamily(
-        of_weights,
-        np.column_stack([contributing, contributing]),
-        np.full(2, used, dtype=np.int64),
-        np.full(2, int(np.count_nonzero(either.any(axis=1))) - used, dtype=np.int64),
-        (reason, reason),
+    dropped = int(np.count_nonzero(either.any(axis=1))) - used
+    return StatisticFamily.of_same_responses(
+        of_weights, contributing, used, dropped, (reason, reason)
     )

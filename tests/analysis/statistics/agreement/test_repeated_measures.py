@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.statistics.agreement.association import pearson
+from analysis.statistics.agreement.association import association
 from analysis.statistics.agreement.repeated_measures import (
     equivalence_of_bias,
     repeated_measures_correlation,
@@ -19,7 +19,9 @@ def test_it_is_pearson_within_queries_with_queries_of_any_size(origin: float) ->
     x = y + rng.normal(0, 1, 60)
     x[3] = NA
     found = repeated_measures_correlation(x, y, query)
-    assert found.r == pytest.approx(pearson(x, y, query, "within_query").point, abs=1e-9)
+    assert found.r == pytest.approx(
+        association("pearson", x, y, query, "within_query").point, abs=1e-9
+    )
     assert found.df == found.n_responses - found.n_queries - 1
     # Fisher's interval, whose standard error is 1 / sqrt(df - 1).
     reach = stats.norm.ppf(0.975) / np.sqrt(found.df - 1)

@@ -4,11 +4,11 @@ from hypothesis import given, strategies as st
 from scipy import stats
 
 from analysis.core.resampling import QueryResampling
+from analysis.core.statistic_family import Averaged, means
 from analysis.statistics.distribution.shape import (
+    at_bound,
     bounds,
-    mean_of_weights,
     population_statistics,
-    share_at_bound_of_weights,
     tie_probability,
     tie_probability_of_weights,
 )
@@ -115,20 +115,21 @@ def test_copies_of_a_response_are_no_tie() -> None:
 def test_shares_and_means_of_weights() -> None:
     values, query = [0, 100, 100, 50, NA], [0, 0, 1, 1, 2]
     weights = np.array([[1, 1, 1], [2, 0, 1], [0, 0, 1]])
-    top = share_at_bound_of_weights(values, query, 0, 100, "max")
-    assert top(weights) == pytest.approx([0.5, 0.5, NA], nan_ok=True)
-    bottom = share_at_bound_of_weights(values, query, 0, 100, "min")
-    assert bottom(weights) == pytest.approx([0.25, 0.5, NA], nan_ok=True)
-    mean = mean_of_weights(values, query)
-    assert mean(weights) == pytest.approx([62.5, 50, NA], nan_ok=True)
-    assert (mean.n_responses, mean.n_dropped, mean.n_queries) == (4, 1, 2)
+    codes = np.array(query)
+    parts = (at_bound(values, 0, 100, "max"), at_bound(values, 0, 100, "min"), np.array(values))
+    family = means([Averaged(part, codes) for part in parts], 3)
+    top, bottom, mean = family.of_weights(weights.astype(float)).T
+    assert top == pytest.approx([0.5, 0.5, NA], nan_ok=True)
+    assert bottom == pytest.approx([0.25, 0.5, NA], nan_ok=True)
+    assert mean == pytest.approx([62.5, 50, NA], nan_ok=True)
+    assert (family.n_responses[2], family.n_dropped[2]) == (4, 1)
+    assert family.contributing[:, 2].tolist() == [True, True, False]
 
 
 def test_no_scores() -> None:
-    for statistic in (
-        mean_of_weights([NA], [0]),
-        share_at_bound_of_weights([NA], [0], 0, 1, "min"),
-        tie_probability_of_weights([NA], [0]),
-    ):
-        assert np.isnan(statistic.point)
-        assert statistic.reason is not None
+    ties = tie_probability_of_weights([NA], [0])
+    assert np.isnan(ties.point)
+    assert ties.reason is not None
+    empty = means([Averaged(np.array([NA]), np.array([0]))], 1)
+    assert np.isnan(empty.points()[0])
+    assert empty.reasons[0] is not None
