@@ -104,7 +104,7 @@ def test_blanks_only_exit_1(tmp_path: Path) -> None:
     simulated().assign(value=np.nan).to_csv(path, index=False)
     result = doctor(path)
     assert result.exit_code == 1, result.output
-    assert "nothing" in result.output
+    assert "no statistic" in result.output
 
 
 def test_responses_and_preferences_are_told(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def test_from_a_study_with_its_reading_time(tmp_path: Path) -> None:
         (("nowhere",), "does not exist"),
         (("--wanted", "bias"), "write STATISTIC=HALFWIDTH"),
         (("--wanted", "alpha=0.1"), "can't be planned for"),
-        (("--components", "reter=1"), "none of"),
+        (("--components", "reter=1"), "not one of"),
         (("--queries", "many"), "write numbers"),
     ],
 )
@@ -72,7 +72,7 @@ def test_a_table_without_a_second_rater_is_no_pilot(tmp_path: Path) -> None:
     result = run(path)
     assert result.exit_code == 2
     assert "QR: the pilot gives no components" in result.output
-    assert "no construct 'CC'" in run(path, "--construct", "CC").output
+    assert "unknown construct 'CC'" in run(path, "--construct", "CC").output
 
 
 def test_the_reading_time_is_that_of_the_words_shown(tmp_path: Path) -> None:

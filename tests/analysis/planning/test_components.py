@@ -58,7 +58,7 @@ def test_stated_components() -> None:
     assert narrow.response == pytest.approx(0.6)
     assert narrow.slope == 1
     for text, message in (
-        ("reter=1", "none of error"),
+        ("reter=1", "not one of error"),
         ("rater=much", "write rater=NUMBER"),
         ("rater=-1", "from 0 on"),
         ("query=0,response=0", "nothing to agree on"),
