@@ -76,7 +76,7 @@ def run_components(
     count = np.bincount(code, minlength=total)
     reason = _undefined(complete, count)
     if reason is not None:
-        return _nothing(reason, total, int(whole.sum()), len(x))
+        return _undefined_family(reason, total, int(whole.sum()), len(x))
     middle = float(np.median(complete))
     columns = _columns(complete - middle, code, total)
     repeats = _repeat_sums(every - middle, codes, total)
@@ -201,7 +201,7 @@ def _reasons(runs: int, several: bool, repeated: bool) -> list[str | None]:
     ]
 
 
-def _nothing(reason: str, total: int, used: int, n_rows: int) -> StatisticFamily:
+def _undefined_family(reason: str, total: int, used: int, n_rows: int) -> StatisticFamily:
     size = 2 * len(RUN_COMPONENTS)
     return StatisticFamily.of_same_responses(
         lambda weights: np.full((len(weights), size), np.nan),

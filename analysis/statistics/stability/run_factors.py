@@ -85,7 +85,7 @@ def half_mean_square(
     used = int(np.count_nonzero(both.any(axis=1)))
     either = np.isfinite(first) | np.isfinite(second)
     reason = None if used else "no response has a score of both"
-    contributing = sums[:, :size].any(axis=1)
+    contributing = np.asarray(sums[:, :size].any(axis=1))
     dropped = int(np.count_nonzero(either.any(axis=1))) - used
     return StatisticFamily.of_same_responses(
         of_weights, contributing, used, dropped, (reason, reason)
