@@ -124,7 +124,7 @@ def test_without_a_match_nothing_is_told() -> None:
     llm, _ = parts()
     found = unit_check(0.3 * llm, 0.7)
     assert found.reason == (
-        "no value lies above 30, the largest without a match, so that there may be no match"
+        "no value is above 30, the largest without a match, so that there may be no match"
     )
 
 

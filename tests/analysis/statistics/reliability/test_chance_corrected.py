@@ -167,5 +167,5 @@ def test_undefined_coefficients_say_why() -> None:
 def test_wrong_arguments_are_refused() -> None:
     with pytest.raises(ValueError, match="coefficient 'kappa'"):
         chance_corrected("kappa", RAW, np.arange(12))  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="none of the 3 levels"):
+    with pytest.raises(ValueError, match="not one of the 3 levels"):
         chance_corrected("gwet", RAW, np.arange(12), levels=[1, 2, 3])
