@@ -139,7 +139,7 @@ def off_scale(
         outside = rows[(of_group < scale.min) | (of_group > scale.max)]
         if outside.size:
             faults.append(
-                f"{label[group]}: {values[outside[0]]:g} in {rows_named(outside)} lies outside "
+                f"{label[group]}: {values[outside[0]]:g} in {rows_named(outside)} is outside "
                 f"{scale}; correct the value or declare the scorer's own scale"
             )
     return faults

@@ -120,7 +120,7 @@ def test_a_value_off_the_scale_is_named_by_its_row_in_the_file(scores: Path) -> 
     assert result.exit_code == 2
     assert "scores.csv" in result.stderr
     assert "row 11" in result.stderr
-    assert "250 for QR by 'judge' lies outside 0 to 100" in result.stderr
+    assert "250 for QR by 'judge' is outside 0 to 100" in result.stderr
 
 
 def test_a_missing_source_exits_2(tmp_path: Path) -> None:

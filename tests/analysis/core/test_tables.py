@@ -32,7 +32,7 @@ def test_all_faults_are_listed_at_once() -> None:
         ),
         QR=POINTS,
     )
-    assert "ann on QR: 250 in row 0 lies outside 0 to 100" in said
+    assert "ann on QR: 250 in row 0 is outside 0 to 100" in said
     assert "'persn' in row 1 is not one of human, adjudicated, judge, metric" in said
     assert "'repeat' is 0.5 in row 2" in said
     assert "'response_id' is empty in row 3" in said
@@ -186,7 +186,7 @@ def test_preferences_are_checked_as_scores_are() -> None:
             Scale(-2, 2),
         )
     said = str(caught.value)
-    assert "preference: 3 in row 0 lies outside -2 to 2" in said
+    assert "preference: 3 in row 0 is outside -2 to 2" in said
     assert "scorer 'ann' is human and in row 1 judge" in said
     assert "3 and 1 in rows 0 and 2" in said
 

@@ -61,7 +61,7 @@ def test_stated_components() -> None:
         ("reter=1", "not one of error"),
         ("rater=much", "write rater=NUMBER"),
         ("rater=-1", "from 0 on"),
-        ("query=0,response=0", "nothing to agree on"),
+        ("query=0,response=0", "responses do not differ"),
     ):
         with pytest.raises(AnalysisError, match=message):
             parse_components(text)

@@ -93,7 +93,7 @@ def test_intervals_follow_shift_and_scale_and_never_grow(
 @pytest.mark.parametrize(
     ("values", "bounds", "message"),
     [
-        ([101.0], POINTS, "101 lies outside"),
+        ([101.0], POINTS, "101 is outside"),
         ([[1.0]], POINTS, "one per query"),
         ([1.0], (5, 5), "in order"),
     ],

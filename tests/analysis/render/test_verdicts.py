@@ -225,7 +225,7 @@ def test_an_adjudicated_reference_gives_no_ceiling() -> None:
     options = Options(resamples=200, reference="adjudicated")
     verdict = only(analyse(table(pd.concat([frame, final])), options=options))
     assert verdict.comparison == "withheld"
-    assert "with the adjudicated values; whether a rater does better is not said" in (
+    assert "with the adjudicated values; whether a rater does better is not stated" in (
         verdict.sentence
     )
     assert "for these raters" not in verdict.sentence
