@@ -110,7 +110,8 @@ def _order(
     sentences = {
         "worse": f"{where} {name} orders responses less well than a rater does ({amounts})",
         "better": f"{where} {name} orders responses better than a rater does ({amounts})",
-        "undecided": f"{where} {name} cannot be distinguished from a rater in how it ({amounts})",
+        "undecided": f"{where} {name} cannot be distinguished from a rater in how it orders "
+        f"responses ({amounts})",
         "withheld": f"{where} {name} and a rater order responses about as {pair} on average "
         f"(no interval: {difference.reason})",
     }
