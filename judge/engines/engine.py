@@ -1,5 +1,6 @@
 """What an engine is and what it reports; engines are registered as entry points `ccrs.engines`."""
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -128,23 +129,16 @@ class Ready:
         return self.count(parts()) <= room
 
 
-class Delivery(Protocol):
+class Delivery(Usage, ABC):
     """Receives what an engine returns. Calls may come from any thread, one at a time."""
 
+    @abstractmethod
     def commit(self, pairs: Sequence[tuple[Request, Answer]]) -> None:
         """Store answers; return when they are on disk. Only then are their slots free."""
 
+    @abstractmethod
     def failed(self, request: Request, failure: Failure) -> None:
         """Count a prompt without an answer; the next call asks it again."""
-
-    def retried(self, reason: str) -> None:
-        """Count a further try of a prompt, by the reason of the failure before it."""
-
-    def add_overhead(self, counts: Mapping[str, int]) -> None:
-        """Count the engine's own requests: calls, and tokens by name where they are known."""
-
-    def measured(self, figures: Mapping[str, float]) -> None:
-        """Store figures that the engine measured about itself."""
 
 
 def deliver_in_blocks(

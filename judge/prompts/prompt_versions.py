@@ -179,15 +179,9 @@ def _read(folder: Path) -> PromptVersion:
     low, high = settings.scale
     return PromptVersion(
         name=folder.name,
-        source=settings.source,
         templates=templates,
         scale=RatingScale(min=low, max=high),
-        empty_response=settings.empty_response,
-        passage_separator=settings.passage_separator,
-        strip_fields=settings.strip_fields,
-        max_tokens=settings.max_tokens,
-        temperature=settings.temperature,
-        form=settings.form,
+        **settings.model_dump(exclude={"scale", "line_separator"}),
     )
 
 

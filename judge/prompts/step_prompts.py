@@ -18,21 +18,17 @@ A file contains the name of the version, its source, and a table for each step:
 `{name}` is a field, which the metric fills. Other braces, such as those of JSON, are text.
 """
 
-import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from hashlib import sha256
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from judge.prompts.template import invalid_settings
+from judge.prompts.template import PromptSet, invalid_settings
 from study.errors import StudyError
-from study.scales import RatingScale
 from study.types import Key
 
 _FIELD = re.compile(r"\{([a-z][a-z0-9_]*)\}")
@@ -87,35 +83,17 @@ class _File(BaseModel):
     reasons: dict[Key, str] = {}
 
 
-@dataclass(frozen=True)
-class StepPrompts:
-    """The prompts of a metric by step; a `judge.prompts.template.PromptSet`."""
+@dataclass(frozen=True, kw_only=True)
+class StepPrompts(PromptSet):
+    """The prompts of a metric by step. The metric sets its own key."""
 
-    name: str
-    source: str
     steps: Mapping[str, StepTemplate]
-    max_tokens: int = 256
-    temperature: float = 0.0
-    passage_separator: str = "\n\n"
-    strip_fields: bool = True
-    scale: RatingScale = field(default_factory=RatingScale)
-    form: str = "free"
-    metric: str = ""
-    """Key of the metric; set by the metric itself."""
-    reasons: Mapping[str, str] = field(default_factory=dict)
+    reasons: Mapping[str, str]
     """Meaning of the metric's own missing reasons; not part of the hash."""
 
-    @cached_property
-    def hash(self) -> str:
-        """SHA-256 (hexadecimal) of the words and the layout."""
-        content: dict[str, Any] = {
-            "steps": {key: step.model_dump() for key, step in self.steps.items()},
-            "max_tokens": self.max_tokens,
-            "temperature": self.temperature,
-            "passage_separator": self.passage_separator,
-            "strip_fields": self.strip_fields,
-        }
-        return sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+    def hashed(self) -> dict[str, Any]:
+        """Return the words and limits of the steps."""
+        return {"steps": {key: step.model_dump() for key, step in self.steps.items()}}
 
     @property
     def texts(self) -> Sequence[str]:

@@ -2,12 +2,13 @@
 
 import json
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Literal, get_args
 
 from pydantic import ValidationError
 
@@ -87,44 +88,72 @@ def _filling(name: str, values: dict[Field, str]) -> str:
     return sha256(values[field].encode("utf-8", "surrogatepass")).hexdigest()[:_MARK_DIGITS]
 
 
-@dataclass(frozen=True)
-class PromptVersion:
-    """The prompts of CCRS under one name, with the layout that completes their text."""
+@dataclass(frozen=True, kw_only=True)
+class PromptSet(ABC):
+    """The prompts of a metric under one name, as engines and runs know them."""
 
     name: str
-    source: str
-    templates: dict[str, Template]
-    """Construct key to prompt, in the order of the files' names."""
-    scale: RatingScale
-    """The range of points that the prompts ask for."""
-    empty_response: float | None
-    """Score of an empty response by the prompts' own rule; None: its prompt is asked."""
-    passage_separator: str
-    strip_fields: bool
+    """Name of the version, which a run records."""
+    source: str = ""
+    """Where the words come from."""
+    metric: str = ""
+    """Key of the metric that asks with them; part of a run's identity."""
+    scale: RatingScale = field(default_factory=RatingScale)
+    """The range of scores that the prompts request."""
+    form: str = "free"
+    """What an answer is: `score`, `rationale` (a score after its reason) or `free` text. Engines
+    read probabilities of scores only where an answer begins with the score."""
     max_tokens: int
+    """Limit of an answer's tokens, where a prompt does not set its own."""
     temperature: float
-    form: Form = "score"
-    """What the prompts request: the score alone, or a reason followed by the score."""
-    metric: str = "ccrs"
-    """Key of the metric that asks with them."""
+    passage_separator: str
+    """Joins the passages of a context."""
+    strip_fields: bool
+    """Whether white space around the fields of a response is removed."""
+
+    @property
+    @abstractmethod
+    def texts(self) -> Sequence[str]:
+        """The templates, as they are written."""
+
+    @abstractmethod
+    def hashed(self) -> dict[str, Any]:
+        """Return the words, and the points of layout that not all kinds of prompts have."""
 
     @cached_property
     def hash(self) -> str:
         """SHA-256 (hexadecimal) of the words and the layout."""
-        content: dict[str, Any] = {
-            "templates": {key: template.text for key, template in self.templates.items()},
-            "scale": [self.scale.min, self.scale.max],
-            "empty_response": self.empty_response,
+        content = {
+            **self.hashed(),
             "passage_separator": self.passage_separator,
             "strip_fields": self.strip_fields,
             "max_tokens": self.max_tokens,
             "temperature": self.temperature,
         }
-        if self.form != "score":
-            # Left out for the default form, so that it does not change the hash.
-            content["form"] = self.form
         text = json.dumps(content, sort_keys=True, ensure_ascii=False)
         return sha256(text.encode()).hexdigest()
+
+
+@dataclass(frozen=True, kw_only=True)
+class PromptVersion(PromptSet):
+    """The prompts of CCRS."""
+
+    templates: dict[str, Template]
+    """Construct key to prompt, in the order of the files' names."""
+    empty_response: float | None
+    """Score of an empty response by the prompts' own rule; None: its prompt is asked."""
+    form: Form = "score"
+    metric: str = "ccrs"
+
+    def hashed(self) -> dict[str, Any]:
+        """Return the words, the scale, the score of empty responses, and the form."""
+        content: dict[str, Any] = {
+            "templates": {key: template.text for key, template in self.templates.items()},
+            "scale": [self.scale.min, self.scale.max],
+            "empty_response": self.empty_response,
+        }
+        # Left out for the default form, so that it does not change the hash.
+        return content if self.form == "score" else {**content, "form": self.form}
 
     @property
     def texts(self) -> list[str]:
@@ -134,57 +163,6 @@ class PromptVersion:
     def trimmed(self, text: str) -> str:
         """Return a field's text as a prompt shows it."""
         return text.strip() if self.strip_fields else text
-
-
-class PromptSet(Protocol):
-    """The prompts of a metric under one name, as engines and runs know them."""
-
-    @property
-    def name(self) -> str:
-        """Name of the version, which a run records."""
-
-    @property
-    def hash(self) -> str:
-        """SHA-256 (hexadecimal) of the words and the layout."""
-
-    @property
-    def metric(self) -> str:
-        """Key of the metric that asks with them; part of a run's identity."""
-
-    @property
-    def source(self) -> str:
-        """Where the words come from."""
-
-    @property
-    def texts(self) -> Sequence[str]:
-        """The templates, as they are written."""
-
-    @property
-    def scale(self) -> RatingScale:
-        """The range of points that the prompts ask for."""
-
-    @property
-    def form(self) -> str:
-        """What an answer is: `score`, `rationale` (a score after its reason) or `free` text.
-
-        Engines read probabilities of scores only where an answer begins with the score.
-        """
-
-    @property
-    def max_tokens(self) -> int:
-        """Tokens of an answer, where a prompt does not set its own limit."""
-
-    @property
-    def temperature(self) -> float:
-        """Temperature of the answers."""
-
-    @property
-    def passage_separator(self) -> str:
-        """What joins the passages of a context."""
-
-    @property
-    def strip_fields(self) -> bool:
-        """Whether white space around the fields of a response is removed."""
 
 
 def invalid_settings(path: Path, error: ValidationError, names: Iterable[str]) -> str:

@@ -11,7 +11,7 @@ from threading import Lock
 from time import monotonic
 from typing import Protocol
 
-from judge.engines.engine import Engine, Ready, Usage, load_engine
+from judge.engines.engine import Delivery, Engine, Ready, load_engine
 from judge.protocol.conditions import Run, with_shuffle
 from judge.protocol.exchange import TOKENS, Answer, Failure, Request
 from judge.running.calls import begin_call, end_call
@@ -50,7 +50,7 @@ class AnswerStore(Protocol):
         """Store answers; return the number of judgments that they decide, once on disk."""
 
 
-class AnswerDelivery(Usage):
+class AnswerDelivery(Delivery):
     """Stores and counts the answers of one call."""
 
     def __init__(
