@@ -40,7 +40,7 @@ class OpenAISettings(JudgeSettings):
     )
     api_key_env: str = Field(
         default="OPENAI_API_KEY",
-        description="environment variable that holds the key, if any",
+        description="environment variable with the key, if any",
         json_schema_extra=option("VARIABLE"),
     )
     reasoning_tokens: ReasoningTokens = 4096
@@ -95,7 +95,9 @@ class OpenAISettings(JudgeSettings):
             raise ValueError("write it as http://HOST:PORT/v1 or https://HOST/v1")
         # The address is stored with the run and shown in reports.
         if parts.username or parts.password:
-            raise ValueError("holds credentials; give the key in an environment variable instead")
+            raise ValueError(
+                "contains credentials; give the key in an environment variable instead"
+            )
         if parts.query or parts.fragment:
             raise ValueError("ends in ? or #; give the address alone, up to /v1")
         return address.rstrip("/")
@@ -110,9 +112,7 @@ class VLLMSettings(JudgeSettings):
         description="revision of the model on the hub: a tag or a commit",
         json_schema_extra=option("NAME"),
     )
-    structured: bool = Field(
-        default=False, description="let the model write nothing but a whole number"
-    )
+    structured: bool = Field(default=False, description="let the model write only a whole number")
     processes: int = Field(
         default=1,
         ge=1,
@@ -125,7 +125,7 @@ class VLLMSettings(JudgeSettings):
 class BatchSettings(JudgeSettings):
     """A judge behind a provider's batch service, whose files are written and read here."""
 
-    # The service answers later: nothing can be measured or compared during the call.
+    # The service answers later: no answer can be measured or compared during the call.
     unsupported: ClassVar[frozenset[str]] = frozenset({"estimate", "drift"})
 
     engine: Literal["batch"] = "batch"

@@ -162,11 +162,11 @@ class _AnswerReader:
             place = f"{source.path.name}, row {cells.number}"
             first, first_place = attempts.setdefault(attempt, (answer, place))
             if (first.text, first.missing) != (answer.text, answer.missing):
-                here, there = (
+                new, old = (
                     abbreviate(a.missing if a.text is None else a.text) for a in (answer, first)
                 )
                 cells.fault(
-                    f"the answer is {here}, but {there} in {first_place}, for the same response, "
+                    f"the answer is {new}, but {old} in {first_place}, for the same response, "
                     "construct and repeat.",
                     "Keep one of them, or number them as attempts or repeats.",
                     cells.column("answer"),
@@ -239,7 +239,7 @@ def _answer(cells: RecordCells, prompts: PromptVersion, *, delimited: bool) -> A
     if finish == CONTENT_FILTER:
         missing = CONTENT_FILTER
     if text == "" and delimited and reason not in _EMPTY_ANSWERS:
-        # A blank cell is no answer, unless the file states that the answer was empty.
+        # A blank cell is not an answer, unless the file states that the answer was empty.
         text = None
     if cells.column("answer") is None and missing is None:
         _blank(cells, "answer")

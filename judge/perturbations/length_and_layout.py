@@ -1,6 +1,6 @@
 """Probes that keep the content of a response and change its length or layout.
 
-Repeated or empty sentences add nothing: a fair judge gives no higher score for them, and a lower
+Repeated or empty sentences add no content: a fair judge gives no higher score for them, and a lower
 one on information density. A response cut to its first sentence may deserve less. Markdown that is
 added or removed leaves every word in place: a fair judge gives the same score.
 """

@@ -59,8 +59,8 @@ class VersionSummary:
     """A prompt version that a study can be judged with."""
 
     name: str
-    own: bool
-    """Whether it is the study's own."""
+    of_study: bool
+    """Whether it is in the study's folder."""
     hash: str
     constructs: tuple[str, ...]
     source: str

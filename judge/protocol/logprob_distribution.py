@@ -1,7 +1,7 @@
 """The distribution of a score, from the token probabilities of an answer.
 
 It is read at the first token that is more than white space, if that token is a score. The token of
-a whole number stands for every answer that begins with it: "85", "85%" and "85.5".
+a whole number represents every answer that begins with it: "85", "85%" and "85.5".
 """
 
 import math

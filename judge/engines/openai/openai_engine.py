@@ -49,8 +49,9 @@ class OpenAIEngine:
         async def probe() -> Capabilities:
             async with self._endpoint(connections=1) as endpoint:
                 probe = CapabilityProbe(endpoint, self._settings, self._prompts)
-                found = await probe.run(sample, self._existing_run)
-                return replace(found, ready=replace(found.ready, overhead=dict(endpoint.usage)))
+                result = await probe.run(sample, self._existing_run)
+                ready = replace(result.ready, overhead=dict(endpoint.usage))
+                return replace(result, ready=ready)
 
         self._capabilities = run_coroutine(probe())
         return self._capabilities.ready

@@ -1,7 +1,7 @@
 """Several processes that each load the model, on separate GPUs, and share the prompts of a run.
 
 This process hands out prompts and stores answers. The prompts of one query and context go to one
-process, whose cache contains their beginning. A process knows nothing of the study: it receives
+process, whose cache contains their beginning. A process does not know the study: it receives
 prompts over a pipe and sends its answers back.
 """
 

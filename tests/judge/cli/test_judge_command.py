@@ -64,7 +64,7 @@ def test_several_in_one_option_or_in_several(campaign: Study, stub: Stub) -> Non
     ("words", "said"),
     [
         (("--base-url", "localhost:8000"), "base_url: write it as http://HOST:PORT/v1"),
-        (("--base-url", "http://me:secret@localhost/v1"), "base_url: holds credentials"),
+        (("--base-url", "http://me:secret@localhost/v1"), "base_url: contains credentials"),
         (("--base-url", "http://localhost/v1?key=secret"), "base_url: ends in ? or #"),
         ((), "needs the endpoint's address"),
         (("--engine", "openapi"), "Did you mean 'openai'"),
