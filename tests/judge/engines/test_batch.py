@@ -75,9 +75,9 @@ def test_written_sent_and_read(any_study: Study, tmp_path: Path) -> None:
     }
     # Results come in any order, in several files.
     answers = [result(line) for line in reversed(lines)]
-    one = results(tmp_path / "one.jsonl", answers[:30])
+    first_file = results(tmp_path / "one.jsonl", answers[:30])
     other = results(tmp_path / "other.jsonl", answers[30:])
-    done = judge_study(any_study, reading(one, other))
+    done = judge_study(any_study, reading(first_file, other))
     assert (done.judged, done.answered, done.remaining, done.failed) == (60, 57, 0, {})
     assert done.served == {"gpt-0": 57 + done.flags["shared_prompt"]}
     scores = any_study.score_table()
@@ -204,7 +204,7 @@ def refusal(line: dict[str, Any], message: str) -> dict[str, Any]:
 def test_a_prompt_that_was_too_long_is_so_once(campaign: Study, tmp_path: Path) -> None:
     judge_study(campaign, writing(tmp_path / "one", constructs=("CC",)))
     lines = [refusal(line, "maximum context length is 10") for line in sent(tmp_path / "one")]
-    # As vLLM has it: the words stand beside the response.
+    # As vLLM returns it: the message is next to the response.
     lines[0] = {**lines[0], "response": {"status_code": 400, "body": None},
                 "error": {"message": "maximum context length is 10"}}  # fmt: skip
     got = results(tmp_path / "r.jsonl", lines)
@@ -236,11 +236,11 @@ def test_what_is_no_file_is_said(campaign: Study, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "given", [{}, {"requests": Path("a"), "answers": (Path("b"),)}], ids=["neither", "both"]
+    "options", [{}, {"requests": Path("a"), "answers": (Path("b"),)}], ids=["neither", "both"]
 )
-def test_it_writes_or_reads(campaign: Study, given: dict[str, Any]) -> None:
+def test_it_writes_or_reads(campaign: Study, options: dict[str, Any]) -> None:
     with pytest.raises(StudyError, match="either writes"):
-        judge_study(campaign, BatchSettings(model="m", **given))
+        judge_study(campaign, BatchSettings(model="m", **options))
 
 
 def test_it_needs_a_model(campaign: Study, tmp_path: Path) -> None:

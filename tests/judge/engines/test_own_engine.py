@@ -1,4 +1,4 @@
-"""An engine of the user's own, with an option of its own: one module and one entry point."""
+"""An engine of another package, with its own option: one module and one entry point."""
 
 import sys
 from collections.abc import Iterator
@@ -72,8 +72,8 @@ def _echo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_its_option_is_one_of_the_command(campaign: Study) -> None:
     names = {option.name for option in run.get_params(click.Context(run))}
     assert "echoed" in names
-    shown = CliRunner().invoke(cli, ["judge", "run", "--help"]).output
-    assert "Score that is given. Default: 50. [echo]" in " ".join(shown.split())
+    text = CliRunner().invoke(cli, ["judge", "run", "--help"]).output
+    assert "Score that is given. Default: 50. [echo]" in " ".join(text.split())
     words = ["judge", str(campaign.folder), "--engine", "echo", "--echoed", "83"]
     done = CliRunner().invoke(cli, words)
     assert done.exit_code == 0, done.output

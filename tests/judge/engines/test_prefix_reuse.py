@@ -1,4 +1,4 @@
-"""How little must be computed: whole blocks of earlier prompts' beginnings, and nothing else."""
+"""How little must be computed: whole blocks with which earlier prompts begin are reused."""
 
 import pytest
 from hypothesis import given, strategies as st

@@ -92,9 +92,9 @@ def test_a_number_is_the_answer_as_it_is_written(
 ) -> None:
     lines = [{**row, "answer": answer} for row, answer in zip(rows(), (85, 85.5, "x"), strict=True)]
     judge_study(campaign, settings(write(*lines)))
-    found = values(campaign)
-    assert found["q1", "A", "AC"] == 85
-    assert found["q2", "A", "AC"] == 85.5
+    points = values(campaign)
+    assert points["q1", "A", "AC"] == 85
+    assert points["q2", "A", "AC"] == 85.5
 
 
 def test_an_answer_that_is_null_never_came(campaign: Study, write: Callable[..., Path]) -> None:
@@ -117,9 +117,9 @@ def test_the_first_attempt_at_a_whole_prompt_is_the_score(
         {**second, "attempt": 2, "answer": "70"},
     ]
     judge_study(campaign, settings(write(*lines)))
-    found = values(campaign)
-    assert str(found["q1", "A", "AC"]) == "nan"
-    assert found["q2", "A", "AC"] == 70
+    points = values(campaign)
+    assert str(points["q1", "A", "AC"]) == "nan"
+    assert points["q2", "A", "AC"] == 70
 
 
 def test_one_prompt_with_two_answers_keeps_each(
@@ -127,14 +127,14 @@ def test_one_prompt_with_two_answers_keeps_each(
 ) -> None:
     lines = [*rows("B", "QR", answer="10"), *rows("D", "QR", answer="20")]
     judge_study(campaign, settings(write(*lines), constructs=("QR",)))
-    found = values(campaign)
-    assert (found["q1", "B", "QR"], found["q1", "D", "QR"]) == (10, 20)
+    points = values(campaign)
+    assert (points["q1", "B", "QR"], points["q1", "D", "QR"]) == (10, 20)
 
 
 def test_one_answer_is_enough_for_one_prompt(campaign: Study, write: Callable[..., Path]) -> None:
     judge_study(campaign, settings(write(*rows("B", "QR", answer="10")), constructs=("QR",)))
-    found = values(campaign)
-    assert (found["q1", "B", "QR"], found["q1", "D", "QR"]) == (10, 10)
+    points = values(campaign)
+    assert (points["q1", "B", "QR"], points["q1", "D", "QR"]) == (10, 10)
 
 
 FIRST = rows()[0]
@@ -232,7 +232,7 @@ def test_nothing_is_left_out_without_a_word(campaign: Study, tmp_path: Path) -> 
     path.write_text("\n".join([*lines, "q1;B;AC;86;0;", ""]), encoding="utf-8-sig")
     outcome = judge_study(campaign, settings(path, systems=("A",)))
     assert outcome.judged == 1
-    said = "\n".join(outcome.notes)
+    notes = "\n".join(outcome.notes)
     for words in (
         "Recorded answers: 3.",
         "Beyond --repeats 1: 1 answers; the files have 2.",
@@ -240,7 +240,7 @@ def test_nothing_is_left_out_without_a_word(campaign: Study, tmp_path: Path) -> 
         "a.csv: Left out: cells of the unknown column 'Mood' (3).",
         "semicolons",
     ):
-        assert words in said
+        assert words in notes
 
 
 def test_probabilities_of_scores_come_as_such_or_as_tokens(
@@ -263,9 +263,9 @@ def test_probabilities_of_scores_come_as_such_or_as_tokens(
         {**first, "distribution": {"81": 0.6, "91": 0.4}}, {**second}, {**third, "logprobs": tokens}
     )
     judge_study(campaign, settings(path, constructs=("AC",)))
-    found = values(campaign, "elsewhere (expected)")
-    assert found["q1", "A", "AC"] == pytest.approx(85)
-    assert found["q3", "A", "AC"] == pytest.approx(0.9 * 83 + 0.1 * 90)
+    points = values(campaign, "elsewhere (expected)")
+    assert points["q1", "A", "AC"] == pytest.approx(85)
+    assert points["q3", "A", "AC"] == pytest.approx(0.9 * 83 + 0.1 * 90)
     scores = campaign.score_table().query("scorer == 'elsewhere (expected)' and query_id == 'q2'")
     assert list(scores["missing_reason"]) == ["no_distribution"]
     # What is exported in any form is read back as it was.
@@ -275,8 +275,8 @@ def test_probabilities_of_scores_come_as_such_or_as_tokens(
         again = Study.create(tmp_path / ending)
         fill(again)
         judge_study(again, settings(exported, constructs=("AC",)))
-        told = values(again, "elsewhere (expected)")
-        assert {key: told[key] for key in found} == pytest.approx(found, nan_ok=True)
+        reread = values(again, "elsewhere (expected)")
+        assert {key: reread[key] for key in points} == pytest.approx(points, nan_ok=True)
         again.close()
 
 

@@ -43,7 +43,7 @@ def shares(*pairs: tuple[int, float]) -> dict[int, float]:
 
 
 def digit_by_digit(lead: tuple[int, ...]) -> dict[str, float]:
-    """Return the distribution of a model that is told by hand.
+    """Return the distribution of a model, computed by hand.
 
     First digit: 8 with .5, 1 with .3, 0 with .1. After 8: 5 with .4, else no digit. After 1: 0 with
     .5, else no digit. After 10: 0 with .25, else no digit.
@@ -54,11 +54,11 @@ def digit_by_digit(lead: tuple[int, ...]) -> dict[str, float]:
     after[9] = shares((0, 0.25))
     first = shares((8, 0.5), (1, 0.3), (0, 0.1))
     further = [first, *after] if lead else after
-    said = Digits(DIGITS, lead).distribution(
+    distribution = Digits(DIGITS, lead).distribution(
         [*lead, DIGITS[8], 1], {lead[0]: 0.9} if lead else first, further
     )
-    assert said is not None
-    return said
+    assert distribution is not None
+    return distribution
 
 
 def test_digits_make_scores() -> None:
@@ -73,10 +73,10 @@ def test_what_a_tokenizer_writes_before_a_number_has_its_share() -> None:
     assert digit_by_digit((7,)) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("said", [[], [1], [7, 1], [7]], ids=["none", "word", "lead", "cut"])
-def test_an_answer_that_begins_with_no_number_has_no_distribution(said: Sequence[int]) -> None:
-    assert Digits(DIGITS, (7,)).distribution(said, {}, [{}] * 11) is None
-    assert WholeNumbers({5: 5}).distribution(said, {5: 1.0}, ()) is None
+@pytest.mark.parametrize("answer", [[], [1], [7, 1], [7]], ids=["none", "word", "lead", "cut"])
+def test_an_answer_that_begins_with_no_number_has_no_distribution(answer: Sequence[int]) -> None:
+    assert Digits(DIGITS, (7,)).distribution(answer, {}, [{}] * 11) is None
+    assert WholeNumbers({5: 5}).distribution(answer, {5: 1.0}, ()) is None
 
 
 def test_continuations_are_eleven_at_most() -> None:
@@ -87,8 +87,8 @@ def test_continuations_are_eleven_at_most() -> None:
 
 def test_spellings_of_a_score_are_summed() -> None:
     scores = WholeNumbers({1: 85, 2: 85, 3: 90})
-    said = scores.distribution([2], {1: 0.25, 2: 0.5, 3: 0.125, 9: 0.125}, ())
-    assert said == {"85": 0.75, "90": 0.125}
+    distribution = scores.distribution([2], {1: 0.25, 2: 0.5, 3: 0.125, 9: 0.125}, ())
+    assert distribution == {"85": 0.75, "90": 0.125}
 
 
 def test_tokenizers_that_write_numbers_whole() -> None:
@@ -140,9 +140,9 @@ def test_arguments_that_stand_elsewhere_are_refused(name: str, instead: str) -> 
 
 
 def test_what_moves_no_score_is_no_part_of_the_identity() -> None:
-    given = {"dtype": "bfloat16", "gpu_memory_utilization": 0.8, "chat_template": "t.jinja"}
-    assert of_identity(given) == {"vllm.dtype": "bfloat16"}
-    assert recorded_only(given) == {"vllm.gpu_memory_utilization": 0.8}
+    arguments = {"dtype": "bfloat16", "gpu_memory_utilization": 0.8, "chat_template": "t.jinja"}
+    assert of_identity(arguments) == {"vllm.dtype": "bfloat16"}
+    assert recorded_only(arguments) == {"vllm.gpu_memory_utilization": 0.8}
 
 
 def test_prompts_of_a_group_go_to_one_process_and_groups_to_all() -> None:
@@ -157,16 +157,16 @@ def test_a_prompt_that_fills_the_window_with_its_answer_is_asked_and_a_longer_on
     facts = SimpleNamespace(block_size=16, scheduled=4, cache_tokens=1000, window=20)
     layout = SimpleNamespace(tokens=lambda prompt: [1] * len(prompt))
     loaded: Any = SimpleNamespace(facts=facts, layout=layout, tokenization=None)
-    asked: list[int] = []
+    lengths: list[int] = []
     monkeypatch.setattr(SchedulerFeed, "_sampling_parameters", lambda *_, **__: None)
     monkeypatch.setattr(
-        SchedulerFeed, "_request", lambda _, prompt, *__: asked.append(prompt.tokens)
+        SchedulerFeed, "_request", lambda _, prompt, *__: lengths.append(prompt.tokens)
     )
     feed = SchedulerFeed("m", loaded, Decoding(0.0, 5, None, structured=False))
     feed.add(1, "x" * 15, 0)
     assert not feed.busy
     feed.add(2, "x" * 16, 0)
-    assert asked == [15]
+    assert lengths == [15]
     assert [(key, answer.missing) for key, answer in feed.step()] == [(2, TOO_LONG)]
 
 
@@ -188,16 +188,16 @@ class Token:
 
 
 class Chat:
-    """A stand-in for a tokenizer of a chat model: a token a character, and names of its own.
+    """A stand-in for a tokenizer of a chat model: a token a character, and its own names.
 
-    Names marked as special are split when it is told to; the others are always taken.
+    Names marked as special are split on request; the others never are.
     """
 
     chat_template = "there is one"
     bos_token_id = 1
 
-    def __init__(self, shown: str) -> None:
-        self.shown = shown
+    def __init__(self, template: str) -> None:
+        self.shown = template
         self.added_tokens_decoder = {1: Token("<s>"), 2: Token("<end>"), 3: Token("<think>", False)}
 
     def apply_chat_template(self, messages: list[dict[str, str]], **_: object) -> str:
@@ -209,8 +209,8 @@ class Chat:
         found = [1] if add_special_tokens else []
         while text:
             for number, token in self.added_tokens_decoder.items():
-                taken = not (split_special_tokens and token.special)
-                if taken and text.startswith(token.content):
+                encoded = not (split_special_tokens and token.special)
+                if encoded and text.startswith(token.content):
                     found.append(number)
                     text = text[len(token.content) :]
                     break
@@ -221,7 +221,7 @@ class Chat:
 
 
 @pytest.mark.parametrize(
-    "shown",
+    "template",
     [
         "<s>user: MESSAGE <end>judge:",
         "user: MESSAGE <end>judge:",
@@ -229,8 +229,8 @@ class Chat:
     ],
     ids=["one", "left out", "two"],
 )
-def test_a_prompt_has_one_beginning_and_its_words_are_text(shown: str) -> None:
-    layout = chat_layout(Chat(shown), "m")
+def test_a_prompt_has_one_beginning_and_its_words_are_text(template: str) -> None:
+    layout = chat_layout(Chat(template), "m")
     prompt = "<think>a<end><<think>><s>"
     expected = [1, *map(ord, f"user: {prompt} "), 2, *map(ord, "judge:")]
     assert layout.tokens(prompt) == expected

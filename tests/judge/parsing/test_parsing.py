@@ -31,14 +31,14 @@ def scale_of(form: dict[str, Any]) -> RatingScale:
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: repr(form["answer"])[:60])
 def test_each_form_has_its_outcome(form: dict[str, Any]) -> None:
-    asked = form.get("form", "score")
-    parsed = parse_answer(form["answer"], scale_of(form), form.get("finish_reason"), form=asked)
+    requested = form.get("form", "score")
+    parsed = parse_answer(form["answer"], scale_of(form), form.get("finish_reason"), form=requested)
     assert parsed == (form["value"], form["reason"], form["rule"])
 
 
 def test_the_table_speaks_of_known_outcomes_once_each() -> None:
-    told = ("answer", "finish_reason", "scale", "form")
-    keys = [tuple(repr(form.get(name)) for name in told) for form in FORMS]
+    fields = ("answer", "finish_reason", "scale", "form")
+    keys = [tuple(repr(form.get(name)) for name in fields) for form in FORMS]
     assert len(set(keys)) == len(keys) >= 120
     for form in FORMS:
         assert (form["value"] is None) == (form["rule"] is None) == (form["reason"] is not None)
@@ -95,8 +95,8 @@ def test_an_answer_cut_anywhere_gives_no_wrong_value(
     number: str, form: tuple[str, str], data: st.DataObject
 ) -> None:
     answer = form[0].format(number)
-    kept = answer[: data.draw(st.integers(0, len(answer)))]
-    assert parse_answer(kept, POINTS, "length").value in (None, float(number))
+    beginning = answer[: data.draw(st.integers(0, len(answer)))]
+    assert parse_answer(beginning, POINTS, "length").value in (None, float(number))
 
 
 FRAGMENTS = st.sampled_from(
@@ -158,13 +158,13 @@ def test_any_text_gives_a_value_of_the_scale_that_stands_there_or_a_reason(
     numbers = numbers_in(text)
     assert parsed.value in numbers
     if parsed.rule in {"bare", "decorated", "labelled"} and "think>" not in text:
-        assert numbers <= {parsed.value, scale.min, scale.max}, "the answer holds another number"
+        assert numbers <= {parsed.value, scale.min, scale.max}, "the answer contains another number"
 
 
 def numbers_in(text: str) -> set[float]:
     """Return each number of a text with both its signs: what carries a sign is not asked here."""
-    found = {float(number) for number in re.findall(r"[0-9]+(?:\.[0-9]+)?", text)}
-    return found | {-number for number in found} if re.search("[-−]", text) else found
+    numbers = {float(number) for number in re.findall(r"[0-9]+(?:\.[0-9]+)?", text)}
+    return numbers | {-number for number in numbers} if re.search("[-−]", text) else numbers
 
 
 BIG = 1_000_000
@@ -204,7 +204,7 @@ HOSTILE = [piece * (BIG // len(piece)) for piece in REPEATED] + [
 
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: repr(text[:12]))
 def test_no_long_text_takes_long(text: str) -> None:
-    # The best of three: another process on the machine is no fault of the parser.
+    # The best of three: another process on the machine is not the parser's fault.
     assert min(seconds(text) for _ in range(3)) < 0.2
 
 

@@ -1,4 +1,4 @@
-"""Each probe alters what it says and nothing else; the same content alike each time."""
+"""Each probe changes only what it describes, and equal content equally."""
 
 from dataclasses import replace
 
@@ -43,19 +43,19 @@ def test_a_probe_alters_what_it_says_and_is_stored_whole(probe: Probe) -> None:
     change = probe.alter(CONTENT)
     assert change is not None
     assert change == probe.alter(CONTENT)
-    made = change.applied(CONTENT)
-    assert Change.from_json(change.as_json()).applied(CONTENT) == made
-    assert made.passages is not None
+    changed = change.applied(CONTENT)
+    assert Change.from_json(change.as_json()).applied(CONTENT) == changed
+    assert changed.passages is not None
     if probe.needs_passages:
-        assert made.text == CONTENT.text
-        assert made.passages != PASSAGES
-        assert made.passage_bytes == sum(len(p.encode()) for p in made.passages)
+        assert changed.text == CONTENT.text
+        assert changed.passages != PASSAGES
+        assert changed.passage_bytes == sum(len(p.encode()) for p in changed.passages)
     else:
         # The very tuple: its text is joined once for all probes of a response.
-        assert made.passages is PASSAGES
-        assert (made.text == CONTENT.text) == (probe.key == "again")
+        assert changed.passages is PASSAGES
+        assert (changed.text == CONTENT.text) == (probe.key == "again")
     whole = ("question", "references", "id", "query", "context_hash", "passage_count")
-    assert all(getattr(made, name) == getattr(CONTENT, name) for name in whole)
+    assert all(getattr(changed, name) == getattr(CONTENT, name) for name in whole)
 
 
 def test_names_are_words_of_their_own() -> None:
@@ -91,8 +91,8 @@ def test_another_layout_keeps_every_word(key: str) -> None:
     for content in (CONTENT, listed):
         change = BY_KEY[key].alter(content)
         assert change is not None
-        said = plain(change.applied(content).text).removeprefix("Answer ")
-        assert said.split() == plain(content.text).split()
+        text = plain(change.applied(content).text).removeprefix("Answer ")
+        assert text.split() == plain(content.text).split()
         assert has_markdown(change.applied(content).text) == (key != "one-paragraph")
 
 
@@ -117,7 +117,7 @@ def test_the_passage_that_shares_most_words_with_the_reference_supports() -> Non
     assert supporting(PASSAGES, "Paris is the capital of France.") == 1
     assert supporting(PASSAGES, "Nothing of it.") is None
     assert supporting((), "Paris") is None
-    # Without a reference the response stands for it.
+    # Without a reference, the response is used.
     bare = replace(CONTENT, references=(), text="The Thames runs through London.")
     assert altered("support-first", bare).passages == tuple(PASSAGES[p] for p in (2, 0, 1, 3))
     assert BY_KEY["support-first"].alter(replace(CONTENT, passages=PASSAGES[:2])) is None
@@ -130,7 +130,7 @@ def test_shuffling_always_changes_the_order() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "parts"),
     [
         ("One. Two? Three! ", ["One.", "Two?", "Three!"]),
         ("Version 3.5 is out.", ["Version 3.5 is out."]),
@@ -139,5 +139,5 @@ def test_shuffling_always_changes_the_order() -> None:
     ],
     ids=["three", "decimal", "japanese", "empty"],
 )
-def test_sentences(text: str, found: list[str]) -> None:
-    assert sentences(text) == found
+def test_sentences(text: str, parts: list[str]) -> None:
+    assert sentences(text) == parts

@@ -51,9 +51,9 @@ def test_the_reason_is_kept_and_the_score_read_from_the_last_line(
     scripted.answer = always(Answer("It names the dam.\n85"))
     settings = {"name": "reasoned", "constructs": ("QR",)}
     judge_study(campaign, ScriptedSettings(prompts="ccrs-rationale-v1", **settings))
-    found = judgments(campaign)
-    assert {(row.value, row.rule) for row in found} == {(85.0, "last_line")}
-    assert {row.raw_answer for row in found} == {"It names the dam.\n85"}
+    stored = judgments(campaign)
+    assert {(row.value, row.rule) for row in stored} == {(85.0, "last_line")}
+    assert {row.raw_answer for row in stored} == {"It names the dam.\n85"}
 
 
 def test_changed_words_do_not_go_on_under_the_name_of_the_earlier_ones(
@@ -84,7 +84,7 @@ def test_words_that_nothing_was_judged_with_may_change_under_their_name(
 
 
 @pytest.mark.parametrize(
-    ("settings", "template", "said"),
+    ("settings", "template", "message"),
     [
         ("scale = [0, 100", "{response}", "version.toml is not valid TOML"),
         ("scale = [100, 0]", "{response}", "write the lowest and the highest score"),
@@ -104,10 +104,10 @@ def test_words_that_nothing_was_judged_with_may_change_under_their_name(
     ],
 )
 def test_a_fault_is_named_with_its_file(
-    study: Study, settings: str, template: str, said: str
+    study: Study, settings: str, template: str, message: str
 ) -> None:
     own(study, "mine", settings, QR=template)
-    with pytest.raises(StudyError, match=said):
+    with pytest.raises(StudyError, match=message):
         prompt_version("mine", study.folder)
 
 

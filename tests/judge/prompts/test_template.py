@@ -36,9 +36,9 @@ def test_the_words_are_the_papers() -> None:
         layout["temperature"],
     )
     assert [version.scale.min, version.scale.max] == method["scale"]
-    shown = {"question": "question", "response": "response", "context": "context"}
+    values = {"question": "question", "response": "response", "context": "context"}
     for construct in method["constructs"]:
-        sees = {shown.get(name, "reference") for name in construct["judge_sees"]}
+        sees = {values.get(name, "reference") for name in construct["judge_sees"]}
         assert version.templates[construct["key"]].sees == sees
 
 

@@ -24,7 +24,7 @@ def read(data: Any, status: int = 200, **headers: str) -> Answer | Trouble:
 
 
 def test_an_answer_with_all_that_is_known_of_it() -> None:
-    said = read(
+    result = read(
         completion(
             system_fingerprint="fp_1",
             usage={
@@ -35,7 +35,7 @@ def test_an_answer_with_all_that_is_known_of_it() -> None:
             },
         )
     )
-    assert said == Answer("85", "stop", "m", "fp_1", 1200, 2, 0, 1024, 5.0)
+    assert result == Answer("85", "stop", "m", "fp_1", 1200, 2, 0, 1024, 5.0)
 
 
 @pytest.mark.parametrize(
@@ -50,26 +50,26 @@ def test_an_answer_with_all_that_is_known_of_it() -> None:
     ],
 )
 def test_content_in_its_forms(data: dict[str, Any], text: str) -> None:
-    said = read(data)
-    assert isinstance(said, Answer)
-    assert said.text == text
+    result = read(data)
+    assert isinstance(result, Answer)
+    assert result.text == text
 
 
 @pytest.mark.parametrize("usage", [None, {}, {"prompt_tokens": -1}, {"prompt_tokens": "9"}, [1]])
 def test_counts_that_are_none_are_not_known(usage: Any) -> None:
-    said = read(completion(usage=usage))
-    assert isinstance(said, Answer)
-    assert said.prompt_tokens is None
+    result = read(completion(usage=usage))
+    assert isinstance(result, Answer)
+    assert result.prompt_tokens is None
 
 
 def test_reasoning_shows_in_counts_or_in_a_field_of_its_own() -> None:
     counted = read(completion("", usage={"completion_tokens_details": {"reasoning_tokens": 16}}))
-    told = read(
+    reported = read(
         completion("", message={"reasoning_content": "Hm"}, usage={"completion_tokens": 16})
     )
-    for said in (counted, told):
-        assert isinstance(said, Answer)
-        assert said.reasoning_tokens == 16
+    for result in (counted, reported):
+        assert isinstance(result, Answer)
+        assert result.reasoning_tokens == 16
 
 
 @pytest.mark.parametrize(
@@ -95,9 +95,9 @@ def test_reasoning_shows_in_counts_or_in_a_field_of_its_own() -> None:
 def test_refusals_of_this_very_prompt_are_judgments(
     status: int, error: dict[str, Any], missing: str
 ) -> None:
-    said = read({"error": error}, status)
-    assert isinstance(said, Answer)
-    assert said.missing == missing
+    result = read({"error": error}, status)
+    assert isinstance(result, Answer)
+    assert result.missing == missing
 
 
 @pytest.mark.parametrize(
@@ -130,9 +130,9 @@ def test_refusals_of_this_very_prompt_are_judgments(
 def test_troubles_are_told_apart(
     status: int, error: dict[str, Any], kind: str, parameter: str | None
 ) -> None:
-    said = read({"error": error}, status)
-    assert isinstance(said, Trouble)
-    assert (said.kind, said.parameter) == (kind, parameter)
+    result = read({"error": error}, status)
+    assert isinstance(result, Trouble)
+    assert (result.kind, result.parameter) == (kind, parameter)
 
 
 @pytest.mark.parametrize(
@@ -148,9 +148,9 @@ def test_troubles_are_told_apart(
     ],
 )
 def test_what_is_no_answer_is_tried_again(data: Any, reason: str) -> None:
-    said = read(data)
-    assert isinstance(said, Trouble)
-    assert (said.kind, said.reason) == ("again", reason)
+    result = read(data)
+    assert isinstance(result, Trouble)
+    assert (result.kind, result.reason) == ("again", reason)
 
 
 def test_an_error_behind_a_good_status_counts_as_the_error_it_is() -> None:
@@ -162,16 +162,16 @@ def test_an_error_behind_a_good_status_counts_as_the_error_it_is() -> None:
 
 
 def test_a_redirect_is_not_followed_since_the_key_would_go_along() -> None:
-    said = read(b"", 307, location="https://elsewhere.example/v1")
-    assert isinstance(said, Trouble)
-    assert said.kind == "stop"
-    assert "https://elsewhere.example/v1" in said.detail
+    result = read(b"", 307, location="https://elsewhere.example/v1")
+    assert isinstance(result, Trouble)
+    assert result.kind == "stop"
+    assert "https://elsewhere.example/v1" in result.detail
 
 
 def test_waits_are_passed_on() -> None:
-    said = read({"error": {"message": "slow down"}}, 429, retry_after="7")
-    assert isinstance(said, Trouble)
-    assert said.wait == 7
+    result = read({"error": {"message": "slow down"}}, 429, retry_after="7")
+    assert isinstance(result, Trouble)
+    assert result.wait == 7
 
 
 _JSON = st.recursive(

@@ -15,8 +15,8 @@ POINTS = ScoreTokens(RatingScale(min=0, max=100))
 def token(text: str, *others: tuple[str, float], share: float = 0.5) -> dict[str, Any]:
     """Return a token of an answer with its alternatives, given as probabilities."""
     offered = [(text, share), *others]
-    told = [{"token": name, "logprob": math.log(p)} for name, p in offered]
-    return {**told[0], "top_logprobs": told}
+    entries = [{"token": name, "logprob": math.log(p)} for name, p in offered]
+    return {**entries[0], "top_logprobs": entries}
 
 
 def read(*tokens: Any, scores: ScoreTokens = POINTS) -> dict[str, float] | None:
@@ -25,21 +25,21 @@ def read(*tokens: Any, scores: ScoreTokens = POINTS) -> dict[str, float] | None:
 
 def test_spellings_of_a_score_are_summed_and_others_left_out() -> None:
     others = (("80", 0.2), (" 85", 0.1), ("\u258180", 0.05), ("Score", 0.1), ("085", 0.02))
-    found = read(token("85", *others, ("101", 0.01), ("8", 0.02)))
-    assert found is not None
-    assert found == pytest.approx({"8": 0.02, "80": 0.25, "85": 0.6})
-    # What lies on no score is no score's: 13% here.
-    assert sum(found.values()) == pytest.approx(0.87)
+    distribution = read(token("85", *others, ("101", 0.01), ("8", 0.02)))
+    assert distribution is not None
+    assert distribution == pytest.approx({"8": 0.02, "80": 0.25, "85": 0.6})
+    # The rest, 13% here, is on tokens that are not scores.
+    assert sum(distribution.values()) == pytest.approx(0.87)
 
 
 def test_white_space_before_the_answer_is_passed_over() -> None:
-    found = read(token("\n"), token("7", ("9", 0.5)), token("."))
-    assert found == pytest.approx({"7": 0.5, "9": 0.5})
+    distribution = read(token("\n"), token("7", ("9", 0.5)), token("."))
+    assert distribution == pytest.approx({"7": 0.5, "9": 0.5})
 
 
 def test_of_an_unprobed_tokenizer_single_digits_alone_are_no_scores() -> None:
     unprobed = ScoreTokens(RatingScale(min=0, max=100), unprobed=True)
-    # A tokenizer that writes digits: 8 stands for 80 to 89 as well.
+    # A tokenizer that writes digits: 8 also represents 80 to 89.
     digits = token("0", ("8", 0.3), ("9", 0.2))
     assert read(digits) == pytest.approx({"0": 0.5, "8": 0.3, "9": 0.2})
     assert read(digits, scores=unprobed) is None
@@ -107,6 +107,6 @@ def test_a_token_told_twice_counts_once_and_one_below_a_millionth_not_at_all() -
         ),
     )
 )
-def test_whatever_a_server_sends_is_a_distribution_or_none(told: Any) -> None:
-    found = POINTS.distribution(told)
-    assert found is None or 0 < sum(found.values()) <= 1.001
+def test_whatever_a_server_sends_is_a_distribution_or_none(entries: Any) -> None:
+    distribution = POINTS.distribution(entries)
+    assert distribution is None or 0 < sum(distribution.values()) <= 1.001

@@ -1,4 +1,4 @@
-"""Which counts of a prompt's tokens say that the server cut it."""
+"""Which counts of a prompt's tokens reveal that the server cut it."""
 
 import asyncio
 from collections.abc import Callable
@@ -18,7 +18,7 @@ FITTED = TokenCount.fitted((40, 10), (4840, 1210))
 
 
 class Counting:
-    """An endpoint that counts by a function, or says what it is told to."""
+    """An endpoint that counts by a function, after some troubles."""
 
     def __init__(self, count: Callable[[str], int], *troubles: Trouble) -> None:
         self.count = count
@@ -58,7 +58,7 @@ def test_another_script_is_counted_in_halves_before_it_is_called_cut() -> None:
 @pytest.mark.parametrize("text", [ENGLISH, THAI])
 def test_a_window_is_found_out_in_every_script(text: str) -> None:
     whole = round(len(text.encode()) * 0.25)
-    endpoint = Counting(lambda said: min(round(len(said.encode()) * 0.25), int(whole * 0.8)))
+    endpoint = Counting(lambda part: min(round(len(part.encode()) * 0.25), int(whole * 0.8)))
     assert cast(Answer, checked(endpoint, text)).missing == "truncated_by_server"
 
 
@@ -70,7 +70,7 @@ def test_half_of_a_text_like_the_sample_is_cut_whatever_its_halves_count() -> No
 
 def test_halves_are_asked_for_again_and_an_open_question_is_no_answer() -> None:
     busy = Trouble("throttled", "http_429", "busy")
-    once = Counting(lambda said: min(round(len(said) * 0.25), 900), busy, busy)
+    once = Counting(lambda part: min(round(len(part) * 0.25), 900), busy, busy)
     assert cast(Answer, checked(once, ENGLISH)).missing == "truncated_by_server"
-    always = Counting(lambda said: min(round(len(said) * 0.25), 900), *[busy] * 20)
+    always = Counting(lambda part: min(round(len(part) * 0.25), 900), *[busy] * 20)
     assert isinstance(checked(always, ENGLISH), Failure)
