@@ -90,7 +90,7 @@ def step(public_id: str, stage: int) -> ResponseReturnValue:
         work = rater_work(connection, config, rater.id)
         here = work.find(public_id, stage)
         if here is None or not here.opened:
-            raise NotYoursError("This page was not opened for you.")
+            raise NotYoursError
         page = work.page_of(here)
         if page.address != (public_id, stage):
             return redirect(_address(page), 303)
@@ -116,7 +116,7 @@ def feedback(public_id: str) -> ResponseReturnValue:
         work = rater_work(connection, study().config, rater.id)
         page = work.feedback_of(public_id)
         if page is None or not page.opened:
-            raise NotYoursError("This page was not opened for you.")
+            raise NotYoursError
         view = show_feedback(connection, study(), work, page, rater.id)
     before, after = work.before(page), work.after(page)
     return render_template(

@@ -230,7 +230,7 @@ def test_a_request_under_way_when_its_rater_leaves_is_answered_alike(
     from annotate_ui.tasks.refusals import LeftError
 
     def gone(*_: object) -> None:
-        raise LeftError("gone")
+        raise LeftError
 
     fill(study, queries=1, systems=1)
     give(study, "anna")
