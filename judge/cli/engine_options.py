@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from study.cli.settings_options import SettingsCommand, chosen_settings, setting_option
+from study.cli.options import SettingsCommand, chosen_settings, setting_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

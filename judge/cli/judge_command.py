@@ -21,8 +21,7 @@ from judge.cli.inspect_commands import (
     reparse,
     show,
 )
-from study.cli.options import AS_JSON, STUDY
-from study.cli.settings_options import comma_separated
+from study.cli.options import AS_JSON, STUDY, comma_separated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

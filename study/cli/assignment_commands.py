@@ -6,8 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from study.cli.options import AS_JSON, DRY_RUN, STUDY, counted, print_result, split_names
-from study.cli.settings_options import SettingsCommand, chosen_settings, setting_option
+from study.cli.options import (
+    AS_JSON,
+    DRY_RUN,
+    STUDY,
+    SettingsCommand,
+    chosen_settings,
+    counted,
+    print_result,
+    setting_option,
+    split_names,
+)
 
 if TYPE_CHECKING:
     from study.assignment.adjudication import Adjudication
