@@ -100,8 +100,8 @@ class CampaignRecords:
     `construct_keys` (those of study.toml), `purpose`, `round`, `repeat`, `channel`, `created_at`,
     `released_at`, `released`, `handed_on`; and numbers of constructs: `entered` (with a rating that
     was not withdrawn), `counted` (of these, with one that counts), `after_reveal` (with one first
-    entered after the reveal), `expected`. `open`: fewer are entered than expected. What is not live
-    is expected to hold what it holds."""
+    entered after the reveal), `expected`. `open`: fewer are entered than expected. For slots that are
+    not live, the expected number is the number entered."""
     ratings: pd.DataFrame
     """The revision that counts of each rating on the current version of its construct:
     `assignment`, `construct`, `value`, `status`, `late`, `seen_more`, `order` (rises as ratings
@@ -114,7 +114,7 @@ class CampaignRecords:
 def read_records(connection: Connection, versions: Mapping[str, int]) -> CampaignRecords:
     """Read the assignments and ratings of a campaign.
 
-    `versions` holds the current version of each construct of study.toml; others are not asked for
+    `versions` are the current versions of the constructs of study.toml; others are not asked for
     any more.
     """
     assignments = _assignments(connection, versions)
@@ -222,7 +222,7 @@ def comparisons(connection: Connection) -> dict[int, tuple[int, int, float]]:
         select(
             c.c.rater_id,
             func.count(decided.c.comparison_id),
-            # What was taken back undecided is nobody's work any more.
+            # Comparisons that were released undecided are not expected any more.
             func.count(case((decided.c.comparison_id.is_not(None), 1), (is_live_comparison(), 1))),
             func.sum(decided.c.seconds),
         )

@@ -200,7 +200,7 @@ def check_schema(path: Path, source: Path) -> None:
         if kind == "trigger":
             fits = _is_ours(sql or "", of)
         elif kind == "table":
-            # Virtual tables have no page of their own.
+            # Virtual tables have no root page.
             fits = page and (name in known or name in {"sqlite_sequence", "sqlite_stat1"})
         else:
             fits = kind == "index" and of in known

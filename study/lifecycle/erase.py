@@ -259,7 +259,7 @@ def take_out_of_chains(connection: Connection, rater_id: int) -> list[dict[str, 
     """Prepare a rater's assignments to be deleted; return the slots that are to be opened.
 
     A slot handed on from theirs names the one before theirs from now on, so that no slot is
-    handed on twice. What they left unfinished is opened for others, where nobody has it yet.
+    handed on twice. What they left unfinished is opened for others, if no rater has it yet.
     """
     a = table(Assignment)
     rows = {row.id: row for row in connection.execute(select(a).order_by(a.c.id))}

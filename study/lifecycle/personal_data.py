@@ -212,7 +212,7 @@ def _result_renamed(value: Any, code: str, alias: str | None, key: str = "") -> 
 
 
 def _is_of(entry: Any, code: str, key: str) -> bool:
-    """Say whether an entry of a list is a person's name, or a record of theirs alone."""
+    """Return whether an entry of a list is a person's name, or a record of theirs alone."""
     if isinstance(entry, dict):
         named = entry.get("scorers") or [entry.get("rater")]
         return len(named) == 1 and named[0] in names(code)
