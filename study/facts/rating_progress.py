@@ -100,8 +100,8 @@ class CampaignRecords:
     `construct_keys` (those of study.toml), `purpose`, `round`, `repeat`, `channel`, `created_at`,
     `released_at`, `released`, `handed_on`; and numbers of constructs: `entered` (with a rating that
     was not withdrawn), `counted` (of these, with one that counts), `after_reveal` (with one first
-    entered after the reveal), `expected`. `open`: fewer are entered than expected. For slots that are
-    not live, the expected number is the number entered."""
+    entered after the reveal), `expected`. `open`: fewer are entered than expected. Of slots that
+    are not live, as many are expected as were entered."""
     ratings: pd.DataFrame
     """The revision that counts of each rating on the current version of its construct:
     `assignment`, `construct`, `value`, `status`, `late`, `seen_more`, `order` (rises as ratings
