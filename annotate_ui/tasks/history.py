@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from datetime import datetime
 from heapq import merge
-from string import ascii_uppercase
 from typing import Any
 
 from sqlalchemy import Connection, select
@@ -12,6 +11,7 @@ from annotate_ui.tasks.answers import StoredAnswer, as_stored
 from annotate_ui.tasks.comparison_view import Option, options
 from annotate_ui.tasks.comparisons import rater_comparisons
 from annotate_ui.tasks.passes import Step, TaskPage
+from annotate_ui.tasks.step_view import letter_of
 from annotate_ui.tasks.steps import rater_work
 from study.facts.comparison_decisions import newest_decisions
 from study.facts.ratings import newest_ratings
@@ -187,7 +187,7 @@ def _done(
         public_id=step.item.public_id,
         stage=step.stage.number,
         in_training=step.item.purpose == "training",
-        letter=_letter(page, step),
+        letter=letter_of(page, step) if step.item.layout == "side_by_side" else None,
         query_number=step.query_number,
         part=step.part,
         part_count=step.part_count,
@@ -195,12 +195,6 @@ def _done(
         response_count=step.response_count,
         answers=tuple(answers),
     )
-
-
-def _letter(page: TaskPage, step: Step) -> str | None:
-    place = page.steps.index(step)
-    lettered = step.item.layout == "side_by_side" and place < len(ascii_uppercase)
-    return ascii_uppercase[place] if lettered else None
 
 
 def _newest(

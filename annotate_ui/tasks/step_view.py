@@ -156,7 +156,7 @@ def show_page(
         address = f"/rate/{step.item.public_id}/{step.stage.number}"
         columns.append(
             ColumnView(
-                letter=_letter(page, step) if first.item.layout == "side_by_side" else None,
+                letter=letter_of(page, step) if first.item.layout == "side_by_side" else None,
                 public_id=step.item.public_id,
                 stage=step.stage.number,
                 response=texts[step.item.response_id] if "response" in step.shown else None,
@@ -276,7 +276,7 @@ def _shared(
     )
 
 
-def _letter(page: TaskPage, step: Step) -> str:
+def letter_of(page: TaskPage, step: Step) -> str:
     """Return A, B, ...: the place in the rater's own order of the responses to this query."""
     place = page.steps.index(step)
     letters = ""
