@@ -133,7 +133,7 @@ def test_a_campaign_is_paused_and_taken_up_again(owner: Browser, protected: Stud
         assert paused(connection) is None
     long = owner.submit("/owner/pause", message="x" * 501)
     assert long.status_code == 409
-    assert "500 at most" in long.text
+    assert "the maximum is 500" in long.text
     assert "NUL character" in owner.submit("/owner/pause", message="a\x00b").text
 
 
