@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         normalized_match as normalized_match,
         token_f1 as token_f1,
     )
-    from judge.parsing import parse_answer as parse_answer
+    from judge.parsing.parse_answer import parse_answer as parse_answer
     from judge.prompts.prompt_versions import (
         copy_version as copy_version,
         list_versions as list_versions,

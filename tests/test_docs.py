@@ -11,16 +11,17 @@ from pydantic import BaseModel
 
 from judge.engines.engine import registered_settings
 from judge.protocol.exchange import REASONS
-from judge.running.work_items import EMPTY_RESPONSE
+from judge.running.remaining_work import EMPTY_RESPONSE
 from study.cli.root import GROUP, cli
 from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
 from study.importing.rows import PreferenceRow, ResponseRow, ScoreRow
 from study.scales import RatingScale
 from study.settings.constructs import ConstructSpec
 from study.settings.design import DesignSpec
+from study.settings.judge import JurySpec
 from study.settings.rating import LabelStudioSpec, RaterSpec, RatingSpec
 from study.settings.report import AnalysisSpec, CheckSpec, HypothesisSpec, StoppingSpec
-from study.settings.scorers_and_systems import JurySpec, PreferenceSpec, ScorerSpec, SystemSpec
+from study.settings.scorers_and_systems import PreferenceSpec, ScorerSpec, SystemSpec
 from study.settings.study_toml import StudyConfig
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -131,7 +131,7 @@ def plan(
     from analysis.planning.curve import write_curves
     from analysis.planning.simulation import plan as planned
     from study.errors import StudyError
-    from study.progress import progress_bar
+    from study.progress_bar import progress_bar
 
     notes: list[str] = []
     width, per_query = 100.0, 4

@@ -113,7 +113,7 @@ def push_command(
       ccrs label-studio push my-study --token-file ~/.label-studio-token --ca company.pem
     """
     from annotate_ui.label_studio.push import push
-    from study.progress import progress_bar
+    from study.progress_bar import progress_bar
 
     with _opened(folder, url, token_file, ca, timeout) as (study, server):
         with progress_bar("Sending tasks", hidden=as_json) as advance:
@@ -146,7 +146,7 @@ def pull_command(
       ccrs label-studio pull my-study --rater 5=anna --rater 6=ben
     """
     from annotate_ui.label_studio.pull import pull
-    from study.progress import progress_bar
+    from study.progress_bar import progress_bar
 
     people = _people(raters)
     with _opened(folder, url, token_file, ca, timeout) as (study, server):

@@ -9,12 +9,6 @@ from sqlalchemy import Connection, select
 
 from annotate_ui.label_studio import CHANNEL
 from annotate_ui.label_studio.annotation_reader import SKIPPED, Annotation, InvalidValue
-from annotate_ui.label_studio.matching import (
-    LocatedAnnotation,
-    SlotClaims,
-    blocked_places,
-    latest,
-)
 from annotate_ui.label_studio.projects import (
     LEFT,
     OTHER_CHANNEL,
@@ -27,6 +21,12 @@ from annotate_ui.label_studio.reserved_slots import Slot
 from annotate_ui.label_studio.results import FetchedProject, Pulled, RejectedValues
 from annotate_ui.label_studio.reveals import Exposures, store_reveals
 from annotate_ui.label_studio.revisions import Origins, Revisions, origin
+from annotate_ui.label_studio.slot_matching import (
+    LocatedAnnotation,
+    SlotClaims,
+    blocked_places,
+    latest,
+)
 from annotate_ui.label_studio.task_data import task_names
 from annotate_ui.label_studio.users import Raters
 from annotate_ui.tasks.save import rules_hash

@@ -11,7 +11,7 @@ from annotate_ui.label_studio.server_projects import exchange
 from annotate_ui.label_studio.task_data import NAME
 from annotate_ui.label_studio.users import Raters
 from study.errors import StudyError
-from study.progress import Advance
+from study.progress_bar import Advance
 from study.scales import RatingScale
 from study.study import Study
 

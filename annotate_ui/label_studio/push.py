@@ -23,7 +23,7 @@ from annotate_ui.label_studio.server_projects import exchange
 from annotate_ui.label_studio.task_data import NAME, task_names
 from annotate_ui.label_studio.task_upload import ProjectKind, TaskSender
 from study.errors import StudyError
-from study.progress import Advance
+from study.progress_bar import Advance
 from study.study import Study
 
 # Tasks deleted in one request: a rating made between check and deletion would be lost.

@@ -9,7 +9,7 @@ from annotate_ui.label_studio.projects import stored_projects
 from annotate_ui.label_studio.pull import ConfirmNewRaters, pull
 from annotate_ui.label_studio.push import push
 from annotate_ui.label_studio.results import Pulled, Pushed
-from study.progress import Advance
+from study.progress_bar import Advance
 from study.study import Study
 
 

@@ -16,7 +16,7 @@ from annotate_ui.label_studio.server_projects import ServerProjects, project_mar
 from annotate_ui.label_studio.task_data import NAME, study_name, task_data, task_names
 from annotate_ui.participants.consent import texts_of
 from annotate_ui.participants.markdown import markdown
-from study.progress import Advance
+from study.progress_bar import Advance
 from study.schema import ElsewhereProject, table
 from study.settings.constructs import ConstructSpec
 from study.study import Study

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import click
     from pydantic.fields import FieldInfo
 
-    from judge.settings import JudgeSettings
+    from judge.run_settings import JudgeSettings
 
 
 class EngineOptionsCommand(SettingsCommand):

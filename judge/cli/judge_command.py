@@ -26,8 +26,8 @@ from study.cli.options import AS_JSON, STUDY, comma_separated
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from judge.run_settings import JudgeSettings
     from judge.running.session import OnProgress, RunProgress
-    from judge.settings import JudgeSettings
 
 # Options of a run that do not apply to probes.
 _NOT_FOR_PROBES = frozenset(

@@ -12,7 +12,7 @@ from typing import ClassVar, Protocol, cast
 from judge.prompts.template import PromptSet
 from judge.protocol.conditions import Conditions, Run
 from judge.protocol.exchange import Answer, Failure, Request
-from judge.settings import JudgeSettings
+from judge.run_settings import JudgeSettings
 from study.errors import StudyError, nearest
 from study.study import Study
 

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator
 
-from judge.settings import JudgeSettings, option
+from judge.run_settings import JudgeSettings, option
 
 AnswerFiles = Annotated[
     tuple[Path, ...],

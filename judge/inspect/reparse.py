@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, insert
 
 from judge.metrics.ccrs import Ccrs
-from judge.parsing import PARSER_VERSION, Parsed, parse_answer
+from judge.parsing.parse_answer import PARSER_VERSION, Parsed, parse_answer
 from judge.prompts.template import PromptVersion
 from judge.protocol.conditions import CCRS, metric_of
 from judge.protocol.exchange import (
@@ -20,8 +20,8 @@ from judge.protocol.exchange import (
     TOO_LONG,
     TRUNCATED_BY_SERVER,
 )
+from judge.running.remaining_work import EMPTY_RESPONSE
 from judge.running.runs import run_metric, run_of, sole_writer
-from judge.running.work_items import EMPTY_RESPONSE
 from judge.text import Result, by_number, printable, quoted
 from study.errors import StudyError
 from study.facts.judgments import as_read

@@ -14,10 +14,10 @@ from judge.protocol.conditions import shuffle_of
 from judge.protocol.exchange import REASONS
 from judge.running.metric_requests import StepAnswers, stored_answers
 from judge.running.pages import Place, pages
+from judge.running.remaining_work import Pending, Resolved, work
 from judge.running.runs import run_metric, run_of
 from judge.running.scope import Scope
 from judge.running.shown_texts import ShownTexts
-from judge.running.work_items import Pending, Resolved, work
 from judge.text import Result, printable, printable_lines, quoted
 from study.errors import StudyError, nearest
 from study.facts.judgments import as_read, reason_before_score

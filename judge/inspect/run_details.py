@@ -9,7 +9,7 @@ from typing import Any
 from judge.protocol.exchange import REASONS
 from judge.running.calls import Account, Call
 from judge.running.judgments import Served
-from judge.running.work_items import FLAGS
+from judge.running.remaining_work import FLAGS
 from judge.text import Result, by_number, duration, printable
 
 # Calls that are shown one by one; --json contains all.

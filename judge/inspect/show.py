@@ -13,8 +13,8 @@ from judge.inspect.run_details import ConstructFigures, RunDetails
 from judge.protocol.exchange import TOKENS
 from judge.running.calls import account, calls_of
 from judge.running.judgments import count, served
+from judge.running.remaining_work import EMPTY_RESPONSE
 from judge.running.runs import run_metric, run_of
-from judge.running.work_items import EMPTY_RESPONSE
 from judge.text import by_number
 from study.facts.current_responses import current_responses
 from study.schema import Judgment, StepAnswer, table

@@ -13,7 +13,7 @@ from judge.metrics.metric import (
     Prompt,
     Steps,
 )
-from judge.parsing import PARSER_VERSION, parse_answer
+from judge.parsing.parse_answer import PARSER_VERSION, parse_answer
 from judge.prompts.prompt_versions import prompt_version
 from judge.prompts.template import Field, PromptVersion, Template
 from judge.protocol.exchange import Answer

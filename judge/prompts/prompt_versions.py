@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, ValidationError, model_validator
 
-from judge.parsing import Form
+from judge.parsing.parse_answer import Form
 from judge.prompts.template import PAPER, SHOWN, PromptVersion, Template, invalid_settings
 from study.errors import StudyError, nearest
 from study.scales import RatingScale

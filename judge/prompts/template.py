@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 
 from pydantic import ValidationError
 
-from judge.parsing import Form
+from judge.parsing.parse_answer import Form
 from study.errors import nearest
 from study.scales import RatingScale
 from study.types import Sees

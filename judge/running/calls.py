@@ -7,8 +7,8 @@ from typing import Any
 
 from sqlalchemy import Connection, insert, select
 
+from judge.run_settings import JudgeSettings
 from judge.running.runs import software
-from judge.settings import JudgeSettings
 from judge.text import by_number
 from study.schema import (
     CallKind,

@@ -6,7 +6,7 @@ from math import sqrt
 from typing import NamedTuple
 
 from judge.protocol.exchange import TOKENS, Answer
-from judge.settings import JudgeSettings
+from judge.run_settings import JudgeSettings
 
 LEVEL = 0.95
 

@@ -10,8 +10,8 @@ from judge.metrics.evaluation import decided_by
 from judge.metrics.metric import MetricValue, MissingValue
 from judge.protocol.exchange import Answer
 from judge.running.metric_requests import ANSWER_COLUMNS, MetricRequest
+from judge.running.remaining_work import SHARED, Resolved
 from judge.running.scope import Scope
-from judge.running.work_items import SHARED, Resolved
 from study.schema import Judgment, JudgmentBase, StepAnswer, StepAnswerBase, now, table
 from study.schema.database import writing
 from study.study import Study

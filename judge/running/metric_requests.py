@@ -21,9 +21,9 @@ from judge.metrics.evaluation import (
 from judge.metrics.metric import Metric, MetricInput, MetricValue, Prompt
 from judge.protocol.exchange import Answer, Request
 from judge.running.pages import Place, pages
+from judge.running.remaining_work import SHARED, Pending, Resolved, work
 from judge.running.scope import Scope
 from judge.running.shown_texts import ShownTexts
-from judge.running.work_items import SHARED, Pending, Resolved, work
 from study.schema import PROMPT_NOT_WHOLE, StepAnswer, table
 from study.study import Study
 

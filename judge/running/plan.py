@@ -15,8 +15,8 @@ from judge.running.metric_requests import (
     prompt_name,
 )
 from judge.running.pages import Place
+from judge.running.remaining_work import SHARED, Pending, Resolved
 from judge.running.scope import Scope
-from judge.running.work_items import SHARED, Pending, Resolved
 from study.facts.current_responses import current_responses
 from study.study import Study
 

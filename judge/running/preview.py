@@ -9,6 +9,7 @@ from judge.engines.engine import Ready, TokenCount
 from judge.metrics.registry import load_metric
 from judge.protocol.conditions import Conditions
 from judge.protocol.exchange import TOKENS, Answer
+from judge.run_settings import JudgeSettings
 from judge.running.calls import account, calls_of
 from judge.running.forecast import CountedAnswer, Forecast, forecast
 from judge.running.metric_requests import PromptName
@@ -24,7 +25,6 @@ from judge.running.scope import (
     unprompted_note,
 )
 from judge.running.text_scores import check_text_metrics, text_metrics
-from judge.settings import JudgeSettings
 from judge.text import Result, duration
 from study.schema import Judgment, table
 from study.study import Study

@@ -11,6 +11,7 @@ from judge.perturbations.catalogue import select_probes
 from judge.perturbations.perturbation import Probe
 from judge.protocol.conditions import Conditions
 from judge.protocol.exchange import REASONS
+from judge.run_settings import JudgeSettings
 from judge.running.pages import Place, places
 from judge.running.probes import (
     ProbeItem,
@@ -24,7 +25,6 @@ from judge.running.probes import (
 from judge.running.runs import likely_run
 from judge.running.scope import Scope, run_scope, select_constructs
 from judge.running.session import AnswerDelivery, OnProgress, ask, open_session, store_end
-from judge.settings import JudgeSettings
 from judge.text import Result, by_number, duration
 from study.errors import StudyError
 from study.study import Study

@@ -15,9 +15,9 @@ from judge.protocol.exchange import TOO_LONG, Answer
 from judge.running.judgment_store import answer_columns, decision_columns
 from judge.running.metric_requests import MetricRequest, PlannedPrompt
 from judge.running.pages import Place, pages
+from judge.running.remaining_work import EMPTY_RESPONSE, Pending
 from judge.running.scope import Scope
 from judge.running.shown_texts import ShownTexts, shuffled
-from judge.running.work_items import EMPTY_RESPONSE, Pending
 from study.facts.judgments import as_read
 from study.schema import DRIFT, Fault, Judgment, ProbeAnswer, ProbeAnswerBase, now, table
 from study.schema.database import writing

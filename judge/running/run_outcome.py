@@ -5,7 +5,7 @@ from typing import Any
 
 from judge.protocol.exchange import REASONS, UNASKED
 from judge.running.forecast import Forecast
-from judge.running.work_items import FLAGS
+from judge.running.remaining_work import FLAGS
 from judge.text import Result, by_number, duration
 
 

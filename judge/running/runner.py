@@ -9,6 +9,7 @@ from time import monotonic
 from judge.engines.engine import Ready
 from judge.metrics.metric import Metric
 from judge.metrics.registry import load_metric
+from judge.run_settings import JudgeSettings
 from judge.running.drift import DriftRounds
 from judge.running.forecast import CountedAnswer, Forecast, forecast
 from judge.running.judgment_store import JudgmentStore
@@ -34,7 +35,6 @@ from judge.running.session import (
     store_end,
 )
 from judge.running.text_scores import check_text_metrics, store_text_metrics, text_metrics
-from judge.settings import JudgeSettings
 from study.errors import StudyError
 from study.study import Study
 

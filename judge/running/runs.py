@@ -20,7 +20,7 @@ from judge.protocol.conditions import (
     run_digest,
     shuffle_of,
 )
-from judge.settings import JudgeSettings
+from judge.run_settings import JudgeSettings
 from study.columns import EXPECTED
 from study.errors import StudyError, nearest
 from study.facts.scorers import scorer_names

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from judge.metrics.metric import Metric
-from judge.settings import JudgeSettings
+from judge.run_settings import JudgeSettings
 from study.errors import StudyError, nearest
 from study.study import Study
 

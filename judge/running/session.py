@@ -14,13 +14,13 @@ from typing import Protocol
 from judge.engines.engine import Delivery, Engine, Ready, load_engine
 from judge.protocol.conditions import Run, with_shuffle
 from judge.protocol.exchange import TOKENS, Answer, Failure, Request
+from judge.run_settings import PRICED, JudgeSettings
 from judge.running.calls import begin_call, end_call
 from judge.running.metric_requests import MetricRequest, PromptName, prompt_name
 from judge.running.pages import Place, places
 from judge.running.plan import sample_prompts
 from judge.running.runs import find, find_or_begin, sole_writer
 from judge.running.scope import Scope
-from judge.settings import PRICED, JudgeSettings
 from study.errors import StudyError
 from study.schema import CallKind
 from study.study import Study

@@ -11,9 +11,9 @@ from sqlalchemy.exc import IntegrityError
 from judge.metrics.evaluation import evaluate
 from judge.metrics.metric import Metric, MetricValue
 from judge.metrics.registry import load_metric
+from judge.run_settings import DEFAULT_TEXT_METRICS
 from judge.running.pages import Place, pages
 from judge.running.shown_texts import ShownTexts
-from judge.settings import DEFAULT_TEXT_METRICS
 from study.errors import StudyError
 from study.scales import RatingScale
 from study.schema import JudgeRun, Rater, Score, ScoreBase, table

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from pydantic.fields import FieldInfo
 
-    from study.progress import Advance
+    from study.progress_bar import Advance
 
 
 STUDY = click.argument("folder", metavar="STUDY", type=click.Path(file_okay=False, path_type=Path))
@@ -33,7 +33,7 @@ def print_result(data: Any, lines: Sequence[str], as_json: bool) -> None:
 
 def progress(title: str, hidden: bool) -> AbstractContextManager[Advance]:
     """Return a context that yields `advance(done, total)`; a bar where there is a terminal."""
-    from study.progress import progress_bar
+    from study.progress_bar import progress_bar
 
     return progress_bar(title, hidden=hidden)
 

@@ -23,7 +23,7 @@ from urllib.request import (
 
 from study.errors import StudyError
 from study.importing.rows import LocatedRow
-from study.progress import Advance
+from study.progress_bar import Advance
 
 _SILENCE_SECONDS = 30
 _FILE_SECONDS = 300

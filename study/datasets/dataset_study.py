@@ -11,7 +11,7 @@ from sqlalchemy import insert, select
 
 from study.datasets.dataset_source import Contents, Dataset, TieBreak, collect
 from study.errors import StudyError, nearest
-from study.progress import Advance
+from study.progress_bar import Advance
 from study.schema import (
     Assignment,
     AssignmentBase,

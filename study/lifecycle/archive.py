@@ -20,7 +20,7 @@ from study.lifecycle.backup import prompt_files, text_files
 from study.lifecycle.backup_file import give_name
 from study.lifecycle.database_copy import sqlite_rows
 from study.lifecycle.erasure_log import ErasureLog
-from study.progress import Advance
+from study.progress_bar import Advance
 from study.schema import (
     ClosingAnswer,
     Decision,

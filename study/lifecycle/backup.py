@@ -33,7 +33,7 @@ from study.lifecycle.database_copy import (
     table_names,
 )
 from study.lifecycle.erasure_log import SUFFIX, ErasureLog, identity
-from study.progress import Advance
+from study.progress_bar import Advance
 from study.schema import now
 from study.schema.database import SCHEMA_REVISION
 from study.settings.study_toml import StudyConfig

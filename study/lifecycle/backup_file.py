@@ -19,7 +19,7 @@ from typing import IO, Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from study.errors import StudyError
-from study.progress import Advance
+from study.progress_bar import Advance
 
 MANIFEST, SETTINGS, SQLITE, POSTGRESQL, FILES, PROMPTS = (
     "manifest.json",

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, inspect
 from sqlalchemy.engine import make_url
 
 from study.errors import StudyError
-from study.progress import Advance
+from study.progress_bar import Advance
 from study.schema import Noun
 from study.schema.creation import MUTABLE
 

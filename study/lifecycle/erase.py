@@ -21,7 +21,7 @@ from study.lifecycle.personal_data import (
     rows_of,
 )
 from study.lifecycle.secure_delete import exclusive_write, rewrite_database
-from study.progress import Advance
+from study.progress_bar import Advance
 from study.schema import (
     Assignment,
     ClosingAnswer,

@@ -33,7 +33,7 @@ from study.lifecycle.database_copy import (
 )
 from study.lifecycle.erase import erase_again
 from study.lifecycle.erasure_log import ErasureLog, identity
-from study.progress import Advance
+from study.progress_bar import Advance
 from study.schema.database import SCHEMA_REVISION, open_engine, reading
 from study.settings.study_toml import StudyConfig, parse_config
 from study.study import Study

@@ -8,7 +8,7 @@ from judge.engines.engine import Delivery, Ready, TokenCount
 from judge.prompts.template import PromptVersion
 from judge.protocol.conditions import Conditions, Run
 from judge.protocol.exchange import Answer, Request
-from judge.settings import JudgeSettings
+from judge.run_settings import JudgeSettings
 from study import Study
 from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, PassageRow, ResponseRow

@@ -1,4 +1,4 @@
-"""Whether a judge can replace a rater: alternative annotator test, non-inferiority, tables."""
+"""Whether a judge can replace a rater: the alternative annotator test."""
 
 from __future__ import annotations
 
@@ -20,8 +20,6 @@ from analysis.statistics.agreement.alternative_annotator import (
     alternative_annotator,
     constant_judge,
 )
-from analysis.statistics.agreement.human_ceiling import human_ceiling
-from analysis.topics.agreement.human_ceiling import ADJUDICATED
 
 #: Name of the constant judge among the scorers of a record.
 CONSTANT = "constant"
@@ -123,54 +121,6 @@ def _records(
     yield advantage if advantage.defined else replace(advantage, reason=reason)
 
 
-def non_inferiority(context: Context) -> Iterator[Estimate]:
-    """`non_inferiority` of each judge to a rater, where a margin was declared."""
-    margin = context.options.non_inferiority_margin
-    if margin is None:
-        return
-    for scored in context.scored("judges", without_reference=True):
-        if scored.data.raters or scored.data.adjudicated:
-            for scope in _SCOPES:
-                yield _non_inferior(context, scored, scope, margin)
-
-
-def _non_inferior(
-    context: Context, scored: ComparedScores, scope: Scope, margin: float
-) -> Estimate:
-    """The difference from a rater, its lower end a one-sided bound at the report's level."""
-    data, scorer, values, _ = scored
-    record: dict[str, Any] = {
-        "constructs": (data.construct,),
-        "scorers": (scorer, *data.raters),
-        "scope": scope,
-        "target": "these_raters",
-    }
-    params: dict[str, str | float | None] = {"margin": margin, "measure": "pearson"}
-    if data.reference_kind == "adjudicated":
-        return Estimate("non_inferiority", reason=ADJUDICATED, params=params, **record)
-    ceiling = human_ceiling(data.ratings, values, data.query, scope, n_queries=data.n_queries)
-    difference = ceiling.difference
-    assert difference is not None  # noqa: S101  (a judge was given)
-    one_sided = context.options.level
-    resampling = context.rated_resampling
-    # Both ends at this level have the error of one in each tail.
-    two_sided = replace(resampling, level=2 * one_sided - 1)
-    interval = two_sided.interval_of(resampling.replicates(difference))
-    outcome = None if interval.reason else "yes" if interval.low > -margin else "no"
-    return Estimate(
-        "non_inferiority",
-        value=difference.point,
-        **interval.fields,
-        n_responses=difference.n_responses,
-        n_queries=difference.n_queries,
-        n_raters=len(ceiling.used),
-        n_dropped=difference.n_dropped,
-        reason=difference.reason or interval.reason,
-        params=params | {"one_sided_level": one_sided, "non_inferior": outcome},
-        **record,
-    )
-
-
 STATISTICS = (
     Statistic(
         "alt_test_winning_rate",
@@ -195,16 +145,6 @@ STATISTICS = (
         better="higher",
         targets=("these_raters",),
         source="Calderon, Reichart and Dror 2025",
-    ),
-    Statistic(
-        "non_inferiority",
-        "Difference",
-        "`judge_against_others` minus `human_ceiling`, with params.non_inferior at params.margin",
-        non_inferiority,
-        range=(-2, 2),
-        better="higher",
-        scopes=("pooled", "within_query"),
-        targets=("these_raters",),
     ),
 )
 
@@ -245,25 +185,4 @@ def alternative_annotator_table(analysis: Analysis) -> Iterator[Table]:
         "Where a constant passes as well, the judge's pass is withheld.",
         ("Construct", "Scorer", "Closeness", "Winning rate", "Advantage", "Passed", "Raters"),
         heads=2,
-    )
-
-
-def non_inferiority_table(analysis: Analysis) -> Iterator[Table]:
-    """The judge's distance from a rater against the declared margin."""
-    built = TableBuilder()
-    scopes = {"within_query": "within a query", "pooled": "pooled"}
-    for e in analysis.estimates.select("non_inferiority"):
-        built.add(
-            e.constructs[0], e.scorers[0], scopes[e.scope], built.r(e), f"{e.params['margin']:g}",
-            str(e.params.get("non_inferior") or ""), f"{e.n_queries:,}",
-        )  # fmt: skip
-    level = analysis.options.level
-    yield built.table(
-        "non-inferiority",
-        "No worse than a rater, by the declared margin",
-        "Judge minus rater, Pearson's r with the mean of the other raters. Brackets: "
-        f"{2 * level - 1:.0%} intervals, whose lower end is a bound at {level:.0%}; the judge is "
-        "no worse where it is above minus the margin.",
-        ("Construct", "Scorer", "Scope", "Difference", "Margin", "No worse", "Queries"),
-        heads=3,
     )

@@ -64,7 +64,7 @@ def leave() -> ResponseReturnValue:
 @pages.get("/left")
 def left() -> ResponseReturnValue:
     """Report that the session has ended."""
-    return render_template("left.html", page="left")
+    return render_template("signed_out.html", page="left")
 
 
 @pages.get("/withdraw")

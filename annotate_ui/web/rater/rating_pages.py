@@ -15,9 +15,9 @@ from annotate_ui.tasks.feedback import show_feedback
 from annotate_ui.tasks.history import history
 from annotate_ui.tasks.notices import notice
 from annotate_ui.tasks.passes import TaskPage
-from annotate_ui.tasks.rating_payload import RatingPayload
 from annotate_ui.tasks.refusals import InvalidError, LeftError, NotYoursError
 from annotate_ui.tasks.save import save_within
+from annotate_ui.tasks.save_rating import RatingPayload
 from annotate_ui.tasks.step_view import construct_view, record_opened, show_page
 from annotate_ui.tasks.steps import rater_work
 from annotate_ui.tasks.workflow import Opened, all_done, open_next
@@ -59,7 +59,7 @@ def desk() -> ResponseReturnValue:
     # An open page may be finished while nothing new is opened, as in a pause.
     open_page = work.page_of(step) if step is not None and step.opened else None
     return render_template(
-        "desk.html",
+        "rater_overview.html",
         page="desk",
         progress=work.progress,
         compared=compared,

@@ -22,7 +22,7 @@ from pydantic import Field
 from judge.engines.engine import Delivery, Ready, TokenCount
 from judge.protocol.conditions import Conditions, Run
 from judge.protocol.exchange import Answer, Request
-from judge.settings import JudgeSettings, option
+from judge.run_settings import JudgeSettings, option
 
 
 class EchoSettings(JudgeSettings):

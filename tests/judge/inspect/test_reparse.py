@@ -11,7 +11,7 @@ from sqlalchemy import insert, select
 from judge import judge_study, reparse_run
 from judge.cli.judge_command import judge
 from judge.metrics.ccrs import Ccrs
-from judge.parsing import PARSER_VERSION, Parsed
+from judge.parsing.parse_answer import PARSER_VERSION, Parsed
 from judge.prompts.prompt_versions import prompt_version
 from judge.protocol.exchange import CONTENT_FILTER, REJECTED, TRUNCATED_BY_SERVER, Answer
 from judge.running.runs import sole_writer

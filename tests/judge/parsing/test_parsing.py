@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
-from judge.parsing import LONGEST, MOST_REPETITIONS, Form, parse_answer
+from judge.parsing.parse_answer import LONGEST, MOST_REPETITIONS, Form, parse_answer
 from judge.protocol.exchange import REASONS
 from study.scales import RatingScale
 from tests.conftest import examples

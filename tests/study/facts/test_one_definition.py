@@ -18,7 +18,7 @@ SLOT = {"leased_until", "released_at", "replaces_id"}
 
 EXCEPTIONS = {
     "study/importing/existing_content.py": "writes the revisions of outputs",
-    "annotate_ui/tasks/rating_payload.py": "writes the revisions of ratings",
+    "annotate_ui/tasks/save_rating.py": "writes the revisions of ratings",
     "annotate_ui/tasks/comparisons.py": "writes the revisions of decisions",
     "annotate_ui/participants/withdrawal.py": "releases slots, and undoes the releases of a moment",
     "annotate_ui/web/owner/items_page.py": "lists every revision",
