@@ -57,8 +57,8 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "cli",
     ),
     "study": (
-        *("errors", "types", "scales", "columns", "text", "progress"),
-        *("settings", "schema", "facts", "study", "status"),
+        *("errors", "types", "scales", "columns", "text", "progress_bar"),
+        *("run_settings", "schema", "facts", "study", "status"),
         *("importing", "assignment", "export", "lifecycle", "datasets", "example", "cli"),
     ),
     "annotate_ui": (
