@@ -58,7 +58,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     ),
     "study": (
         *("errors", "types", "scales", "columns", "text", "progress_bar"),
-        *("run_settings", "schema", "facts", "study", "status"),
+        *("settings", "schema", "facts", "study", "status"),
         *("importing", "assignment", "export", "lifecycle", "datasets", "example", "cli"),
     ),
     "annotate_ui": (
@@ -83,7 +83,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "protocol",
         "metrics",
         "perturbations",
-        "settings",
+        "run_settings",
         "engines",
         "running",
         "inspect",
