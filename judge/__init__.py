@@ -51,7 +51,7 @@ _MODULES = {
     "inspect.response_details": ("show_response",),
     "inspect.show": ("show_run",),
     "metrics.lexical": ("exact_match", "normalized_match", "token_f1"),
-    "parsing": ("parse_answer",),
+    "parsing.parse_answer": ("parse_answer",),
     "prompts.prompt_versions": ("copy_version", "list_versions", "prompt_version"),
     "running.preview": ("preview",),
     "running.probe_run": ("ProbingStoppedError", "preview_probes", "probe_study"),

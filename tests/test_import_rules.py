@@ -252,9 +252,11 @@ def test_a_bare_table_is_read_without_a_database() -> None:
 @pytest.mark.parametrize("package", PRESENT)
 def test_every_name_that_a_package_exports_is_there(package: str) -> None:
     from importlib import import_module
+    from types import ModuleType
 
     module = import_module(package)
     for name in module.__all__:
         assert getattr(module, name) is not None
+        assert not isinstance(getattr(module, name), ModuleType), name
     with pytest.raises(AttributeError):
         _ = module.no_such_name
