@@ -259,7 +259,7 @@ class QueryResampling:
             )
         if np.ptp(defined) <= NO_SPREAD * max(1.0, abs(point)):
             return withheld(
-                self.level, method, "every resample gives the same value: no spread to judge by"
+                self.level, method, "every resample gives the same value: there is no spread"
             )
         tail = (1 - self.level) / 2
         if replicates.scheme == "bootstrap":

@@ -13,7 +13,7 @@ from analysis.core.resampling import NO_SPREAD, UNDEFINED_ALLOWED, Interval, Sch
 #: Draws of the largest of several t values, for the jackknife.
 _DRAWS = 10_000
 
-NO_SPREAD_REASON = "every resample gives the same value: no spread to judge by"
+NO_SPREAD_REASON = "every resample gives the same value: there is no spread"
 
 
 @dataclass(frozen=True, eq=False)

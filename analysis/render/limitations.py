@@ -50,8 +50,8 @@ def _facts(analysis: Analysis) -> Iterator[str]:
     yield from _about_sample(analysis)
     if analysis.options.interim_analyses:
         yield (
-            "That intervals hold whenever one stops: the design was sequential. Interim figures "
-            f"were looked at {counted(analysis.options.interim_analyses, 'time')} while people "
+            "That intervals are valid at every stop: the design was sequential. Interim figures "
+            f"were computed {counted(analysis.options.interim_analyses, 'time')} while people "
             "rated. The interval of a declared stopping rule allows for that; the intervals here "
             "do not, and cover less than their level if rating ended because of what was seen."
         )
@@ -91,7 +91,7 @@ def _about_raters(raters: list[str]) -> Iterator[str]:
     elif len(raters) < FEW_RATERS:
         yield (
             f"Much about other raters: {len(raters)} people rated. Figures for raters like these "
-            "rest on that few, and are weak; figures for these raters are not about others."
+            "rest on so few and are weak; figures for these raters are not about others."
         )
     else:
         yield (

@@ -49,7 +49,7 @@ def print_verdicts(analysis: Analysis, verdicts: Sequence[Verdict]) -> None:
         if brackets:
             click.echo(brackets)
         for warning in analysis.warnings:
-            click.echo(f"Worth a look: {warning}")
+            click.echo(f"Warning: {warning}")
         return
     from rich.console import Console
     from rich.padding import Padding
@@ -71,7 +71,7 @@ def print_verdicts(analysis: Analysis, verdicts: Sequence[Verdict]) -> None:
         console.print(Text(brackets, style="dim"))
     for warning in analysis.warnings:
         console.print()
-        console.print(Text(f"Worth a look: {warning}", style="yellow"))
+        console.print(Text(f"Warning: {warning}", style="yellow"))
 
 
 def print_contradictions(verdicts: Sequence[Verdict]) -> None:
@@ -89,7 +89,7 @@ def print_written(page: Path, analysis: Analysis, checks: Checks | None) -> None
     click.echo(f"Report: {page}, with report.json and tables/ in the same folder")
     click.echo(f"        {len(analysis.estimates):,} figures, undefined ones with their reason")
     if checks is not None and not checks:
-        click.echo("Checks: no figure here that another library could compute")
+        click.echo("Checks: no figure of this report can be computed by another library")
     elif checks is not None:
         done = [check for check in checks if check["agrees"] is not None]
         agreeing = sum(1 for check in done if check["agrees"])

@@ -134,7 +134,7 @@ def leading_scope(analysis: Analysis, construct: str, scorer: str) -> tuple[str,
     elif within is not None and defined:
         why = (
             f"within a query, {counted(within.n_responses, 'response')} to "
-            f"{counted(within.n_queries, 'query', 'queries')} carry no interval"
+            f"{counted(within.n_queries, 'query', 'queries')} have no interval"
         )
     return "pooled", f"over all responses ({why})"
 
@@ -157,8 +157,8 @@ def _without_ceiling(data: ConstructData, plain: Estimate, name: str, where: str
         )
     if len(data.raters) == 1:
         return (
-            f"{where} {name} correlates {figure} with the one rater; whether another rater does "
-            "better takes a second one"
+            f"{where} {name} correlates {figure} with the one rater; how well a rater does "
+            "is unknown without a second one"
         )
     return (
         f"{where} {name} correlates {figure} with the mean of the raters; a rater cannot be "
@@ -219,7 +219,7 @@ NIL = 0.2
 #: Composed AC averages lower than people by this share of the scale.
 APART = 0.1
 
-OPENING = "These two contradict each other: "
+OPENING = "Two results contradict each other: "
 
 
 def with_contradictions(analysis: Analysis, verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
@@ -310,8 +310,8 @@ def _composed(analysis: Analysis, verdict: Verdict) -> Iterator[str]:
     yield (
         f"{OPENING}the judge's own part is {amount(abs(bias.value), scale)} from people on "
         f"average, while AC composed with lambda {weight:g} averages {points(mean.value, scale)} "
-        f"where people average {points(people, scale)}. The distance is made by the composing; "
-        "it does not show the level."
+        f"where people average {points(people, scale)}. The difference comes from "
+        "composing and is not a bias of the judge."
     )
 
 

@@ -123,7 +123,7 @@ def equivalence_of_bias(
     if apart.size < 2:
         reason = f"an equivalence test needs 2 queries, there is {apart.size}"
     elif np.ptp(apart) <= noise.max():
-        reason = "the difference is the same in every query: no spread to judge by"
+        reason = "the difference is the same in every query: there is no spread"
     if reason is not None:
         df = max(apart.size - 1, 0)
         return Equivalence(nan, mean, df, pairs.n_responses, apart.size, pairs.n_dropped, reason)

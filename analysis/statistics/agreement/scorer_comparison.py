@@ -278,7 +278,7 @@ def shift_lines(results: Sequence[TwoScorers]) -> list[str]:
             lines.append(
                 f"    {pair.systems[0]} minus {pair.systems[1]}: {_in_text(pair.first, '+.2f')} "
                 f"before, {_in_text(pair.second, '+.2f')} now"
-                + ("; each decides by itself" if pair.decision == "opposite" else "")
+                + ("; both intervals exclude 0" if pair.decision == "opposite" else "")
             )
     return lines
 

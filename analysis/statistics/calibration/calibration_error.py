@@ -26,7 +26,7 @@ from analysis.core.statistic_family import StatisticFamily
 BINS = 10
 
 NO_PAIR = "no response has both values"
-ONE_QUERY = "the noise of a bin is judged by its queries, and no bin has 2"
+ONE_QUERY = "the noise of a bin is estimated from 2 or more queries, and no bin has 2"
 
 
 def equal_count_bins(values: npt.ArrayLike, count: int = BINS) -> IntArray:

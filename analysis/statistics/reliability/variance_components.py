@@ -154,7 +154,7 @@ def bias_for_raters_like_these(
     rater_part = rater_variance * entering
     df = satterthwaite_df([query_part, rater_part], [n_queries - 1, table.n_raters - 1])
     if not query_part + rater_part > 0:
-        return without("every difference is the same: no spread to judge by")
+        return without("every difference is the same: there is no spread")
     quantiles = [t_quantile((1 + level) / 2, d) for d in (n_queries - 1, table.n_raters - 1)]
     reach = float(np.sqrt(quantiles[0] ** 2 * query_part + quantiles[1] ** 2 * rater_part))
     interval = Interval(value - reach, value + reach, level, method)

@@ -72,7 +72,7 @@ PAIRS_COMPARED = 2000
 ONE_SCORING = "there is one scoring: two are needed"
 NO_QUERY = "no query has scores of both systems from every scoring"
 ONE_QUERY = "one query has scores of both systems: two are needed"
-NO_SPREAD = "every scoring gives the same difference: no spread to judge by"
+NO_SPREAD = "every scoring gives the same difference: there is no spread"
 
 
 @dataclass(frozen=True, eq=False)

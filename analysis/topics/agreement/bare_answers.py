@@ -123,8 +123,8 @@ def answers_read_tables(analysis: Analysis) -> Iterator[Table]:
     yield built.table(
         "answers-read",
         "How a judge's answers were read",
-        "Of the judges with an answer that was more than a bare number. Other rules take the one "
-        "number in the answer, with marks, a label or JSON around it. Labels are known in "
+        "Judges with at least one answer that was more than a bare number. Other rules take the "
+        "one number in the answer, with marks, a label or JSON around it. Labels are known in "
         "English only: an answer labelled in another language has no score. An empty response "
         "has the score that the prompts give it, without an answer.",
         ("Construct", "Scorer", "Bare number", "Empty response", "Another rule", "Rule not given",

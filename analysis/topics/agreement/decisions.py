@@ -31,7 +31,9 @@ ROWS = 2000
 
 #: Pairs of systems that are listed each (15 systems); of more only the counts are given.
 PAIRS_LISTED = 105
-NO_INTERVAL = "no interval: its parts, p-values, speak of the queries already"
+NO_INTERVAL = (
+    "no interval: the p-values that it is made from already account for the sampling of queries"
+)
 
 
 def decisions_on_systems(context: Context) -> Iterator[Estimate]:
@@ -126,13 +128,13 @@ _statistic = partial(
 STATISTICS = (
     _statistic(
         "decision_agreement",
-        "Alike",
+        "Same decision",
         "share of pairs of systems on which people and judge decide alike; counts in params",
         better="higher",
     ),
     _statistic(
         "decision",
-        "Found by",
+        "Significant by",
         "one pair (`systems`): 1 where the decisions are equal, params.decision names the "
         "decision, with both differences and their simultaneous ends",
     ),
@@ -173,10 +175,12 @@ def decisions_table(analysis: Analysis) -> Iterator[Table]:
     yield built.table(
         "decisions",
         "The same decisions on pairs of systems",
-        "A difference between two systems is found where the interval of the mean paired "
-        "difference excludes 0, for all pairs at once, on the responses that both scored. Soft "
-        "accuracy: 1 minus the mean difference of the p-values of judge and people.",
-        ("Construct", "Scorer", "Alike", "Pairs", "Both find it", "Neither", "People only",
+        "Two systems differ significantly where the simultaneous interval of their mean paired "
+        "difference excludes 0, on the responses that both judge and people scored. Both, neither, "
+        "people only, judge only: by whose values they do. Opposite: by both, in opposite "
+        "directions. Undecided: an interval is missing. Soft accuracy: 1 minus the mean difference "
+        "of the p-values of judge and people.",
+        ("Construct", "Scorer", "Same decision", "Pairs", "Both", "Neither", "People only",
          "Judge only", "Opposite", "Undecided", "Soft accuracy"),
         heads=2,
     )  # fmt: skip
@@ -206,8 +210,9 @@ def disagreements_table(analysis: Analysis) -> Iterator[Table]:
         "decisions-different",
         "Pairs of systems decided differently",
         "Mean difference of the first system minus the second, by people and by the judge, with "
-        f"simultaneous intervals for all pairs; by whom a difference is found.{more}",
-        ("Construct", "Scorer", "Systems", "People", "Judge", "Found by", "Queries"),
+        "simultaneous intervals for all pairs, and by whose values the two differ significantly."
+        f"{more}",
+        ("Construct", "Scorer", "Systems", "People", "Judge", "Significant by", "Queries"),
         heads=3,
     )
 

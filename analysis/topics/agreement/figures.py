@@ -40,7 +40,7 @@ def against_humans(analysis: Analysis) -> Iterator[Figure]:
             f"Each response by {analysis.reference_words} (across) and the judge's score (up), "
             f"counted in cells of a {CELLS} by {CELLS} grid; a dot's area is the number of "
             "responses. On the dashed line they agree; above it the judge is more lenient. "
-            f"Constructs share one form of axes.{left_out(analysis)}"
+            f"All panels have axes of the same form.{left_out(analysis)}"
         ),
         drawings=tuple(drawings),
         data=pd.concat(data, ignore_index=True)[

@@ -87,7 +87,7 @@ def largest_disagreements_table(analysis: Analysis) -> Iterator[Table]:
                 Cell("", quote=quoted(reason, _MOST)),
             )
     about_reasons = (
-        " The reason is the judge's own, written before its score; by itself it is no explanation."
+        " The reason is what the judge wrote before its score; it may not be what led to the score."
         if reasons
         else ""
     )

@@ -121,9 +121,9 @@ def pairwise_table(analysis: Analysis) -> Iterator[Table]:
         "pairwise-accuracy",
         "Which of two responses is better",
         "Share of pairs that judge and people order alike; a pair that people tie is right only if "
-        "the judge ties it. Tied: scores that differ by no more than the threshold, the best one "
-        "of these data, which flatters; out of fold: thresholds found on other queries, on pairs "
-        "inside a fold.",
+        "the judge ties it. With a threshold, scores that differ by no more than it are tied. Best "
+        "threshold: the best one for these data, which makes the share too high. Out of fold: "
+        "thresholds chosen on other queries, on pairs inside a fold.",
         ("Construct", "Scorer", "Scope", "As scored", "Best threshold", "Threshold", "Out of fold",
          "Pairs"),
         heads=3,

@@ -171,7 +171,7 @@ def corrected_for_error(analysis: Analysis) -> Iterator[Table]:
         built.add(construct, scorer, built.r(plain), built.r(e), note, f"{e.n_responses:,}")
     yield built.table(
         "corrected-for-error",
-        "If people were free of error",
+        "Correlation if people's ratings had no error",
         "Pearson's r, pooled, and the same divided by the root of ICC(C,k), the reliability of the "
         "mean of k raters; never cut off at 1. Both are resampled together.",
         ("Construct", "Scorer", "r", "Corrected r", "Note", "Responses"),

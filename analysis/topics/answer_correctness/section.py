@@ -39,7 +39,7 @@ def reading(analysis: Analysis) -> Iterator[str]:
         else:
             yield (
                 f"{opening}; the highest, {correlation(best.value)}, has a weight of "
-                f"{float(str(best.params['lambda'])):g} for {best.scorers[1]}, picked on the same "
+                f"{float(str(best.params['lambda'])):g} for {best.scorers[1]}, chosen on the same "
                 "data."
             )
     for e in records.select("composed_ac_mean")[:1]:
@@ -57,7 +57,7 @@ def unit_checks(analysis: Analysis) -> Iterator[Table]:
     built = TableBuilder()
     for e in analysis.estimates.select("ac_unit_check"):
         weight = float(str(e.params["lambda"]))
-        worth = {1.0: f"{weight:g} points: the slip", 0.0: f"{100 * weight:g} points"}
+        worth = {1.0: f"{weight:g} points: in the wrong unit", 0.0: f"{100 * weight:g} points"}
         cell = built.number(e, ".0f")
         origin = "the parts" if e.params["from"] == "parts" else "its values alone"
         built.add(

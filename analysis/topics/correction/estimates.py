@@ -202,7 +202,7 @@ class _Correction:
             target = WANTED_SHARE * self.scale.width
         if target is None:
             why: str | None = (
-                "no scale is declared of which a share could be wanted; give the width in points"
+                "no scale is declared, so that a width cannot be a share of it; give it in points"
             )
             yield Estimate("labels_needed", reason=why, **counts)
             return

@@ -142,7 +142,7 @@ def shifts(analysis: Analysis) -> Iterator[Table]:
         "probes",
         "Shift of scores by probe",
         "Score of the altered prompt minus the same judge's score of the prompt as it was, mean "
-        "over responses. 'again' is the very prompt once more: what moves there is noise. "
+        "over responses. 'again' is the same prompt once more: shifts there are noise. "
         f"{analysis.options.level:.0%} intervals over queries, simultaneous over the probes and "
         "constructs of a scorer; where most scores do not move, they cover true shifts less often "
         "than their level, by ending too near to 0. Shares moved, shifts of scores that had "
@@ -213,7 +213,7 @@ def rounds(analysis: Analysis) -> Iterator[Table]:
         "Drift of judges",
         "One fixed set of a run's own prompts, asked before and after each of its calls: scores "
         "of a round minus those of round 0, with intervals over queries, simultaneous over the "
-        "rounds of a scorer. Equal: share of the prompts with the very same score. The latest "
+        "rounds of a scorer. Equal: share of the prompts with exactly the same score. The latest "
         f"{ROUNDS_SHOWN} rounds, and the largest shift. Model: as the server named itself.",
         ("Scorer", "Round", "Shift", "Equal", "Prompts", "Model"),
     )
@@ -247,13 +247,13 @@ def observed_table(analysis: Analysis) -> Iterator[Table]:
         built.add(e.constructs[0], e.scorers[0], observed_as(e), *cells)
     yield built.table(
         "observed-biases",
-        "Judge minus people, by what responses look like and whose they are",
+        "Judge minus people, by layout, supporting passage and model family",
         "Difference of the mean of judge minus people between two groups of the rated responses: "
-        "above 0 the judge is more lenient towards the first. This is observed, not caused: a "
-        "layout may go with better "
-        "answers, and a judge that errs by level errs by what goes with it; probes alter one thing "
-        "alone. By length: see the table of errors by length. The supporting passage is the one "
-        "that shares most words with the reference; families are those of study.toml.",
+        "above 0 the judge is more lenient towards the first. The difference is observed and may "
+        "have other causes: a layout may coincide with better responses, and the judge's error may "
+        "depend on the level of a response. Probes change one thing at a time. By length: see the "
+        "table of errors by length. The supporting passage is the one that shares most words with "
+        "the reference; families are those of study.toml.",
         ("Construct", "Scorer", "Difference", "Points", "Responses"),
         heads=2,
     )

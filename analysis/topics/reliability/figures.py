@@ -83,7 +83,7 @@ def designs(analysis: Analysis) -> Iterator[Figure]:
         caption=(
             "Standard error of the difference of two systems' mean ratings, predicted from the "
             "variance components, for numbers of queries (across) and of raters who rate all of "
-            "it (lines). Twice this error is about what a difference must reach to be seen."
+            "it (lines). A difference must be about twice this error to be significant."
         ),
         drawings=tuple(
             _lines(analysis, construct, records, f"design-{number}")

@@ -55,8 +55,8 @@ def reliability(analysis: Analysis) -> Iterator[Table]:
         "Krippendorff's alpha at three levels of measurement (intervals for these raters), and "
         "intraclass correlations (intervals for raters like these): of one rater, ICC(A,1) or "
         "ICC(2,1); of the mean of k raters, ICC(A,k) or ICC(2,k), k the harmonic mean number of "
-        "ratings a response; of one rater but for severity, ICC(C,1) or ICC(3,1); of one rating by "
-        "whomever, ICC(1) or ICC(1,1).",
+        "ratings a response; of one rater, severity aside, ICC(C,1) or ICC(3,1); of one rating by "
+        "any rater, ICC(1) or ICC(1,1).",
         ("Construct", "Alpha, interval", "Alpha, ordinal", "Alpha, nominal", "ICC(A,1)",
          "ICC(A,k)", "k", "ICC(C,1)", "ICC(1)", "Raters", "Responses"),
     )  # fmt: skip

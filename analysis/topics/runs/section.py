@@ -74,7 +74,7 @@ def judge_missing(analysis: Analysis) -> Iterator[Figure]:
         caption=(
             "Share of a run's judgments on a construct that have no value, with the reasons, the "
             "most frequent first. Missing scores are never 0, and are not asked again."
-            + (" The first runs and constructs are drawn; the data has all." if cut else "")
+            + (" The first runs and constructs are drawn; the CSV has all." if cut else "")
         ),
         drawings=tuple(
             _draw(name, some[:CONSTRUCTS_DRAWN], reach, f"judge-missing-{number}")

@@ -31,9 +31,9 @@ def made_with(analysis: Analysis) -> Iterator[Table]:
     yield from _by_run(
         analysis.inputs.judge_runs,
         "judge-runs",
-        "What the judge was run with",
+        "Model and settings of the runs",
         "A column for each run. What the server named is stored with every answer; the address of "
-        "a private server is left out. Other conditions make another run.",
+        "a private server is left out. Under other conditions there is another run.",
         _MADE_WITH,
     )
 
@@ -44,9 +44,9 @@ def worked(analysis: Analysis) -> Iterator[Table]:
     yield from _by_run(
         runs,
         "judge-work",
-        "What the runs did and took",
+        "Judgments, tokens, time and cost of the runs",
         "Judgments as the score table has them. Tokens as the server counted them, of all answers "
-        "that are stored; time, further tries and cost of the calls that ended by themselves. "
+        "that are stored; time, retries and cost of the calls that were not killed. "
         "Figures of calls (their number, time, cost, tokens a second) include probes and "
         "drift; judgments and tokens do not. "
         "Computed: prompt tokens that the engine did not find in its cache, and the least that "
@@ -74,7 +74,7 @@ def calls(analysis: Analysis) -> Iterator[Table]:
                 _total(call["failed"]),
                 _time(call["seconds"]) if ended else "—",
                 "" if call["cost"] is None else f"{call['cost']:,.2f}",
-                call["ended"] or "killed, or at work",
+                call["ended"] or "killed, or still running",
             )
     table = built.table(
         "judge-calls",
@@ -189,7 +189,7 @@ _MADE_WITH: dict[str, Callable[[Run], str]] = {
     "Sent with each prompt": lambda run: _pairs(run["decoding"]),
     "Seed": lambda run: _text(run["seed"]),
     "Times that each prompt was asked": lambda run: str(run["repeats"]),
-    "Found out at the start": lambda run: _pairs(_account("observed")(run)),
+    "Detected at the start": lambda run: _pairs(_account("observed")(run)),
     "Software": lambda run: _pairs(_account("software")(run)),
     "SHA-256 of study.toml": lambda run: _text(_account("config_hash")(run)),
     "Begun (UTC)": lambda run: moment(_text(_account("begun")(run))),

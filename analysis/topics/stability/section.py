@@ -61,7 +61,7 @@ def _own_share(analysis: Analysis) -> Iterator[str]:
             shares[construct] = sum(e.value for e in of_judge if e.defined)
     if shares:
         words = [f"{_part(share)} on {construct}" for construct, share in shares.items()]
-        yield f"Of the variance of one score, the judge itself brings {listed(words)}."
+        yield f"Of the variance of one score, the judge itself contributes {listed(words)}."
 
 
 def _part(share: float) -> str:
@@ -175,9 +175,9 @@ def components(analysis: Analysis) -> Iterator[Table]:
         "run-variance",
         "Where the variance of judge scores comes from",
         "Shares of the variance of one score: queries; responses to one query; runs as a whole "
-        "(their severity); what a run makes of a query and of a response; and the same run asked "
-        "again. Analysis of variance on responses that all these runs have scored; without runs "
-        "that have less than half as many scores as the fullest, or another scale than most. "
+        "(their severity); the interactions of run with query and with response; and the same run "
+        "asked again. Analysis of variance on responses that all these runs have scored; without "
+        "runs that have less than half as many scores as the fullest, or another scale than most. "
         "Intervals speak of these runs on queries like these. Estimates may fall below 0 where "
         "there is little.",
         ("Construct", *(name.capitalize().replace(":", " × ") for name in RUN_COMPONENTS),
@@ -214,8 +214,8 @@ def what_differs(analysis: Analysis) -> Iterator[Table]:
         "Pairs of scorings by what differs between the two, which is all that differs. Typical "
         "difference: root of the mean squared difference, in points; variance: half of that "
         "square, in squared points, with the part that is a shift of all scores alike. "
-        "Attributes that differ together are confounded. Not known: one of the two is of unknown "
-        "make.",
+        "Attributes that differ together are confounded. Not known: the conditions of one of the "
+        "two are unknown.",
         ("Construct", "Differs", "Typical difference", "Variance", "Shift", "Pairs"),
         heads=2,
     )
@@ -239,9 +239,9 @@ def flips(analysis: Analysis) -> Iterator[Table]:
         "flip-rates",
         "Would another scoring order the systems differently?",
         "Probability that two independent scorings put two systems in another order on their mean "
-        "scores, averaged over pairs of systems; 50% is a coin. By the same run asked again, by "
+        "scores, averaged over pairs of systems; 50% is chance. By the same run asked again, by "
         "another run like these, and, to compare with, by the same run on as many other queries. "
-        "Opposite: of the scorings at hand, comparisons that come out the other way round; ties "
+        "Opposite: of the scorings at hand, comparisons with the opposite order; ties "
         "are equal means in one of the two. The interval of the mean assumes the worst case, "
         "that the errors of all pairs are the same.",
         ("Construct", "Other scoring", "Runs", "Flip rate", "Opposite", "Ties", "Pairs of systems"),
@@ -255,7 +255,7 @@ def _names(e: Estimate) -> str:
 
 
 def flipping_pairs(analysis: Analysis) -> Iterator[Table]:
-    """The pairs of systems whose order is least sure."""
+    """The pairs of systems whose order is least certain."""
     built = TableBuilder()
     rows = [
         e
@@ -274,7 +274,7 @@ def flipping_pairs(analysis: Analysis) -> Iterator[Table]:
     more = f" The first {ROWS_SHOWN} of {len(rows)}." if len(rows) > ROWS_SHOWN else ""
     yield built.table(
         "flipping-pairs",
-        "Pairs of systems whose order is least sure",
+        "Pairs of systems whose order is least certain",
         f"Pairs with a flip rate of at least {LEAST_LISTED:.0%}, the highest first.{more}",
         ("Construct", "Systems", "Other scoring", "Runs", "Flip rate", "Opposite"),
         heads=2,

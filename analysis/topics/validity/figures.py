@@ -37,7 +37,7 @@ def correlation_matrices(analysis: Analysis) -> Iterator[Figure]:
         )
         yield Figure(
             key="construct-correlations",
-            title="How far a judge's constructs go together",
+            title="How strongly a judge's constructs correlate",
             caption=(
                 f"{over}. The darker a cell, the larger the correlation; negative ones are grey. "
                 f"A dash: undefined, with the reason in the data.{rest}"

@@ -41,7 +41,7 @@ def _judge(analysis: Analysis) -> Iterator[str]:
             yield f"{scorer}: {_pair(high)} correlate {_stated(high)}{within}."
         else:
             yield (
-                f"{scorer}: of its constructs {_pair(high)} go together most ({_stated(high)}"
+                f"{scorer}: of its constructs {_pair(high)} correlate most ({_stated(high)}"
                 f"{within}), {_pair(low)} least ({_stated(low)})."
             )
 

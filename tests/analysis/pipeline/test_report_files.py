@@ -226,7 +226,7 @@ def test_the_same_analysis_gives_the_same_report(tmp_path: Path) -> None:
     for name in ("a", "b"):
         page = write_report(analyse(scores, options=QUICK), tmp_path / name)
         text = page.read_text(encoding="utf-8")
-        pages.append(re.sub(r"<dt>Made</dt><dd>[^<]*", "", text))
+        pages.append(re.sub(r"<dt>Created</dt><dd>[^<]*", "", text))
     assert pages[0] == pages[1]
 
 

@@ -75,10 +75,10 @@ def test_composed_ac_far_below_people_is_said_to_be_made_unless_the_judge_is_as_
     em["value"] = np.where(np.arange(len(em)) % 9 == 0, 100.0, 0.0)
     found = notes(pd.concat([frame, em], ignore_index=True))
     if kindness < 0:
-        assert not any("made by the composing" in note for note in found)
+        assert not any("comes from composing" in note for note in found)
         return
     (note,) = found
-    assert "made by the composing" in note
+    assert "comes from composing" in note
     assert "AC composed with lambda 0.7 averages" in note
 
 

@@ -151,7 +151,7 @@ def test_one_query_with_several_responses_does_not_speak_for_all() -> None:
     verdict = only(analyse(table(frame), options=QUICK))
     assert verdict.scope == "pooled"
     assert (
-        "over all responses (within a query, 3 responses to 1 query carry no interval)"
+        "over all responses (within a query, 3 responses to 1 query have no interval)"
         in verdict.sentence
     )
 
@@ -214,7 +214,7 @@ def test_one_response_a_query_falls_back_to_all_responses_and_says_so() -> None:
 def test_one_rater_gives_no_ceiling() -> None:
     verdict = only(analyse(table(simulated(raters=1)), options=QUICK))
     assert verdict.comparison == "withheld"
-    assert "with the one rater; whether another rater does better takes a second one" in (
+    assert "with the one rater; how well a rater does is unknown without a second one" in (
         verdict.sentence
     )
 

@@ -92,7 +92,7 @@ def test_the_runs_page_says_what_was_run_and_what_it_took(
         "52.0% (least 50.0%)",
         "4,000 prompt, 1,000 cached",
         "2 (1 without an end)",
-        "killed, or at work",
+        "killed, or still running",
         "What the judge left without a value, and why",
         "QR 11%: 2 refusal; <CC> 0%: none.",
     ):

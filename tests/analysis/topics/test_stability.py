@@ -282,7 +282,7 @@ def test_a_part_of_the_variance_is_never_more_than_all_of_it(share: float, said:
     )
     found = analysed(frame(queries=6))
     only = replace(found, estimates=EstimateList((record,)))
-    assert f"Of the variance of one score, the judge itself brings {said} on QR." in list(
+    assert f"Of the variance of one score, the judge itself contributes {said} on QR." in list(
         SECTION.reading(only)
     )
 

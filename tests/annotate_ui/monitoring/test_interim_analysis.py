@@ -101,7 +101,7 @@ def test_analyses_before_the_last_value_are_interim_and_in_the_report(study: Stu
         assert interim_analysis_counts(connection) == {"agreement": 1}
     source = from_study(study.folder, {})
     said = not_established(headline(source.scores, None, source.options))
-    assert any("design was sequential" in one and "looked at 1 time " in one for one in said)
+    assert any("design was sequential" in one and "computed 1 time " in one for one in said)
 
 
 def test_an_analysis_that_cannot_be_computed_is_refused_and_not_recorded(study: Study) -> None:

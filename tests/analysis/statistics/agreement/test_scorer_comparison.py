@@ -87,7 +87,7 @@ def test_systems_that_change_their_order_are_named_with_both_differences() -> No
     assert pair.first.high < 0
     said = shift_lines([found])
     assert any("1 of 3 pairs change their order" in line for line in said)
-    assert any("A minus B: -" in line and "each decides by itself" in line for line in said)
+    assert any("A minus B: -" in line and "both intervals exclude 0" in line for line in said)
 
 
 def test_equal_means_change_no_order_by_rounding() -> None:
