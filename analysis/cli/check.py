@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 )
 @scale_option
 @kind_option
-@click.option("--json", "as_json", is_flag=True, help="Print the result for programs.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for a program to read.")
 def check(
     source: Path,
     thresholds: Path | None,
@@ -46,9 +46,10 @@ def check(
     figure is undefined or unknown, a file can't be read).
 
     \b
-    ccrs check my-study
-    ccrs check my-study --baseline my-study/report/report.json
-    ccrs check scores.csv --scale 0:100 --thresholds gate.toml
+    Examples:
+      ccrs check my-study
+      ccrs check my-study --baseline my-study/report/report.json
+      ccrs check scores.csv --scale 0:100 --thresholds gate.toml
     """
     from analysis.core.errors import AnalysisError
     from analysis.gate.evaluation import check as checked, read_baseline

@@ -13,11 +13,13 @@ from analysis.cli.source import CannotRun, from_study
 @click.command()
 @click.option(
     "--keep",
+    metavar="STUDY",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Leave the study in this folder, and its report in report/ there.",
+    help="Keep the study in this folder, and its report in report/ there.",
 )
 @click.option(
     "--out",
+    metavar="FOLDER",
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder of the report. Default: ccrs-demo-report/, or report/ in the kept study.",
 )
@@ -27,7 +29,7 @@ from analysis.cli.source import CannotRun, from_study
     show_default=True,
     help="Check figures against krippendorff, pingouin and scipy afterwards.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print a summary for programs.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for a program to read.")
 def demo(keep: Path | None, out: Path | None, verify: bool, as_json: bool) -> None:
     """Create the example study and write its report.
 
@@ -36,8 +38,9 @@ def demo(keep: Path | None, out: Path | None, verify: bool, as_json: bool) -> No
     data/example/README.md names them.
 
     \b
-    ccrs demo
-    ccrs demo --keep my-demo
+    Examples:
+      ccrs demo
+      ccrs demo --keep my-demo
     """
     from contextlib import nullcontext
     from tempfile import TemporaryDirectory
@@ -63,5 +66,5 @@ def demo(keep: Path | None, out: Path | None, verify: bool, as_json: bool) -> No
         click.echo(
             f"        or `ccrs status {keep}`"
             if keep
-            else "        or keep the study: `ccrs demo --keep DIR`"
+            else "        or keep the study: `ccrs demo --keep STUDY`"
         )

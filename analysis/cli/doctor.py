@@ -41,21 +41,22 @@ class SourceContents(NamedTuple):
 
 
 @click.command()
-@click.argument("source", type=click.Path(path_type=Path), metavar="FILE")
+@click.argument("source", type=click.Path(path_type=Path), metavar="STUDY_OR_FILE")
 @scale_option
 @kind_option
-@click.option("--json", "as_json", is_flag=True, help="Print the findings for programs.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for a program to read.")
 def doctor(source: Path, scales: tuple[str, ...], kinds: tuple[str, ...], as_json: bool) -> None:
-    """Show what a file contains and what can be computed.
+    """Show what a file or study contains and what can be computed.
 
-    FILE is a table of scores or preferences, long or wide; responses or results to import; or the
-    folder of a study. Nothing is changed or written. Exit status: 0 something can be computed,
-    1 nothing, 2 the file can't be read.
+    STUDY_OR_FILE is a study's folder, or a file: a table of scores or preferences, long or wide, or
+    responses or results to import. Nothing is changed or written. Exit status: 0 something can be
+    computed, 1 nothing, 2 the file can't be read.
 
     \b
-    ccrs doctor scores.csv
-    ccrs doctor ratings.xlsx.csv --kind anna=human --kind gpt=judge
-    ccrs doctor my-study
+    Examples:
+      ccrs doctor scores.csv
+      ccrs doctor ratings.xlsx.csv --kind anna=human --kind gpt=judge
+      ccrs doctor my-study
     """
     from analysis.core.errors import AnalysisError
     from analysis.doctor.diagnosis import diagnose

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from analysis.planning.simulation import StudyPlan
 
 
-#: Half widths by default; those in points are for a scale 100 wide.
+#: Half-widths by default; those in points are for a scale 100 wide.
 WANTED = {
     "krippendorff_alpha": 0.1,
     "pearson": 0.1,
@@ -39,31 +39,50 @@ WANTED = {
     "--wanted",
     multiple=True,
     metavar="STATISTIC=HALFWIDTH",
-    help="Half width of an interval, in points for bias and corrected means. Repeatable.",
+    help="Half-width of an interval, in points for bias and corrected means. Repeatable.",
 )
 @click.option(
     "--components",
     metavar="NAME=SD,...",
     help="Standard deviations of query, response, rater, error, judge (and slope), in points.",
 )
-@click.option("--queries", default="25,50,100,200", show_default=True, help="Numbers to simulate.")
-@click.option("--raters", default="2,3,5,10", show_default=True, help="Numbers to simulate.")
+@click.option(
+    "--queries",
+    metavar="NUMBERS",
+    default="25,50,100,200",
+    show_default=True,
+    help="Numbers of queries to simulate.",
+)
+@click.option(
+    "--raters",
+    metavar="NUMBERS",
+    default="2,3,5,10",
+    show_default=True,
+    help="Numbers of raters to simulate.",
+)
 @click.option(
     "--responses",
+    metavar="N",
     type=click.IntRange(1),
     help="Responses to a query. Default: the pilot's systems, else 4.",
 )
 @click.option(
     "--judged",
+    metavar="N",
     type=click.IntRange(2),
     default=1000,
     show_default=True,
     help="Queries that the judge alone scores, for corrected means.",
 )
-@click.option("--construct", help="Construct of the pilot. Default: the first that is suitable.")
-@click.option("--scorer", help="Judge or metric of the pilot. Default: the first.")
+@click.option(
+    "--construct",
+    metavar="KEY",
+    help="Construct of the pilot. Default: the first that is suitable.",
+)
+@click.option("--scorer", metavar="NAME", help="Judge or metric of the pilot. Default: the first.")
 @click.option(
     "--minutes",
+    metavar="MINUTES",
     type=click.FloatRange(0, min_open=True),
     help="A rater's minutes for a response. Default: a study's reading time, else 1.",
 )
@@ -77,24 +96,43 @@ WANTED = {
 @kind_option
 @click.option(
     "--assurance",
+    metavar="SHARE",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.8,
     show_default=True,
-    help="Share of studies that shall reach a wanted width.",
+    help="Share of simulated studies that must reach a wanted width.",
 )
 @click.option(
     "--level",
+    metavar="SHARE",
     type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
     default=0.95,
     show_default=True,
     help="Confidence level of the intervals.",
 )
 @click.option(
-    "--runs", type=click.IntRange(2), default=40, show_default=True, help="Simulations a design."
+    "--runs",
+    metavar="N",
+    type=click.IntRange(2),
+    default=40,
+    show_default=True,
+    help="Simulations of each design.",
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the draws.")
-@click.option("--out", type=click.Path(path_type=Path), help="Curves as FILE.svg or FILE.html.")
-@click.option("--json", "as_json", is_flag=True, help="Print the plan for programs.")
+@click.option(
+    "--seed",
+    metavar="N",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Seed of the simulations.",
+)
+@click.option(
+    "--out",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Write the curves to this file: .svg or .html.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for a program to read.")
 def plan(
     source: Path | None,
     wanted: tuple[str, ...],
@@ -121,9 +159,10 @@ def plan(
     from components that are stated.
 
     \b
-    ccrs plan my-study
-    ccrs plan pilot.csv --wanted krippendorff_alpha=0.1 --wanted bias=4
-    ccrs plan --components rater=8,judge=15 --raters 3,5,8 --out plan.html
+    Examples:
+      ccrs plan my-study
+      ccrs plan pilot.csv --wanted krippendorff_alpha=0.1 --wanted bias=4
+      ccrs plan --components rater=8,judge=15 --raters 3,5,8 --out plan.html
     """
     from analysis.core.errors import AnalysisError
     from analysis.core.table_declarations import read_scales

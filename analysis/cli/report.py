@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 @click.argument("source", type=click.Path(path_type=Path), metavar="STUDY_OR_SCORES")
 @click.option(
     "--out",
+    metavar="FOLDER",
     type=click.Path(path_type=Path),
     help="Folder of the report. Default: report/ in the study, or NAME-report/ next to NAME.csv.",
 )
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 @kind_option
 @click.option(
     "--preferences",
+    metavar="FILE",
     type=click.Path(path_type=Path),
     help="Table of comparisons of two responses, in addition to a table of scores.",
 )
@@ -46,14 +48,30 @@ if TYPE_CHECKING:
     help="Which of people's ratings are used, where they rated in two layouts of the page. "
     "Default: the one with more values.",
 )
-@click.option("--resamples", type=click.IntRange(100, 100_000), help="Default: 2000.")
-@click.option("--seed", type=click.IntRange(0), help="Default: as in study.toml, else 0.")
+@click.option(
+    "--resamples",
+    metavar="N",
+    type=click.IntRange(100, 100_000),
+    help="Bootstrap resamples of queries. Default: as in study.toml, else 2000.",
+)
+@click.option(
+    "--seed",
+    metavar="N",
+    type=click.IntRange(0),
+    help="Seed of the resamples. Default: as in study.toml, else 0.",
+)
 @click.option(
     "--level",
+    metavar="SHARE",
     type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
-    help="Confidence level of intervals. Default: 0.95.",
+    help="Confidence level of intervals. Default: as in study.toml, else 0.95.",
 )
-@click.option("--ac-lambda", type=click.FloatRange(0, 1), help="Weight of EM in composed AC.")
+@click.option(
+    "--ac-lambda",
+    metavar="WEIGHT",
+    type=click.FloatRange(0, 1),
+    help="Weight of EM in composed AC. Default: as in study.toml, else 0.7.",
+)
 @click.option(
     "--second-metrics",
     metavar="NAME,NAME",
@@ -62,23 +80,28 @@ if TYPE_CHECKING:
 @click.option(
     "--published/--no-published",
     default=None,
-    help="Show the CCRS paper's figures next to those of systems A to F. Default: off.",
+    help="Show the CCRS paper's figures next to those of systems A to F. Default: as in "
+    "study.toml, else off.",
 )
 @click.option(
     "--margin",
     "non_inferiority_margin",
+    metavar="DIFFERENCE",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     help="By how much a judge's correlation may be lower than a rater's. Default: not tested.",
 )
 @click.option(
     "--bias-margin",
+    metavar="POINTS",
     type=click.FloatRange(0, min_open=True),
     help="Margin in points of the equivalence test of the bias. Default: not tested.",
 )
 @click.option(
     "--alt-test-epsilon",
+    metavar="ALLOWANCE",
     type=click.FloatRange(0, 1, max_open=True),
-    help="Allowance of the alternative annotator test: .2 experts, .15 skilled raters, .1 a crowd.",
+    help="Allowance of the alternative annotator test: .2 for experts, .15 for skilled raters, .1 "
+    "for a crowd. Default: as in study.toml, else .15.",
 )
 @click.option(
     "--hypotheses",
@@ -89,21 +112,26 @@ if TYPE_CHECKING:
 @click.option(
     "--overall",
     metavar="CONSTRUCT",
-    help="Construct with an overall human rating, to learn a composite's weights from.",
+    help="Construct with an overall human rating, from which a composite's weights are estimated.",
 )
 @click.option(
     "--target-width",
+    metavar="POINTS",
     type=click.FloatRange(0, min_open=True),
     help="Half-width in points that corrected means should reach. Default: 5% of the scale.",
 )
-@click.option("--title", help="Title of the report. Default: the study's or the file's name.")
+@click.option(
+    "--title",
+    metavar="TEXT",
+    help="Title of the report. Default: the study's or the file's name.",
+)
 @click.option(
     "--verify/--no-verify",
     default=True,
     show_default=True,
     help="Check figures against krippendorff, pingouin and scipy afterwards.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print a summary for programs.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for a program to read.")
 @click.option("--open", "show", is_flag=True, help="Open the report in the browser.")
 def report(
     source: Path,
@@ -137,9 +165,10 @@ def report(
     Parquet).
 
     \b
-    ccrs report my-study
-    ccrs report scores.csv --scale 0:100
-    ccrs report scores.csv --scale AC=0:1 --scale my-metric:AC=0:100 --kind anna=human
+    Examples:
+      ccrs report my-study
+      ccrs report scores.csv --scale 0:100
+      ccrs report scores.csv --scale AC=0:1 --scale my-metric:AC=0:100 --kind anna=human
     """
     from analysis.core.errors import AnalysisError
     from analysis.render.output_files import check_folder

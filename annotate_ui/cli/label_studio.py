@@ -102,10 +102,11 @@ def push_command(
     title: str | None,
     as_json: bool,
 ) -> None:
-    """Create the projects and tasks of the slots assigned to Label Studio; rated ones stay.
+    """Create projects and tasks of STUDY in Label Studio.
 
-    There is a project for each stage, whose tasks contain only the fields of that stage. A stage
-    of a query is pushed once its earlier stages are rated and pulled.
+    Slots that are assigned to Label Studio get tasks; rated tasks stay as they are. There is a
+    project for each stage, whose tasks contain only the fields of that stage. A stage of a query is
+    pushed once its earlier stages are rated and pulled.
 
     \b
     Examples:
@@ -135,10 +136,10 @@ def pull_command(
     raters: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Store the ratings of Label Studio in STUDY: new, edited, skipped and deleted ones.
+    """Store the ratings of Label Studio in STUDY.
 
-    Values that cannot be ratings are rejected: stored with their reason, and never counted.
-    Repeating the command changes nothing.
+    New, edited, skipped and deleted ratings are recorded. Values that cannot be ratings are
+    rejected: stored with their reason, and never counted. Repeating the command changes nothing.
 
     \b
     Examples:
@@ -184,7 +185,9 @@ def sync_command(
     interval: float,
     rounds: int | None,
 ) -> None:
-    """Pull and push repeatedly, until Ctrl-C. An interrupted run can be repeated at any time.
+    """Pull and push for STUDY repeatedly, until Ctrl-C.
+
+    An interrupted command can be repeated at any time.
 
     \b
     Examples:

@@ -30,7 +30,7 @@ def print_fields(result: Any, as_json: bool, *more: str) -> None:
 )
 @AS_JSON
 def prompts(folder: Path, new: str | None, original: str | None, as_json: bool) -> None:
-    """List the prompt versions for STUDY, or create a new one in the study.
+    """List the prompt versions for STUDY, or create a new one.
 
     The versions of a study are folders in its folder `prompts`, with a file for each construct
     and version.toml. Once a run has used a version, changed words need another name.
@@ -162,10 +162,11 @@ def show(
 @click.argument("second", metavar="RUN")
 @AS_JSON
 def compare(folder: Path, first: str, second: str, as_json: bool) -> None:
-    """Compare two runs of STUDY: conditions, shifts of scores, changes in the order of systems.
+    """Compare two runs of STUDY.
 
-    Shifts are the second run's scores minus the first's, in points, with 95% intervals over
-    queries. Of repeated prompts, the first answers are compared.
+    The command shows differences in conditions, shifts of scores, and changes in the order of
+    systems. Shifts are the second run's scores minus the first's, in points, with 95% intervals
+    over queries. Of repeated prompts, the first answers are compared.
 
     \b
     Example:
@@ -234,10 +235,10 @@ def _scales_differ(study: Any, construct: str, first: str, second: str) -> bool:
 def export(
     folder: Path, name: str, out: Path, form: str | None, overwrite: bool, as_json: bool
 ) -> None:
-    """Write every judgment of a RUN of STUDY into a file, with its raw answer.
+    """Write the judgments of a RUN of STUDY with their raw answers.
 
-    One row each, further attempts included. In CSV, text that a spreadsheet would run as a
-    formula is escaped. The engine `recorded` reads such files.
+    The file has a row for each judgment, further attempts included. In CSV, text that a spreadsheet
+    would run as a formula is escaped. The engine `recorded` reads such files.
 
     \b
     Examples:
@@ -257,10 +258,10 @@ def export(
 @click.option("--dry-run", is_flag=True, help="Only report what would change.")
 @AS_JSON
 def reparse(folder: Path, name: str, dry_run: bool, as_json: bool) -> None:
-    """Read the raw answers of a RUN of STUDY again with the current parser.
+    """Read the raw answers of a RUN of STUDY again.
 
-    A different reading is stored next to the first one, and the score table uses the newest. No
-    prompt is asked, and no judgment changes.
+    They are read by the current parser. A different reading is stored next to the first one, and
+    the score table uses the newest. No prompt is asked, and no judgment changes.
 
     \b
     Examples:

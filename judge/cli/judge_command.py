@@ -53,12 +53,24 @@ class DefaultCommandGroup(click.Group):
             args = ["run", *args]
         return super().parse_args(ctx, args)
 
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the options and commands of the group, then the options of `run`."""
+        super().format_options(ctx, formatter)
+        records = [
+            record
+            for option in self.commands["run"].get_params(ctx)[:-1]
+            if isinstance(option, click.Option)
+            and (record := option.get_help_record(ctx)) is not None
+        ]
+        with formatter.section("Options of run"):
+            formatter.write_dl(records)
+
 
 @click.group(cls=DefaultCommandGroup, invoke_without_command=False)
 def judge() -> None:
     """Score the responses of STUDY with a language model.
 
-    Without one of the commands below, `run` is used; `ccrs judge run --help` lists its options.
+    Without one of the commands below, `run` is used; its options are listed last.
 
     \b
     Examples:
@@ -90,16 +102,16 @@ DRY_RUN = click.option(
 @DRY_RUN
 @AS_JSON
 def run(folder: Path, dry_run: bool, as_json: bool, **values: Any) -> None:
-    """Judge the responses of STUDY that have no judgment yet; resume an interrupted run.
+    """Judge the responses of STUDY that have no judgment yet.
 
-    The key is read from the environment only. A run that was stopped or killed loses at most
-    the prompts under way: the same command asks them again, and no others twice. Other conditions
-    (model, prompts, temperature, ...) begin another run.
+    An interrupted run is resumed. The key is read from the environment only. A run that was stopped
+    or killed loses at most the prompts under way: the same command asks them again, and no others
+    twice. Other conditions (model, prompts, temperature, ...) begin another run.
 
     \b
     Examples:
       ccrs judge my-study --base-url http://localhost:8000/v1 --model llama-3-70b
-      ccrs judge run list --base-url https://api.openai.com/v1 --model gpt-5 --limit 20
+      ccrs judge run my-study --base-url https://api.openai.com/v1 --model gpt-5 --limit 20
       ccrs judge my-study --engine recorded --model llama-3-70b --answers answers.jsonl
       ccrs judge my-study --model llama-3-70b --text-metrics EM,EM-normalized,F1
       ccrs judge my-study --engine batch --model gpt-5 --requests batch
@@ -172,7 +184,7 @@ def probe(
     sample: int,
     **values: Any,
 ) -> None:
-    """Judge altered texts of a run of STUDY, to see whether its scores change.
+    """Judge altered texts of STUDY to see whether scores change.
 
     Use the options of the run: they identify it, and the altered prompts are asked under the same
     conditions. Texts are altered by instructions to the judge, length, layout, the order of the

@@ -147,7 +147,7 @@ def _design_options() -> list[click.Option]:
     "--open",
     "open_slots",
     is_flag=True,
-    help="Create per-item open slots for each response instead; raters who join are given them.",
+    help="Create K open slots for each response (--per-item K); raters who join are given them.",
 )
 @click.option(
     "--channel",

@@ -43,13 +43,18 @@ def init(folder: Path, settings: Path | None, as_json: bool) -> None:
 @click.command("import")
 @STUDY
 @click.argument("files", nargs=-1, required=True, type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--as", "importer", metavar="FORMAT", help="Read as this format; see below.")
+@click.option(
+    "--as",
+    "importer",
+    metavar="FORMAT",
+    help="Read FILES as this format, such as ragas; study/README.md lists the formats.",
+)
 @click.option(
     "--kind",
     "kinds",
     multiple=True,
     metavar="SCORER=KIND",
-    help="What a scorer is: human, adjudicated, judge or metric. May be repeated.",
+    help="What a scorer is: human, adjudicated, judge or metric. Repeatable.",
 )
 @click.option("--scorer", metavar="NAME", help="Scorer of the scores, where the file names none.")
 @click.option(

@@ -20,7 +20,7 @@ from study.cli.options import AS_JSON, STUDY, counted, print_result, progress
 def backup(folder: Path, out: Path | None, as_json: bool) -> None:
     """Copy STUDY into one compressed file.
 
-    Raters can go on meanwhile: the copy is of one moment, and is read back before it gets its
+    Raters can continue meanwhile: the copy is of one moment, and is read back before it gets its
     name. It contains everything, including personal data: protect it like the study itself.
 
     \b

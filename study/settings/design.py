@@ -17,8 +17,8 @@ class DesignSpec(SettingsSection):
     )
     sample_of: Literal["queries", "responses"] = Field(
         default="queries",
-        description="queries are drawn with all their responses, so that every system meets each "
-        "drawn query; responses are drawn one by one",
+        description="what is drawn: queries with all their responses, so that every system meets "
+        "each drawn query, or responses one by one",
     )
     strata: tuple[str, ...] = Field(
         default=(),
@@ -74,7 +74,7 @@ class DesignSpec(SettingsSection):
     )
     one_construct_a_pass: bool = Field(
         default=False,
-        description="whether raters go through all responses once for each construct",
+        description="let raters go through all responses once for each construct",
     )
     layout: Literal["single", "side_by_side"] = Field(
         default="single",
