@@ -94,8 +94,8 @@ def print_written(page: Path, analysis: Analysis, checks: Checks | None) -> None
         done = [check for check in checks if check["agrees"] is not None]
         agreeing = sum(1 for check in done if check["agrees"])
         click.echo(
-            f"Checks: {agreeing} of {len(done)} figures equal krippendorff, pingouin and scipy; "
-            f"{len(checks) - len(done)} could not be checked"
+            f"Checks: {agreeing} of {len(done)} figures equal those of krippendorff, pingouin and "
+            f"scipy; {len(checks) - len(done)} could not be checked"
         )
         for check in done:
             if not check["agrees"]:

@@ -101,7 +101,7 @@ def invite(
     if renew and not codes:
         raise StudyError("Name the raters whose links are to be renewed; others keep theirs.")
     if not 0 <= new <= _MOST_NEW:
-        raise StudyError(f"{new} new raters: make 1 to {_MOST_NEW} at a time.")
+        raise StudyError(f"{new} new raters: create 1 to {_MOST_NEW} at a time.")
     written = False
     try:
         with study.write() as connection:
@@ -218,7 +218,7 @@ def _known(raters: dict[str, _Rater], code: str, study: Study) -> _Rater:
     if not raters:
         raise StudyError(
             f"{code!r} is not a rater of {study.folder}, which has none yet. Assign responses to "
-            f"raters with `ccrs assign {study.folder}`, or make raters with --new N."
+            f"raters with `ccrs assign {study.folder}`, or create raters with --new N."
         )
     hint = nearest(code, raters) or f"`ccrs invite {study.folder} --list` shows the raters."
     raise StudyError(f"{code!r} is not a rater of {study.folder}. {hint}")
@@ -228,7 +228,7 @@ def _refuse_departed(chosen: Iterable[_Rater], gone: Mapping[int, str], study: S
     having_left = [rater.code for rater in chosen if rater.id in gone]
     if having_left:
         raise StudyError(
-            f"{', '.join(map(repr, having_left))} left the study; let them in again first, with "
+            f"{', '.join(map(repr, having_left))} left the study; readmit them first with "
             f"`ccrs invite {study.folder} --readmit {having_left[0]}`."
         )
 

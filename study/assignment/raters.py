@@ -100,7 +100,7 @@ def raters_by_code(
     for index, code in enumerate(_codes(study, raters, stored, scorers, departed)):
         if code in departed:
             raise StudyError(
-                f"Rater {code!r} has left {study.folder}. Name others, or let them in again "
+                f"Rater {code!r} has left {study.folder}. Name others, or readmit them "
                 f"with `ccrs invite {study.folder} --readmit {code}`."
             )
         if code in machines:

@@ -32,7 +32,7 @@ def reading(analysis: Analysis) -> Iterator[str]:
         if alone.params["lambda"] != 0:
             continue
         figure = f"{correlation(alone.value)} {between(alone)}".rstrip()
-        opening = f"Within a query {judge}'s own part follows people at {figure}"
+        opening = f"Within a query {judge}'s own part correlates {figure} with people"
         if best.params["lambda"] == 0:
             matches = listed(list(dict.fromkeys(e.scorers[1] for e in of_judge)))
             yield f"{opening}; every weight of {matches} above 0 lowers that."

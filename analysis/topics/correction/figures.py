@@ -124,7 +124,7 @@ def composite_correlations(analysis: Analysis) -> Iterator[Figure]:
     )
     yield Figure(
         key="composite",
-        title="Which composite follows people's overall rating?",
+        title="Which composite correlates most with people's overall rating?",
         caption=(
             f"Pearson correlation with {analysis.options.overall}, {where}, with "
             f"{analysis.options.level:.0%} intervals, queries resampled. Filled: learned weights, "

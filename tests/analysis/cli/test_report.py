@@ -35,7 +35,7 @@ def test_the_verdict_comes_first_then_the_report_and_its_checks(scores: Path) ->
     assert lines[1].startswith("QR: within a query the judge")
     folder = scores.with_name("scores-report")
     assert f"Report: {folder / 'report.html'}" in result.stdout
-    assert "9 of 9 figures equal krippendorff, pingouin and scipy" in result.stdout
+    assert "9 of 9 figures equal those of krippendorff, pingouin and scipy" in result.stdout
     assert "Next: " in result.stdout
     written = json.loads((folder / "report.json").read_text(encoding="utf-8"))
     assert len(written["provenance"]["verification"]) == 9
