@@ -55,7 +55,7 @@ def doctor(source: Path, scales: tuple[str, ...], kinds: tuple[str, ...], as_jso
     \b
     Examples:
       ccrs doctor scores.csv
-      ccrs doctor ratings.xlsx.csv --kind anna=human --kind gpt=judge
+      ccrs doctor ratings.csv --kind anna=human --kind gpt=judge
       ccrs doctor my-study
     """
     from analysis.core.errors import AnalysisError

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     "--stopping", is_flag=True, help="Show the state of the stopping rule (an interim analysis)."
 )
 @click.option(
-    "--items", is_flag=True, help="Show how many raters have finished each response, of how many."
+    "--items", is_flag=True, help="Show for each response how many of its raters have finished it."
 )
 @AS_JSON
 def watch(

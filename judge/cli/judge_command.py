@@ -71,6 +71,7 @@ def judge() -> None:
     """Score the responses of STUDY with a language model.
 
     Without one of the commands below, `run` is used; its options are listed last.
+    Those with names of engines in brackets exist for these engines only.
 
     \b
     Examples:
@@ -104,9 +105,10 @@ DRY_RUN = click.option(
 def run(folder: Path, dry_run: bool, as_json: bool, **values: Any) -> None:
     """Judge the responses of STUDY that have no judgment yet.
 
-    An interrupted run is resumed. The key is read from the environment only. A run that was stopped
-    or killed loses at most the prompts under way: the same command asks them again, and no others
-    twice. Other conditions (model, prompts, temperature, ...) begin another run.
+    An interrupted run is resumed. The API key is read from the environment only. A run that was
+    stopped or killed loses at most the prompts under way: the same command asks them again, and no
+    others twice. Other conditions (model, prompts, temperature, ...) begin another run. Options
+    with names of engines in brackets, such as [openai], exist for these engines only.
 
     \b
     Examples:

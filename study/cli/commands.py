@@ -69,7 +69,7 @@ def init(folder: Path, settings: Path | None, as_json: bool) -> None:
     multiple=True,
     metavar="NAME=CONSTRUCT",
     help="Construct that a control of a Label Studio export rates; NAME= leaves it out. "
-    "Repeatable; in a terminal it is asked for.",
+    "Repeatable; in a terminal the command asks for it.",
 )
 @click.option(
     "--scale",
@@ -198,7 +198,7 @@ def import_(
 @STUDY
 @AS_JSON
 def status(folder: Path, as_json: bool) -> None:
-    """Show a study's contents, progress and the next step.
+    """Show the contents, progress and next step of STUDY.
 
     \b
     Example:
@@ -221,6 +221,7 @@ def status(folder: Path, as_json: bool) -> None:
 @STUDY
 @click.option(
     "--out",
+    metavar="FOLDER|FILE",
     type=click.Path(path_type=Path),
     help="Folder for the files; default: STUDY/export. With --rater, a new file.",
 )
@@ -242,10 +243,10 @@ def status(folder: Path, as_json: bool) -> None:
 def export(
     folder: Path, out: Path | None, form: str, overwrite: bool, rater: str | None, as_json: bool
 ) -> None:
-    """Export responses, scores and preferences as files.
+    """Export responses, scores and preferences of STUDY.
 
-    A codebook describes their columns. In CSV, text cells that a spreadsheet would run as a
-    formula are escaped; `ccrs import` restores them.
+    The files are CSV or Parquet; a codebook describes their columns. In CSV, text cells that a
+    spreadsheet would run as a formula are escaped; `ccrs import` restores them.
 
     \b
     Examples:
@@ -276,7 +277,7 @@ def export(
 )
 @AS_JSON
 def upgrade(folder: Path, backup_confirmed: bool, as_json: bool) -> None:
-    """Upgrade a study's database to this version's schema.
+    """Upgrade the database of STUDY to this version's schema.
 
     The upgrade is done completely or not at all.
 
@@ -306,6 +307,7 @@ def upgrade(folder: Path, backup_confirmed: bool, as_json: bool) -> None:
 @click.option(
     "--from",
     "source",
+    metavar="FOLDER",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Take the files from this folder instead of downloading them.",
 )

@@ -52,7 +52,7 @@ def backup(folder: Path, out: Path | None, as_json: bool) -> None:
 )
 @AS_JSON
 def restore(source: Path, folder: Path, database: str | None, as_json: bool) -> None:
-    """Create a study from a backup.
+    """Create STUDY from a backup.
 
     STUDY is a new or empty folder. The whole file is checked before the study gets its name.
     People who were erased after the backup was made are erased again.
