@@ -30,10 +30,11 @@ _ID = re.compile(r"[a-z][a-z0-9_]*")
 class Statistic:
     """The declaration of one statistic.
 
-    `heading` names it in tables. `range` is the smallest and largest possible value, None where
-    there is no bound. `targets` are those that its intervals may have, empty where they make no
-    statement about raters. `definition` names the convention and the params of its estimates.
-    `estimates` yields its estimates, and possibly those of other statistics computed with it.
+    `heading` is its short name, for a table's column and the list in analysis/README.md. `range` is
+    the smallest and largest possible value, None where there is no bound. `targets` are those that
+    its intervals may have, empty where they make no statement about raters. `definition` names the
+    convention and the params of its estimates. `estimates` yields its estimates, and possibly those
+    of other statistics computed with it.
 
     Raises
     ------

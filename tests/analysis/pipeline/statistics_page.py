@@ -21,7 +21,7 @@ def listed() -> str:
         if section.statistics:
             rows = [_row(statistic) for statistic in section.statistics]
             head = (
-                "| id | in tables | definition and convention | range | better | scopes "
+                "| id | name | definition and convention | range | better | scopes "
                 "| intervals for | source |"
             )
             parts.append("\n".join([f"### {section.title}", "", head, "|" + "---|" * 8, *rows]))
