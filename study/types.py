@@ -33,7 +33,7 @@ def naming(text: str) -> str:
     if not text.strip():
         raise ValueError("is blank; give it a name")
     if len(text) > 500:
-        raise ValueError(f"is {len(text)} characters long; 500 are the most")
+        raise ValueError(f"is {len(text)} characters long; at most 500 are allowed")
     if text != text.strip():
         raise ValueError(f"{text!r} has white space around it; remove it")
     if _CONTROL.search(text):

@@ -93,7 +93,7 @@ def run_interim_analysis(
             f"Unknown kind of interim analysis {kind!r}; use one of {', '.join(KINDS)}."
         )
     if (kind == "judge") != (judge is not None):
-        raise StudyError("Name a judge for the analysis of a judge, and only for that one.")
+        raise StudyError("Name the judge for an analysis of a judge, and for no other analysis.")
     figures: list[dict[str, Any]] = []
     note: str | None = None
     stopping: dict[str, Any] | None = None

@@ -148,7 +148,7 @@ def ratio_total(pairs: Sequence[tuple[float, float]], units: int, size: float) -
     Returns
     -------
     IntervalEstimate
-        The ratio of the sums times `size_left`, with a t interval of n - 1 degrees of freedom
+        The ratio of the sums times `size`, with a t interval of n - 1 degrees of freedom
         for a ratio estimate of a finite population's total (Cochran 1977, Sampling Techniques,
         sections 6.3 and 6.4). Its ends are at least 0, as every y is. A single pair gives no
         interval.

@@ -89,7 +89,7 @@ _StoredJudgments = dict[tuple[int, str, int], list[StoredJudgment]]
 
 
 def _groups(contents: Sequence[Content], *, by_context: bool) -> Iterable[list[Content]]:
-    """Yield the responses to each query, or to each query with the same context, in order."""
+    """Return the responses to each query, or to each query with the same context, in order."""
     groups = groupby(contents, lambda c: (c.query, c.context_hash if by_context else b""))
     return (list(group) for _, group in groups)
 

@@ -54,7 +54,7 @@ def choose_raters(
         The current loads, which are updated.
     rng
         Breaks ties.
-    able
+    eligible
         The indices of the raters to whom each block may be assigned; all by default.
 
     Raises
@@ -176,11 +176,11 @@ def allocate(
 
     Parameters
     ----------
-    able
+    eligible
         Query to the indices of the raters to whom it may be assigned.
     works
         The existing main rating of each rater.
-    shown
+    revealed
         Rater to queries of which they have seen a later stage.
     cost
         Words of responses to a query.

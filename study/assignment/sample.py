@@ -34,7 +34,7 @@ def calibration_queries(
     ----------
     answers
         Responses that can be rated.
-    spoken_for
+    drawn_queries
         Queries that are drawn for rating.
     readable
         Whether all raters can read a query.
@@ -118,7 +118,7 @@ def draw_sample(
 
     Parameters
     ----------
-    takers
+    eligible
         Query to the raters to whom it may be assigned, of those with existing or new assignments.
     readable
         Whether a query may be assigned to all raters of this call.

@@ -119,7 +119,7 @@ def units_of(
     ----------
     answers
         Responses that can be rated.
-    kept
+    assigned
         Responses that are already assigned.
     barred
         Queries used for calibration.

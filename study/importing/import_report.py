@@ -76,7 +76,7 @@ class ImportSummary:
     def of(
         cls, report: ImportReport, source: str, importer: str, before: datetime | None = None
     ) -> Self:
-        """Return the summary of what `tally` counted."""
+        """Return the summary of what `report` counted."""
         return cls(
             source=source,
             importer=importer,

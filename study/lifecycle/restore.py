@@ -171,7 +171,10 @@ def _check_members(path: Path, backup_file: BackupFile, config: StudyConfig) -> 
         raise StudyError(f"{path}: {odd[0]} does not fit its study.toml. Nothing was restored.")
     reserved = {"study.toml", *(f"{config.database}{suffix}" for suffix in ("", "-wal", "-shm"))}
     if reserved.intersection(named_files(config)):
-        raise StudyError(f"{path}: its study.toml names the database as a text.")
+        raise StudyError(
+            f"{path}: its study.toml names the database's file as that of a text. "
+            "Nothing was restored."
+        )
 
 
 def _prompts(backup_file: BackupFile) -> set[str]:

@@ -79,10 +79,10 @@ def icc_interval(
     """Interval of ICC(A,·) or ICC(C,·) for raters like these, responses clustered in queries.
 
     The degrees of freedom between responses come by Satterthwaite from the mean squares between
-    queries and within them. Form A has modified large-sample bounds (`modified_large_sample`),
-    form C those of the F test; missing cells enter through the effective ratings per response and
-    per rater. With few raters the lower bound is far down: the panel hardly shows how much raters
-    differ. Needs at least 2 queries.
+    queries and within them. Form A has modified large-sample bounds, form C those of the F test;
+    missing cells enter through the effective ratings per response and per rater. With few raters
+    the lower bound is far down: the panel hardly shows how much raters differ. Needs at least 2
+    queries.
     """
     method = "modified_large_sample" if form.startswith("A") else "f_clustered"
     array = _read(values, form, drop=False)

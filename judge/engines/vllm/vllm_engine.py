@@ -34,7 +34,7 @@ class VLLMEngine:
             )
         if settings.structured and prompts.form != "score":
             raise StudyError(
-                f"--structured leaves no room for the reason that {prompts.name} asks."
+                f"--structured leaves no room for the reason that {prompts.name} asks for."
             )
         if settings.structured and (prompts.scale.min, prompts.scale.max) != (0, 100):
             raise StudyError("--structured supports only whole numbers from 0 to 100.")

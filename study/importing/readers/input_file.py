@@ -112,7 +112,7 @@ def _bad_lines(path: Path) -> Iterator[Fault]:
 
 
 def _lines(path: Path) -> Iterator[bytes]:
-    """Return the lines of a file with the line ends of any system."""
+    """Yield the lines of a file with the line ends of any system."""
     with path.open("rb") as stream:
         for line in stream:
             # A single carriage return ends a line too, as in old files of the Mac.

@@ -108,7 +108,7 @@ def test_a_link_that_was_cut_short_and_then_the_whole_one(newcomer: Newcomer) ->
     page = anna.page
     page.goto(anna.link[:-5])
     page.get_by_role("button", name="Begin").click()
-    expect(page.locator("h1")).to_have_text("This link lets nobody in")
+    expect(page.locator("h1")).to_have_text("This link is not valid")
     page.goto(anna.link)
     page.get_by_role("button", name="Begin").click()
     page.wait_for_url("**/rate")

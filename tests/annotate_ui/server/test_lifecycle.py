@@ -161,7 +161,5 @@ def test_a_second_ctrl_c_ends_at_once(start: Start) -> None:
 
 def test_it_ends_while_nobody_is_there(start: Start) -> None:
     process, _, _ = start()
-    began = time.monotonic()
     process.terminate()
     assert process.wait(10) == 0
-    assert time.monotonic() - began < 2

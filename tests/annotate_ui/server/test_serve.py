@@ -209,14 +209,14 @@ def test_a_request_under_another_name_is_refused(study: Study, start: Start) -> 
 def test_a_taken_port_is_named(study: Study, start: Start) -> None:
     port = start(study).port
     complaint = refused(study, "--port", str(port))
-    assert f"Port {port} of 127.0.0.1 is taken" in complaint
+    assert f"Port {port} of 127.0.0.1 is in use" in complaint
     assert "--port" in complaint
 
 
 def test_an_address_that_others_reach_is_warned_of(study: Study, start: Start) -> None:
     lines = start(study, "--host", "0.0.0.0").lines
-    assert any("anybody on the network can reach" in line for line in lines)
-    assert not any("anybody" in line for line in start(study).lines)
+    assert any("anyone on the network can reach" in line for line in lines)
+    assert not any("anyone" in line for line in start(study).lines)
     assert "not an address of this computer" in refused(study, "--host", "192.0.2.1")
 
 

@@ -34,7 +34,7 @@ OF_ONE_QUERY = WHOLE // 4
         ({"behaviour": "hangs"}, r"no answer within 0.3 s.*--timeout"),
         ({"behaviour": "html"}, "its answer is HTML: <!doctype html>.*mostly ends in /v1"),
         ({"behaviour": "html", "status": 404}, "HTTP 404.*mostly ends in /v1"),
-        ({"behaviour": "half_json"}, "no JSON"),
+        ({"behaviour": "half_json"}, "its answer is not a JSON object"),
         ({"behaviour": "http_500"}, "HTTP 500: Internal error"),
         ({"behaviour": "redirect"}, "redirects to http://elsewhere.invalid/v1.*as --base-url"),
     ],
@@ -162,7 +162,7 @@ def test_the_command_exits_1_where_more_is_missing_than_was_allowed(
     short = commanded(small_study, stub, "--tries", "2")
     assert short.code == 1
     assert f"No answer: {OF_ONE_QUERY} http_500." in short.output
-    words = "25.0% of the run is missing, more than the 5.0% that --max-missing allows."
+    words = "25.0% of the run is missing, more than --max-missing (5.0%) allows."
     assert words in short.output
     # It is the run that falls short, however little the next call does.
     assert commanded(small_study, stub, "--tries", "2").code == 1

@@ -71,7 +71,7 @@ def test_a_part_of_the_probability_makes_no_score_but_bounds(
     assert row["expected_low"] == pytest.approx(0.9 * known)
     assert row["expected_high"] == pytest.approx(0.9 * known + 10)
     said = commanded_show(small_study, row["response_id"])
-    assert "not taken" in said
+    assert "not used" in said
     assert "only 90.0% of the probability on scores" in said
 
 

@@ -237,7 +237,7 @@ def test_counts_by_reason_close_the_run(small_study: Study, stub: Stub) -> None:
     assert said.code == 1
     assert "Missing: 15 content_filter (the provider's content filter stopped" in said.output
     assert "No answer: 15 http_500." in said.output
-    words = "75.0% of the run is missing, more than the 5.0% that --max-missing allows."
+    words = "75.0% of the run is missing, more than --max-missing (5.0%) allows."
     assert words in said.output
     assert "15 judgments are still to be made; run the command again." in said.output
     again = commanded(small_study, stub, "--tries", "2", "--json")

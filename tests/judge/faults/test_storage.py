@@ -60,7 +60,7 @@ def another_process(
 
 
 def test_two_processes_do_not_work_on_one_run(small_study: Study, stub: Stub) -> None:
-    stub.behave("slow", delay=0.1)
+    stub.behave("slow", delay=0.5)
     with another_process(small_study, stub) as other:
         until(lambda: len(stub.log().judged) >= 4)
         with pytest.raises(StudyError, match="Another process is working on the run 'stub-judge'"):
