@@ -109,7 +109,7 @@ def test_an_analysis_that_cannot_be_computed_is_refused_and_not_recorded(study: 
         run_interim_analysis(study, "agreement", "command")
     with pytest.raises(StudyError, match="Unknown kind of interim analysis"):
         run_interim_analysis(study, "bets", "command")  # type: ignore[arg-type]
-    with pytest.raises(StudyError, match="Name a judge"):
+    with pytest.raises(StudyError, match="Name the judge"):
         run_interim_analysis(study, "judge", "command")
     simulate(study, RATERS, queries=5, systems=2, keys=("QR",))
     add_judge(study)
