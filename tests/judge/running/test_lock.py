@@ -20,7 +20,11 @@ def test_a_lock_that_the_server_took_away_is_noticed_before_the_next_write(
 ) -> None:
     if any_study.engine.dialect.name != "postgresql":
         return  # The kernel takes a file's lock from no living process.
-    end = "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'"
+    # Only in this test's database: other tests hold locks on the same server.
+    end = (
+        "SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_database ON oid = database "
+        "WHERE locktype = 'advisory' AND datname = current_database()"
+    )
     with sole_writer(any_study, 1, "j") as confirm:
         confirm()
         with any_study.read() as connection:
