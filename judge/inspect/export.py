@@ -1,13 +1,9 @@
 """Exporting a run: every judgment with its raw answer, written in batches."""
 
-import csv
-import json
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from datetime import datetime
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +12,13 @@ from sqlalchemy import Connection, select
 from judge.running.runs import run_of
 from judge.text import Result
 from study.errors import StudyError, nearest
+from study.export.table_files import FORMS, Kind, write_table
 from study.facts.current_responses import current_outputs, current_responses
 from study.facts.judgments import as_read, reason_before_score
 from study.facts.score_distributions import summary
 from study.scales import RatingScale
 from study.schema import Judgment, Query, Response, table
 from study.study import Study
-from study.text import MARK, escape_formula
 
 EXPECTED_COLUMNS = (
     "expected",
@@ -60,7 +56,15 @@ _STORED = (
 COLUMNS = (*_OF_RESPONSE, "construct", *_STORED, *EXPECTED_COLUMNS)
 """Columns of the file, in order."""
 
-# Rows in memory at once.
+_KINDS: dict[str, Kind] = {
+    **dict.fromkeys(("systems", "flags"), "texts"),
+    **dict.fromkeys(("value", "milliseconds", *EXPECTED_COLUMNS), "number"),
+    **dict.fromkeys(("repeat", "attempt"), "integer"),
+    **dict.fromkeys((name for name in _STORED if name.endswith("_tokens")), "integer"),
+    "created_at": "time",
+}
+"""Kinds of the columns that are not text."""
+# Rows that the database hands over at once.
 _BATCH = 2000
 
 Row = tuple[Any, ...]
@@ -124,7 +128,7 @@ def export_run(
         The run or the format is unknown, or the file exists already.
     """
     path = Path(path)
-    write = _WRITERS[_format(path, format)]
+    form = _format(path, format)
     if path.is_dir():
         raise StudyError(f"{path} is a folder; name a file, such as {path / 'judgments.csv'}.")
     if path.exists() and not overwrite:
@@ -139,7 +143,8 @@ def export_run(
         part = path.with_name(f"{path.name}.part")
         try:
             with closing(_rows(study, connection, run, left_out)) as rows:
-                number = write(part, rows)
+                columns = {column: _KINDS.get(column, "text") for column in COLUMNS}
+                number = write_table(part, form, columns, rows)
             part.replace(path)
         finally:
             part.unlink(missing_ok=True)
@@ -148,8 +153,8 @@ def export_run(
 
 def _format(path: Path, option: str | None) -> str:
     name = option or path.suffix.lower().removeprefix(".")
-    if name not in _WRITERS:
-        hint = nearest(name, _WRITERS)
+    if name not in FORMS:
+        hint = nearest(name, FORMS)
         problem = f"Unknown export format {name!r}. {hint}" if name else f"{path} has no ending."
         raise StudyError(
             f"{problem.rstrip()} End the file name with .csv, .parquet or .jsonl, or use --format."
@@ -215,66 +220,3 @@ def _responses(connection: Connection) -> dict[int, tuple[str, str, list[str]]]:
         response.id: (response.response_id, queries[response.id], systems.get(response.id, []))
         for response in current_responses(connection)[0]
     }
-
-
-def _write_csv(path: Path, rows: Iterable[Row]) -> int:
-    number = 0
-    # The byte order mark makes spreadsheets read UTF-8.
-    with path.open("w", encoding="utf-8-sig", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\r\n")
-        writer.writerow([MARK, *COLUMNS])
-        for number, row in enumerate(rows, 1):  # noqa: B007  (counts)
-            writer.writerow(["1", *map(_csv_cell, row)])
-    return number
-
-
-def _csv_cell(cell: Any) -> str:
-    if cell is None:
-        return ""
-    if isinstance(cell, list | dict):
-        return json.dumps(cell, ensure_ascii=False) if cell else ""
-    if isinstance(cell, float):
-        return repr(cell).removesuffix(".0")
-    if isinstance(cell, datetime):
-        return cell.isoformat()
-    return escape_formula(cell) if isinstance(cell, str) else str(cell)
-
-
-def _write_jsonl(path: Path, rows: Iterable[Row]) -> int:
-    number = 0
-    with path.open("w", encoding="utf-8", newline="\n") as stream:
-        for number, row in enumerate(rows, 1):  # noqa: B007  (counts)
-            cells = (cell.isoformat() if isinstance(cell, datetime) else cell for cell in row)
-            record = dict(zip(COLUMNS, cells, strict=True))
-            stream.write(json.dumps(record, ensure_ascii=False) + "\n")
-    return number
-
-
-def _write_parquet(path: Path, rows: Iterable[Row]) -> int:
-    import pyarrow as pa
-    from pyarrow.parquet import ParquetWriter
-
-    texts: dict[str, Any] = dict.fromkeys(COLUMNS, pa.string())
-    lists = dict.fromkeys(("systems", "flags"), pa.list_(pa.string()))
-    floats = dict.fromkeys(("value", "milliseconds", *EXPECTED_COLUMNS), pa.float64())
-    counts = ("repeat", "attempt", *(name for name in COLUMNS if name.endswith("_tokens")))
-    time = {"created_at": pa.timestamp("us", tz="UTC")}
-    kinds = {**texts, **lists, **floats, **dict.fromkeys(counts, pa.int64()), **time}
-    schema = pa.schema([(name, kinds[name]) for name in COLUMNS])
-    number, remaining = 0, iter(rows)
-    with ParquetWriter(path, schema) as writer:
-        while batch := list(islice(remaining, _BATCH)):
-            # Parquet needs the same names in every object of a column, so objects become text.
-            plain = [[json.dumps(c) if isinstance(c, dict) else c for c in row] for row in batch]
-            cells: Sequence[Sequence[Any]] = list(zip(*plain, strict=True))
-            arrays = [pa.array(c, kind) for c, kind in zip(cells, schema.types, strict=True)]
-            writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
-            number += len(batch)
-    return number
-
-
-_WRITERS: dict[str, Callable[[Path, Iterable[Row]], int]] = {
-    "csv": _write_csv,
-    "parquet": _write_parquet,
-    "jsonl": _write_jsonl,
-}

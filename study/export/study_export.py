@@ -1,19 +1,17 @@
 """Export of a study: responses, scores and preferences as files, with a codebook."""
 
-import csv
 import json
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
 from study.errors import StudyError
+from study.export.table_files import Kind, Rows, write_table
 from study.facts.current_responses import RESPONSE_COLUMNS, current_responses, response_rows
 from study.settings.study_toml import StudyConfig
-from study.text import MARK, escape_formula
+from study.text import MARK
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -139,11 +137,15 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 
 
-Rows = Iterable[tuple[Any, ...]]
-
+_FORMS = ("csv", "parquet")
 _CODEBOOK = ("codebook.md", "codebook.json")
-# Rows of a Parquet file that are in memory at once.
-_TOGETHER = 2000
+_KINDS: dict[str, Kind] = {
+    "references": "texts",
+    "passages": "passages",
+    "repeat": "integer",
+    **dict.fromkeys(("value", "inclusion_prob", "response_words", "position"), "number"),
+}
+"""Kinds of the columns that are not text."""
 
 
 @dataclass(frozen=True)
@@ -184,7 +186,7 @@ def export_study(
     StudyError
         Files of an export exist and `overwrite` is not set, or the format is unknown.
     """
-    if format not in _WRITERS:
+    if format not in _FORMS:
         raise StudyError(f"{format!r} is not an export format; use csv or parquet.")
     folder = Path(folder)
     existing = [folder / name for name in _names() if (folder / name).exists()]
@@ -206,14 +208,15 @@ def export_study(
         if replaced:
             left_out["responses that a later one replaced"] = replaced
         tables: dict[str, Rows] = {
-            "responses": response_rows(connection, responses),
+            "responses": _with_passages(response_rows(connection, responses), format),
             "scores": _tuples(scores),
             "preferences": _tuples(preferences),
         }
         for name, rows in tables.items():
             # Under another name until all is written: an export is whole, or not there.
             parts[name] = folder / f"{name}.{format}.part"
-            counts[name] = _WRITERS[format](parts[name], COLUMNS[name], rows)
+            columns = {column: _KINDS.get(column, "text") for column in COLUMNS[name]}
+            counts[name] = write_table(parts[name], format, columns, rows)
     for path in existing:
         path.unlink()
     for name, part in parts.items():
@@ -230,79 +233,20 @@ def export_study(
 
 
 def _names() -> list[str]:
-    return [f"{name}.{form}" for name in COLUMNS for form in _WRITERS] + list(_CODEBOOK)
+    return [f"{name}.{form}" for name in COLUMNS for form in _FORMS] + list(_CODEBOOK)
 
 
 def _tuples(frame: "DataFrame") -> Iterator[tuple[Any, ...]]:
     return frame.itertuples(index=False, name=None)
 
 
-def _write_csv(path: Path, columns: Sequence[str], rows: Rows) -> int:
-    count = 0
-    # With a byte order mark spreadsheets read UTF-8 as what it is.
-    with path.open("w", encoding="utf-8-sig", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\r\n")
-        writer.writerow([MARK, *columns])
-        for row in rows:
-            writer.writerow(
-                ["1", *(_csv_cell(name, c) for name, c in zip(columns, row, strict=True))]
-            )
-            count += 1
-    return count
-
-
-def _csv_cell(name: str, cell: Any) -> str:
-    if name == "passages":
-        texts = [t if document is None else _passage(t, document) for t, document in cell]
-        return json.dumps(texts, ensure_ascii=False) if texts else ""
-    if isinstance(cell, list | dict):
-        return json.dumps(cell, ensure_ascii=False) if cell else ""
-    if cell is None:
-        return ""
-    if isinstance(cell, float):
-        return "" if math.isnan(cell) else repr(cell).removesuffix(".0")
-    return escape_formula(cell) if isinstance(cell, str) else str(cell)
-
-
-def _write_parquet(path: Path, columns: Sequence[str], rows: Rows) -> int:
-    import pyarrow as pa
-    from pyarrow.parquet import ParquetWriter
-
-    schema = pa.schema([(name, _arrow_type(name)) for name in columns])
-    count, rows = 0, iter(rows)
-    with ParquetWriter(path, schema) as writer:
-        while some := list(islice(rows, _TOGETHER)):
-            cells = [
-                dict(zip(columns, map(_parquet_cell, columns, row), strict=True)) for row in some
-            ]
-            writer.write_table(pa.Table.from_pylist(cells, schema))
-            count += len(some)
-    return count
-
-
-def _arrow_type(name: str) -> Any:
-    import pyarrow as pa
-
-    if name == "passages":
-        return pa.list_(pa.struct([("text", pa.string()), ("document", pa.string())]))
-    kinds = {"references": pa.list_(pa.string()), "repeat": pa.int64()}
-    floats = dict.fromkeys(("value", "inclusion_prob", "response_words", "position"), pa.float64())
-    return {**kinds, **floats}.get(name, pa.string())
-
-
-def _parquet_cell(name: str, cell: Any) -> Any:
-    if name == "passages":
-        return [_passage(text, document) for text, document in cell]
-    if name == "attributes":
-        return json.dumps(cell, ensure_ascii=False)
-    return None if isinstance(cell, float) and math.isnan(cell) else cell
-
-
-def _passage(text: str, document: str | None) -> dict[str, str | None]:
-    return {"text": text, "document": document}
-
-
-_WRITERS: dict[str, Callable[[Path, Sequence[str], Rows], int]] = {
-    "csv": _write_csv,
-    "parquet": _write_parquet,
-}
+def _with_passages(rows: Rows, form: str) -> Iterator[tuple[Any, ...]]:
+    """Make each passage a mapping or, in CSV, plain text where it has no document."""
+    for *cells, passages in rows:
+        yield (
+            *cells,
+            [
+                text if form == "csv" and document is None else {"text": text, "document": document}
+                for text, document in passages
+            ],
+        )

@@ -158,7 +158,7 @@ def test_nothing_is_replaced_unasked_and_no_half_file_stays(
     with pytest.raises(StudyError, match="already exists"):
         export_run(campaign, "j", path)
     with monkeypatch.context() as patched:
-        patched.setattr("judge.inspect.export._csv_cell", full)
+        patched.setattr("study.export.table_files._csv_cell", full)
         with pytest.raises(OSError, match="No space"):
             export_run(campaign, "j", path, overwrite=True)
     assert path.read_text() == "mine"
