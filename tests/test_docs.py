@@ -18,10 +18,9 @@ from study.importing.rows import PreferenceRow, ResponseRow, ScoreRow
 from study.scales import RatingScale
 from study.settings.constructs import ConstructSpec
 from study.settings.design import DesignSpec
-from study.settings.judge_section import JurySpec
 from study.settings.rating import LabelStudioSpec, RaterSpec, RatingSpec
 from study.settings.report import AnalysisSpec, CheckSpec, HypothesisSpec, StoppingSpec
-from study.settings.scorers_and_systems import PreferenceSpec, ScorerSpec, SystemSpec
+from study.settings.scorer_sections import JurySpec, PreferenceSpec, ScorerSpec, SystemSpec
 from study.settings.study_toml import StudyConfig
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -68,7 +68,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "monitoring",
         "label_studio",
         "web.controls",
-        "web.i18n",
+        "web.translation",
         "web",
         "web.rater",
         "web.owner",

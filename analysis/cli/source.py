@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from analysis.core.probe_table import ProbeTable
     from analysis.core.scales import Scale
     from analysis.core.tables import PreferenceTable, ScoreTable
-    from study.settings.judge_section import JurySpec
+    from study.settings.scorer_sections import JurySpec
     from study.settings.study_toml import StudyConfig
 
 

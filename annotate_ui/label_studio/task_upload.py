@@ -14,8 +14,7 @@ from annotate_ui.label_studio.projects import StoredProject, store_tasks, stored
 from annotate_ui.label_studio.results import Pushed, PushedProject
 from annotate_ui.label_studio.server_projects import ServerProjects, project_mark, unknown_projects
 from annotate_ui.label_studio.task_data import NAME, study_name, task_data, task_names
-from annotate_ui.participants.consent import texts_of
-from annotate_ui.participants.markdown import markdown
+from annotate_ui.participants.consent import markdown, texts_of
 from study.progress_bar import Advance
 from study.schema import ElsewhereProject, table
 from study.settings.constructs import ConstructSpec

@@ -13,27 +13,18 @@ from annotate_ui.participants.consent import texts_of
 from annotate_ui.tasks.closing import completion
 from annotate_ui.web.controls.control import control_scripts, install_controls
 from annotate_ui.web.error_pages import explain_problems
-from annotate_ui.web.i18n.catalogues import words_of
-from annotate_ui.web.i18n.translation import install_words
 from annotate_ui.web.owner import (
     adjudication_page,
-    export_page,
     interim_pages,
     items_page,
-    labels,
     overview_page,
     raters_page,
 )
 from annotate_ui.web.owner.blueprint import pages as owner_pages
 from annotate_ui.web.rate_limits import limiter
-from annotate_ui.web.rater import (
-    access_pages,
-    comparison_page,
-    consent_page,
-    enrolment_pages,
-    rating_pages,
-)
+from annotate_ui.web.rater import access_pages, consent_page, enrolment_pages, rating_pages
 from annotate_ui.web.rater_session import check_host, load_rater, page_context
+from annotate_ui.web.translation import install_words, words_of
 from study.study import Study
 
 _HOME = Path(__file__).parent
@@ -43,17 +34,9 @@ _SESSION = timedelta(days=30)
 _LARGEST_REQUEST = 128 * 1024
 
 
-_RATER_PAGES = (access_pages, enrolment_pages, consent_page, rating_pages, comparison_page)
-# Importing them gives the owner's blueprint its routes and template filters.
-_OWNER_PAGES = (
-    adjudication_page,
-    export_page,
-    interim_pages,
-    items_page,
-    labels,
-    overview_page,
-    raters_page,
-)
+_RATER_PAGES = (access_pages, enrolment_pages, consent_page, rating_pages)
+# Importing them gives the owner's blueprint its routes.
+_OWNER_PAGES = (adjudication_page, interim_pages, items_page, overview_page, raters_page)
 
 # The headers of OWASP's Secure Headers Project, https://owasp.org/www-project-secure-headers/
 # (November 2026).

@@ -9,7 +9,7 @@ from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import HTTPException, SecurityError
 
 from annotate_ui.tasks.refusals import InvalidError, RefusalError, StaleError
-from annotate_ui.web.i18n.translation import gettext as _, mark, page_language
+from annotate_ui.web.translation import gettext as _, mark, page_language
 from study.errors import StorageError, StudyError
 
 log = logging.getLogger("annotate_ui")

@@ -23,7 +23,7 @@ from study.schema import (
     table,
 )
 from study.schema.database import read_frame
-from study.settings.judge_section import JurySpec
+from study.settings.scorer_sections import JurySpec
 
 _STORED_TYPES = {
     "response": "int64",

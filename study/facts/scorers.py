@@ -12,7 +12,7 @@ from sqlalchemy import Connection, select
 
 from study.errors import StudyError, nearest
 from study.schema import JudgeRun, Preference, Rater, Score, table
-from study.settings.judge_section import JurySpec
+from study.settings.scorer_sections import JurySpec
 
 ADJUDICATED = " (adjudicated)"
 """Suffix of a rater's code in tables, for the values that they gave as adjudicator."""

@@ -16,10 +16,11 @@ from study.scales import RatingScale
 from study.settings import SettingsSection
 from study.settings.constructs import CCRS, ConstructSpec
 from study.settings.design import DesignSpec
-from study.settings.judge_section import JudgeSpec, JurySpec
 from study.settings.rating import LabelStudioSpec, RaterSpec, RatingSpec
 from study.settings.report import AnalysisSpec, CheckSpec, HypothesisSpec, StoppingSpec
-from study.settings.scorers_and_systems import (
+from study.settings.scorer_sections import (
+    JudgeSpec,
+    JurySpec,
     PreferenceSpec,
     ScorerSpec,
     SystemSpec,

@@ -5,11 +5,17 @@ from typing import Any
 from flask import Blueprint, g, jsonify, redirect, render_template, request
 from flask.typing import ResponseReturnValue
 
-from annotate_ui.participants.consent import RaterText, answer, answer_to, open_gate, texts_of
-from annotate_ui.participants.markdown import markdown
+from annotate_ui.participants.consent import (
+    RaterText,
+    answer,
+    answer_to,
+    markdown,
+    open_gate,
+    texts_of,
+)
 from annotate_ui.web.error_pages import wants_json
-from annotate_ui.web.i18n.translation import gettext as _
 from annotate_ui.web.rater_session import rater_here, study
+from annotate_ui.web.translation import gettext as _
 
 pages = Blueprint("consenting", __name__)
 

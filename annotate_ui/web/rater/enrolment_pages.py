@@ -19,9 +19,9 @@ from annotate_ui.participants.enrolment import (
 )
 from annotate_ui.participation import paused
 from annotate_ui.web.error_pages import Problem, answer, answer_csrf
-from annotate_ui.web.i18n.translation import mark
 from annotate_ui.web.rate_limits import REFUSED, enrolments, failed_links
 from annotate_ui.web.rater_session import sign_in, study
+from annotate_ui.web.translation import mark
 
 pages = Blueprint("enrolling", __name__)
 

@@ -1,4 +1,4 @@
-"""The pages of a rater's work: overview, steps, feedback, history and the end."""
+"""The pages of a rater's work: overview, steps, comparisons, feedback, history and the end."""
 
 from typing import Annotated
 
@@ -7,26 +7,26 @@ from flask.typing import ResponseReturnValue
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from werkzeug.exceptions import BadRequest
 
-from annotate_ui.tasks.answers import RatingInput
+from annotate_ui.tasks.answers import ComparisonInput, RatingInput
 from annotate_ui.tasks.assignments import values_done
 from annotate_ui.tasks.closing import answer_closing, closing_answer, completion
-from annotate_ui.tasks.comparisons import comparisons_done
+from annotate_ui.tasks.comparison_view import Option, show_comparison
+from annotate_ui.tasks.comparisons import ComparisonPayload, comparisons_done
 from annotate_ui.tasks.feedback import show_feedback
 from annotate_ui.tasks.history import history
 from annotate_ui.tasks.notices import notice
 from annotate_ui.tasks.passes import TaskPage
 from annotate_ui.tasks.refusals import InvalidError, LeftError, NotYoursError
-from annotate_ui.tasks.save import save_within
+from annotate_ui.tasks.save import save, save_within
 from annotate_ui.tasks.save_rating import RatingPayload
 from annotate_ui.tasks.step_view import construct_view, record_opened, show_page
 from annotate_ui.tasks.steps import rater_work
 from annotate_ui.tasks.workflow import Opened, all_done, open_next
 from annotate_ui.web.controls.control import input_kinds
 from annotate_ui.web.error_pages import SIGNED_OUT, answer
-from annotate_ui.web.i18n.translation import gettext as _
 from annotate_ui.web.rate_limits import openings, saves, unfoldings
-from annotate_ui.web.rater.comparison_page import option_words
 from annotate_ui.web.rater_session import body, rater_here, rater_of_page, study
+from annotate_ui.web.translation import gettext as _
 from study.schema import ClosingAnswerBase
 
 pages = Blueprint("rating", __name__)
@@ -154,6 +154,35 @@ def passages(public_id: str, stage: int) -> ResponseReturnValue:
     return jsonify({})
 
 
+@pages.get("/compare/<public_id>")
+def compare(public_id: str) -> ResponseReturnValue:
+    """Show a comparison that was opened for this rater."""
+    rater = rater_here()
+    with study().read() as connection:
+        view = show_comparison(connection, study(), rater.id, public_id)
+    return render_template(
+        "compare.html",
+        page="compare",
+        comparison=view,
+        options=[(option, option_words(option)) for option in view.options],
+        save_url=f"/compare/{view.public_id}/save",
+        back_url=None if view.before is None else f"/compare/{view.before}",
+        forward_url=None if view.after is None else f"/compare/{view.after}",
+        next_url="/rate/next",
+    )
+
+
+@pages.post("/compare/<public_id>/save")
+@saves
+def save_comparison(public_id: str) -> ResponseReturnValue:
+    """Store the rater's decision."""
+    rater = rater_of_page()
+    stored = save(study(), rater.id, ComparisonPayload(public_id, body(ComparisonInput)))
+    with study().read() as connection:
+        done, total = comparisons_done(connection, study(), rater.id)
+    return jsonify({**stored.as_json(), "progress": {"done": done, "total": total}})
+
+
 @pages.get("/rate/history")
 def rated() -> str:
     """Show the rater's answers, newest first, each with a link to its page."""
@@ -203,6 +232,25 @@ def answer_closing_question() -> ResponseReturnValue:
         raise BadRequest from None
     answer_closing(study(), rater.id, entered)
     return redirect("/rate/end", 303)
+
+
+def option_words(option: Option) -> str:
+    """Return the text of a choice, by its position on its side of the scale."""
+    if option.better == 0:
+        return _("Both are equally good")
+    number, strength = option.better, option.strength
+    if option.strengths > 3:
+        return _(
+            "%(number)s is better, %(strength)s of %(most)s",
+            number=number,
+            strength=strength,
+            most=option.strengths,
+        )
+    if strength == option.strengths > 1:
+        return _("%(number)s is much better", number=number)
+    if option.strengths == 3 and strength == 1:
+        return _("%(number)s is slightly better", number=number)
+    return _("%(number)s is better", number=number)
 
 
 def _leads_to(opened: Opened) -> str:

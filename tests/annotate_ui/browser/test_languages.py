@@ -7,7 +7,7 @@ import pytest
 from babel.messages.pofile import read_po, write_po
 from playwright.sync_api import Page, expect
 
-from annotate_ui.web.i18n.catalogues import TRANSLATIONS
+from annotate_ui.web.translation import TRANSLATIONS
 from study import Study
 from tests.annotate_ui.browser.axe_audit import grave_violations
 from tests.annotate_ui.browser.conftest import Arrive, Serve

@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from annotate_ui.participants.markdown import markdown
+from annotate_ui.participants.consent import markdown
 
 _ALLOWED = {
     *("h2", "h3", "h4", "h5", "h6", "p", "br", "hr", "blockquote", "pre", "code"),

@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from annotate_ui.tasks.comparison_view import Option
-from annotate_ui.web.rater.comparison_page import option_words
+from annotate_ui.web.rater.rating_pages import option_words
 from study import Study
 from tests.annotate_ui.compared_campaign import decisions, open_one, pair_up
 from tests.annotate_ui.web.conftest import Browser

@@ -16,10 +16,9 @@ from flask import Flask
 from annotate_ui.participants.enrolment import make_link
 from annotate_ui.participants.invitation import invite
 from annotate_ui.web.app import create_app
-from annotate_ui.web.i18n.catalogues import TRANSLATIONS, words_of
-from annotate_ui.web.i18n.translation import direction
 from annotate_ui.web.owner.password import set_password
 from annotate_ui.web.rate_limits import limiter
+from annotate_ui.web.translation import TRANSLATIONS, direction, words_of
 from study import Study
 from study.errors import StudyError
 from tests.annotate_ui.compared_campaign import open_one, pair_up
@@ -53,7 +52,7 @@ ELSEWHERE = {
     "rating.step",
     "rating.feedback",
     "rating.end",
-    "comparing.compare",
+    "rating.compare",
     "enrolling.offer",
     "consenting.consent",
     "consenting.declined",

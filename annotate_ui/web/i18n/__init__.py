@@ -1,1 +1,0 @@
-"""Translations of the pages' words."""
