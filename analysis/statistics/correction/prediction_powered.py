@@ -24,6 +24,10 @@ TUNED_FROM = 30
 #: that of lambda = 1 .97 (tests/coverage/corrected.csv).
 INFORMATIVE_FROM = 15
 
+#: With a smaller share of the pool unlabeled, lambda is 0: the ratings alone. Even a judge that
+#: equals people would make their interval only 5% narrower, since 1 - sqrt(1 - .1) = .05.
+UNLABELED_FROM = 0.1
+
 METHOD = "query_jackknife_t"
 
 
@@ -52,16 +56,24 @@ def corrected(
 
     The estimate is H + lambda (P - J): H the weighted mean of the human values, J that of the judge
     scores of the same responses, P the judge's mean over the pool. `lam` fixes lambda (0: the
-    ratings alone, 1: the judge's mean less its mean error); by default it is tuned where
-    `tunable`, and 1 elsewhere. The tuned one minimizes the squared error summed
-    over queries, of a difference that of the difference, and is tuned anew for every query left
-    out. It is not restricted to 0 to 1: as a slope it also leads from the judge's points to
-    people's. The error comes from leaving queries out, whether labeled or not.
+    ratings alone, 1: the judge's mean less its mean error); by default it is 0 where
+    `nearly_all_labeled`, tuned where `tunable`, and 1 elsewhere.
+
+    The tuned lambda minimizes the squared error summed over queries (Angelopoulos, Duchi and
+    Zrnic 2023, section 6), of a difference that of the difference, anew for every query left out.
+    P includes the labeled responses, so that P - J is the unlabeled share times the gap between
+    the unlabeled and the labeled: lambda times that share is PPI++'s weight, which falls with the
+    number of unlabeled responses. The error of P - J is estimated twice, from the labeled queries
+    and from all, and the larger estimate counts, which shrinks lambda where they disagree. In
+    standard deviations lambda is bounded to 0 to 1 as in PPI++; as a slope, which leads from the
+    judge's points to people's, to 0 to the ratio of people's standard deviation to the judge's.
+
+    The error comes from leaving queries out, whether labeled or not.
     """
     tables = [sums] if minus is None else [sums, minus]
     labeled = np.column_stack([table.labeled for table in tables])
     count = int(labeled.sum(axis=0).min())
-    fixed = 1.0 if lam is None and not tunable(sums, minus) else lam
+    fixed = _lambda_by_design(sums, minus) if lam is None else lam
     reason = _undefined(tables, fixed)
     if reason:
         nan = float("nan")
@@ -82,6 +94,20 @@ def corrected(
         return Corrected(value, withheld(level, METHOD, why), used_lam, count, float("nan"), *parts)
     interval, df = _interval(value, without, any_label, level)
     return Corrected(value, interval, used_lam, count, df, *parts)
+
+
+def _lambda_by_design(sums: QuerySums, minus: QuerySums | None) -> float | None:
+    """Lambda where it is not tuned, by the number of labels; None where it is."""
+    if nearly_all_labeled(sums, minus):
+        return 0.0
+    return None if tunable(sums, minus) else 1.0
+
+
+def nearly_all_labeled(sums: QuerySums, minus: QuerySums | None = None) -> bool:
+    """Whether so few responses are unlabeled that no judge could make the interval narrower."""
+    tables = [sums] if minus is None else [sums, minus]
+    unlabeled = sum(table.n_unlabeled for table in tables)
+    return unlabeled < UNLABELED_FROM * (unlabeled + sum(table.n_labels for table in tables))
 
 
 def tunable(sums: QuerySums, minus: QuerySums | None = None) -> bool:
@@ -146,10 +172,15 @@ def _leaving_out(
         return np.asarray(np.einsum("ij,ij->i", a @ moments, b) - of_left_out)
 
     drift = pool - judge
-    spread = product(drift, drift)
+    of_judge = product(judge, judge)
+    # Two estimates of the squared error of P - J, from the labeled queries and from all. Few
+    # unlabeled queries make the second small by chance.
+    spread = np.maximum(-product(judge, drift), product(drift, drift))
     # A pool that is all labeled, or a constant judge, adds no information.
-    some = spread > NEGLIGIBLE * (product(pool, pool) + product(judge, judge))
-    tuned = np.where(some, -ratio(product(human, drift), spread, some), 0.0)
+    some = (spread > NEGLIGIBLE * (product(pool, pool) + of_judge)) & (of_judge > 0)
+    steepest = np.sqrt(np.maximum(ratio(product(human, human), of_judge, some), 0.0))
+    slope = -ratio(product(human, drift), spread, some)
+    tuned = np.where(some, np.clip(slope, 0.0, steepest), 0.0)
     return np.where(defined, point + tuned * gap, np.nan), tuned
 
 
@@ -215,16 +246,17 @@ def _interval(
     return Interval(float(value - reach), float(value + reach), level, METHOD), float(df)
 
 
-def labels_saved(corrected: Corrected, alone: Corrected, n_labels: int) -> float:
+def labels_saved(corrected: Corrected, alone: Corrected, n_labels: int, n_unlabeled: int) -> float:
     """Ratings spared: n (width of the ratings alone / width of the corrected)^2 - n.
 
-    Negative where the judge's scores made the interval wider; NaN without both intervals.
+    At most the unlabeled responses: a judge that equals people saves these, none more. Negative
+    where the judge's scores made the interval wider; NaN without both intervals.
     """
     plain = alone.interval.high - alone.interval.low
     powered = corrected.interval.high - corrected.interval.low
     if not powered > 0:
         return math.nan
-    return n_labels * (plain / powered) ** 2 - n_labels
+    return min(n_labels * (plain / powered) ** 2 - n_labels, float(n_unlabeled))
 
 
 def labels_needed(

@@ -29,6 +29,8 @@ class QuerySums:
     human_origin: float
     judge_origin: float
     n_labels: int
+    n_unlabeled: int
+    """Responses of the pool without a human value."""
     n_pool: int
     n_unjudged: int
     """Responses of the pool without a judge score; they count with the mean of the others."""
@@ -113,6 +115,7 @@ def query_sums(
         human_origin,
         origin,
         int(labeled.sum()),
+        int((inside & ~labeled).sum()),
         int(inside.sum()),
         int((inside & ~judged).sum()),
     )

@@ -22,6 +22,7 @@ from analysis.statistics.correction.prediction_powered import (
     informative,
     labels_needed,
     labels_saved,
+    nearly_all_labeled,
     tunable,
 )
 from analysis.statistics.correction.query_sums import QuerySums, inclusion_probabilities, query_sums
@@ -121,6 +122,7 @@ class _Correction:
             "judge_mean": sums.judge_mean,
             "human_mean": sums.human_mean,
             "judge_missing": sums.n_unjudged,
+            **(short if nearly_all_labeled(sums) else {}),
         }
         yield self.estimate("ppi_mean", value, sums, None, record, params)
         yield from self.planned(value, ratings_alone, sums, None, record)
@@ -142,7 +144,8 @@ class _Correction:
         level = self.context.options.level
         alone = corrected(sums, minus, lam=0.0, level=level)
         withheld = self.context.differences_withheld(self.data.construct, self.scorer)
-        if withheld and alone.reason is None and not tunable(sums, minus):
+        learned = tunable(sums, minus) or nearly_all_labeled(sums, minus)
+        if withheld and alone.reason is None and not learned:
             why = f"too few labels to learn the judge's scale, and without that: {withheld}"
             return _without(alone, why), alone
         return corrected(sums, minus, level=level), alone
@@ -188,7 +191,8 @@ class _Correction:
     ) -> Iterator[Estimate]:
         """What the judge saved, and what a wanted width takes."""
         labels = sums.n_labels + (minus.n_labels if minus else 0)
-        saved = labels_saved(value, ratings_alone, labels)
+        unlabeled = sums.n_unlabeled + (minus.n_unlabeled if minus else 0)
+        saved = labels_saved(value, ratings_alone, labels, unlabeled)
         counts: dict[str, Any] = {
             **record,
             "n_responses": labels,
@@ -251,7 +255,7 @@ STATISTICS = (
         "labels_saved",
         "Ratings saved",
         "further rated responses that the ratings alone would need for an interval as narrow as "
-        "that of the corrected value",
+        "that of the corrected value; at most the unrated ones",
         better="higher",
         scopes=("pooled", SYSTEM, "system_level"),
     ),

@@ -45,7 +45,10 @@ def _levels(analysis: Analysis) -> Iterator[str]:
         if analysis.context.differences_withheld(construct, scorer) is None:
             sentence += f", {scorer} gives {points(float(str(judge)), scale, 1)}"
         saved = figures.beside(analysis, "labels_saved", whole)
-        if saved is not None and saved.defined:
+        if whole.params["lambda"] == 0:
+            rated = f"{whole.n_responses:,} of {whole.params['pool']:,} responses are rated"
+            sentence += f"; {rated}: the ratings alone, which its scores cannot make more precise"
+        elif saved is not None and saved.defined:
             amount = f"{abs(saved.value):,.0f} further rated responses"
             sentence += (
                 f"; its scores save {amount}"

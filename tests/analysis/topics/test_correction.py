@@ -129,6 +129,57 @@ def test_nothing_to_correct() -> None:
     assert not corrected_of(table(judged[judged["scorer_kind"] == "human"])).records
 
 
+@pytest.mark.parametrize("unrated", [1, 2])
+def test_nearly_everything_rated(unrated: int) -> None:
+    """Of 240 responses the judge scores the unrated as it does on average.
+
+    A lambda tuned on their spread is 164 with one unrated and 89 with two: a mean of 54.8 [52.7,
+    56.9] that "saves 201 further rated responses", where the ratings alone give 54.3 [51.5, 57.2].
+    """
+    rng = np.random.default_rng(52)
+    people = 52.8 + 23.7 * rng.standard_normal(240)
+    judge = people + 12 * rng.standard_normal(240)
+    judge[:unrated] = judge.mean() + 0.5
+    frame = pd.DataFrame(
+        {
+            "response_id": np.tile([f"r{i}" for i in range(240)], 2),
+            "query_id": np.tile([f"q{i}" for i in range(240)], 2),
+            "system": "s0",
+            "construct": "QR",
+            "scorer": np.repeat(["rater-1", "judge"], 240),
+            "scorer_kind": np.repeat(["human", "judge"], 240),
+            "value": np.clip(np.r_[people, judge], 0, 100),
+        }
+    ).drop(index=range(unrated))
+    analysis = analyse(table(frame), options=Options(resamples=100))
+    for scope in ("pooled", "system:s0"):
+        mean, alone = (
+            analysis.estimates.select(name, scope=scope)[0]
+            for name in ("ppi_mean", "weighted_human_mean")
+        )
+        assert (mean.value, mean.ci_low, mean.ci_high) == (alone.value, alone.ci_low, alone.ci_high)
+        assert mean.params["lambda"] == 0
+        assert mean.params["target_population"] == "queries like these"
+        assert analysis.estimates.select("labels_saved", scope=scope)[0].value == 0
+    found = chapter(section.SECTION, analysis)
+    assert found is not None
+    assert f"{240 - unrated} of 240 responses are rated: the ratings alone" in found.reading[0]
+    assert not any("save" in sentence for sentence in found.reading)
+
+
+def test_one_system_wholly_rated() -> None:
+    frame = partly_rated(simulated(queries=120, systems=2), 40)
+    whole = simulated(queries=120, systems=2)
+    frame = pd.concat([frame[frame["system"] == "s1"], whole[whole["system"] == "s0"]])
+    found = corrected_of(table(frame))
+    mean, other = (found.select("ppi_mean", scope=f"system:s{s}")[0] for s in range(2))
+    alone = found.select("weighted_human_mean", scope="system:s0")[0]
+    assert (mean.ci_low, mean.ci_high) == (alone.ci_low, alone.ci_high)
+    assert mean.params["target_population"] == other.params["target_population"]
+    assert 0 < float(str(other.params["lambda"])) < 2
+    assert found.select("ppi_difference", scope="system_level")[0].has_interval
+
+
 def test_a_system_without_ratings_and_many_systems() -> None:
     frame = partly_rated(simulated(queries=30, systems=3), 12)
     left = frame[(frame["scorer_kind"] == "judge") | (frame["system"] != "s1")]

@@ -39,14 +39,15 @@ def simulated(
 
 
 def plain(human: np.ndarray, judge: np.ndarray, query: np.ndarray, weight: np.ndarray) -> float:
-    """The estimate written out, one response after the other."""
+    """The estimate written out, one response after the other, where lambda is not at a bound."""
     labeled = np.isfinite(human)
     w = np.where(labeled, weight, 0.0)
     y = np.where(labeled, human, 0.0)
     h, j, p = w @ y / w.sum(), w @ judge / w.sum(), judge.mean()
     u = np.bincount(query, w * (y - h) / w.sum())
-    d = np.bincount(query, (judge - p) / judge.size - w * (judge - j) / w.sum())
-    return float(h - (u @ d) / (d @ d) * (p - j))
+    own = np.bincount(query, w * (judge - j) / w.sum())
+    d = np.bincount(query, (judge - p) / judge.size) - own
+    return float(h - (u @ d) / max(d @ d, -(own @ d)) * (p - j))
 
 
 @pytest.mark.parametrize(
@@ -221,6 +222,46 @@ def test_a_pool_that_is_all_labeled_leaves_peoples_mean() -> None:
     assert found.value == pytest.approx(human[:, 0].mean())
 
 
+@pytest.mark.parametrize("unrated", [1, 2, 23])
+def test_nearly_all_rated_leaves_the_ratings_alone(unrated: int) -> None:
+    human, judge = simulated(8, queries=240, labels=240 - unrated)
+    # What is unrated looks average to the judge, so that a tuned lambda has little to divide by.
+    judge[240 - unrated :] = judge.mean(axis=0) + 0.5
+    sums = [query_sums(human[:, s], judge[:, s], np.arange(240)) for s in range(2)]
+    for minus in (None, sums[1]):
+        found, alone = corrected(sums[0], minus), corrected(sums[0], minus, lam=0.0)
+        assert found == alone
+        labels = 240 - unrated if minus is None else 2 * (240 - unrated)
+        assert labels_saved(found, alone, labels, unrated) == 0
+
+
+@given(st.integers(0, 10_000), st.integers(1, 60), st.sampled_from([-1.0, 0.1, 1.0, 30.0]))
+def test_lambda_is_between_zero_and_the_ratio_of_spreads(
+    seed: int, unrated: int, factor: float
+) -> None:
+    human, judge = simulated(seed, queries=240, labels=240 - unrated)
+    judge *= factor
+    judge[240 - unrated :] = judge.mean(axis=0) + 0.01
+    for minus in (None, query_sums(human[:, 1], judge[:, 1], np.arange(240))):
+        sums = query_sums(human[:, 0], judge[:, 0], np.arange(240))
+        lam = prediction_powered.corrected(sums, minus).lam
+        rated = slice(0, 240 - unrated)
+        columns = [human[rated], judge[rated]]
+        people, scores = (c[:, 0] if minus is None else c[:, 0] - c[:, 1] for c in columns)
+        assert 0 <= lam <= people.std() / scores.std() + 1e-9
+        if factor < 0:
+            assert lam == 0
+
+
+def test_no_more_ratings_are_saved_than_are_missing() -> None:
+    human, _ = simulated(9, queries=100, labels=40)
+    whole, _ = simulated(9, queries=100, labels=100)
+    sums = query_sums(human[:, 0], whole[:, 0], np.arange(100))
+    found, alone = corrected(sums), corrected(sums, lam=0.0)
+    assert labels_saved(found, alone, 40, 60) == pytest.approx(60, rel=0.3)
+    assert labels_saved(found, alone, 40, 60) <= 60
+
+
 def test_a_constant_judge_leaves_peoples_mean() -> None:
     human, _ = simulated(7)
     found = corrected(query_sums(human[:, 0], np.full(90, 70.0), np.arange(90)))
@@ -279,13 +320,13 @@ def test_saved_by_a_judge_that_follows_people_and_by_one_that_does_not() -> None
     sums = query_sums(human[:, 0], judge[:, 0], query)
     alone = corrected(sums, lam=0.0)
     found = corrected(sums)
-    saved = labels_saved(found, alone, 60)
+    saved = labels_saved(found, alone, 60, 1940)
     ratio = (alone.interval.high - alone.interval.low) / (found.interval.high - found.interval.low)
     assert saved == pytest.approx(60 * ratio**2 - 60)
     assert saved > 30
     noise = np.random.default_rng(2).normal(60, 40, 2000)
     worse = corrected(query_sums(human[:, 0], noise, query), lam=1.0)
-    assert labels_saved(worse, alone, 60) < 0
+    assert labels_saved(worse, alone, 60, 1940) < 0
 
 
 def test_needed_is_where_the_width_is_reached() -> None:
@@ -321,6 +362,6 @@ def test_no_interval_no_plan() -> None:
     needed, reason = labels_needed(found, 5, 1)
     assert np.isnan(needed)
     assert reason
-    assert np.isnan(labels_saved(found, found, 1))
+    assert np.isnan(labels_saved(found, found, 1, 1))
     with pytest.raises(ValueError, match="above 0"):
         labels_needed(corrected(query_sums([5, 6, 8], [4, 5, 5], [0, 1, 2])), 0, 3)
