@@ -53,8 +53,7 @@ def response_traits(connection: Any, responses: Collection[str]) -> pd.DataFrame
     """
     import pandas as pd
 
-    from judge.perturbations.length_and_layout import has_markdown
-    from judge.perturbations.position import supporting
+    from judge.perturbations.catalogue import has_markdown, supporting
     from study.facts.current_responses import RESPONSE_COLUMNS, current_responses, response_rows
 
     ids = set(responses)

@@ -14,14 +14,13 @@ from annotate_ui.tasks.comparison_view import Option, show_comparison
 from annotate_ui.tasks.comparisons import ComparisonPayload, comparisons_done
 from annotate_ui.tasks.feedback import show_feedback
 from annotate_ui.tasks.history import history
-from annotate_ui.tasks.notices import notice
 from annotate_ui.tasks.passes import TaskPage
 from annotate_ui.tasks.refusals import InvalidError, LeftError, NotYoursError
 from annotate_ui.tasks.save import save, save_within
 from annotate_ui.tasks.save_rating import RatingPayload
 from annotate_ui.tasks.step_view import construct_view, record_opened, show_page
 from annotate_ui.tasks.steps import rater_work
-from annotate_ui.tasks.workflow import Opened, all_done, open_next
+from annotate_ui.tasks.workflow import Opened, all_done, notice, open_next
 from annotate_ui.web.controls.control import input_kinds
 from annotate_ui.web.error_pages import SIGNED_OUT, answer
 from annotate_ui.web.rate_limits import openings, saves, unfoldings

@@ -5,10 +5,15 @@ from dataclasses import replace
 import pytest
 
 from judge.metrics.metric import Content
-from judge.perturbations.catalogue import PROBES, select_probes
-from judge.perturbations.length_and_layout import has_markdown, plain, sentences
+from judge.perturbations.catalogue import (
+    PROBES,
+    has_markdown,
+    plain,
+    select_probes,
+    sentences,
+    supporting,
+)
 from judge.perturbations.perturbation import Change, Probe
-from judge.perturbations.position import supporting
 from study import StudyError
 
 PASSAGES = (
