@@ -21,7 +21,7 @@ from study.types import storable
 SKIPPED = "skipped in Label Studio"
 NO_NUMBER = "not a number"
 MISSING = "required but missing"
-GIVEN_TWICE = "given twice in one annotation"
+ENTERED_TWICE = "given twice in one annotation"
 UNKNOWN_CONTROL = "unknown control"
 UNREADABLE = "unreadable annotation"
 UNKNOWN_FLAG = "unknown remark"
@@ -211,7 +211,7 @@ def _read_results(
         name, value = str(result.get("from_name")), result.get("value")
         control = controls.get(name, {})
         if control.get("kind") is None or times[name] > 1:
-            reason = GIVEN_TWICE if control else f"{UNKNOWN_CONTROL}: {storable_text(name)[:100]}"
+            reason = ENTERED_TWICE if control else f"{UNKNOWN_CONTROL}: {storable_text(name)[:100]}"
             key = control["construct"] if control.get("kind") == "number" else None
             annotation.invalid.append(InvalidValue(key, _as_json(value), reason))
         else:

@@ -202,9 +202,9 @@ def _range_faults(
         scale = options.scales.get(key or "")
         if key is None or scale is None:
             continue
-        given = value_range(control, key, controls, options)
-        if given is not None:
-            yield from _off_grid_faults(control, key, controls[control], given)
+        used_range = value_range(control, key, controls, options)
+        if used_range is not None:
+            yield from _off_grid_faults(control, key, controls[control], used_range)
         elif controls[control].stars:
             yield from _unknown_stars(control, key, controls[control], scale)
 
@@ -234,14 +234,18 @@ def range_warnings(
 
 
 def _off_grid_faults(
-    control: str, key: str, used: ExportControl, given: ValueRange
+    control: str, key: str, used: ExportControl, used_range: ValueRange
 ) -> Iterator[Fault]:
-    within = [(row, value) for row, value in used.numbers if given.source.problem(value) is None]
+    within = [
+        (row, value) for row, value in used.numbers if used_range.source.problem(value) is None
+    ]
     missed = [
-        (row, problem) for row, value in within if (problem := given.off_grid(value)) is not None
+        (row, problem)
+        for row, value in within
+        if (problem := used_range.off_grid(value)) is not None
     ]
     # Single values off the grid become missing values, each with its reason.
-    if missed and (not given.fits() or 2 * len(missed) > len(within)):
+    if missed and (not used_range.fits() or 2 * len(missed) > len(within)):
         row, problem = missed[0]
         yield Fault(
             f"values of the control {control!r} are not points of {key}: {problem}.",

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from annotate_ui.label_studio.annotation_reader import (
-    GIVEN_TWICE,
+    ENTERED_TWICE,
     MISSING,
     NO_NUMBER,
     UNKNOWN_CONTROL,
@@ -48,7 +48,7 @@ _FIELDS: Fields = {
     "response_id": ("response_id", "item_id"),
 }
 _SHORT_FORM = {"annotation_id", "annotator", "lead_time"}
-_REASONS = {MISSING: "blank", NO_NUMBER: "no_number", GIVEN_TWICE: "given_twice"}
+_REASONS = {MISSING: "blank", NO_NUMBER: "no_number", ENTERED_TWICE: "given_twice"}
 
 
 def matches(head: Head) -> bool:
@@ -91,14 +91,14 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
     reader = Reader(source, _FIELDS, families=True)
     keys = {control: meaning["construct"] for control, meaning in controls.items()}
     ranges = {
-        key: given
+        key: used_range
         for control, key in keys.items()
-        if (given := value_range(control, key, inventory, options)) is not None
+        if (used_range := value_range(control, key, inventory, options)) is not None
     }
     # Values are checked against the range on which they were given.
-    scales = dict(options.scales) | {key: given.source for key, given in ranges.items()}
-    for key, given in ranges.items():
-        source.report.rules[f"{key}: mapped to its scale from {given.source}"] += 1
+    scales = dict(options.scales) | {key: used_range.source for key, used_range in ranges.items()}
+    for key, used_range in ranges.items():
+        source.report.rules[f"{key}: mapped to its scale from {used_range.source}"] += 1
     annotations = Annotations(source, controls, scales)
     ratings = 0
     for record in source.records():
@@ -206,13 +206,13 @@ def _map_values(annotation: Annotation, ranges: Mapping[str, ValueRange]) -> Ann
     """Return an annotation with its values on the scales of their constructs."""
     answers, invalid = [], list(annotation.invalid)
     for answer in annotation.answers:
-        given = ranges.get(answer.construct_key)
-        if answer.value is None or given is None:
+        used_range = ranges.get(answer.construct_key)
+        if answer.value is None or used_range is None:
             answers.append(answer)
-        elif (problem := given.off_grid(answer.value)) is not None:
+        elif (problem := used_range.off_grid(answer.value)) is not None:
             invalid.append(InvalidValue(answer.construct_key, f"{answer.value:g}", problem))
         else:
-            answers.append(replace(answer, value=given.mapped(answer.value)))
+            answers.append(replace(answer, value=used_range.mapped(answer.value)))
     return replace(annotation, answers=answers, invalid=invalid)
 
 

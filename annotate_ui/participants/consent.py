@@ -117,13 +117,13 @@ def open_gate(connection: Connection, study: Study, rater_id: int) -> Gate | Non
 def answer_to(connection: Connection, rater_id: int, text: RaterText) -> bool | None:
     """Return a rater's newest answer to a text; None: it does not exist."""
     c = table(Consent)
-    found: bool | None = connection.execute(
+    agreed: bool | None = connection.execute(
         select(c.c.agreed)
         .where(c.c.rater_id == rater_id, c.c.text_hash == text.sha256)
         .order_by(c.c.id.desc())
         .limit(1)
     ).scalar()
-    return found
+    return agreed
 
 
 def declined(connection: Connection, rater_ids: Iterable[int]) -> set[int]:

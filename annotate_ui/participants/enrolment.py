@@ -135,10 +135,10 @@ def enrol(
 
 
 def _enrolled(connection: Connection, study: Study, personal_token: str) -> Enrolled:
-    found = rater_of_token(connection, personal_token)
-    if found is None:
+    rater = rater_of_token(connection, personal_token)
+    if rater is None:
         raise EnrolmentRefusedError("joined", "The personal link of this rater was revoked.")
-    return Enrolled(*found, personal_link(study, personal_token))
+    return Enrolled(*rater, personal_link(study, personal_token))
 
 
 def checked_id(external_id: str | None) -> str | None:
@@ -151,16 +151,16 @@ def checked_id(external_id: str | None) -> str | None:
     """
     if external_id is None or not external_id.strip():
         return None
-    found = external_id.strip()
+    id_ = external_id.strip()
     try:
-        TypeAdapter(Text).validate_python(found)
+        TypeAdapter(Text).validate_python(id_)
     except ValidationError:
         raise EnrolmentRefusedError("bad_id", "The external id can't be stored.") from None
-    if len(found) > LONGEST_ID:
+    if len(id_) > LONGEST_ID:
         raise EnrolmentRefusedError(
-            "bad_id", f"The external id has {len(found)} characters; the maximum is {LONGEST_ID}."
+            "bad_id", f"The external id has {len(id_)} characters; the maximum is {LONGEST_ID}."
         )
-    if found.startswith(("{", "$", "%")):
+    if id_.startswith(("{", "$", "%")):
         # All visitors would have the same id, and only the first could join.
         raise EnrolmentRefusedError("bad_id", "The external id is a placeholder.")
-    return found
+    return id_

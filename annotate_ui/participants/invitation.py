@@ -125,7 +125,7 @@ def invite(
                 for rater in chosen
             ]
             if out is not None and invited:
-                write_links(out, [(one.rater, one.link) for one in invited], study.folder)
+                write_links(out, [(person.rater, person.link) for person in invited], study.folder)
                 written = True
     except BaseException:
         # Only a file that was written here is removed.

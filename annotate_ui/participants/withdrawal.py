@@ -46,8 +46,8 @@ def leave(study: Study, rater_id: int, kind: DepartureKind) -> int | None:
         )
         a, c = table(Assignment), table(Comparison)
         ended = ((a, _unfinished(connection, rater_id)), (c, _undecided(connection, rater_id)))
-        for one, ids in ended:
-            connection.execute(update(one).where(one.c.id.in_(ids)).values(released_at=at))
+        for noun, ids in ended:
+            connection.execute(update(noun).where(noun.c.id.in_(ids)).values(released_at=at))
         revoke_tokens(connection, rater_id)
         return sum(len(ids) for _, ids in ended)
 

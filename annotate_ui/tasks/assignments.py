@@ -84,7 +84,7 @@ _a, _r, _g, _v = table(Assignment), table(Response), table(Rating), table(Reveal
 _BETWEEN = "\n"
 _MINE = (_a.c.rater_id == bindparam("rater")) & (_a.c.channel == OWN_CHANNEL)
 # One row for each assignment, whatever was done of it: rows cost more than the database's work.
-_given = (
+_saved = (
     select(_g.c.assignment_id, _g.c.construct_key)
     .join_from(_g, _a, _g.c.assignment_id == _a.c.id)
     .where(_MINE)
@@ -93,10 +93,10 @@ _given = (
 )
 _rated = (
     select(
-        _given.c.assignment_id,
-        func.aggregate_strings(_given.c.construct_key, _BETWEEN).label("constructs"),
+        _saved.c.assignment_id,
+        func.aggregate_strings(_saved.c.construct_key, _BETWEEN).label("constructs"),
     )
-    .group_by(_given.c.assignment_id)
+    .group_by(_saved.c.assignment_id)
     .subquery()
 )
 _stage = cast(_v.c.stage, Text).concat(cast(_v.c.fields, Text))
@@ -183,11 +183,11 @@ def _named(text: str | None) -> frozenset[str]:
 @lru_cache(maxsize=4096)
 def _opened(text: str | None) -> Mapping[int, tuple[Sees, ...]]:
     """Read stages with their fields, such as `1["question", "response"]`."""
-    found = {}
+    fields_of = {}
     for stage in text.split(_BETWEEN) if text else ():
         number, bracket, fields = stage.partition("[")
-        found[int(number)] = tuple(json.loads(bracket + fields))
-    return MappingProxyType(found)
+        fields_of[int(number)] = tuple(json.loads(bracket + fields))
+    return MappingProxyType(fields_of)
 
 
 _COUNTED = (
@@ -217,6 +217,6 @@ def values_done(connection: Connection, config: StudyConfig, rater_id: int) -> t
     known = {construct.key for construct in config.constructs}
     asked = connection.execute(_ASKED, {"rater": rater_id})
     total = sum(count * len(known.intersection(json.loads(keys))) for keys, count in asked)
-    given = connection.execute(_VALUES, {"rater": rater_id, "known": sorted(known)})
-    by_live = {bool(live): int(count) for live, count in given}
+    rows = connection.execute(_VALUES, {"rater": rater_id, "known": sorted(known)})
+    by_live = {bool(live): int(count) for live, count in rows}
     return sum(by_live.values()), total + by_live.get(False, 0)

@@ -33,9 +33,9 @@ def closing_answer(connection: Connection, rater_id: int) -> Closing | None:
 
 def answer_closing(study: Study, rater_id: int, answer: ClosingAnswerBase) -> None:
     """Store the rater's answer; a changed one is a further row, the same one none."""
-    given = Closing(answer.recognized, answer.comment)
+    new = Closing(answer.recognized, answer.comment)
     with study.write() as connection:
-        if closing_answer(connection, rater_id) != given:
+        if closing_answer(connection, rater_id) != new:
             connection.execute(
                 insert(table(ClosingAnswer)).values(**answer.model_dump(), rater_id=rater_id)
             )

@@ -78,7 +78,9 @@ def show_comparison(
         The comparison does not exist, or it was not opened by this rater.
     """
     mine = rater_comparisons(connection, study.config, rater_id)
-    place = next((i for i, one in enumerate(mine) if one.public_id == public_id), None)
+    place = next(
+        (i for i, comparison in enumerate(mine) if comparison.public_id == public_id), None
+    )
     if place is None or not mine[place].opened:
         raise NotYoursError
     here = mine[place]
@@ -96,13 +98,13 @@ def show_comparison(
         ).where(q.c.id == here.query_id)
     ).one()
     shared, sides = _sides(connection, here, with_passages="context" in fields)
-    before = next((one for one in reversed(mine[:place]) if one.opened), None)
-    after = next((one for one in mine[place + 1 :] if one.opened), None)
+    before = next((comparison for comparison in reversed(mine[:place]) if comparison.opened), None)
+    after = next((comparison for comparison in mine[place + 1 :] if comparison.opened), None)
     return ComparisonView(
         public_id=here.public_id,
         number=place + 1,
         total=len(mine),
-        done=sum(one.decided for one in mine),
+        done=sum(comparison.decided for comparison in mine),
         language=language_of(query.attributes, study.config),
         fields=fields,
         question=query.text if "question" in fields else None,
@@ -123,11 +125,15 @@ def _sides(
     r = table(Response)
     rows: Any = connection.execute(select(r.c.id, r.c.text).where(r.c.id.in_(here.shown)))
     texts = {row.id: row.text for row in rows}
-    given = {one: _passages(connection, one) if with_passages else None for one in here.shown}
-    first, second = here.shown
-    shared = given[first] if given[first] == given[second] else None
-    own = {one: None if shared is not None else passages for one, passages in given.items()}
-    return shared, (Side(1, texts[first], own[first]), Side(2, texts[second], own[second]))
+    first, second = (
+        _passages(connection, response) if with_passages else None for response in here.shown
+    )
+    shared = first if first == second else None
+    separate = (None, None) if shared is not None else (first, second)
+    return shared, (
+        Side(1, texts[here.shown[0]], separate[0]),
+        Side(2, texts[here.shown[1]], separate[1]),
+    )
 
 
 def _passages(connection: Connection, response_id: int) -> tuple[str, ...]:
@@ -146,12 +152,12 @@ def options(config: StudyConfig, *, swapped: bool) -> tuple[Option, ...]:
     offered = points(config.preferences.scale)
     a_better = [value for value in reversed(offered) if value < 0]
     b_better = [value for value in offered if value > 0]
-    found = []
+    ordered = []
     for value in reversed(offered) if swapped else offered:
         side = b_better if value > 0 else a_better
         if value == 0:
-            found.append(Option(value, 0, 1, 1))
+            ordered.append(Option(value, 0, 1, 1))
             continue
         shown_first = (value > 0) == swapped
-        found.append(Option(value, 1 if shown_first else 2, side.index(value) + 1, len(side)))
-    return tuple(found)
+        ordered.append(Option(value, 1 if shown_first else 2, side.index(value) + 1, len(side)))
+    return tuple(ordered)

@@ -181,7 +181,7 @@ def _of_attempt(
         for p in work.pages
         if p.is_feedback and p.phase == page.phase and p.item.round == page.item.round
     ][-1]
-    newest = max(one.round for one in work.passes if one.phase == page.phase)
+    newest = max(pass_.round for pass_ in work.passes if pass_.phase == page.phase)
     if page.phase != "training" or page is not last or page.item.round != newest:
         return None
     state = training_state(connection, study, rater_id)
@@ -223,10 +223,10 @@ def _others(
     rng = np.random.default_rng([study.config.seed, _NUMBERING, response_id, rater_id])
     # Numbers differ by response, so that raters cannot be recognized.
     order = [raters[i] for i in rng.permutation(len(raters))]
-    found: dict[str, list[OtherView]] = defaultdict(list)
+    views: dict[str, list[OtherView]] = defaultdict(list)
     by_assignment: dict[int, int] = {row.id: row.rater_id for row in rows}
     for (assignment, key), rating in blind.items():
-        found[key].append(
+        views[key].append(
             OtherView(
                 order.index(by_assignment[assignment]) + 1,
                 rating.value,
@@ -236,7 +236,7 @@ def _others(
                 tuple(rating.flags),
             )
         )
-    return {key: tuple(sorted(some, key=lambda one: one.number)) for key, some in found.items()}
+    return {key: tuple(sorted(some, key=lambda view: view.number)) for key, some in views.items()}
 
 
 def _judge(connection: Connection, study: Study, response_id: int) -> dict[str, JudgeView]:
@@ -245,7 +245,7 @@ def _judge(connection: Connection, study: Study, response_id: int) -> dict[str, 
     if name is None:
         return {}
     versions = study.construct_versions(connection)
-    found = {}
+    views = {}
     for score in answers_that_count(connection, [response_id]):
         spec = study.config.construct_spec(score.construct_key)
         if spec is None or (score.run, score.construct_version) != (
@@ -255,13 +255,13 @@ def _judge(connection: Connection, study: Study, response_id: int) -> dict[str, 
             continue
         scale = study.config.scale(score.construct_key, name) or spec.scale
         ends = (scale.min, scale.max)
-        found[score.construct_key] = JudgeView(
+        views[score.construct_key] = JudgeView(
             score.value,
             score.missing_reason,
             None if score.reason is None else quoted(score.reason, _LONGEST_REASON),
             None if ends == (spec.scale.min, spec.scale.max) else ends,
         )
-    return found
+    return views
 
 
 def _blind(connection: Connection, assignments: list[int]) -> dict[tuple[int, str], Row[Any]]:

@@ -49,20 +49,20 @@ def decided_comparisons(
     of_rater = d.c.comparison_id.in_(select(c.c.id).where(c.c.rater_id == rater_id))
     rows: Any = connection.execute(select(newest_decisions(of_rater)))
     newest = {row.comparison_id: row for row in rows}
-    found = []
-    for number, one in enumerate(mine, 1):
-        row = newest.get(one.id)
-        if row is None or not one.opened:
+    dated = []
+    for number, comparison in enumerate(mine, 1):
+        row = newest.get(comparison.id)
+        if row is None or not comparison.opened:
             continue
-        spec = config.construct_spec(one.construct_key)
-        offered = options(config, swapped=one.swapped)
+        spec = config.construct_spec(comparison.construct_key)
+        offered = options(config, swapped=comparison.swapped)
         chosen = next((option for option in offered if option.value == row.value), None)
         entry = HistoryComparison(
-            public_id=one.public_id,
-            query_id=one.query_id,
+            public_id=comparison.public_id,
+            query_id=comparison.query_id,
             number=number,
             total=len(mine),
-            name=one.construct_key if spec is None else spec.name,
+            name=comparison.construct_key if spec is None else spec.name,
             language=config.rating.language,
             option=chosen,
             status=row.status,
@@ -71,9 +71,9 @@ def decided_comparisons(
             saved_at=row.created_at,
         )
         # Ordered by the decisions' ids, which do not depend on a clock.
-        found.append((row.id, entry))
-    found.sort(key=lambda pair: pair[0], reverse=True)
-    return [entry for _, entry in found]
+        dated.append((row.id, entry))
+    dated.sort(key=lambda pair: pair[0], reverse=True)
+    return [entry for _, entry in dated]
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class HistoryStep:
     @property
     def saved_at(self) -> datetime:
         """When it was worked on last."""
-        return max(one.saved_at for one in self.answers)
+        return max(answer.saved_at for answer in self.answers)
 
 
 @dataclass(frozen=True)
@@ -133,11 +133,13 @@ def history(
     """
     work = rater_work(connection, config, rater_id)
     # From the first page of the repeat to its last, also while none of it is open.
-    again = {one.query_id for one in work.passes if one.repeat and one.begun and one.is_left}
+    again = {
+        pass_.query_id for pass_ in work.passes if pass_.repeat and pass_.begun and pass_.is_left
+    }
     newest = _newest(connection, rater_id)
-    found = []
+    rated = []
     left_out = False
-    for page_of_step, step in ((one, step) for one in work.pages for step in one.steps):
+    for page_of_step, step in ((page_, step) for page_ in work.pages for step in page_.steps):
         mine = [
             (key, rating)
             for key in step.construct_keys
@@ -150,16 +152,19 @@ def history(
             continue
         # Ordered by the ratings' ids, which do not depend on a clock.
         last = max(rating_id for _, (rating_id, _) in mine)
-        found.append(
+        rated.append(
             (last, _done(config, page_of_step, step, [(key, stored) for key, (_, stored) in mine]))
         )
-    found.sort(key=lambda one: one[0], reverse=True)
+    rated.sort(key=lambda pair: pair[0], reverse=True)
     comparisons = decided_comparisons(connection, config, rater_id)
-    shown = [one for one in comparisons if one.query_id not in again]
+    shown = [entry for entry in comparisons if entry.query_id not in again]
     left_out = left_out or len(shown) < len(comparisons)
     # Both lists keep their own order, whatever the clock did.
-    lists: tuple[list[HistoryStep | HistoryComparison], ...] = ([one for _, one in found], [*shown])
-    everything = list(merge(*lists, key=lambda one: one.saved_at, reverse=True))
+    lists: tuple[list[HistoryStep | HistoryComparison], ...] = (
+        [entry for _, entry in rated],
+        [*shown],
+    )
+    everything = list(merge(*lists, key=lambda entry: entry.saved_at, reverse=True))
     pages = max(1, -(-len(everything) // size))
     page = min(max(1, page), pages)
     here = everything[(page - 1) * size : page * size]

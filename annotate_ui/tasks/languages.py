@@ -37,7 +37,7 @@ def languages_of(
         named = [named]
     if not isinstance(named, (list, tuple)) or not named:
         return None
-    return frozenset(_primary(str(one)) for one in named)
+    return frozenset(_primary(str(name)) for name in named)
 
 
 def can_read(languages: frozenset[str] | None, attributes: dict[str, Any]) -> bool:

@@ -15,9 +15,9 @@ from annotate_ui.tasks.languages import can_read, languages_of
 from annotate_ui.tasks.slot_queue import (
     TakenSlot,
     free_query,
+    main_queries,
     most_queries,
     next_position,
-    queries_held,
 )
 from study.facts.slots import OWN_CHANNEL, is_live
 from study.schema import Assignment, AssignmentBase, CheckPair, Query, Response, table
@@ -50,8 +50,8 @@ def calibrate(connection: Connection, study: Study, rater_id: int) -> int:
         return 0
     if free_query(connection, study, rater_id) is None:
         return 0
-    found = _calibration_of_others(connection) or _drawn_calibration(connection, study)
-    queries = list(_readable(connection, study, rater_id, found).values())
+    by_query = _calibration_of_others(connection) or _drawn_calibration(connection, study)
+    queries = list(_readable(connection, study, rater_id, by_query).values())
     rng = np.random.default_rng([study.config.seed, _CALIBRATING, rater_id])
     place = next_position(connection, rater_id)
     rows: list[dict[str, Any]] = []
@@ -77,13 +77,13 @@ def check(
         return None
     rng = np.random.default_rng([study.config.seed, _CHECKING, rater_id, taken[0].query_id, 1])
     shuffled = [taken[i] for i in rng.permutation(len(taken))]
-    found = _check_for(connection, study, rater_id, shuffled)
-    if found is None:
+    copied = _check_for(connection, study, rater_id, shuffled)
+    if copied is None:
         return None
-    response, like = found
+    response, like = copied
     piece = _Piece(response, like.construct_keys, like.round, like.layout)
     # Somewhere among the others: every second place was left free.
-    place = min(one.position for one in taken) - 1 + 2 * int(rng.integers(len(taken) + 1))
+    place = min(slot.position for slot in taken) - 1 + 2 * int(rng.integers(len(taken) + 1))
     row = _row(study, rater_id, piece, "check", place, rng)
     row.update(repeat=like.repeat, leased_until=like.leased_until)
     connection.execute(insert(table(Assignment)), [row])
@@ -117,7 +117,7 @@ def _row(
 def _calibration_of_others(connection: Connection) -> dict[int, list[_Piece]]:
     """Return the calibration of all raters, by query."""
     a, r = table(Assignment), table(Response)
-    found: dict[int, dict[tuple[int, int], _Piece]] = defaultdict(dict)
+    by_query: dict[int, dict[tuple[int, int], _Piece]] = defaultdict(dict)
     for row in connection.execute(
         select(a.c.response_id, r.c.query_id, a.c.construct_keys, a.c.round, a.c.layout)
         .join_from(a, r, a.c.response_id == r.c.id)
@@ -125,8 +125,8 @@ def _calibration_of_others(connection: Connection) -> dict[int, list[_Piece]]:
         .order_by(a.c.id)
     ):
         piece = _Piece(row.response_id, tuple(row.construct_keys), row.round, row.layout)
-        found[row.query_id].setdefault((row.response_id, row.round), piece)
-    return {query: list(pieces.values()) for query, pieces in found.items()}
+        by_query[row.query_id].setdefault((row.response_id, row.round), piece)
+    return {query: list(pieces.values()) for query, pieces in by_query.items()}
 
 
 def _drawn_calibration(connection: Connection, study: Study) -> dict[int, list[_Piece]]:
@@ -152,25 +152,25 @@ def _drawn_calibration(connection: Connection, study: Study) -> dict[int, list[_
         everything=False,
     )
     rounds = rounds_of(specs, study.config.seed, None)
-    found: dict[int, list[_Piece]] = {query: [] for query in queries}
+    by_query: dict[int, list[_Piece]] = {query: [] for query in queries}
     for answer in answers:
-        if answer.query not in found:
+        if answer.query not in by_query:
             continue
         keys = [spec.key for spec in specs if answer.shows(spec)]
         passes = [(key,) for key in keys] if design.one_construct_a_pass else [tuple(keys)]
-        for one in passes:
-            which = rounds[one[0]] if design.one_construct_a_pass else 0
-            found[answer.query].append(_Piece(answer.id, one, which, design.layout))
-    return found
+        for pass_keys in passes:
+            which = rounds[pass_keys[0]] if design.one_construct_a_pass else 0
+            by_query[answer.query].append(_Piece(answer.id, pass_keys, which, design.layout))
+    return by_query
 
 
 def _readable(
-    connection: Connection, study: Study, rater_id: int, found: dict[int, list[_Piece]]
+    connection: Connection, study: Study, rater_id: int, by_query: dict[int, list[_Piece]]
 ) -> dict[int, list[_Piece]]:
     languages, q = languages_of(connection, study.config, rater_id), table(Query)
-    rows = connection.execute(select(q.c.id, q.c.attributes).where(q.c.id.in_(found)))
+    rows = connection.execute(select(q.c.id, q.c.attributes).where(q.c.id.in_(by_query)))
     able = {row.id for row in rows if can_read(languages, row.attributes)}
-    return {query: pieces for query, pieces in found.items() if query in able}
+    return {query: pieces for query, pieces in by_query.items() if query in able}
 
 
 def _is_due(
@@ -188,7 +188,7 @@ def _is_due(
     most = most_queries(connection, rater_id)
     share = 1 / _QUERIES_A_CHECK
     if most is not None:
-        left = most - len(queries_held(connection, rater_id)) + 1
+        left = most - len(main_queries(connection, rater_id)) + 1
         share = (number - assigned) / max(left, 1)
     rng = np.random.default_rng([study.config.seed, _CHECKING, rater_id, taken[0].query_id])
     return bool(rng.random() < share)
@@ -204,7 +204,9 @@ def _check_for(
 
     a, c, r = table(Assignment), table(CheckPair), table(Response)
     falling = expected_lower(study.config.constructs)
-    originals = {one.response_id: one for one in taken if set(falling) & set(one.construct_keys)}
+    originals = {
+        slot.response_id: slot for slot in taken if set(falling) & set(slot.construct_keys)
+    }
     mine = select(a.c.response_id).where(a.c.rater_id == rater_id)
     existing = connection.execute(
         select(c.c.original_id, c.c.damaged_id)
@@ -218,8 +220,8 @@ def _check_for(
     measured = [answer.id for answer in sampling_frame(connection).answers]
     reading = WordCounts(connection, study.config.constructs)
     copies = Copies(connection, study.config.seed, measured, reading, dry_run=False)
-    for original, one in originals.items():
+    for original, slot in originals.items():
         copy = copies.of(original, falling) if original in long_enough else None
         if copy is not None:
-            return copy, one
+            return copy, slot
     return None

@@ -84,7 +84,9 @@ def _saves(connection: Connection, rater_id: int) -> Iterator[tuple[datetime, fl
         .order_by(d.c.id.desc())
         .limit(_MOST),
     ]
-    rated, decided = [[(row[0], row[1]) for row in connection.execute(one)] for one in newest]
+    rated, decided = [
+        [(row[0], row[1]) for row in connection.execute(statement)] for statement in newest
+    ]
     # Comparisons come after ratings, so the two are rarely mixed; within each the order is that
     # of saving.
     if not decided or not rated:
@@ -109,14 +111,14 @@ def repeats(connection: Connection, config: StudyConfig, work: Work, rater_id: i
     A pass that was begun is continued at any time. Others come in their order, those that
     are due before those that are not.
     """
-    left = [one for one in work.passes if one.phase == "repeats" and one.is_left]
+    left = [pass_ for pass_ in work.passes if pass_.phase == "repeats" and pass_.is_left]
     if not left:
         return Repeats(None, None)
     saves = _saves_by_query(connection, rater_id)
     waiting = []
-    for one in left:
-        page = next(page for page in one.pages if page.is_left)
-        due = None if one.begun else _due(config, one.query_id, one.repeat, saves)
+    for pass_ in left:
+        page = next(page for page in pass_.pages if page.is_left)
+        due = None if pass_.begun else _due(config, pass_.query_id, pass_.repeat, saves)
         if due is None:
             return Repeats(page, None)
         waiting.append(due)

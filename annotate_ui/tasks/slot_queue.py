@@ -60,7 +60,7 @@ def free_query(connection: Connection, study: Study, rater_id: int) -> Row[Any] 
         return None
     had = _had(connection, rater_id)
     languages = languages_of(connection, study.config, rater_id)
-    queries = queries_held(connection, rater_id)
+    queries = main_queries(connection, rater_id)
     most = most_queries(connection, rater_id)
     only = queries if most is not None and len(queries) >= most else None
     shown = _shown_later_stages(connection, rater_id)
@@ -220,19 +220,19 @@ def _free_for(rater_id: int) -> Select[Any]:
 def _had(connection: Connection, rater_id: int) -> dict[tuple[int, int], set[str]]:
     """Return the constructs that a rater was ever given, by response and repeat."""
     a = table(Assignment)
-    found: dict[tuple[int, int], set[str]] = {}
+    constructs: dict[tuple[int, int], set[str]] = {}
     for row in connection.execute(
         select(a.c.response_id, a.c.repeat, a.c.construct_keys).where(a.c.rater_id == rater_id)
     ):
-        found.setdefault((row.response_id, row.repeat), set()).update(row.construct_keys)
-    return found
+        constructs.setdefault((row.response_id, row.repeat), set()).update(row.construct_keys)
+    return constructs
 
 
 def _is_new(slot: Row[Any], had: Mapping[tuple[int, int], set[str]]) -> bool:
     return had.get((slot.response_id, slot.repeat), set()).isdisjoint(slot.construct_keys)
 
 
-def queries_held(connection: Connection, rater_id: int) -> set[int]:
+def main_queries(connection: Connection, rater_id: int) -> set[int]:
     """Return the queries that a rater has in the main work, without those that went to others."""
     a, r = table(Assignment), table(Response)
     return set(
@@ -280,9 +280,9 @@ def _release_checks(connection: Connection, query_id: int, raters: Iterable[int]
 def most_queries(connection: Connection, rater_id: int) -> int | None:
     """Return how many queries a rater who enrolled is handed at most; None: no bound."""
     n, e = table(Enrolment), table(EnrolmentLink)
-    found: int | None = connection.execute(
+    most: int | None = connection.execute(
         select(e.c.queries_each)
         .join_from(n, e, n.c.link_id == e.c.id)
         .where(n.c.rater_id == rater_id)
     ).scalar()
-    return found
+    return most

@@ -39,19 +39,19 @@ def stages(constructs: Iterable[ConstructSpec], *, staged: bool = True) -> tuple
     by_number: dict[int, list[ConstructSpec]] = {}
     for construct in constructs:
         by_number.setdefault(_number(construct) if staged else _ALL, []).append(construct)
-    found: list[Stage] = []
+    ordered: list[Stage] = []
     seen: set[Sees] = set()
     for number in sorted(by_number):
         together = by_number[number]
         seen.update(field for construct in together for field in construct.sees)
-        found.append(
+        ordered.append(
             Stage(
                 number=number,
                 construct_keys=frozenset(construct.key for construct in together),
                 fields=in_order(seen),
             )
         )
-    return tuple(found)
+    return tuple(ordered)
 
 
 def stages_of(config: StudyConfig, construct_keys: Iterable[str]) -> tuple[Stage, ...]:
@@ -65,8 +65,8 @@ def stages_of(config: StudyConfig, construct_keys: Iterable[str]) -> tuple[Stage
 
 def in_order(fields: Iterable[Sees]) -> tuple[Sees, ...]:
     """Return fields in the order of a page, each once."""
-    found = set(fields)
-    return tuple(field for field in FIELDS if field in found)
+    unique = set(fields)
+    return tuple(field for field in FIELDS if field in unique)
 
 
 _ALL = 3

@@ -265,10 +265,10 @@ def _shared(
     passages: Sequence[tuple[PassageView, ...] | None],
 ) -> tuple[PassageView, ...] | None:
     """Return the passages of a page where all its responses have the same, opened in any."""
-    if any(own is None for own in passages):
+    if any(shown is None for shown in passages):
         return None
-    known = [own for own in passages if own is not None]
-    if len({tuple((p.position, p.text) for p in own) for own in known}) > 1:
+    known = [shown for shown in passages if shown is not None]
+    if len({tuple((p.position, p.text) for p in shown) for shown in known}) > 1:
         return None
     return tuple(
         PassageView(same[0].position, same[0].text, any(p.opened for p in same))

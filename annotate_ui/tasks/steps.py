@@ -46,7 +46,7 @@ class Work:
     @cached_property
     def pages(self) -> tuple[TaskPage, ...]:
         """The pages of the work, in order."""
-        return tuple(page for one in self.passes for page in one.pages)
+        return tuple(page for pass_ in self.passes for page in pass_.pages)
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
@@ -56,37 +56,38 @@ class Work:
     @property
     def frontier(self) -> Step | None:
         """The first step that is not done, due or not. None when all are."""
-        left = (step for one in self.passes if one.is_left for step in one.steps)
+        left = (step for pass_ in self.passes if pass_.is_left for step in pass_.steps)
         return next((step for step in left if step.is_left), None)
 
     def turn(self, phase: Phase) -> TaskPage | None:
         """Return the first page of a part of the work that is still to do."""
-        mine = (one for one in self.passes if one.phase == phase and one.is_left)
-        return next((page for one in mine for page in one.pages if page.is_left), None)
+        mine = (pass_ for pass_ in self.passes if pass_.phase == phase and pass_.is_left)
+        return next((page for pass_ in mine for page in pass_.pages if page.is_left), None)
 
     def find(self, public_id: str, stage: int) -> Step | None:
         """Return the step at this address, if it is this rater's."""
-        steps = (s for one in self._with(public_id) for s in one.steps)
+        steps = (s for pass_ in self._with(public_id) for s in pass_.steps)
         at = (public_id, stage)
         return next((s for s in steps if (s.item.public_id, s.stage.number) == at), None)
 
     def page_of(self, step: Step) -> TaskPage:
         """Return the page that shows a step."""
-        pages = (page for one in self._with(step.item.public_id) for page in one.pages)
+        pages = (page for pass_ in self._with(step.item.public_id) for page in pass_.pages)
         return next(page for page in pages if step in page.steps)
 
     def feedback_of(self, public_id: str) -> TaskPage | None:
         """Return the feedback on a response, if it is this rater's."""
-        pages = (page for one in self._with(public_id) for page in one.pages)
+        pages = (page for pass_ in self._with(public_id) for page in pass_.pages)
         return next((p for p in pages if p.is_feedback and p.item.public_id == public_id), None)
 
     def before(self, page: TaskPage) -> TaskPage | None:
         """Return the opened page before this one; no way leads from a repeat to first values."""
         place = self._places[page.item.public_id]
         here = self.passes[place].pages
-        begun = (one for one in reversed(self.passes[:place]) if one.begun)
+        begun = (pass_ for pass_ in reversed(self.passes[:place]) if pass_.begun)
         earlier: Iterator[TaskPage] = chain(
-            reversed(here[: here.index(page)]), (p for one in begun for p in reversed(one.pages))
+            reversed(here[: here.index(page)]),
+            (p for pass_ in begun for p in reversed(pass_.pages)),
         )
         if page.phase == "repeats":
             earlier = (p for p in earlier if p.phase == "repeats")
@@ -96,14 +97,14 @@ class Work:
         """Return the opened page after this one."""
         place = self._places[page.item.public_id]
         here = self.passes[place].pages
-        begun = (one for one in self.passes[place + 1 :] if one.begun)
-        later = chain(here[here.index(page) + 1 :], (p for one in begun for p in one.pages))
+        begun = (pass_ for pass_ in self.passes[place + 1 :] if pass_.begun)
+        later = chain(here[here.index(page) + 1 :], (p for pass_ in begun for p in pass_.pages))
         return next((p for p in later if p.opened), None)
 
     @cached_property
     def _places(self) -> dict[str, int]:
         """The place of each item's pass."""
-        return {item.public_id: n for n, one in enumerate(self.passes) for item in one.items}
+        return {item.public_id: n for n, pass_ in enumerate(self.passes) for item in pass_.items}
 
     def _with(self, public_id: str) -> tuple[Pass, ...]:
         """Return the pass of an item; none if the item is not this rater's."""
@@ -118,9 +119,9 @@ class Work:
         """
         return any(
             item.rated and item.complete
-            for one in self.passes
-            if one.phase != "training"
-            for item in one.items
+            for pass_ in self.passes
+            if pass_.phase != "training"
+            for item in pass_.items
         )
 
     @property
@@ -128,11 +129,11 @@ class Work:
         """Count the values that are done; slots that were handed on count with their values."""
         queries: dict[tuple[int, int], bool] = {}
         done = total = 0
-        for one in self.passes:
-            if one.phase == "training":
+        for pass_ in self.passes:
+            if pass_.phase == "training":
                 continue
-            key = one.query_id, one.repeat
-            for item in one.items:
+            key = pass_.query_id, pass_.repeat
+            for item in pass_.items:
                 rated = len(item.rated.intersection(item.construct_keys))
                 done += rated
                 total += rated if item.replaced else len(item.construct_keys)

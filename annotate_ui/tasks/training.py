@@ -70,7 +70,7 @@ def training_state(connection: Connection, study: Study, rater_id: int) -> Train
     """Return how far a rater is with the training."""
     design = study.config.design
     attempts = _attempts(connection, study, rater_id) if design.training else []
-    shares = tuple(one.share for one in attempts if one.share is not None)
+    shares = tuple(attempt.share for attempt in attempts if attempt.share is not None)
 
     why = _why(connection, study, rater_id, attempts)
     return TrainingState(
@@ -96,7 +96,9 @@ def _why(
     why: Why = "under_way"
     if not design.training:
         why = "not_asked"
-    elif any(one.share is not None and one.share >= design.pass_mark for one in attempts):
+    elif any(
+        attempt.share is not None and attempt.share >= design.pass_mark for attempt in attempts
+    ):
         why = "passed"
     elif _was_readmitted(connection, rater_id):
         why = "readmitted"
@@ -131,10 +133,10 @@ def begin_attempt(connection: Connection, study: Study, rater_id: int) -> int:
     )
     place = next_position(connection, rater_id)
     rows = []
-    for offset, one in enumerate(chosen):
+    for offset, response in enumerate(chosen):
         row = AssignmentBase(
             construct_keys=[
-                one.construct_keys[i] for i in rng.permutation(len(one.construct_keys))
+                response.construct_keys[i] for i in rng.permutation(len(response.construct_keys))
             ],
             purpose="training",
             position=place + offset,
@@ -144,7 +146,7 @@ def begin_attempt(connection: Connection, study: Study, rater_id: int) -> int:
             {
                 **row.model_dump(),
                 "rater_id": rater_id,
-                "response_id": one.response_id,
+                "response_id": response.response_id,
                 "config_hash": study.config_hash,
             }
         )
@@ -249,9 +251,9 @@ def _draw(
     shuffled = [material[i] for i in rng.permutation(len(material))]
     times: dict[int, int] = defaultdict(int)
     ranked: list[tuple[bool, int, int]] = []
-    for place, one in enumerate(shuffled):
-        ranked.append((one.query_id in busy, times[one.query_id], place))
-        times[one.query_id] += 1
+    for place, response in enumerate(shuffled):
+        ranked.append((response.query_id in busy, times[response.query_id], place))
+        times[response.query_id] += 1
     return [shuffled[place] for *_, place in sorted(ranked)[:count]]
 
 

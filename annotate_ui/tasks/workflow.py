@@ -80,10 +80,10 @@ def open_next(study: Study, rater_id: int) -> Opened:
         gate = open_gate(connection, study, rater_id)
         if gate is not None:
             return Opened(gate)
-        found = _next(connection, study, rater_id)
-        if found.page is not None:
-            _record(connection, found.page)
-        return found
+        opened = _next(connection, study, rater_id)
+        if opened.page is not None:
+            _record(connection, opened.page)
+        return opened
 
 
 def all_done(connection: Connection, study: Study, rater_id: int) -> bool:
@@ -102,7 +102,7 @@ def all_done(connection: Connection, study: Study, rater_id: int) -> bool:
 def _next(connection: Connection, study: Study, rater_id: int) -> Opened:
     """Return what is next, after assigning what it needs."""
     work = rater_work(connection, study.config, rater_id)
-    found = (
+    opened = (
         _training(connection, study, rater_id, work)
         or _calibration(connection, study, rater_id, work)
         or _main(connection, study, rater_id, work)
@@ -110,8 +110,8 @@ def _next(connection: Connection, study: Study, rater_id: int) -> Opened:
         or _repeats(connection, study, rater_id, work)
         or _adjudication(connection, study, rater_id, work)
     )
-    if found is not None:
-        return found
+    if opened is not None:
+        return opened
     # A rater who has worked is done, even if slots of others may become free later: raters get
     # their completion code without waiting for others.
     made, _ = comparisons_done(connection, study, rater_id)
@@ -140,7 +140,7 @@ def _training(connection: Connection, study: Study, rater_id: int, work: Work) -
 
 def _calibration(connection: Connection, study: Study, rater_id: int, work: Work) -> Opened | None:
     page = work.turn("calibration")
-    if page is None and all(one.phase == "training" for one in work.passes):
+    if page is None and all(pass_.phase == "training" for pass_ in work.passes):
         lock_slots(connection)
         if calibrate(connection, study, rater_id):
             page = rater_work(connection, study.config, rater_id).turn("calibration")

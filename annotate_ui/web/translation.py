@@ -130,7 +130,9 @@ def install_words(app: Flask, words: NullTranslations, language: str = "en") -> 
     app.jinja_env.add_extension("jinja2.ext.i18n")
     app.jinja_env.install_gettext_callables(  # type: ignore[attr-defined]
         lambda text: _escaped(_words().ugettext(text), text),
-        lambda one, many, count: _escaped(_words().ungettext(one, many, count), one, many),
+        lambda singular, plural, count: _escaped(
+            _words().ungettext(singular, plural, count), singular, plural
+        ),
         newstyle=True,
     )
     app.context_processor(_interface)
@@ -142,9 +144,9 @@ def gettext(text: str, **values: Any) -> str:
     return translated % values if values else translated
 
 
-def ngettext(one: str, many: str, count: int, **values: Any) -> str:
+def ngettext(singular: str, plural: str, count: int, **values: Any) -> str:
     """Return the text for a count; `%(num)s` in it is the count."""
-    return _words().ungettext(one, many, count) % {"num": count, **values}
+    return _words().ungettext(singular, plural, count) % {"num": count, **values}
 
 
 def mark(text: str) -> str:

@@ -192,12 +192,12 @@ def rater_progress(connection: Connection, records: CampaignRecords) -> list[Rat
     )
     sums = sums.join(of_ratings.astype(int).groupby(entered["rater_id"]).sum(), how="outer")
     counts = sums.reindex(list(people)).fillna(0).astype(int).to_dict("index")
-    found = []
+    progress = []
     for id_ in sorted(people, key=lambda id_: _by_number(people[id_])):
         decided, total, _ = compared.get(id_, (0, 0, 0.0))
         number: dict[str, int] = {str(name): count for name, count in counts[id_].items()}
         number["own_left"] += total - decided
-        found.append(
+        progress.append(
             RaterProgress(
                 rater=people[id_],
                 comparisons=total,
@@ -207,7 +207,7 @@ def rater_progress(connection: Connection, records: CampaignRecords) -> list[Rat
                 **number,
             )
         )
-    return found
+    return progress
 
 
 def comparisons(connection: Connection) -> dict[int, tuple[int, int, float]]:
@@ -315,7 +315,7 @@ def _recognized(connection: Connection) -> dict[str, int]:
 def _last_activity(connection: Connection) -> dict[int, datetime]:
     """Return when each rater was last shown or saved something."""
     a, c = table(Assignment), table(Comparison)
-    found: dict[int, datetime] = {}
+    latest_by_rater: dict[int, datetime] = {}
     for noun, owner, key in (
         (table(Rating), a, "assignment_id"),
         (table(Reveal), a, "assignment_id"),
@@ -328,8 +328,10 @@ def _last_activity(connection: Connection) -> dict[int, datetime]:
             .group_by(owner.c.rater_id)
         )
         for rater, moment in rows:
-            found[rater] = max(moment, found.get(rater, datetime.min.replace(tzinfo=UTC)))
-    return found
+            latest_by_rater[rater] = max(
+                moment, latest_by_rater.get(rater, datetime.min.replace(tzinfo=UTC))
+            )
+    return latest_by_rater
 
 
 def _links(connection: Connection) -> dict[int, Link]:

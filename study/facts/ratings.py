@@ -163,8 +163,8 @@ def human_scores(connection: Connection, edits: Edits) -> pd.DataFrame:
     again = rated_again(rows, rows["missing_reason"].eq("withdrawn"))
     rows.loc[again, "left_out"] = _AGAIN
     # Values from other places are stored in the order in which they were fetched, not rated.
-    own = rows["first_id"].where(rows["source"].eq(OWN_CHANNEL))
-    rows["position"] = own.groupby(rows["scorer"]).rank(method="first")
+    on_own_pages = rows["first_id"].where(rows["source"].eq(OWN_CHANNEL))
+    rows["position"] = on_own_pages.groupby(rows["scorer"]).rank(method="first")
     return rows.drop(columns=["entered_after_reveal", "first_id"])
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from annotate_ui.label_studio.annotation_reader import (
     COMMENT_ONLY,
-    GIVEN_TWICE,
+    ENTERED_TWICE,
     MISSING,
     NO_NUMBER,
     NOT_STORABLE,
@@ -88,7 +88,7 @@ def test_everything_else_that_may_be_wrong() -> None:
     twice = read(("QR", {"number": 1}), ("QR", {"number": 2}))
     assert (twice.answers, [one.reason for one in twice.invalid]) == (
         [],
-        [GIVEN_TWICE, GIVEN_TWICE],
+        [ENTERED_TWICE, ENTERED_TWICE],
     )
     strange = read(("QR", {"number": 1}), ("QR_flags", {"choices": ["c"]}), ("other", {}))
     assert len(strange.answers) == 1
