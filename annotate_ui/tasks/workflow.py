@@ -227,8 +227,8 @@ class Notice:
     title: str
     text: str
     at: datetime | None = None
-    """When the rater can continue, in UTC; `%(time)s` in the text stands for it, and `%%` for a
-    percent sign."""
+    """When the rater can continue, in UTC; `%(time)s` in the text is replaced by it, and
+    `%%` by a percent sign."""
 
 
 def notice(
@@ -258,16 +258,17 @@ def _paused(message: str | None, _: Words) -> Notice | None:
         return None
     return Notice(
         _("The study is paused"),
-        message or _("Nothing new is opened for now. What you saved is kept; come back later."),
+        message or _("You cannot open new pages for now. What you saved is kept; come back later."),
     )
 
 
 def _training_failed(_: Words) -> Notice:
     return Notice(
-        _("The training ends here"),
+        _("The training is over"),
         _(
-            "Too few of your values lay in their expected range, and there is no further attempt. "
-            "The people who run the study see this and may let you go on; ask whoever invited you."
+            "Too few of your values were in the expected range, and no attempt is left. "
+            "The people who run the study can see this and may let you continue; ask the person "
+            "who invited you."
         ),
     )
 
@@ -276,8 +277,8 @@ def _break(from_: datetime, _: Words) -> Notice:
     return Notice(
         _("Time for a break"),
         _(
-            "You have rated for as long as one session lasts. Go on from %(time)s, or later. "
-            "Everything is saved."
+            "You have reached the maximum length of a session. You can continue at %(time)s "
+            "or later. Everything is saved."
         ),
         from_.astimezone(UTC),
     )
@@ -285,10 +286,10 @@ def _break(from_: datetime, _: Words) -> Notice:
 
 def _later(from_: datetime, _: Words) -> Notice:
     return Notice(
-        _("More comes later"),
+        _("You will have more to rate later"),
         _(
-            "Some questions are asked a second time, in another session. Come back from %(time)s "
-            "on. Everything is saved."
+            "Some questions are asked a second time, in another session. Come back at %(time)s "
+            "or later. Everything is saved."
         ),
         from_.astimezone(UTC),
     )
@@ -296,6 +297,6 @@ def _later(from_: datetime, _: Words) -> Notice:
 
 def _waiting(_: Words) -> Notice:
     return Notice(
-        _("There is nothing to rate for you right now"),
-        _("What is left is with other raters. Come back later and press the button again."),
+        _("There is nothing for you to rate at the moment"),
+        _("Other raters are working on what is left. Come back later and press the button again."),
     )

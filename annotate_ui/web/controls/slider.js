@@ -54,7 +54,7 @@ register("slider", (box, { scale, draft, commit }) => {
     afterKeys();
   });
   // Three ends of a press: it moved; it did not (the middle, before the first touch); it came back
-  // to where it began and was let go beside the slider.
+  // to where it began and was released outside the slider.
   slider.addEventListener("change", () => press.target === slider && release());
   slider.addEventListener("click", (event) => event.detail > 0 && release());
   addEventListener("pointerup", () => setTimeout(() => moved && press.target === slider && release(), 50));

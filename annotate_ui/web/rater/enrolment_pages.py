@@ -41,7 +41,7 @@ _REFUSED = {
         503,
         "paused",
         mark("The study is paused"),
-        mark("Nothing new is opened for now. What you saved is kept; come back later."),
+        mark("Nobody can join for now. Come back later."),
         "",
         None,
     ),

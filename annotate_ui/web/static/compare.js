@@ -10,7 +10,7 @@ import { _, clockTime } from "./words.js";
 const element = (id) => document.getElementById(id);
 const panel = element("panel");
 const form = element("choice");
-const radios = [...form.elements.said];
+const radios = [...form.elements.choice];
 const scale = radios.filter((radio) => !["cannot_judge", "skipped"].includes(radio.value));
 const { rater, key, saveUrl, nextUrl, forwardUrl } = panel.dataset;
 const csrf = document.querySelector("meta[name=csrf-token]").content;
@@ -43,7 +43,7 @@ function content() {
   };
 }
 
-const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+const same = (content, other) => JSON.stringify(content) === JSON.stringify(other);
 
 function show({ value, status, reason, comment }) {
   const wanted = status === "rated" ? String(value) : status;
@@ -83,8 +83,8 @@ function commit(mine) {
   sent = { mine, key: queue.add(saveUrl, body, sent?.key) };
 }
 
-function settle({ kind, own, entry, mine, answer }) {
-  if (!own || entry.url !== saveUrl) {
+function settle({ kind, fromHere, entry, mine, answer }) {
+  if (!fromHere || entry.url !== saveUrl) {
     if (kind !== "saved") tellElsewhere(entry, mine);
     return;
   }

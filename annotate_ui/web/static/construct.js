@@ -15,7 +15,7 @@ const COMMENT_PAUSE = 800;
 // what was entered before something else was.
 export function openConstruct(section, { queue, store, clock, turned, changed, replaced }) {
   const find = (selector) => section.querySelector(selector);
-  const [field, cannot, comment, given] = [".value", ".cannot", ".comment", ".given"].map(find);
+  const [field, cannot, comment, entered] = [".value", ".cannot", ".comment", ".entered"].map(find);
   const track = find(".control");
   const [open, body, state, error, hint, count] = [".open", ".body", ".state", ".error", ".hint", ".count"].map(find);
   const boxes = [...section.querySelectorAll(".flag")];
@@ -99,7 +99,7 @@ export function openConstruct(section, { queue, store, clock, turned, changed, r
     cannot.setAttribute("aria-pressed", String(committed.status === "cannot_judge"));
     const left = comment.maxLength - comment.value.length;
     count.textContent = comment.value ? _("%(left)s characters left", { left: left.toLocaleString(locale) }) : "";
-    if (given) given.textContent = committed.status === "rated" ? showNumber(committed.value) : "";
+    if (entered) entered.textContent = committed.status === "rated" ? showNumber(committed.value) : "";
   }
 
   // Queues new content, unless it is what is there already. Returns whether it was new.

@@ -3,7 +3,7 @@
 import { showNumber } from "./scale.js";
 import { _ } from "./words.js";
 
-export const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+export const same = (content, other) => JSON.stringify(content) === JSON.stringify(other);
 
 export function contentOf({ value, status, reason, comment, flags }) {
   return {

@@ -39,18 +39,18 @@ export function watchFind() {
   // Pieces of plain text and marks; the passage's text is never read as HTML.
   function markIn({ text, words }, pattern) {
     const pieces = [];
-    const found = [];
+    const marks = [];
     let from = 0;
     for (const match of words.matchAll(pattern)) {
       const mark = document.createElement("mark");
       mark.textContent = match[0];
       pieces.push(words.slice(from, match.index), mark);
-      found.push(mark);
+      marks.push(mark);
       from = match.index + match[0].length;
     }
-    if (found.length === 0) return found;
+    if (marks.length === 0) return marks;
     text.replaceChildren(...pieces, words.slice(from));
-    return found;
+    return marks;
   }
 
   function tell() {
@@ -75,11 +75,11 @@ export function watchFind() {
     }
     const pattern = new RegExp(escaped(wanted).replace(/\s+/g, "\\s+"), "giu");
     const holding = new Set();
-    for (const one of passages) {
-      if (!one.text) continue;
-      const found = markIn(one, pattern);
-      if (found.length > 0) holding.add(one.passage);
-      matches.push(...found);
+    for (const passage of passages) {
+      if (!passage.text) continue;
+      const marks = markIn(passage, pattern);
+      if (marks.length > 0) holding.add(passage.passage);
+      matches.push(...marks);
     }
     fold(holding);
     for (const passage of holding) {

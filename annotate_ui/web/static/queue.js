@@ -19,10 +19,10 @@ function randomKey() {
 }
 
 // `changed()` runs when the queue's display may differ; `answered(event)` for each entry that came
-// back: {kind: saved | stale | invalid | refused, entry, mine, answer, own}. `mine` is the latest
-// content that built upon the entry; `own` is true if this page entered or restored it.
+// back: {kind: saved | stale | invalid | refused, entry, mine, answer, fromHere}. `mine` is the latest
+// content that built upon the entry; `fromHere` is true if this page entered or restored it.
 export function openQueue({ store, rater, csrf, changed, answered }) {
-  const own = new Map();
+  const entered = new Map();
   let running = false;
   let again = false;
   let failures = 0;
@@ -38,7 +38,7 @@ export function openQueue({ store, rater, csrf, changed, answered }) {
     const done = new Set(records().map((record) => record.key));
     const stored = store.read("queue", []).filter((entry) => !done.has(entry.body.key));
     const there = new Set(stored.map((entry) => entry.body.key));
-    const lost = [...own.values()].filter((entry) => !there.has(entry.body.key) && !done.has(entry.body.key));
+    const lost = [...entered.values()].filter((entry) => !there.has(entry.body.key) && !done.has(entry.body.key));
     return [...stored, ...lost];
   }
 
@@ -46,7 +46,7 @@ export function openQueue({ store, rater, csrf, changed, answered }) {
     const entry = { url, body: { ...body, key: randomKey() } };
     const queue = list();
     if (queue.some((other) => other.body.key === after)) entry.after = after;
-    own.set(entry.body.key, entry);
+    entered.set(entry.body.key, entry);
     store.write("queue", [...queue, entry]);
     changed();
     resume();
@@ -56,7 +56,7 @@ export function openQueue({ store, rater, csrf, changed, answered }) {
   // Entries that an earlier page left for this address and construct; from now on they are ours.
   function adopt(url, construct) {
     const entries = list().filter((entry) => entry.url === url && entry.body.construct === construct);
-    for (const entry of entries) own.set(entry.body.key, entry);
+    for (const entry of entries) entered.set(entry.body.key, entry);
     return entries;
   }
 
@@ -77,41 +77,41 @@ export function openQueue({ store, rater, csrf, changed, answered }) {
     let rest = list().filter((other) => other.body.key !== key);
     const dropped = [];
     for (const other of [...rest]) {
-      const built = other.after === key || dropped.some((one) => one.body.key === other.after);
+      const built = other.after === key || dropped.some((earlier) => earlier.body.key === other.after);
       if (!built) continue;
       if (kind === "stale") {
         // What builds upon it was entered without sight of what is stored now, too.
         dropped.push(other);
-        rest = rest.filter((one) => one !== other);
+        rest = rest.filter((waiting) => waiting !== other);
       } else {
         other.body.base_revision = kind === "saved" ? answer.revision : entry.body.base_revision;
         delete other.after;
-        if (own.has(other.body.key)) own.set(other.body.key, other);
+        if (entered.has(other.body.key)) entered.set(other.body.key, other);
       }
     }
     if (kind === "refused") store.write("refused", [...store.read("refused", []), { ...entry, answer }]);
     const mine = (dropped.at(-1) ?? entry).body;
-    const silent = dropped.map((other) => ({ key: other.body.key, kind: "dropped", told: true }));
-    const isOwn = own.delete(key);
-    const record = { key, kind, answer, entry, mine, told: isOwn || kind === "saved" };
+    const silent = dropped.map((other) => ({ key: other.body.key, kind: "dropped", announced: true }));
+    const isMine = entered.delete(key);
+    const record = { key, kind, answer, entry, mine, announced: isMine || kind === "saved" };
     store.write("answers", [...records(), record, ...silent].slice(-REMEMBERED));
     store.write("queue", rest);
-    dropped.forEach((other) => own.delete(other.body.key));
-    if (record.told) answered({ ...record, own: isOwn });
-    else setTimeout(tellUntold, GRACE);
+    dropped.forEach((other) => entered.delete(other.body.key));
+    if (record.announced) answered({ ...record, fromHere: isMine });
+    else setTimeout(announceMissed, GRACE);
   }
 
-  function markTold(keys) {
+  function markAnnounced(keys) {
     if (keys.length === 0) return;
-    const marked = records().map((record) => (keys.includes(record.key) ? { ...record, told: true } : record));
+    const marked = records().map((record) => (keys.includes(record.key) ? { ...record, announced: true } : record));
     store.write("answers", marked);
   }
 
   // Answers to entries whose own tab is closed, so that no failure stays unnoticed.
-  function tellUntold() {
-    const untold = records().filter((record) => record.told === false);
-    markTold(untold.map((record) => record.key));
-    untold.forEach((record) => answered({ ...record, own: false }));
+  function announceMissed() {
+    const missed = records().filter((record) => record.announced === false);
+    markAnnounced(missed.map((record) => record.key));
+    missed.forEach((record) => answered({ ...record, fromHere: false }));
   }
 
   function later(seconds) {
@@ -203,13 +203,13 @@ export function openQueue({ store, rater, csrf, changed, answered }) {
 
   store.watch((name) => {
     if (name === "answers") {
-      const mine = records().filter((record) => own.delete(record.key));
-      markTold(mine.filter((record) => record.told === false).map((record) => record.key));
-      mine.filter((record) => record.kind !== "dropped").forEach((record) => answered({ ...record, own: true }));
+      const mine = records().filter((record) => entered.delete(record.key));
+      markAnnounced(mine.filter((record) => record.announced === false).map((record) => record.key));
+      mine.filter((record) => record.kind !== "dropped").forEach((record) => answered({ ...record, fromHere: true }));
     }
     if (name === "answers" || name === "queue") changed();
   });
-  setTimeout(tellUntold, GRACE);
+  setTimeout(announceMissed, GRACE);
   addEventListener("online", resume);
   addEventListener("focus", resume);
   document.addEventListener("visibilitychange", () => (document.hidden ? pump() : resume()));

@@ -208,7 +208,7 @@ function whatIs(content) {
 
 function settle(event) {
   const { kind, entry, mine, answer } = event;
-  const here = event.own && views.find((view) => view.url === entry.url && view.key === entry.body.construct);
+  const here = event.fromHere && views.find((view) => view.url === entry.url && view.key === entry.body.construct);
   const name = here ? here.name : entry.body.construct;
   if (kind === "saved") {
     savedAt = clockTime(new Date());

@@ -33,16 +33,16 @@ export function readNumber(text, scale) {
   const typed = plain(text);
   if (typed === "") return { problem: allowed(scale), unfinished: true };
   if (!/^[+-]?(\d+\.?\d*|\.\d+)$/.test(typed)) {
-    const said = _("“%(text)s” is not a number.", { text: text.trim() });
-    return { problem: `${said} ${allowed(scale)}`, unfinished: /^[+-]?\.?$/.test(typed) };
+    const problem = _("“%(text)s” is not a number.", { text: text.trim() });
+    return { problem: `${problem} ${allowed(scale)}`, unfinished: /^[+-]?\.?$/.test(typed) };
   }
   const value = Number(typed);
   const off = scale.step === null ? 0 : (value - scale.min) / scale.step;
   const outside = value < scale.min || value > scale.max;
   if (outside || Math.abs(off - Math.round(off)) > 1e-9) {
     const grows = outside ? Math.abs(value) < Math.max(Math.abs(scale.min), Math.abs(scale.max)) : true;
-    const said = _("%(text)s is not on the scale.", { text: text.trim() });
-    return { problem: `${said} ${allowed(scale)}`, unfinished: grows };
+    const problem = _("%(text)s is not on the scale.", { text: text.trim() });
+    return { problem: `${problem} ${allowed(scale)}`, unfinished: grows };
   }
   return { value };
 }

@@ -1,5 +1,5 @@
 // What this browser keeps for one rater. Where it can't (switched off, full), memory stands in for
-// as long as the page is open, and `durable()` says so.
+// as long as the page is open, and `durable()` returns false.
 
 export function openStore(rater) {
   const prefix = `ccrs:${rater}:`;
@@ -44,15 +44,15 @@ export function openStore(rater) {
   }
 
   function names() {
-    const found = new Set(memory.keys());
+    const kept = new Set(memory.keys());
     try {
       for (const name of Object.keys(localStorage)) {
-        if (name.startsWith(prefix)) found.add(name.slice(prefix.length));
+        if (name.startsWith(prefix)) kept.add(name.slice(prefix.length));
       }
     } catch {
       // Only memory is left.
     }
-    return [...found];
+    return [...kept];
   }
 
   // Runs `react(name)` when another tab of this browser changes something of this rater.

@@ -64,7 +64,7 @@ def test_responses_beside_each_other_are_rated_line_by_line(
         page.locator(f"#value-QR-{letter}").focus()
         enter(page, value)
         saved(page, f"QR-{letter}")
-    expect(page.locator("#construct-QR-A .given")).to_have_text("10")
+    expect(page.locator("#construct-QR-A .entered")).to_have_text("10")
     photograph(page, "beside-2")
     with moving_on(page):
         page.locator("#value-QR-C").focus()

@@ -116,7 +116,7 @@ def test_a_failed_training_is_explained_and_does_not_end_as_done(
     assert "no further attempts" in browser.go_on().get_data(as_text=True)
     told = browser.go_on()
     assert (told.request.path, told.request.args["why"]) == ("/rate", "training_failed")
-    assert b"The training ends here" in told.data
+    assert b"The training is over" in told.data
     end = browser.client.get("/rate/end", follow_redirects=True)
     assert b"SECRET-7" not in end.data
 
@@ -204,7 +204,7 @@ def test_notices_say_what_is_so_and_nothing_that_is_not(
     browser.go_on()
     browser.save("QR", 5)
     told = browser.go_on().get_data(as_text=True)
-    assert "More comes later" in told
+    assert "You will have more to rate later" in told
     assert time_element("2026-03-02", "09:00") in told
 
 

@@ -192,7 +192,7 @@ def test_open_slots_are_handed_out_and_then_one_waits(study: Study) -> None:
     assert b"response-0-0" in first.go_on().data
     waiting = second.go_on()
     assert waiting.request.path == "/rate"
-    assert b"nothing to rate for you right now" in waiting.data
+    assert b"nothing for you to rate at the moment" in waiting.data
 
 
 def test_the_last_question_is_stored_and_can_be_changed(campaign: Study, come: Come) -> None:
