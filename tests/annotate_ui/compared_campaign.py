@@ -19,9 +19,9 @@ def pair_up(study: Study, rater: str, keys: Sequence[str] = ("QR", "AC")) -> int
     """
     c, w, r, q = table(Comparison), table(Rater), table(Response), table(Query)
     with study.write() as connection:
-        found = connection.execute(select(w.c.id).where(w.c.code == rater)).scalar()
+        existing = connection.execute(select(w.c.id).where(w.c.code == rater)).scalar()
         made = insert(w).values(code=rater, attributes={}).returning(w.c.id)
-        rater_id = found or connection.execute(made).scalar_one()
+        rater_id = existing or connection.execute(made).scalar_one()
         position = 0
         queries = connection.execute(select(q.c.id).order_by(q.c.id)).scalars().all()
         for number, query in enumerate(queries):
@@ -49,9 +49,9 @@ def pair_up(study: Study, rater: str, keys: Sequence[str] = ("QR", "AC")) -> int
 def open_one(study: Study, rater_id: int) -> str:
     """Open a rater's next comparison."""
     with study.write() as connection:
-        found = next_comparison(connection, study, rater_id)
-    assert found is not None
-    return found
+        public_id = next_comparison(connection, study, rater_id)
+    assert public_id is not None
+    return public_id
 
 
 def choice(

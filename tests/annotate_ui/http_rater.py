@@ -111,26 +111,26 @@ class HttpRater:
         async for _ in self._attempts():
             # As a reload of the whole page: a session that came before the server went away has
             # another form than the one that was sent.
-            form = {"csrf_token": _found(_HIDDEN, await self._ask(http, "GET", "/join"))}
+            form = {"csrf_token": _captured(_HIDDEN, await self._ask(http, "GET", "/join"))}
             try:
                 text = await self._ask(http, "POST", "/join", data={**form, "token": token})
             except OutOfDateError:
                 continue
-            return await self._next(http, _found(_HIDDEN, text))
+            return await self._next(http, _captured(_HIDDEN, text))
         raise TimeoutError
 
     async def _next(self, http: aiohttp.ClientSession, csrf: str) -> Page | None:
         text = await self._ask(http, "POST", "/rate/next", data={"csrf_token": csrf})
         if not _PANEL.search(text):
             return None
-        panel = _attributes(_found(_PANEL, text))
+        panel = _attributes(_captured(_PANEL, text))
         constructs = [_attributes(tag) for tag in _SECTION.findall(text)]
         return Page(
             panel["data-rater"],
-            _found(_META, text),
+            _captured(_META, text),
             constructs[0]["data-save-url"],
-            {one["data-key"]: int(one["data-revision"]) for one in constructs},
-            [one["data-key"] for one in constructs if not one["data-status"]],
+            {construct["data-key"]: int(construct["data-revision"]) for construct in constructs},
+            [construct["data-key"] for construct in constructs if not construct["data-status"]],
         )
 
     async def _save_next(self, http: aiohttp.ClientSession, page: Page) -> Page | None:
@@ -218,7 +218,7 @@ async def _until(due: float) -> None:
     await asyncio.sleep(max(0.0, due - time.monotonic()))
 
 
-def _found(pattern: re.Pattern[str], text: str) -> str:
+def _captured(pattern: re.Pattern[str], text: str) -> str:
     match = pattern.search(text)
     if match is None:
         raise AssertionError(f"{pattern.pattern} is not in the page:\n{text[:2000]}")

@@ -56,9 +56,9 @@ def give(
     with study.write() as connection:
         rater_id = None
         if rater is not None:
-            found = connection.execute(select(w.c.id).where(w.c.code == rater)).scalar()
+            existing = connection.execute(select(w.c.id).where(w.c.code == rater)).scalar()
             made = insert(w).values(code=rater, attributes={}).returning(w.c.id)
-            rater_id = found or connection.execute(made).scalar_one()
+            rater_id = existing or connection.execute(made).scalar_one()
         responses = connection.execute(select(r.c.id, r.c.key).order_by(r.c.id)).all()
         wanted = None if queries is None else tuple(f"{query}/" for query in queries)
         places = count(1000 * repeat)

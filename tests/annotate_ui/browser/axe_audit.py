@@ -32,6 +32,6 @@ def grave_violations(page: Page) -> str:
     # Evaluated, not added as a script element: the page's policy forbids those.
     if not page.evaluate("typeof axe === 'object'"):
         page.evaluate(_axe())
-    found: list[dict[str, Any]] = page.evaluate(_RUN)
-    grave = [one for one in found if one["impact"] in _GRAVE]
+    violations: list[dict[str, Any]] = page.evaluate(_RUN)
+    grave = [violation for violation in violations if violation["impact"] in _GRAVE]
     return json.dumps(grave, indent=1, ensure_ascii=False) if grave else ""

@@ -58,7 +58,7 @@ def turn(study: Study, public_id: str) -> Turn:
         ranges = connection.execute(
             select(e.c.construct_key, e.c.low, e.c.high).where(e.c.response_id == row.id)
         )
-        return Turn(row.key, row.purpose, {one[0]: (one[1], one[2]) for one in ranges})
+        return Turn(row.key, row.purpose, {key: (low, high) for key, low, high in ranges})
 
 
 class Judging:
@@ -79,8 +79,8 @@ class Judging:
             return sum(here.expected[construct]) / 2
         if here.purpose == "check":
             return 3.0
-        said = self._simulated.get((here.response, construct, self._number), 60.0)
-        return min(100.0, said + 2) if here.purpose == "repeat" else said
+        value = self._simulated.get((here.response, construct, self._number), 60.0)
+        return min(100.0, value + 2) if here.purpose == "repeat" else value
 
     def hurry(self, code: str, most: int = 10_000) -> str:
         """Rate so many steps without a browser, or until something else comes; return what.
@@ -95,8 +95,8 @@ class Judging:
                 return opened.kind
             for key in step.construct_keys:
                 value = self.of(step.item.public_id, key)
-                said = commit(key, value, active_seconds=15, wall_seconds=18)
-                save(self.study, who, RatingPayload(step.item.public_id, step.stage.number, said))
+                rating = commit(key, value, active_seconds=15, wall_seconds=18)
+                save(self.study, who, RatingPayload(step.item.public_id, step.stage.number, rating))
         return "more"
 
 
@@ -156,9 +156,9 @@ class Player:
 
     def here(self) -> tuple[str, int]:
         """Return the response and the stage that the page shows."""
-        found = STEP.search(self.page.url)
-        assert found is not None, self.page.url
-        return found[1], int(found[2])
+        match = STEP.search(self.page.url)
+        assert match is not None, self.page.url
+        return match[1], int(match[2])
 
     def rate(self, value: float | None = None) -> None:
         """Rate the step that is open, as they judge or with a value throughout, and go on."""
@@ -184,17 +184,17 @@ class Player:
 
     def attempts_training(self, value: float | None = None) -> list[str]:
         """Rate an attempt and read its feedback; return what each page of it says."""
-        told = list[str]()
-        while len(told) < 2:
+        texts = list[str]()
+        while len(texts) < 2:
             while STEP.search(self.page.url):
                 assert turn(self.judging.study, self.here()[0]).purpose == "training"
                 expect(self.page.locator(".where")).to_contain_text("Training")
                 self.rate(value)
             assert FEEDBACK.search(self.page.url), self.page.url
-            told.append(self.page.locator("main").inner_text())
-            if len(told) < 2:
+            texts.append(self.page.locator("main").inner_text())
+            if len(texts) < 2:
                 self.reads_on()
-        return told
+        return texts
 
     def reads_on(self) -> None:
         """Go on from a page of feedback."""

@@ -44,8 +44,8 @@ anchors = { 0 = "shallow", 25 = "names the subject", 60 = "explains it", 100 = "
 def with_scales(study: Study) -> Study:
     """Define constructs on scales of four kinds, all rated at the first stage."""
     folder = study.folder
-    with (folder / "study.toml").open("a", encoding="utf-8") as told:
-        told.write(SCALES)
+    with (folder / "study.toml").open("a", encoding="utf-8") as settings:
+        settings.write(SCALES)
     study.close()
     return Study.open(folder)
 

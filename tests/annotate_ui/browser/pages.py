@@ -106,8 +106,8 @@ def active(page: Page) -> str:
 
 def keys(page: Page) -> tuple[str, ...]:
     """Return the constructs of the step, in the order of the page."""
-    found = page.locator(".construct").evaluate_all("all => all.map((one) => one.dataset.key)")
-    return tuple(found)
+    constructs = page.locator(".construct").evaluate_all("all => all.map((one) => one.dataset.key)")
+    return tuple(constructs)
 
 
 def focused(page: Page) -> str:
@@ -150,9 +150,9 @@ def kill_tabs(page: Page) -> None:
     """End the processes that show pages, as a crash or the system does: nothing is run any more."""
     browser = page.context.browser
     assert browser is not None
-    found = browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")["processInfo"]
+    processes = browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")["processInfo"]
     with page.expect_event("crash"):
-        for process in found:
+        for process in processes:
             if process["type"] == "renderer":
                 os.kill(process["id"], signal.SIGKILL)
     page.close()

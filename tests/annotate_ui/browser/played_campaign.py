@@ -75,9 +75,9 @@ _FURTHER = {
 }
 
 
-def ccrs(*words: str, said: str | None = None) -> str:
+def ccrs(*words: str, entered: str | None = None) -> str:
     """Run a command in this process, which saves its start, and return what it prints."""
-    done = CliRunner().invoke(root, words, input=said)
+    done = CliRunner().invoke(root, words, input=entered)
     assert done.exit_code == 0, f"ccrs {' '.join(words)}\n{done.output}\n{done.exception!r}"
     return done.output
 
@@ -110,9 +110,9 @@ def _study(folder: Path, address: str) -> Path:
     keys = ["--constructs", ",".join(CONSTRUCTS), "--yes"]
     ccrs("assign", str(place), "--raters", "anna,ben", *keys)
     # A third rater for half of what two rate: the rest of it is left for an adjudicator.
-    told = ccrs("assign", str(place), "--open", "--per-item", "3", "--overlap", "0.1", *keys)
-    assert "open slots" in told
-    ccrs("owner-password", str(place), "--stdin", said=f"{PASSWORD}\n")
+    output = ccrs("assign", str(place), "--open", "--per-item", "3", "--overlap", "0.1", *keys)
+    assert "open slots" in output
+    ccrs("owner-password", str(place), "--stdin", entered=f"{PASSWORD}\n")
     return place
 
 
@@ -141,12 +141,12 @@ def _own_files(folder: Path) -> Sequence[Path]:
 
 def _links(place: Path) -> dict[str, str]:
     address = r"(http://127\S+)"
-    told = ccrs("invite", str(place))
-    links = dict(re.findall(rf"^(\w+)\s+{address}", told, re.M))
-    told = ccrs("enrol", str(place), "spring", "--quota", "1", "--queries", "8")
-    found = re.search(address, told)
-    assert found is not None, told
-    return {**links, "rater-1": found[1]}
+    output = ccrs("invite", str(place))
+    links = dict(re.findall(rf"^(\w+)\s+{address}", output, re.M))
+    output = ccrs("enrol", str(place), "spring", "--quota", "1", "--queries", "8")
+    match = re.search(address, output)
+    assert match is not None, output
+    return {**links, "rater-1": match[1]}
 
 
 def simulated_values() -> dict[tuple[str, str, int], float]:

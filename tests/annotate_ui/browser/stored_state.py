@@ -54,13 +54,13 @@ def ratings(study: Study, construct: str | None = None) -> list[Rated]:
         .order_by(g.c.id)
     )
     with study.read() as connection:
-        found = [Rated(*row[:9], tuple(row.flags), *row[10:]) for row in connection.execute(chosen)]
-    return [row for row in found if construct in {None, row.construct}]
+        rows = [Rated(*row[:9], tuple(row.flags), *row[10:]) for row in connection.execute(chosen)]
+    return [row for row in rows if construct in {None, row.construct}]
 
 
 def rater_id(study: Study, code: str) -> int:
     """Return a rater's key in the database."""
     w = table(Rater)
     with study.read() as connection:
-        found: int = connection.execute(select(w.c.id).where(w.c.code == code)).scalar_one()
-        return found
+        rater: int = connection.execute(select(w.c.id).where(w.c.code == code)).scalar_one()
+        return rater

@@ -26,10 +26,10 @@ def test_no_page_has_a_grave_fault(
     touch = {"has_touch": True, "is_mobile": True} if size is PHONE else {}
     anna = arrive(served, "anna", viewport=size, color_scheme=scheme, **touch)
     page = anna.page
-    found: dict[str, str] = {}
+    faults_of: dict[str, str] = {}
 
     def audit(name: str) -> None:
-        found[name] = grave_violations(page)
+        faults_of[name] = grave_violations(page)
         _photograph(page, f"{name}-{size['width']}-{scheme}")
 
     page.goto(served.address)
@@ -81,7 +81,7 @@ def test_no_page_has_a_grave_fault(
     page.get_by_role("button", name="Sign out").click()
     page.wait_for_url("**/left")
     audit("left")
-    assert {name: faults for name, faults in found.items() if faults} == {}
+    assert {name: faults for name, faults in faults_of.items() if faults} == {}
     assert anna.violations == []
 
 

@@ -88,11 +88,11 @@ def test_saving_is_announced_politely_and_a_conflict_assertively(newcomer: Newco
     field(page, "CC").fill("30")
     page.keyboard.press("Enter")
     saved(page, "CC")
-    said = page.evaluate("window.said")
-    assert said, "the region was there before its words changed"
-    assert "All saved" in said[-1]
-    assert "Contextual Coherence" in said[-1]
-    assert len(said) <= 2, "once, not at every step of the way"
+    announced = page.evaluate("window.said")
+    assert announced, "the region was there before its words changed"
+    assert "All saved" in announced[-1]
+    assert "Contextual Coherence" in announced[-1]
+    assert len(announced) <= 2, "once, not at every step of the way"
 
     other = anna.new_tab(page.url)
     other.locator("#construct-CC .open").click()
@@ -235,7 +235,7 @@ def too_small(page: Page) -> list[str]:
     Links within a sentence and what a label makes larger are exempt (WCAG 2.5.8), and links that
     are shown only while they have the focus.
     """
-    found: list[str] = page.evaluate(
+    labels: list[str] = page.evaluate(
         """() => [...document.querySelectorAll("a, button, summary, input, textarea")]
           .filter((one) => one.checkVisibility({ visibilityProperty: true }))
           .filter((one) => !(one.matches("p a") && one.parentElement.childNodes.length > 1))
@@ -244,7 +244,7 @@ def too_small(page: Page) -> list[str]:
           .filter(([, box]) => box.width < 24 || box.height < 24)
           .map(([one, box]) => `${one.outerHTML.slice(0, 90)} ${box.width} x ${box.height}`)"""
     )
-    return found
+    return labels
 
 
 def tree(page: Page) -> list[dict[str, Any]]:

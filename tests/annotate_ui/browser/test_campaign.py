@@ -96,7 +96,7 @@ def anna_comes_in_and_is_trained(anna: Player) -> None:
     anna.starts()
     photograph(page, "training-step")
     first = anna.attempts_training(50)
-    assert any("your value is outside this range" in told for told in first)
+    assert any("your value is outside this range" in text for text in first)
     assert "Another attempt with new responses follows." in first[1]
     photograph(page, "training-failed")
     anna.reads_on()
@@ -159,7 +159,7 @@ def cara_joins_by_the_shared_link(cara: Player) -> str:
     page.goto(f"{cara.rater.link}?PROLIFIC_PID=5f3c")
     photograph(page, "enrolment")
     page.get_by_role("button", name="Begin").tap()
-    own = page.get_by_label("Your personal link").input_value()
+    link = page.get_by_label("Your personal link").input_value()
     photograph(page, "personal-link")
     page.get_by_role("button", name="Go on").tap()
     cara.agrees_and_reads("cara")
@@ -169,7 +169,7 @@ def cara_joins_by_the_shared_link(cara: Player) -> str:
     assert cara.rates_all("calibration") == 12
     for _ in range(3):
         cara.rate()
-    return own
+    return link
 
 
 def ben_rates_with_the_mouse(ben: Player, served: Served) -> None:
@@ -416,7 +416,7 @@ def the_owner_exports(owner: Owner, study: Study, folder: Path) -> None:
     path = folder / "export.zip"
     download.value.save_as(path)
     with ZipFile(path) as tables:
-        name = next(one for one in tables.namelist() if one.endswith("scores.csv"))
+        name = next(entry for entry in tables.namelist() if entry.endswith("scores.csv"))
         with tables.open(name) as file:
             exported = pd.read_csv(file)
     assert len(exported) == len(study.score_table())
@@ -433,9 +433,9 @@ def the_report_holds_every_value(study: Study, folder: Path) -> None:
         for row in json.loads((out / "report.json").read_text(encoding="utf-8"))["estimates"]
         if row["statistic"] == "mean" and row["scope"] == "pooled" and len(row["scorers"]) == 1
     }
-    said = what_counts(study)
-    assert set(said["scorer"]) == {"anna", "ben", "rater-1", "rater-1 (adjudicated)"}
-    for (construct, scorer), values in said.groupby(["construct", "scorer"])["value"]:
+    counted = what_counts(study)
+    assert set(counted["scorer"]) == {"anna", "ben", "rater-1", "rater-1 (adjudicated)"}
+    for (construct, scorer), values in counted.groupby(["construct", "scorer"])["value"]:
         row = reported[construct, scorer]
         assert (row["value"], row["n_responses"]) == (pytest.approx(values.mean()), len(values))
     assert "the design was sequential" in (out / "report.html").read_text(encoding="utf-8")

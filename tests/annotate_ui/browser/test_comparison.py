@@ -34,7 +34,7 @@ def begin(
     return rater, page
 
 
-def said(rater: Rater) -> list[tuple[str, float | None, str]]:
+def stored_decisions(rater: Rater) -> list[tuple[str, float | None, str]]:
     return [(row.construct_key, row.value, row.status) for row in decisions(rater.served.study)]
 
 
@@ -63,7 +63,7 @@ def test_comparisons_are_made_by_keyboard_alone(study: Study, serve: Serve, arri
         page.keyboard.type("both are the same")
         page.keyboard.press("Enter")
     assert "/compare/" not in page.url
-    assert said(rater) == [
+    assert stored_decisions(rater) == [
         ("QR", 2.0, "rated"),
         ("AC", 0.0, "rated"),
         ("QR", 2.0, "rated"),
@@ -81,11 +81,11 @@ def test_a_choice_waits_for_the_connection_and_is_stored_once(
     page.get_by_label("2 is much better").check()
     page.get_by_role("button", name="Save and go on").click()
     expect(page.locator("#saved")).to_contain_text("waits in this browser", timeout=10_000)
-    assert said(rater) == []
+    assert stored_decisions(rater) == []
     rater.served.wire.mend()
     page.wait_for_url(re.compile("/compare/"))
     expect(page.get_by_role("heading", level=1)).to_have_text("Comparison 2 of 4", timeout=40_000)
-    assert said(rater) == [("QR", 2.0, "rated")]
+    assert stored_decisions(rater) == [("QR", 2.0, "rated")]
     # Back, changed, and on again to what was opened before.
     with moving_on(page):
         page.get_by_role("link", name="Back").click()
@@ -93,7 +93,7 @@ def test_a_choice_waits_for_the_connection_and_is_stored_once(
     with moving_on(page):
         page.get_by_label("Cannot judge").check()
         page.get_by_role("button", name="Save and go on").click()
-    assert said(rater)[-1] == ("QR", None, "cannot_judge")
+    assert stored_decisions(rater)[-1] == ("QR", None, "cannot_judge")
 
 
 def test_another_tab_is_not_overwritten_silently(
@@ -107,7 +107,7 @@ def test_another_tab_is_not_overwritten_silently(
     other.get_by_label("2 is better").check()
     other.get_by_role("button", name="Save and go on").click()
     expect(other.get_by_role("alert")).to_contain_text("Yours is not saved")
-    assert said(rater) == [("QR", -1.0, "rated")]
+    assert stored_decisions(rater) == [("QR", -1.0, "rated")]
     other.get_by_role("button", name="Show the other").click()
     expect(other.get_by_label("1 is better")).to_be_checked()
 

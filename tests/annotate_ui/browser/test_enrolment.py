@@ -55,23 +55,23 @@ def test_a_stranger_joins_rates_and_gets_the_code(
     served = serve(study, "anna", filled=partial(enrolling, links=links))
     options = {"viewport": PHONE, "has_touch": True, "is_mobile": True, "color_scheme": scheme}
     stranger = arrive(served, "anna", **options)
-    page, found = stranger.page, {}
+    page, faults_of = stranger.page, {}
     asked: list[str] = []
     page.on("request", lambda request: asked.append(urlsplit(request.url).netloc))
 
     def audit(name: str) -> None:
-        found[name] = grave_violations(page) + too_wide(page)
+        faults_of[name] = grave_violations(page) + too_wide(page)
         photograph(page, f"enrol-{name}-{scheme}")
 
     page.goto(f"{links[0]}?PROLIFIC_PID=5f3c")
     audit("offer")
     page.get_by_role("button", name="Begin").click()
-    own = page.get_by_label("Your personal link").input_value()
-    assert own.startswith(f"{served.address}/join#")
+    personal_link = page.get_by_label("Your personal link").input_value()
+    assert personal_link.startswith(f"{served.address}/join#")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name="Copy").click()
     expect(page.get_by_role("status")).to_have_text("Copied")
-    assert page.evaluate("navigator.clipboard.readText()") == own
+    assert page.evaluate("navigator.clipboard.readText()") == personal_link
     audit("personal-link")
     page.reload()
     expect(page.get_by_text("Your personal link was shown once")).to_be_visible()
@@ -107,8 +107,8 @@ def test_a_stranger_joins_rates_and_gets_the_code(
     other.page.goto(f"{links[0]}?PROLIFIC_PID=5f3c")
     other.page.get_by_role("button", name="Begin").click()
     expect(other.page.get_by_role("heading")).to_contain_text("with this ID has already joined")
-    found["joined"] = grave_violations(other.page)
-    other.page.goto(own)
+    faults_of["joined"] = grave_violations(other.page)
+    other.page.goto(personal_link)
     other.page.get_by_role("button", name="Begin").click()
     other.page.wait_for_url("**/rate")
     page.goto(f"{served.address}/withdraw")
@@ -118,7 +118,7 @@ def test_a_stranger_joins_rates_and_gets_the_code(
     page.wait_for_url("**/withdrawn")
     audit("withdrawn")
     assert page.evaluate("localStorage.length") == 0
-    assert {name: faults for name, faults in found.items() if faults} == {}
+    assert {name: faults for name, faults in faults_of.items() if faults} == {}
     assert stranger.violations == []
     assert set(asked) == {urlsplit(served.address).netloc}, "no other server was asked"
 

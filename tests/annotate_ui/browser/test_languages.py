@@ -54,18 +54,18 @@ def pseudo_arabic(folder: Path) -> str:
         if not message.id:
             continue
         texts = [message.id] if isinstance(message.id, str) else list(message.id)
-        told = tuple(
+        translated = tuple(
             re.sub(r"%\(\w+\)s|%%|[A-Za-z]", _arabic, texts[min(form, len(texts) - 1)])
             for form in range(catalogue.num_plurals if len(texts) > 1 else 1)
         )
-        message.string = told if len(texts) > 1 else told[0]
+        message.string = translated if len(texts) > 1 else translated[0]
     with (folder / "ar.po").open("wb") as file:
         write_po(file, catalogue)
     return "ar.po"
 
 
-def _arabic(found: re.Match[str]) -> str:
-    sign = found[0]
+def _arabic(match: re.Match[str]) -> str:
+    sign = match[0]
     return sign if len(sign) > 1 else chr(0x0627 + (ord(sign.lower()) - ord("a")) % 20)
 
 
@@ -94,7 +94,9 @@ def test_from_right_to_left(
     assert page.evaluate(_WIDER) <= 0
     assert grave_violations(page) == ""
     if size["width"] > 1000:
-        material, panel = (page.locator(one).bounding_box() for one in ("#material", "#panel"))
+        material, panel = (
+            page.locator(selector).bounding_box() for selector in ("#material", "#panel")
+        )
         assert material is not None
         assert panel is not None
         assert panel["x"] + panel["width"] <= material["x"] + 1, "the panel stands on the left"

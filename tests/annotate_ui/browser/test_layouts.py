@@ -106,7 +106,7 @@ def test_a_row_that_has_no_room_is_cut_and_scrolls_by_key(
     frame = row.bounding_box()
     assert frame is not None
     edge = frame["x"] + frame["width"]
-    boxes = [one.bounding_box() for one in page.locator(".column").all()]
+    boxes = [column.bounding_box() for column in page.locator(".column").all()]
     assert any(
         box["x"] + 40 < edge < box["x"] + box["width"] - 40 for box in boxes if box is not None
     ), "what is cut in the middle tells that there is more"
@@ -153,8 +153,8 @@ def test_points_are_chosen_by_click_by_key_and_by_number(
     study: Study, serve: Serve, arrive: Arrive, size: dict[str, int]
 ) -> None:
     keys = ("use", "tone", "rank", "depth")
-    one = partial(fill, queries=1, systems=2)
-    served = serve(with_scales(study), "anna", filled=one, keys=keys)
+    campaign = partial(fill, queries=1, systems=2)
+    served = serve(with_scales(study), "anna", filled=campaign, keys=keys)
     anna = arrive(served, "anna", viewport=size)
     page = anna.begin()
     photograph(page, "likert-row")

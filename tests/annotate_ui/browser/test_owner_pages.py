@@ -61,8 +61,8 @@ def campaign(study: Study) -> None:
 
 def _narrowed(queries: int, width: float) -> dict[str, Any]:
     ends = {"low": 50 - width, "high": 50 + width, "half_width": width, "target": 5.0}
-    told = {"stop": False, "more_queries": 40, "reason": "still too wide"}
-    return {"construct": "QR", "value": 50.0, **ends, **told, "queries": queries}
+    ruling = {"stop": False, "more_queries": 40, "reason": "still too wide"}
+    return {"construct": "QR", "value": 50.0, **ends, **ruling, "queries": queries}
 
 
 @pytest.fixture
@@ -102,13 +102,13 @@ def heard(page: Page) -> list[str]:
 )
 def test_no_page_has_a_grave_fault(study: Study, serve: Serve, page: Page) -> None:
     served = serve(study, filled=campaign)
-    errors, found = heard(page), dict[str, str]()
+    errors, faults_of = heard(page), dict[str, str]()
     size = page.viewport_size
     assert size is not None
     scheme = "dark" if size == PHONE else "light"
 
     def audit(name: str) -> None:
-        found[name] = grave_violations(page)
+        faults_of[name] = grave_violations(page)
         # Nothing but tables, which scroll for themselves, is wider than the window.
         wide = page.evaluate("document.documentElement.scrollWidth")
         assert wide <= size["width"], name
@@ -153,7 +153,7 @@ def test_no_page_has_a_grave_fault(study: Study, serve: Serve, page: Page) -> No
     audit("agreement-computed")
     page.get_by_role("button", name="Sign out").click()
     expect(page.get_by_text("You are signed out.", exact=True)).to_be_visible()
-    assert {name: faults for name, faults in found.items() if faults} == {}
+    assert {name: faults for name, faults in faults_of.items() if faults} == {}
     # A refused password is an answer that browsers report.
     assert [error for error in errors if "403" not in error] == []
     assert "broken" not in page.title()

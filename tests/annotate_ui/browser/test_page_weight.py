@@ -45,7 +45,7 @@ def test_the_page_is_light_and_soon_there(
         fresh.wait_for_timeout(200)
         seen.append(fresh.evaluate(_TIMES))
     page_bytes = seen[0]["bytes"]
-    view = median(one["view"] for one in seen)
+    view = median(visit["view"] for visit in seen)
     with capsys.disabled():
         print(
             f"\nrating page, 20 passages, German: {page_bytes / 1000:.0f} kB in "

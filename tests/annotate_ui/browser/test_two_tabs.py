@@ -78,11 +78,11 @@ def test_both_tabs_commit_at_one_moment(newcomer: Newcomer) -> None:
         expect(state(page, "CC")).to_have_text("not sent yet")
     anna.served.wire.mend()
     for _ in range(300):
-        told = [page for page in (first, second) if "Another tab" in alert_of(page)]
-        if told:
+        conflicts = [page for page in (first, second) if "Another tab" in alert_of(page)]
+        if conflicts:
             break
         first.wait_for_timeout(200)
-    assert len(told) == 1, "one was first, the other is told"
+    assert len(conflicts) == 1, "one was first, the other is told"
     assert len(revisions(anna, "CC")) == 1
 
 
@@ -153,8 +153,8 @@ def test_another_rater_in_the_same_browser_gets_nothing_of_the_first(newcomer: N
     ben.get_by_role("button", name="Begin").click()
     ben.wait_for_url("**/rate")
     page.bring_to_front()
-    told = re.compile("out of date|signed in on this browser")
-    expect(page.get_by_role("alert")).to_contain_text(told, timeout=60_000)
+    refusal = re.compile("out of date|signed in on this browser")
+    expect(page.get_by_role("alert")).to_contain_text(refusal, timeout=60_000)
     assert anna.ratings() == []
     ben.bring_to_front()
     ben.get_by_role("button", name="Start rating").click()

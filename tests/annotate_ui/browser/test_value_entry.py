@@ -72,10 +72,14 @@ def test_the_slider_counts_when_it_is_released_or_rests(begin: Begin) -> None:
 
 def test_a_value_outside_the_scale_goes_nowhere(begin: Begin) -> None:
     anna, page = begin()
-    for wrong, said in (("101", "from 0 to 100"), ("e", "not a number"), ("-1", "from 0 to 100")):
+    for wrong, problem in (
+        ("101", "from 0 to 100"),
+        ("e", "not a number"),
+        ("-1", "from 0 to 100"),
+    ):
         field(page, "QR").fill(wrong)
         page.keyboard.press("Enter")
-        expect(page.locator("#error-QR")).to_contain_text(said)
+        expect(page.locator("#error-QR")).to_contain_text(problem)
         expect(field(page, "QR")).to_have_attribute("aria-invalid", "true")
         assert focused(page) == "value-QR"
     assert anna.ratings() == []

@@ -38,18 +38,23 @@ class StandIn:
             raise ServerError("not found", 404)
         return Project(number, self.made[number]["description"], len(self.tasks[number]))
 
-    def create_project(self, **given: Any) -> int:
+    def create_project(self, **settings: Any) -> int:
         """Make a project."""
         number = self._next()
-        self.made[number] = given
+        self.made[number] = settings
         self.tasks[number] = {}
         return number
 
     def import_tasks(self, number: int, tasks: Sequence[Mapping[str, Any]]) -> list[int]:
         """Take tasks."""
         numbers = [self._next() for _ in tasks]
-        for own, task in zip(numbers, tasks, strict=True):
-            self.tasks[number][own] = {**task, "id": own, "annotations": [], "drafts": []}
+        for task_number, task in zip(numbers, tasks, strict=True):
+            self.tasks[number][task_number] = {
+                **task,
+                "id": task_number,
+                "annotations": [],
+                "drafts": [],
+            }
         return numbers
 
     def export(self, number: int) -> Iterator[dict[str, Any]]:

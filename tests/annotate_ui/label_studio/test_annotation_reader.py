@@ -42,23 +42,27 @@ def read(*results: tuple[str, dict[str, Any]], **other: Any) -> Annotation:
         **other,
     }
     task = {"id": 1, "data": {"ccrs_id": "x"}, "annotations": [body], "drafts": [{}, {}]}
-    (found,), unreadable, drafts = read_task(
+    (annotation,), unreadable, drafts = read_task(
         task, "ccrs_id", CONTROLS, {"QR": RatingScale(step=0.5)}
     )
     assert (unreadable, drafts) == ([], 2)
-    return found
+    return annotation
 
 
 def test_values_are_read_by_name_and_not_by_place() -> None:
-    found = read(
+    annotation = read(
         ("comment", {"text": ["one", "two"]}),
         ("QR_flags", {"choices": ["b", "a"]}),
         ("QR", {"number": 66.5}),
     )
-    (answer,) = found.answers
+    (answer,) = annotation.answers
     assert (answer.value, answer.flags, answer.construct_version) == (66.5, ("a", "b"), 2)
-    assert (found.comment, found.lead_seconds, found.name) == ("one\ntwo", 4.0, "x")
-    assert (found.user, found.invalid) == (3, [])
+    assert (annotation.comment, annotation.lead_seconds, annotation.name) == (
+        "one\ntwo",
+        4.0,
+        "x",
+    )
+    assert (annotation.user, annotation.invalid) == (3, [])
 
 
 @pytest.mark.parametrize(
@@ -77,22 +81,22 @@ def test_values_are_read_by_name_and_not_by_place() -> None:
     ids=["above", "below", "between", "text", "null", "bool", "list", "huge", "nan"],
 )
 def test_what_is_no_point_of_the_scale_is_no_answer(value: Any, reason: str) -> None:
-    found = read(("QR", {"number": value}))
-    assert found.answers == []
-    (invalid,) = found.invalid
+    annotation = read(("QR", {"number": value}))
+    assert annotation.answers == []
+    (invalid,) = annotation.invalid
     assert (invalid.construct_key, invalid.reason) == ("QR", reason)
 
 
 def test_everything_else_that_may_be_wrong() -> None:
-    assert [one.reason for one in read().invalid] == [MISSING]
+    assert [invalid.reason for invalid in read().invalid] == [MISSING]
     twice = read(("QR", {"number": 1}), ("QR", {"number": 2}))
-    assert (twice.answers, [one.reason for one in twice.invalid]) == (
+    assert (twice.answers, [invalid.reason for invalid in twice.invalid]) == (
         [],
         [ENTERED_TWICE, ENTERED_TWICE],
     )
     strange = read(("QR", {"number": 1}), ("QR_flags", {"choices": ["c"]}), ("other", {}))
     assert len(strange.answers) == 1
-    assert [one.reason.split(":")[0] for one in strange.invalid] == [
+    assert [invalid.reason.split(":")[0] for invalid in strange.invalid] == [
         "unknown control",
         UNKNOWN_FLAG,
     ]
@@ -103,9 +107,9 @@ def test_everything_else_that_may_be_wrong() -> None:
 
 
 def test_a_skip_says_nothing_of_any_construct() -> None:
-    found = read(was_cancelled=True)
-    assert [(one.construct_key, one.value) for one in found.answers] == [("QR", None)]
-    assert found.invalid == []
+    annotation = read(was_cancelled=True)
+    assert [(answer.construct_key, answer.value) for answer in annotation.answers] == [("QR", None)]
+    assert annotation.invalid == []
 
 
 @pytest.mark.parametrize(
@@ -132,11 +136,11 @@ def test_an_annotation_that_cannot_be_read_stops_no_other() -> None:
         {**good, "completed_by": float("inf")},
     ]
     task = {"id": 1, "data": None, "annotations": [*broken, good]}
-    (found,), unreadable, _ = read_task(task, "ccrs_id", CONTROLS, {})
-    assert (found.user, found.name) == (4, None)
-    assert [one.invalid.reason for one in unreadable] == [UNREADABLE] * 5
+    (annotation,), unreadable, _ = read_task(task, "ccrs_id", CONTROLS, {})
+    assert (annotation.user, annotation.name) == (4, None)
+    assert [unread.invalid.reason for unread in unreadable] == [UNREADABLE] * 5
     # Nothing of a person is kept but the number.
-    assert [(one.number, one.user) for one in unreadable] == [
+    assert [(unread.number, unread.user) for unread in unreadable] == [
         (1, 4),
         (3, None),
         (None, None),
@@ -155,15 +159,15 @@ def test_a_relation_between_results_says_nothing_of_a_control() -> None:
         {"from_name": "QR", "value": {"number": 3}},
         {"type": "relation", "from_id": "a", "to_id": "b", "direction": "right"},
     ]
-    found = read(result=body)
-    assert [one.value for one in found.answers] == [3]
-    assert found.invalid == []
+    annotation = read(result=body)
+    assert [answer.value for answer in annotation.answers] == [3]
+    assert annotation.invalid == []
 
 
 @pytest.mark.parametrize("value", [None, 5, []], ids=str)
 def test_a_result_without_a_value_is_no_number(value: Any) -> None:
-    found = read(("QR", value))
-    assert [one.reason for one in found.invalid] == [NO_NUMBER]
+    annotation = read(("QR", value))
+    assert [invalid.reason for invalid in annotation.invalid] == [NO_NUMBER]
 
 
 @pytest.mark.parametrize(
@@ -196,12 +200,12 @@ def test_a_task_whose_lists_are_none_is_an_error_with_words(name: str) -> None:
 
 @pytest.mark.parametrize("odd", [7, {"x": 1}, [7]])
 def test_an_odd_comment_or_remark_takes_no_value_along(odd: Any) -> None:
-    found = read(
+    annotation = read(
         ("comment", {"text": odd}), ("QR_flags", {"choices": odd}), ("QR", {"number": 66.5})
     )
-    assert [answer.value for answer in found.answers] == [66.5]
-    assert [invalid.reason for invalid in found.invalid] == [UNKNOWN_FLAG]
-    assert found.comment is not None
+    assert [answer.value for answer in annotation.answers] == [66.5]
+    assert [invalid.reason for invalid in annotation.invalid] == [UNKNOWN_FLAG]
+    assert annotation.comment is not None
 
 
 def test_an_edit_by_another_account_is_told() -> None:

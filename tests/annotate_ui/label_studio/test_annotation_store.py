@@ -37,7 +37,7 @@ def projects(study: Study) -> list[StoredProject]:
         return stored_projects(connection)
 
 
-def told(study: Study, rater: str, construct: str) -> list[Any]:
+def revisions_of(study: Study, rater: str, construct: str) -> list[Any]:
     """Return the revisions of a rater's ratings of a construct."""
     g, a, w = table(Rating), table(Assignment), table(Rater)
     with study.read() as connection:
@@ -114,8 +114,8 @@ def test_a_new_user_gets_no_code_that_an_imported_scorer_has(study: Study) -> No
     for task in project.tasks.values():
         server.annotate(project.number, task, 5, "10:00", QR=70)
     pull(study, server)
-    assert told(study, "ls-5", "QR") == []
-    assert [row.value for row in told(study, "ls-5-2", "QR")] == [70.0, 70.0]
+    assert revisions_of(study, "ls-5", "QR") == []
+    assert [row.value for row in revisions_of(study, "ls-5-2", "QR")] == [70.0, 70.0]
 
 
 def test_a_later_stage_of_a_repeat_is_no_reveal_of_the_first_values(study: Study) -> None:
@@ -140,7 +140,7 @@ def test_a_later_stage_of_a_repeat_is_no_reveal_of_the_first_values(study: Study
     made["result"][0]["value"]["number"] = 75
     made["updated_at"] = "2026-01-01T12:00:00Z"
     pull(study, server)
-    first, edited = told(study, "ls-5", "QR")
+    first, edited = revisions_of(study, "ls-5", "QR")
     assert (first.after_reveal, first.seen_more) == (False, False)
     assert (edited.value, edited.after_reveal, edited.seen_more) == (75.0, False, True)
 
@@ -160,9 +160,9 @@ def test_a_value_that_was_made_unfit_leaves_its_slot_undone(study: Study) -> Non
     with study.read() as connection:
         a, g = table(Assignment), table(Rating)
         taken_back = set(connection.execute(select(g.c.assignment_id)).scalars())
-        held = set(connection.execute(select(a.c.id).where(a.c.rater_id.is_not(None))).scalars())
-        assert rated_slots(connection) == held - taken_back
-        assert len(held) == 2
+        taken = set(connection.execute(select(a.c.id).where(a.c.rater_id.is_not(None))).scalars())
+        assert rated_slots(connection) == taken - taken_back
+        assert len(taken) == 2
 
 
 def test_a_value_changed_after_the_next_stage_was_seen_is_kept_and_does_not_count(
@@ -170,18 +170,20 @@ def test_a_value_changed_after_the_next_stage_was_seen_is_kept_and_does_not_coun
 ) -> None:
     server: Any = StandIn()
     project = pushed(study, server, constructs=["QR", "CC"])
-    given = [server.annotate(project.number, t, 5, "10:00", QR=70) for t in project.tasks.values()]
+    annotations = [
+        server.annotate(project.number, t, 5, "10:00", QR=70) for t in project.tasks.values()
+    ]
     pull(study, server)
     push(study, server)
     later = projects(study)[1]
     for task in later.tasks.values():
         server.annotate(later.number, task, 5, "12:00", CC=60)
     pull(study, server)
-    given[0]["result"][0]["value"]["number"] = 20
-    given[0]["updated_at"] = "2026-01-01T13:00:00Z"
+    annotations[0]["result"][0]["value"]["number"] = 20
+    annotations[0]["updated_at"] = "2026-01-01T13:00:00Z"
     pull(study, server)
 
-    first, _, edited = told(study, "ls-5", "QR")
+    first, _, edited = revisions_of(study, "ls-5", "QR")
     assert (first.after_reveal, first.seen_more, first.revealed) == (
         False,
         False,
@@ -202,7 +204,7 @@ def test_a_place_that_was_given_up_goes_to_somebody_else(study: Study) -> None:
     pull(study, server)
     annotations = server.tasks[project.number][task]["annotations"]
     server.annotate(project.number, task, 6, "10:30", QR=10)
-    assert [one.reason for one in pull(study, server).rejected] == [NO_SLOT]
+    assert [rejected.reason for rejected in pull(study, server).rejected] == [NO_SLOT]
     annotations.pop(0)
     done = pull(study, server)
     assert (done.new, done.withdrawn, done.rejected) == (1, 1, [])
@@ -210,16 +212,16 @@ def test_a_place_that_was_given_up_goes_to_somebody_else(study: Study) -> None:
     server.annotate(project.number, task, 5, "11:00", QR=71)
     assert pull(study, server).changed == 1
     assert pull(study, server).stored_anything is False
-    assert [r.value for r in told(study, "ls-5", "QR")] == [70.0, None, 71.0]
+    assert [r.value for r in revisions_of(study, "ls-5", "QR")] == [70.0, None, 71.0]
 
 
 def test_who_comes_back_takes_a_place_that_is_open_again(study: Study) -> None:
     server: Any = StandIn()
     project = pushed(study, server, constructs=["QR"])
     task = min(project.tasks.values())
-    given = server.tasks[project.number][task]["annotations"]
+    annotations = server.tasks[project.number][task]["annotations"]
     for user, at in ((5, "10:00"), (6, "11:00"), (5, "12:00")):
-        given.clear()
+        annotations.clear()
         server.annotate(project.number, task, user, at, QR=70)
         assert pull(study, server).new >= 1
         assert pull(study, server).stored_anything is False
@@ -244,7 +246,7 @@ def test_who_has_left_gives_nothing_more(study: Study) -> None:
     server.annotate(project.number, second, 5, "10:30", QR=10)
     done = pull(study, server)
     assert (done.new, done.withdrawn) == (0, 0)
-    assert {one.reason for one in done.rejected} == {LEFT}
+    assert {rejected.reason for rejected in done.rejected} == {LEFT}
     assert study.score_table()["value"].tolist() == [70.0]
 
 
@@ -254,7 +256,7 @@ def test_a_task_that_is_nobodys_is_told(study: Study) -> None:
     (strange,) = server.import_tasks(project.number, [{"data": {"ccrs_id": "0" * 32}}])
     server.annotate(project.number, strange, 5, "10:00", QR=70)
     done = pull(study, server)
-    assert (done.new, [one.reason for one in done.rejected]) == (0, [UNKNOWN_TASK])
+    assert (done.new, [rejected.reason for rejected in done.rejected]) == (0, [UNKNOWN_TASK])
 
 
 def test_of_a_task_that_is_there_twice_the_known_one_stays(study: Study) -> None:

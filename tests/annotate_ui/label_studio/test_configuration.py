@@ -41,16 +41,16 @@ def test_each_construct_is_a_number_that_must_be_given() -> None:
 
 
 def test_a_construct_of_ones_own_keeps_its_words_and_its_grid() -> None:
-    own = ConstructSpec(
+    cost = ConstructSpec(
         key='cost "in" $',
         name="Cost in $",
         question='<b onclick="x">How much?</b> $question',
         scale=RatingScale(min=1, max=5, step=1),
         anchors={"5": "much", "1": "nothing"},
     )
-    made = configuration(("response",), [own], {own.key: 3})
+    made = configuration(("response",), [cost], {cost.key: 3})
     (name, comment) = made.controls
-    assert (name, comment) == (control_name(own.key), "comment")
+    assert (name, comment) == (control_name(cost.key), "comment")
     assert name.startswith("construct_")
     assert made.controls[name]["construct_version"] == 3
     number = ElementTree.fromstring(made.xml).find("Number")
@@ -62,8 +62,8 @@ def test_a_construct_of_ones_own_keeps_its_words_and_its_grid() -> None:
 
 
 def test_a_remark_is_shown_as_it_is_and_comes_back_as_it_was_written() -> None:
-    own = ConstructSpec(key="A", name="A\x01\x1b", question="\x0b?", flags=("$price", "b"))
-    made = configuration(("response",), [own], {"A": 1})
+    remarked = ConstructSpec(key="A", name="A\x01\x1b", question="\x0b?", flags=("$price", "b"))
+    made = configuration(("response",), [remarked], {"A": 1})
     root = ElementTree.fromstring(made.xml)
     assert [choice.get("value") for choice in root.iter("Choice")] == ["＄price", "b"]
     body = {
@@ -75,8 +75,8 @@ def test_a_remark_is_shown_as_it_is_and_comes_back_as_it_was_written() -> None:
             {"from_name": "A_flags", "value": {"choices": ["＄price"]}},
         ],
     }
-    (found,), _, _ = read_task({"id": 1, "annotations": [body]}, "x", made.controls, {})
-    assert (found.answers[0].flags, found.invalid) == (("$price",), [])
+    (annotation,), _, _ = read_task({"id": 1, "annotations": [body]}, "x", made.controls, {})
+    assert (annotation.answers[0].flags, annotation.invalid) == (("$price",), [])
 
 
 @pytest.mark.parametrize("key", ["comment", "response", "QR_flags", "Ä", "a b", "1"])
@@ -95,10 +95,10 @@ def test_a_task_holds_the_fields_of_its_stage_and_no_system(study: Study) -> Non
         2: {"question": "question-0", "response": "response-0-1"},
     }
     assert set(last[1]) == {"response", "reference", "passages"}
-    assert [one["title"] for one in last[1]["passages"]] == ["Passage 1", "Passage 2"]
+    assert [passage["title"] for passage in last[1]["passages"]] == ["Passage 1", "Passage 2"]
     with study.read() as connection:
         names = [task_names(connection, stage) for stage in (1, 2)]
-    assert len({name for one in names for name in one.values()}) == 4
+    assert len({name for of_stage in names for name in of_stage.values()}) == 4
 
 
 def test_the_name_of_a_task_depends_on_each_of_its_texts(tmp_path: Path) -> None:

@@ -64,9 +64,9 @@ def test_each_of_two_controls_keeps_its_range(study: Study, tmp_path: Path) -> N
 
 
 def test_a_control_that_is_said_must_rate(study: Study, tmp_path: Path) -> None:
-    one = annotation(1, 5, QR=80)
-    one["result"].append(result("quality", "choices", ["4"]))
-    path = written(tmp_path, task(1, one))
+    annotated = annotation(1, 5, QR=80)
+    annotated["result"].append(result("quality", "choices", ["4"]))
+    path = written(tmp_path, task(1, annotated))
     with pytest.raises(InputError, match=r"'qualty' has no result.* 'quality'.*rate: 'QR'"):
         import_file(study, path, controls={"qualty": "AC"})
     with pytest.raises(InputError, match=r"'quality' gives choices, but only numbers"):
@@ -112,9 +112,9 @@ def test_a_control_of_any_name_can_be_said(
 
 
 def test_a_name_that_is_half_a_character_is_no_traceback(study: Study, tmp_path: Path) -> None:
-    one = {**annotation(1, 5), "result": [result("\ud800", "number", 7)]}
+    annotated = {**annotation(1, 5), "result": [result("\ud800", "number", 7)]}
     with pytest.raises(InputError, match="which construct") as caught:
-        import_file(study, written(tmp_path, task(1, one)))
+        import_file(study, written(tmp_path, task(1, annotated)))
     str(caught.value).encode()
 
 
@@ -142,14 +142,14 @@ def test_a_part_of_a_star_is_missing_on_a_range_that_is_said(study: Study, tmp_p
 
 
 @pytest.mark.parametrize(
-    ("ends", "given", "expected"),
+    ("ends", "values", "expected"),
     [((0, 8), [0, 2, 8], [1, 2, 5]), ((0, 10), [0, 5, 10], [1, 3, 5]), ((1, 3), [1, 2], [1, 3])],
     ids=["halves-unused", "ends-and-middle", "coarser"],
 )
 def test_values_that_fall_on_points_are_mapped(
-    fluency: Study, tmp_path: Path, ends: tuple[float, float], given: Any, expected: Any
+    fluency: Study, tmp_path: Path, ends: tuple[float, float], values: Any, expected: Any
 ) -> None:
-    tasks = [task(number, annotation(number, 5, q=one)) for number, one in enumerate(given, 1)]
+    tasks = [task(number, annotation(number, 5, q=value)) for number, value in enumerate(values, 1)]
     import_file(fluency, written(tmp_path, *tasks), controls={"q": "FL"}, ranges={"q": ends})
     assert fluency.score_table()["value"].tolist() == expected
 

@@ -30,10 +30,10 @@ def test_controls_become_constructs_by_name_and_by_what_is_said(
     import_file(study, path, controls={"quality": "AC"})
     scores = study.score_table()
     assert list(scores["source"].unique()) == ["label_studio"]
-    told = scores[["response_id", "construct", "scorer", "value"]].values.tolist()
-    assert told[0] == ["a", "AC", "ls-5", 60]
-    assert ["a", "QR", "ls-5", 80] in told
-    assert ["b", "AC", "ls-6", 20] in told
+    rows = scores[["response_id", "construct", "scorer", "value"]].values.tolist()
+    assert rows[0] == ["a", "AC", "ls-5", 60]
+    assert ["a", "QR", "ls-5", 80] in rows
+    assert ["b", "AC", "ls-6", 20] in rows
     assert "example.org" not in (study.folder / "study.db").read_bytes().decode("latin-1")
     again = import_file(study, path, controls={"quality": "AC"})
     assert not again.added
@@ -111,8 +111,8 @@ def test_an_option_says_one_thing_of_a_name(
 
 def test_a_user_of_a_long_number_is_no_other(study: Study, tmp_path: Path) -> None:
     path = written(tmp_path, task(1, annotation(1, 10**18, QR=2)))
-    said = f"{10**18 + 7}=anna"
-    done = CliRunner().invoke(import_, [str(study.folder), str(path), "--rater", said])
+    mapping = f"{10**18 + 7}=anna"
+    done = CliRunner().invoke(import_, [str(study.folder), str(path), "--rater", mapping])
     assert f"user {10**18 + 7} has no annotation" in str(done.exception)
     import_file(study, path)
     assert study.score_table()["scorer"].tolist() == [f"ls-{10**18}"]

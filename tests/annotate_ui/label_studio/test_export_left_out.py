@@ -32,8 +32,8 @@ def test_what_should_be_a_list_and_is_none_is_a_fault(
 
 
 def test_texts_under_names_of_their_own_are_asked_for(study: Study, tmp_path: Path) -> None:
-    own = {"id": 1, "data": {"prompt": "P", "text": "T"}}
-    path = written(tmp_path, {**own, "annotations": [annotation(1, 5, QR=10)]})
+    unmapped = {"id": 1, "data": {"prompt": "P", "text": "T"}}
+    path = written(tmp_path, {**unmapped, "annotations": [annotation(1, 5, QR=10)]})
     with pytest.raises(InputError) as caught:
         import_file(study, path)
     assert "Its fields: prompt, text. Name the texts question" in str(caught.value)
@@ -128,8 +128,8 @@ def test_an_annotation_that_cannot_be_read_is_named_with_its_reason(
 ) -> None:
     broken = {k: v for k, v in {**annotation(2, 6, QR=1), **change}.items() if v is not ...}
     done = import_file(study, written(tmp_path, task(1), task(2, annotation(1, 5, QR=9), broken)))
-    told = f"unreadable annotations: {reason} (row 2: task 2, annotation 2)"
-    assert done.left_out == {told: 1}
+    reported = f"unreadable annotations: {reason} (row 2: task 2, annotation 2)"
+    assert done.left_out == {reported: 1}
     assert study.score_table()["value"].tolist() == [9]
 
 
@@ -167,8 +167,8 @@ def test_the_projects_own_answers_are_no_raters(study: Study, tmp_path: Path) ->
     path = written(tmp_path, task(1, reference, annotation(2, 5, QR=60), annotation(3, 6, QR=50)))
     done = import_file(study, path)
     assert study.score_table().set_index("scorer")["value"].to_dict() == {"ls-5": 60, "ls-6": 50}
-    ((told, count),) = done.left_out.items()
-    assert told.startswith("annotations marked as ground truth")
+    ((reported, count),) = done.left_out.items()
+    assert reported.startswith("annotations marked as ground truth")
     assert count == 1
     assert not warned(done)
 
@@ -191,16 +191,16 @@ def test_an_export_without_ratings_says_why(study: Study, tmp_path: Path) -> Non
 
 
 def test_ratings_of_regions_are_missing_and_not_one_of_them(study: Study, tmp_path: Path) -> None:
-    one = annotation(1, 5, QR=5)
+    annotated = annotation(1, 5, QR=5)
     labels = {"start": 0, "end": 3, "labels": ["X"]}
-    one["result"] += [
+    annotated["result"] += [
         result("QR", "number", 7),
         result("why", "textarea", ["because"]),
         result("tree", "taxonomy", [["a", "b"]]),
         {"from_name": "part", "type": "labels", "value": labels},
         {"type": "relation", "from_id": "a", "to_id": "b"},
     ]
-    done = import_file(study, written(tmp_path, task(10**30, {**one, "id": 10**25})))
+    done = import_file(study, written(tmp_path, task(10**30, {**annotated, "id": 10**25})))
     assert study.score_table()["missing_reason"].tolist() == ["given_twice"]
     assert len(done.left_out) == 3
 

@@ -90,8 +90,10 @@ class History:
             return
         project, task = self.chance.choice(there)
         user = self.chance.choice([5, 6, 7, 8])
-        given = self.server.tasks[project.number][task]["annotations"]
-        if what != "twice" and any(one["completed_by"] == user for one in given):
+        annotations = self.server.tasks[project.number][task]["annotations"]
+        if what != "twice" and any(
+            annotation["completed_by"] == user for annotation in annotations
+        ):
             return
         value = 250 if what == "out of range" else self.chance.randint(0, 100)
         values = dict.fromkeys(sorted(project.construct_keys), value)
@@ -101,21 +103,25 @@ class History:
 
     def _change(self, what: str) -> None:
         tasks = [task for some in self.server.tasks.values() for task in some.values()]
-        given = [(task["annotations"], one) for task in tasks for one in task["annotations"]]
+        places = [
+            (task["annotations"], annotation)
+            for task in tasks
+            for annotation in task["annotations"]
+        ]
         if what == "delete a project" and self.server.made and self.chance.random() < 0.3:
             self.server.delete_project(self.chance.choice(list(self.server.made)))
         elif what == "delete a task" and tasks:
             self.server.delete_task(self.chance.choice(tasks)["id"])
-        elif given and what in {"edit", "delete", "unreadable"}:
-            beside, one = self.chance.choice(given)
+        elif places and what in {"edit", "delete", "unreadable"}:
+            annotations, annotation = self.chance.choice(places)
             if what == "delete":
-                beside.remove(one)
+                annotations.remove(annotation)
             elif what == "unreadable":
-                one["created_at"] = "nonsense"
+                annotation["created_at"] = "nonsense"
             else:
-                for result in one["result"]:
+                for result in annotation["result"]:
                     result["value"]["number"] = self.chance.choice([0, 50, 100, 500])
-                one["updated_at"] = f"2026-01-01T{self._now()}:00Z"
+                annotation["updated_at"] = f"2026-01-01T{self._now()}:00Z"
 
     def _now(self) -> str:
         self.minute += 1
@@ -136,23 +142,26 @@ class History:
         counted = {
             (row.response_id, row.construct, row.scorer): row.value for row in scores.itertuples()
         }
-        aside = {(one.response, one.construct, one.rater, one.annotation) for one in done.rejected}
-        given: dict[Any, set[float]] = {}
+        aside = {
+            (rejected.response, rejected.construct, rejected.rater, rejected.annotation)
+            for rejected in done.rejected
+        }
+        server_values: dict[Any, set[float]] = {}
         for project in projects(self.study):
             if project.number not in self.server.made:
                 continue
             for response, number in project.tasks.items():
                 task = self.server.tasks[project.number].get(number, {"annotations": []})
-                for one in task["annotations"]:
-                    if one["created_at"] == "nonsense":
+                for annotation in task["annotations"]:
+                    if annotation["created_at"] == "nonsense":
                         continue
-                    for result in one["result"]:
-                        rater, value = codes[one["completed_by"]], result["value"]["number"]
+                    for result in annotation["result"]:
+                        rater, value = codes[annotation["completed_by"]], result["value"]["number"]
                         key = keys[response], result["from_name"], rater
-                        assert counted.get(key) == value or (*key, one["id"]) in aside
-                        given.setdefault(key, set()).add(value)
+                        assert counted.get(key) == value or (*key, annotation["id"]) in aside
+                        server_values.setdefault(key, set()).add(value)
         for key, value in counted.items():
-            assert key not in given or value in given[key]
+            assert key not in server_values or value in server_values[key]
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -81,7 +81,7 @@ def test_a_server_is_the_same_at_another_address(study: Study, command: Any) -> 
     for address in ("http://alias.example.org", "http://third.example.org"):
         server.url = address
         command(study, server)
-        assert [one.server for one in projects(study)] == [address]
+        assert [project.server for project in projects(study)] == [address]
         assert (pull(study, server).stored_anything, push(study, server).tasks) == (False, 0)
     assert len(study.score_table()) == len(project.tasks)
 
@@ -93,7 +93,7 @@ def test_a_server_is_known_without_any_project_and_moves_without(study: Study) -
     server.url = "http://moved.example.org"
     assert push(study, server).missing_projects == [project.number]
     assert push(study, server).missing_projects == []
-    assert [one.server for one in projects(study)] == [server.url]
+    assert [project.server for project in projects(study)] == [server.url]
     assert len(study.score_table()) == 2
 
 
@@ -133,7 +133,7 @@ def test_other_texts_under_the_same_numbers_are_other_tasks(study: Study, tmp_pa
     assign(restored, per_item=1, open_slots=True, channel="label_studio", constructs=["QR"])
     assert (push(restored, server).adopted, len(server.tasks[project.number])) == (0, 4)
     done = pull(restored, server)
-    assert (done.new, {one.reason for one in done.rejected}) == (0, {UNKNOWN_TASK})
+    assert (done.new, {rejected.reason for rejected in done.rejected}) == (0, {UNKNOWN_TASK})
     restored.close()
 
 
@@ -169,5 +169,5 @@ def test_a_task_whose_name_is_lost_takes_and_gives_nothing(study: Study) -> None
     made[0]["result"][0]["value"]["number"] = 10
     done = pull(study, server)
     assert (done.withdrawn, done.changed) == (0, 0)
-    assert [one.reason for one in done.rejected] == [UNKNOWN_TASK] * 2
+    assert [rejected.reason for rejected in done.rejected] == [UNKNOWN_TASK] * 2
     assert study.score_table()["value"].tolist() == [70.0, 70.0]

@@ -15,7 +15,7 @@ from study.assignment.planner import assign
 from study.lifecycle.erase import erase
 from study.schema import SetAside, table
 from tests.annotate_ui.label_studio.fake_server import StandIn
-from tests.annotate_ui.label_studio.test_annotation_store import projects, pushed, told
+from tests.annotate_ui.label_studio.test_annotation_store import projects, pushed, revisions_of
 from tests.annotate_ui.rated_campaign import fill, give, open_next, rate
 
 
@@ -76,8 +76,8 @@ def test_who_is_on_two_servers_counts_where_they_rated_first(study: Study) -> No
     there = projects(study)[1]
     second.annotate(there.number, min(there.tasks.values()), 5, "11:00", QR=10)
     done = pull(study, second, raters={5: "anna"})
-    assert [one.reason for one in done.rejected] == [OTHER_SERVER]
-    assert [r.value for r in told(study, "anna", "QR")] == [70.0]
+    assert [rejected.reason for rejected in done.rejected] == [OTHER_SERVER]
+    assert [r.value for r in revisions_of(study, "anna", "QR")] == [70.0]
 
 
 def test_a_deleted_account_takes_no_values_along(study: Study) -> None:
@@ -89,7 +89,7 @@ def test_a_deleted_account_takes_no_values_along(study: Study) -> None:
     server.annotate(project.number, second, 6, "10:00", QR=5)["completed_by"] = None
     made["completed_by"] = None
     done = pull(study, server)
-    assert (done.withdrawn, [one.reason for one in done.rejected]) == (0, [NO_ACCOUNT])
+    assert (done.withdrawn, [rejected.reason for rejected in done.rejected]) == (0, [NO_ACCOUNT])
     assert pull(study, server).stored_anything is False
     assert study.score_table()["value"].tolist() == [70.0]
 
@@ -121,7 +121,10 @@ def test_an_annotation_that_can_t_be_read_any_more_is_not_gone(study: Study) -> 
     made[0]["created_at"] = "soon"
     made[1]["id"] = "?"
     done = pull(study, server)
-    assert (done.withdrawn, [one.reason for one in done.rejected]) == (0, [UNREADABLE] * 2)
+    assert (done.withdrawn, [rejected.reason for rejected in done.rejected]) == (
+        0,
+        [UNREADABLE] * 2,
+    )
 
 
 def test_of_who_is_erased_not_even_what_can_t_be_read_is_kept(
@@ -138,9 +141,9 @@ def test_of_who_is_erased_not_even_what_can_t_be_read_is_kept(
     assert b"71717" not in (study.folder / "study.db").read_bytes()
     done = pull(study, server)
     assert (done.erased, len(done.rejected)) == (1, 1)
-    held = (study.folder / "study.db").read_bytes()
-    assert b"71717" not in held
-    assert b"81818" in held
+    content = (study.folder / "study.db").read_bytes()
+    assert b"71717" not in content
+    assert b"81818" in content
 
 
 @pytest.mark.parametrize("readable", [True, False])
@@ -158,7 +161,7 @@ def test_of_who_is_erased_nothing_comes_back_when_their_account_is_deleted(
     if not readable:
         made["created_at"] = "?"
     done = pull(study, server)
-    assert [(one.value, one.construct) for one in done.rejected] == [(None, None)]
+    assert [(rejected.value, rejected.construct) for rejected in done.rejected] == [(None, None)]
     with study.read() as connection:
         kept = connection.execute(select(table(SetAside).c.value)).scalars().all()
     assert kept == [None]
@@ -220,7 +223,7 @@ def test_what_was_pushed_is_not_pushed_again_in_other_stages(study: Study, first
         server.annotate(project.number, task, 5, "10:00", **dict.fromkeys(keys, 70))
     assert pull(edited, server).new == 2 * len(keys)
     assert push(edited, server).tasks == (2 if first == "staged" else 0)
-    asked = [one.construct_keys for one in projects(edited)]
+    asked = [project.construct_keys for project in projects(edited)]
     assert len(asked) == len(set(asked))
 
 
@@ -231,9 +234,9 @@ def test_two_accounts_of_one_rater_are_one(study: Study) -> None:
     server.annotate(project.number, task, 5, "10:00", QR=70)
     server.annotate(project.number, task, 6, "11:00", QR=20)
     done = pull(study, server, raters={5: "anna", 6: "anna"})
-    assert (done.new, [one.reason for one in done.rejected]) == (1, [DUPLICATE])
+    assert (done.new, [rejected.reason for rejected in done.rejected]) == (1, [DUPLICATE])
     assert pull(study, server).stored_anything is False
-    assert [r.value for r in told(study, "anna", "QR")] == [20.0]
+    assert [r.value for r in revisions_of(study, "anna", "QR")] == [20.0]
 
 
 def test_who_is_assigned_a_response_later_is_followed_where_they_rated_it(study: Study) -> None:
@@ -269,7 +272,7 @@ def test_where_the_first_of_two_channels_is_taken_back_the_other_counts(study: S
     assert pull(study, server).withdrawn == 1
     assert counts() == [11.0, "own"]
     server.annotate(project.number, task, 5, "12:00", QR=44)
-    assert [one.reason for one in pull(study, server).rejected] == [OTHER_CHANNEL]
+    assert [rejected.reason for rejected in pull(study, server).rejected] == [OTHER_CHANNEL]
     assert counts() == [11.0, "own"]
 
 
@@ -283,5 +286,7 @@ def test_of_a_task_only_what_counts_elsewhere_is_set_aside(study: Study) -> None
     server.annotate(project.number, min(project.tasks.values()), 5, "10:00", CC=70, ID=30)
     done = pull(study, server, raters={5: "anna"})
     assert done.new == 1
-    assert [(one.construct, one.reason) for one in done.rejected] == [("CC", OTHER_CHANNEL)]
+    assert [(rejected.construct, rejected.reason) for rejected in done.rejected] == [
+        ("CC", OTHER_CHANNEL)
+    ]
     assert pull(study, server).stored_anything is False

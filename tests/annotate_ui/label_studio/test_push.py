@@ -24,9 +24,9 @@ from tests.annotate_ui.rated_campaign import fill, give
 class Interrupted(StandIn):
     """Goes away when it has made a project."""
 
-    def create_project(self, **given: Any) -> int:
+    def create_project(self, **settings: Any) -> int:
         """Make it, and be gone."""
-        super().create_project(**given)
+        super().create_project(**settings)
         raise ServerError("gone")
 
 
@@ -36,7 +36,7 @@ def test_a_project_of_another_configuration_is_not_taken_for_this(study: Study) 
     server: Any = Interrupted()
     with pytest.raises(ServerError, match="gone"):
         push(study, server)
-    server.create_project = lambda **given: StandIn.create_project(server, **given)
+    server.create_project = lambda **settings: StandIn.create_project(server, **settings)
     path = study.folder / "study.toml"
     before = path.read_text()
     path.write_text(f'{before}\n[[constructs]]\nkey = "QR"\nname = "QR"\nquestion = "Other?"\n')
@@ -60,12 +60,12 @@ def test_who_works_on_while_study_toml_is_edited_keeps_to_its_constructs(study: 
     fill(study, queries=1, systems=1)
     assign(study, per_item=1, open_slots=True, channel="label_studio", constructs=["QR"])
     server: Any = StandIn()
-    held = study.pinned()
+    pinned = study.pinned()
     path = study.folder / "study.toml"
     before = path.read_text()
     path.write_text(f'{before}\n[[constructs]]\nkey = "QR"\nname = "QR"\nquestion = "Other?"\n')
     Study.open(study.folder)
-    push(held, server)
+    push(pinned, server)
     (project,) = projects(study)
     assert project.controls["QR"]["construct_version"] == 1
     assert "Other?" not in server.made[project.number]["xml"]
@@ -126,7 +126,7 @@ def test_what_was_rated_where_nothing_is_any_more_is_not_asked_twice(study: Stud
     pull(study, server)
     server.delete_project(project.number)
     done = push(study, server)
-    assert sorted((one.overlap, one.tasks) for one in done.projects) == [(2, 1), (3, 1)]
+    assert sorted((project.overlap, project.tasks) for project in done.projects) == [(2, 1), (3, 1)]
     assert push(study, server).tasks == 0
 
 

@@ -50,7 +50,7 @@ def test_a_place_that_its_rater_can_t_fill_comes_again(study: Study) -> None:
     server.annotate(project.number, first, 5, "10:00", QR=70)
     server.annotate(project.number, second, 5, "10:00", QR=70)["was_cancelled"] = True
     done = pull(study, server, raters={5: "anna"})
-    assert {one.reason for one in done.rejected} == {OTHER_CHANNEL}
+    assert {rejected.reason for rejected in done.rejected} == {OTHER_CHANNEL}
     again = push(study, server)
     assert (again.tasks, again.blocked) == (2, 2)
     assert push(study, server).tasks == 0
@@ -98,8 +98,8 @@ def test_a_place_whose_value_stands_is_not_made_again(study: Study, why: str) ->
             key = rater_key(connection, study, "ls-5")
         leave(study, key, "left")
     else:
-        for one in made:
-            one["created_at"] = "soon"
+        for annotation in made:
+            annotation["created_at"] = "soon"
     assert pull(study, server).withdrawn == 0
     done = push(study, server)
     assert (done.blocked, done.tasks) == (0, 0)
@@ -189,7 +189,7 @@ def test_who_is_gone_holds_no_place_for_good(
     server.annotate(project.number, second, 5, "10:30", QR=10)
     done = pull(study, server)
     if gone == "left":
-        assert {one.reason for one in done.rejected} == {LEFT}
+        assert {rejected.reason for rejected in done.rejected} == {LEFT}
     else:
         assert (done.erased, done.rejected, done.rejected_new) == (2, [], 0)
     open_for(study, 1)

@@ -91,32 +91,32 @@ def simulate(
 
 def _drawn(draw: np.random.Generator, queries: int, raters: int, per_item: int) -> list[list[int]]:
     """Return the queries of each rater: a query goes to those who have the fewest so far."""
-    found: list[list[int]] = [[] for _ in range(raters)]
+    drawn: list[list[int]] = [[] for _ in range(raters)]
     for query in range(queries):
-        order = sorted(draw.permutation(raters), key=lambda rater: len(found[rater]))
+        order = sorted(draw.permutation(raters), key=lambda rater: len(drawn[rater]))
         for rater in order[:per_item]:
-            found[rater].append(query)
-    return found
+            drawn[rater].append(query)
+    return drawn
 
 
 def _truth(draw: np.random.Generator, queries: int, systems: int, keys: int) -> Any:
     query = draw.normal(0, 18, (queries, 1, 1))
     response = draw.normal(0, 18, (queries, systems, 1))
-    own = draw.normal(0, 12, (queries, systems, keys))
-    return (92 + query + response + own).reshape(queries * systems, keys)
+    construct = draw.normal(0, 12, (queries, systems, keys))
+    return (92 + query + response + construct).reshape(queries * systems, keys)
 
 
 def _values(
     draw: np.random.Generator, habit: Habit, truth: Any, severity: float, far: float
 ) -> list[float | None]:
-    said = truth + severity + draw.normal(0, 9, truth.size)
+    values = truth + severity + draw.normal(0, 9, truth.size)
     if habit == "guesses":
-        said = draw.uniform(0, 100, truth.size)
+        values = draw.uniform(0, 100, truth.size)
     if (habit == "tired" and far > 0.6) or habit == "one_value":
-        said = np.full(truth.size, 70.0)
+        values = np.full(truth.size, 70.0)
     if habit == "clicks":
-        said = draw.choice([75.0, 80.0], truth.size, p=[0.97, 0.03])
-    stepped = np.clip(5 * np.round(said / 5), 0, 100)
+        values = draw.choice([75.0, 80.0], truth.size, p=[0.97, 0.03])
+    stepped = np.clip(5 * np.round(values / 5), 0, 100)
     missing = draw.uniform(size=truth.size) < (0.5 if habit == "skips" else 0.02)
     return [None if gone else float(value) for gone, value in zip(missing, stepped, strict=True)]
 

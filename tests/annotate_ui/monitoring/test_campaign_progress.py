@@ -32,10 +32,10 @@ RATERS: dict[str, Habit] = {"a": "careful", "b": "careful", "c": "careful"}
 
 
 def codes(progress: CampaignProgress) -> dict[str, list[str | None]]:
-    found: dict[str, list[str | None]] = {}
-    for one in progress.action_items:
-        found.setdefault(one.code, []).append(one.subject)
-    return found
+    subjects: dict[str, list[str | None]] = {}
+    for item in progress.action_items:
+        subjects.setdefault(item.code, []).append(item.subject)
+    return subjects
 
 
 def rater_id(study: Study, code: str) -> int:
@@ -51,15 +51,15 @@ def fill(study: Study, **options: Any) -> None:
 def test_progress_counts_raters_items_and_constructs(any_study: Study) -> None:
     fill(any_study, share=0.5)
     progress = campaign_progress(any_study)
-    assert [one.rater for one in progress.raters] == ["a", "b", "c"]
+    assert [rater.rater for rater in progress.raters] == ["a", "b", "c"]
     first = progress.raters[0]
     assert (first.phase, first.link) == ("main", "live")
     assert (first.values, first.values_expected) == (20, 40)
     assert (first.responses_done, first.responses, first.own_left) == (10, 20, 20)
     assert first.hours_active > 0
     assert first.last_activity is not None
-    assert {one.required for one in progress.items} == {3}
-    assert sum(one.finished for one in progress.items) == 30
+    assert {item.required for item in progress.items} == {3}
+    assert sum(item.finished for item in progress.items) == 30
     quality, *_ = progress.constructs
     assert (quality.construct, quality.values, quality.expected) == ("QR", 30, 60)
     assert progress.as_json()["raters"][0]["last_activity"].startswith(str(now().year))
@@ -105,16 +105,16 @@ def test_what_needs_a_hand_names_who_and_what_helps(any_study: Study) -> None:
         connection.execute(update(a).where(of_b).values(created_at=long_ago))
     leave(any_study, rater_id(any_study, "c"), "removed")
     progress = campaign_progress(any_study)
-    found = codes(progress)
-    assert found["no_live_link"] == ["a"]
-    assert found["vacant_places"] == [None]
-    assert [one.phase for one in progress.raters] == ["main", "main", "left"]
-    assert sum(one.vacant for one in progress.items) == 10
-    assert {one.required for one in progress.items} == {3}
+    subjects = codes(progress)
+    assert subjects["no_live_link"] == ["a"]
+    assert subjects["vacant_places"] == [None]
+    assert [rater.phase for rater in progress.raters] == ["main", "main", "left"]
+    assert sum(item.vacant for item in progress.items) == 10
+    assert {item.required for item in progress.items} == {3}
     first = progress.action_items[0]
     assert first.command == f"ccrs invite {any_study.folder} a"
     # b was at work a moment ago, however long ago the work was handed out.
-    assert "idle" not in found
+    assert "idle" not in subjects
 
 
 def test_a_rater_who_never_came_is_idle_unless_the_campaign_is_paused(study: Study) -> None:
@@ -124,8 +124,8 @@ def test_a_rater_who_never_came_is_idle_unless_the_campaign_is_paused(study: Stu
         connection.execute(update(a).values(created_at=now() - timedelta(days=5)))
     assert codes(campaign_progress(study))["idle"] == ["a", "b", "c"]
     CliRunner().invoke(pause, [str(study.folder)], catch_exceptions=False)
-    found = codes(campaign_progress(study))
-    assert list(found) == ["paused"]
+    subjects = codes(campaign_progress(study))
+    assert list(subjects) == ["paused"]
 
 
 def test_who_enrolled_and_never_began_is_told_with_the_way_to_free_the_place(
@@ -156,11 +156,13 @@ def test_raters_in_groups_that_share_nothing_are_told(study: Study) -> None:
     fill(study)
     a = table(Assignment)
     with study.write() as connection:
-        own = a.c.rater_id == 3
+        theirs = a.c.rater_id == 3
         # The third rater's work is taken back unrated, except what no other rater has.
-        connection.execute(update(a).where(own, a.c.response_id > 4).values(purpose="calibration"))
         connection.execute(
-            update(a).where(~own, a.c.response_id <= 4).values(purpose="calibration")
+            update(a).where(theirs, a.c.response_id > 4).values(purpose="calibration")
+        )
+        connection.execute(
+            update(a).where(~theirs, a.c.response_id <= 4).values(purpose="calibration")
         )
     assert "unconnected" in codes(campaign_progress(study))
 
@@ -177,14 +179,14 @@ def test_who_fails_the_training_or_is_stuck_in_it_comes_first(study: Study) -> N
         replace(some, rater="failed", phase="training_failed", training=failed, own_left=0),
     ]
     with study.read() as connection:
-        given = read_records(connection, study.construct_versions(connection)).assignments
-    found = action_items(study, raters, [], [], given, vacant=0, stopping=None, paused=False)
-    assert [(one.code, one.subject) for one in found] == [
+        assigned = read_records(connection, study.construct_versions(connection)).assignments
+    items = action_items(study, raters, [], [], assigned, vacant=0, stopping=None, paused=False)
+    assert [(item.code, item.subject) for item in items] == [
         ("training_failed", "failed"),
         ("training_stuck", "stuck"),
     ]
-    assert (found[0].command or "").endswith("--readmit failed")
-    assert "1 attempt of 3 (60% of the values in range)" in found[1].text
+    assert (items[0].command or "").endswith("--readmit failed")
+    assert "1 attempt of 3 (60% of the values in range)" in items[1].text
 
 
 def test_training_without_material_and_a_wide_interval_need_a_hand(study: Study) -> None:
@@ -195,9 +197,9 @@ def test_training_without_material_and_a_wide_interval_need_a_hand(study: Study)
     assert codes(campaign_progress(ruled))["interval_wide"] == ["QR"]
     config = ruled.config.model_copy(update={"design": DesignSpec(training=5, checks=3)})
     object.__setattr__(ruled, "config", config)
-    found = codes(campaign_progress(ruled))
-    assert found["lacking_training"] == [None]
-    assert found["lacking_checks"] == [None]
+    subjects = codes(campaign_progress(ruled))
+    assert subjects["lacking_training"] == [None]
+    assert subjects["lacking_checks"] == [None]
     a = table(Assignment)
     with ruled.write() as connection:
         response = connection.execute(select(a.c.response_id).limit(1)).scalar_one()
@@ -228,8 +230,8 @@ def test_released_work_that_somebody_took_over_is_not_nobodys(study: Study) -> N
                 insert(a).values(**again, rater_id=new, public_id=f"{place:032}", created_at=now())
             )
     progress = campaign_progress(study)
-    assert sum(one.vacant for one in progress.items) == 0
-    assert {one.required for one in progress.items} == {3}
+    assert sum(item.vacant for item in progress.items) == 0
+    assert {item.required for item in progress.items} == {3}
 
 
 @pytest.mark.parametrize(

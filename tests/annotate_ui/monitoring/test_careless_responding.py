@@ -17,7 +17,7 @@ from tests.annotate_ui.monitoring.simulated_campaign import (
 )
 
 CAREFUL: dict[str, Habit] = {f"c{number:02}": "careful" for number in range(12)}
-FOUND: dict[Habit, str] = {
+EXPECTED: dict[Habit, str] = {
     "tired": "straight_lining",
     "clicks": "little_variation",
     "one_value": "little_variation",
@@ -28,13 +28,15 @@ FOUND: dict[Habit, str] = {
 
 
 def test_careless_raters_are_found_among_careful_ones(any_study: Study) -> None:
-    simulate(any_study, CAREFUL | {habit: habit for habit in FOUND}, checks=5)
-    found = {one.rater: {signal.kind for signal in one.flagged} for one in rater_signals(any_study)}
-    for habit, kind in FOUND.items():
-        assert kind in found[habit], habit
+    simulate(any_study, CAREFUL | {habit: habit for habit in EXPECTED}, checks=5)
+    kinds = {
+        rater.rater: {signal.kind for signal in rater.flagged} for rater in rater_signals(any_study)
+    }
+    for habit, kind in EXPECTED.items():
+        assert kind in kinds[habit], habit
     # Who guesses misses half of 5 checks, which careful raters may do once in a while.
-    assert "checks_missed" in found["one_value"]
-    assert [rater for rater in CAREFUL if found[rater]] == []
+    assert "checks_missed" in kinds["one_value"]
+    assert [rater for rater in CAREFUL if kinds[rater]] == []
 
 
 @pytest.mark.slow
@@ -47,17 +49,17 @@ def test_of_200_careful_raters_at_most_a_fiftieth_is_flagged(
         study = Study.create(tmp_path_factory.mktemp("careful") / "study")
         raters: dict[str, Habit] = {f"c{number:02}": "careful" for number in range(20)}
         simulate(study, raters, queries=80, checks=5, seed=seed)
-        flagged += sum(bool(one.flagged) for one in rater_signals(study))
+        flagged += sum(bool(rater.flagged) for rater in rater_signals(study))
         study.close()
     assert flagged <= 4, "1 when this was measured"
 
 
 def test_with_few_data_there_is_no_verdict(study: Study) -> None:
     simulate(study, {"a": "guesses", "b": "hurries", "c": "careful"}, queries=4, checks=1)
-    for one in rater_signals(study):
-        assert {signal.verdict for signal in one.signals} == {"too_few"}
-        assert all(signal.value is None for signal in one.signals)
-        assert one.as_json()["signals"][0]["explanation"].startswith("too few")
+    for rater in rater_signals(study):
+        assert {signal.verdict for signal in rater.signals} == {"too_few"}
+        assert all(signal.value is None for signal in rater.signals)
+        assert rater.as_json()["signals"][0]["explanation"].startswith("too few")
 
 
 @pytest.mark.parametrize(
@@ -73,7 +75,7 @@ def test_only_first_values_that_count_enter_the_signals(
 ) -> None:
     simulate(study, dict.fromkeys("abcd", "careful"), queries=40, systems=2, checks=4)
     before = rater_signals(study)
-    assert {signal.verdict for one in before for signal in one.signals} >= {"fine"}
+    assert {signal.verdict for rater in before for signal in rater.signals} >= {"fine"}
     # Values that would flag the rater if they counted: the same one, at once, for everything that
     # the rater has not rated (or, as repeats, for everything).
     a, r = table(Assignment), table(Response)

@@ -65,17 +65,17 @@ def add_judge(study: Study) -> None:
 def test_an_interim_analysis_has_intervals_and_is_recorded(any_study: Study) -> None:
     simulate(any_study, RATERS, queries=20, systems=2, keys=("QR", "CC"))
     add_judge(any_study)
-    found = run_interim_analysis(any_study, "agreement", "command")
-    assert found.not_for_stopping
-    (alpha,) = found.of("krippendorff_alpha", "QR")
+    analysis = run_interim_analysis(any_study, "agreement", "command")
+    assert analysis.not_for_stopping
+    (alpha,) = analysis.of("krippendorff_alpha", "QR")
     assert alpha["ci_low"] < alpha["value"] < alpha["ci_high"]
-    (icc,) = found.of("icc", "CC")
+    (icc,) = analysis.of("icc", "CC")
     assert icc["target"] == "raters_like_these"
-    assert len(found.of("rater_against_others", "QR")) == 3
-    assert len(found.of("rater_against_others", "QR", "within_query")) == 3
+    assert len(analysis.of("rater_against_others", "QR")) == 3
+    assert len(analysis.of("rater_against_others", "QR", "within_query")) == 3
     # The judge is not there unless it is asked for.
-    assert "J" not in {name for one in found.figures for name in one["scorers"]}
-    assert newest(any_study, "agreement") == found
+    assert "J" not in {name for figure in analysis.figures for name in figure["scorers"]}
+    assert newest(any_study, "agreement") == analysis
     assert newest(any_study, "judge") is None
     judged = run_interim_analysis(any_study, "judge", "command", "J")
     assert judged.of("judge_against_others", "QR")
@@ -100,8 +100,11 @@ def test_analyses_before_the_last_value_are_interim_and_in_the_report(study: Stu
     with study.read() as connection:
         assert interim_analysis_counts(connection) == {"agreement": 1}
     source = from_study(study.folder, {})
-    said = not_established(headline(source.scores, None, source.options))
-    assert any("design was sequential" in one and "computed 1 time " in one for one in said)
+    sentences = not_established(headline(source.scores, None, source.options))
+    assert any(
+        "design was sequential" in sentence and "computed 1 time " in sentence
+        for sentence in sentences
+    )
 
 
 def test_an_analysis_that_cannot_be_computed_is_refused_and_not_recorded(study: Study) -> None:
@@ -125,9 +128,9 @@ def test_an_analysis_is_computed_in_a_separate_process(study: Study) -> None:
     # While one runs, no other is started.
     start(study, "stopping")
     waited(study)
-    found = newest(study, "agreement")
-    assert found is not None
-    assert found.requested_in == "page"
+    analysis = newest(study, "agreement")
+    assert analysis is not None
+    assert analysis.requested_in == "page"
     assert newest(study, "stopping") is None
     assert failure(study) is None
     assert read_note(study.folder) is not None
@@ -174,11 +177,11 @@ def test_two_layouts_are_never_pooled(study: Study) -> None:
     simulate(study, RATERS, queries=40, systems=2, keys=("QR",))
     a = table(Assignment)
     with study.write() as connection:
-        beside = update(a).where(a.c.response_id <= 20).values(layout="side_by_side")
-        connection.execute(beside)
-    found = run_interim_analysis(study, "agreement", "command")
-    assert "two layouts, which are not pooled" in (found.note or "")
-    (alpha,) = found.of("krippendorff_alpha", "QR")
+        side_by_side = update(a).where(a.c.response_id <= 20).values(layout="side_by_side")
+        connection.execute(side_by_side)
+    analysis = run_interim_analysis(study, "agreement", "command")
+    assert "two layouts, which are not pooled" in (analysis.note or "")
+    (alpha,) = analysis.of("krippendorff_alpha", "QR")
     assert alpha["n_queries"] == 30
     (state,) = stopping_state(under(study, half_width=5, constructs=("QR",))).constructs
     assert (state.queries, state.queries_complete) == (30, 40)

@@ -52,18 +52,18 @@ def test_the_rule_is_that_of_analysis_on_one_mean_a_query(any_study: Study) -> N
         for row in rows:
             if row.query_id == query and row.value is not None:
                 by_response.setdefault(row.id, []).append(row.value)
-        means.append(np.mean([np.mean(found) for found in by_response.values()]))
+        means.append(np.mean([np.mean(values) for values in by_response.values()]))
     expected = stop_by_width(means, 9, (0, 100))
-    (found,) = state.constructs
-    assert found.low == pytest.approx(expected.low)
-    assert found.high == pytest.approx(expected.high)
-    assert found.value == pytest.approx(float(np.mean(means)))
-    assert (found.stop, found.more_queries, found.reason) == (
+    (construct,) = state.constructs
+    assert construct.low == pytest.approx(expected.low)
+    assert construct.high == pytest.approx(expected.high)
+    assert construct.value == pytest.approx(float(np.mean(means)))
+    assert (construct.stop, construct.more_queries, construct.reason) == (
         expected.stop,
         expected.more,
         expected.reason,
     )
-    assert found.queries_complete == len(means) < found.queries_assigned == 60
+    assert construct.queries_complete == len(means) < construct.queries_assigned == 60
     assert state.stop == expected.stop
 
 

@@ -26,9 +26,9 @@ def gate(study: Study, rater_id: int) -> Gate | None:
 
 
 def text_of(study: Study, which: str) -> RaterText:
-    found: RaterText | None = getattr(texts_of(study), which)
-    assert found is not None
-    return found
+    text: RaterText | None = getattr(texts_of(study), which)
+    assert text is not None
+    return text
 
 
 def test_a_study_without_texts_has_no_gate(any_study: Study) -> None:
@@ -68,7 +68,7 @@ def test_a_changed_text_asks_again_and_the_answers_of_before_stay(any_study: Stu
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (None, "is missing"),
         (b"caf\xe9", "not UTF-8 at byte 4"),
@@ -78,7 +78,7 @@ def test_a_changed_text_asks_again_and_the_answers_of_before_stay(any_study: Stu
     ids=["missing", "latin-1", "empty", "long"],
 )
 def test_a_text_that_cannot_be_read_stops_the_start(
-    study: Study, content: bytes | None, said: str
+    study: Study, content: bytes | None, message: str
 ) -> None:
     from annotate_ui.web.app import create_app
 
@@ -87,7 +87,7 @@ def test_a_text_that_cannot_be_read_stops_the_start(
     path.unlink()
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(StudyError, match=rf"consent\.md, which rating\.consent .*{said}"):
+    with pytest.raises(StudyError, match=rf"consent\.md, which rating\.consent .*{message}"):
         create_app(named, b"k" * 32)
     named.close()
 

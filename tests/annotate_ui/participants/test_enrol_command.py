@@ -25,9 +25,9 @@ def run(study: Study, *words: str) -> Result:
 def test_the_link_is_printed_with_what_it_is_for(study: Study) -> None:
     fill(study, queries=1, systems=2)
     give(study, None)
-    told = run(study, "spring", "--quota", "30", "--queries", "12", "--languages", "de, en")
-    assert told.exit_code == 0
-    lines = told.output.splitlines()
+    result = run(study, "spring", "--quota", "30", "--queries", "12", "--languages", "de, en")
+    assert result.exit_code == 0
+    lines = result.output.splitlines()
     assert lines[0].startswith("http://127.0.0.1:8350/enrol/")
     assert lines[1] == "spring: 30 people may join; at most 12 queries each; de, en."
     assert "not shown again" in lines[2]
@@ -37,11 +37,11 @@ def test_the_link_is_printed_with_what_it_is_for(study: Study) -> None:
 
 def test_without_open_slots_it_says_that_there_is_nothing_to_rate(study: Study) -> None:
     named = opened(study, 'base_url = "https://rate.example.org"')
-    told = run(named, "spring", "--quota", "1")
-    assert "spring: 1 person may join; queries without a limit; all languages." in told.output
-    assert "Warning: There are no open slots" in told.output
-    assert "this computer" not in told.output
-    assert told.output.splitlines()[-1] == f"Next: ccrs assign {named.folder} --open"
+    result = run(named, "spring", "--quota", "1")
+    assert "spring: 1 person may join; queries without a limit; all languages." in result.output
+    assert "Warning: There are no open slots" in result.output
+    assert "this computer" not in result.output
+    assert result.output.splitlines()[-1] == f"Next: ccrs assign {named.folder} --open"
     named.close()
 
 

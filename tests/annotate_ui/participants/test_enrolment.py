@@ -44,19 +44,19 @@ def test_whoever_enrols_is_a_rater_with_a_link_and_the_links_attributes(any_stud
     link, url = make_link(any_study, "spring", 2, queries_each=3, languages=["de", "en", "de"])
     assert url.startswith("http://127.0.0.1:8350/enrol/")
     assert len(token_of(url)) == 43, "32 bytes in base64 without padding"
-    one = enrol(any_study, token_of(url), " PID-1 ")
-    two = enrol(any_study, token_of(url))
+    first = enrol(any_study, token_of(url), " PID-1 ")
+    second = enrol(any_study, token_of(url))
     w, n = table(Rater), table(Enrolment)
     with any_study.read() as connection:
         raters = connection.execute(select(w).order_by(w.c.id)).all()
         enrolments = connection.execute(select(n).order_by(n.c.id)).all()
-        behind = rater_of_token(connection, one.personal_link.partition("#")[2])
+        behind = rater_of_token(connection, first.personal_link.partition("#")[2])
         assert [most_queries(connection, rater.id) for rater in raters] == [3, 3]
     assert [rater.code for rater in raters] == ["rater-1", "rater-2"]
     assert [rater.attributes for rater in raters] == [{"languages": ["de", "en"]}] * 2
     assert [row.external_id for row in enrolments] == ["PID-1", None]
-    assert behind == (one.rater_id, one.invitation_id)
-    assert (one.rater_id, two.rater_id) == tuple(rater.id for rater in raters)
+    assert behind == (first.rater_id, first.invitation_id)
+    assert (first.rater_id, second.rater_id) == tuple(rater.id for rater in raters)
     (state,) = list_links(any_study)
     assert (state.name, state.joined, state.counted, state.open) == (link.name, 2, 2, False)
     assert state.as_json()["languages"] == ["de", "en"]
@@ -81,8 +81,8 @@ def test_of_twenty_at_once_as_many_join_as_there_are_places(any_study: Study) ->
         return "in"
 
     with ThreadPoolExecutor(20) as pool:
-        told = list(pool.map(come, range(20)))
-    assert sorted(told) == ["full"] * 15 + ["in"] * 5
+        outcomes = list(pool.map(come, range(20)))
+    assert sorted(outcomes) == ["full"] * 15 + ["in"] * 5
     with any_study.read() as connection:
         assert len(connection.execute(select(table(Rater))).all()) == 5
 
@@ -160,9 +160,9 @@ def test_a_server_is_sized_for_whoever_may_still_join(any_study: Study) -> None:
     token = made(any_study, quota=30)
     made(any_study, "closed", quota=500)
     close_link(any_study, "closed")
-    one = enrol(any_study, token)
+    enrolled = enrol(any_study, token)
     assert campaign_counts(any_study).raters == 30
-    leave(any_study, one.rater_id, "withdrew")
+    leave(any_study, enrolled.rater_id, "withdrew")
     assert campaign_counts(any_study).raters == 31
     assert [(link.live, link.left) for link in rater_links(any_study)] == [(False, True)]
 
@@ -192,7 +192,7 @@ def test_a_hostile_id_is_kept_as_it_is(any_study: Study) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "message"),
     [
         ({"name": "spring"}, "already"),
         ({"name": " "}, "name"),
@@ -204,10 +204,10 @@ def test_a_hostile_id_is_kept_as_it_is(any_study: Study) -> None:
     ids=["taken", "blank", "none", "many", "queries", "language"],
 )
 def test_a_link_that_cannot_be_is_refused(
-    study: Study, wrong: dict[str, object], said: str
+    study: Study, wrong: dict[str, object], message: str
 ) -> None:
     made(study)
-    with pytest.raises(StudyError, match=said):
+    with pytest.raises(StudyError, match=message):
         made(study, **{"name": "other", **wrong})  # type: ignore[arg-type]
     assert len(list_links(study)) == 1
 

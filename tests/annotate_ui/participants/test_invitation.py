@@ -29,17 +29,17 @@ from study.schema import Invitation, Rater, table
 from tests.annotate_ui.campaign_with_raters import assign, fill
 
 
-def token(one: Invited) -> str:
-    return one.link.partition("#")[2]
+def token(invited: Invited) -> str:
+    return invited.link.partition("#")[2]
 
 
-def rater_behind(study: Study, one: Invited) -> str | None:
+def rater_behind(study: Study, invited: Invited) -> str | None:
     with study.read() as connection:
-        found = rater_of_token(connection, token(one))
-        if found is None:
+        ids = rater_of_token(connection, token(invited))
+        if ids is None:
             return None
         r = table(Rater)
-        return str(connection.execute(select(r.c.code).where(r.c.id == found[0])).scalar_one())
+        return str(connection.execute(select(r.c.code).where(r.c.id == ids[0])).scalar_one())
 
 
 def rows(study: Study) -> list[Any]:
@@ -51,34 +51,37 @@ def test_every_rater_with_assignments_and_no_link_is_invited(any_study: Study) -
     fill(any_study)
     assign(any_study, "ben", "anna", None)
     invited = invite(any_study)
-    assert [(one.rater, one.assignments) for one in invited] == [("anna", 2), ("ben", 2)]
+    assert [(invited_rater.rater, invited_rater.assignments) for invited_rater in invited] == [
+        ("anna", 2),
+        ("ben", 2),
+    ]
     assert invite(any_study) == []
-    for one in invited:
-        assert one.link.startswith("http://127.0.0.1:8350/join#")
-        assert len(token(one)) == 43, "32 bytes in base64 without padding"
-        assert rater_behind(any_study, one) == one.rater
-    assert len({token(one) for one in invited}) == 2
+    for invited_rater in invited:
+        assert invited_rater.link.startswith("http://127.0.0.1:8350/join#")
+        assert len(token(invited_rater)) == 43, "32 bytes in base64 without padding"
+        assert rater_behind(any_study, invited_rater) == invited_rater.rater
+    assert len({token(invited_rater) for invited_rater in invited}) == 2
     assert open_slots(any_study) == 2
 
 
 def test_the_database_holds_the_hash_of_a_token_and_nothing_else_of_it(any_study: Study) -> None:
     fill(any_study)
     assign(any_study, "anna")
-    one = invite(any_study, ["anna"])[0]
+    invited_rater = invite(any_study, ["anna"])[0]
     (row,) = rows(any_study)
-    assert row.token_hash == sha256(token(one).encode()).digest()
+    assert row.token_hash == sha256(token(invited_rater).encode()).digest()
     if any_study.engine.dialect.name == "sqlite":
         any_study.close()
         files = [path.read_bytes() for path in any_study.folder.iterdir() if path.is_file()]
         assert files
-        assert not any(token(one).encode() in content for content in files)
+        assert not any(token(invited_rater).encode() in content for content in files)
 
 
 def test_the_configured_address_begins_every_link(tmp_path: Path) -> None:
     settings = '[rating]\nbase_url = "https://rate.example.org/"\n'
     study = Study.create(tmp_path / "s", settings)
-    (one,) = invite(study, new=1)
-    assert one.link.startswith("https://rate.example.org/join#")
+    (invited_rater,) = invite(study, new=1)
+    assert invited_rater.link.startswith("https://rate.example.org/join#")
     study.close()
 
 
@@ -97,7 +100,7 @@ def test_a_live_link_is_not_made_again_unless_renewed(any_study: Study) -> None:
         invite(any_study, ["ben", "anna"])
     assert len(rows(any_study)) == 1, "ben got none either"
     new = invite(any_study, ["anna", "anna", "ben"], renew=True)
-    assert [one.rater for one in new] == ["anna", "ben"]
+    assert [invited_rater.rater for invited_rater in new] == ["anna", "ben"]
     assert rater_behind(any_study, old) is None
     assert rater_behind(any_study, new[0]) == "anna"
     with pytest.raises(StudyError, match="Name the raters"):
@@ -113,7 +116,7 @@ def test_revoking_ends_a_link(any_study: Study) -> None:
     assert rater_behind(any_study, ben) == "ben"
     assert revoke(any_study, "anna") == {"anna": 0}
     # A revoked rater has assignments and no live link, so the next call invites again.
-    assert [one.rater for one in invite(any_study)] == ["anna"]
+    assert [invited_rater.rater for invited_rater in invite(any_study)] == ["anna"]
 
 
 def test_an_unknown_rater_is_named_with_the_nearest_and_nothing_is_done(study: Study) -> None:
@@ -133,10 +136,13 @@ def test_an_unknown_rater_is_named_with_the_nearest_and_nothing_is_done(study: S
 
 def test_new_raters_take_the_next_codes(any_study: Study) -> None:
     first = invite(any_study, new=2)
-    assert [one.rater for one in first] == ["rater-1", "rater-2"]
+    assert [invited_rater.rater for invited_rater in first] == ["rater-1", "rater-2"]
     fill(any_study)
     assign(any_study, "rater-10", "rater-x")
-    assert [one.rater for one in invite(any_study, ["rater-x"], new=1)] == ["rater-x", "rater-11"]
+    assert [invited_rater.rater for invited_rater in invite(any_study, ["rater-x"], new=1)] == [
+        "rater-x",
+        "rater-11",
+    ]
     links = list_links(any_study)
     assert [link.rater for link in links] == [
         "rater-1",
@@ -162,8 +168,11 @@ def test_two_at_once_make_one_link_and_no_code_twice(any_study: Study) -> None:
         new = list(pool.map(lambda study: invite(study, new=2), others))
     for study in others:
         study.close()
-    assert sorted(one.rater for links in made for one in links) == ["anna", "ben"]
-    codes = [one.rater for links in new for one in links]
+    assert sorted(invited_rater.rater for links in made for invited_rater in links) == [
+        "anna",
+        "ben",
+    ]
+    codes = [invited_rater.rater for links in new for invited_rater in links]
     assert sorted(codes, key=lambda code: int(code[6:])) == [f"rater-{n}" for n in range(1, 13)]
 
 
@@ -173,12 +182,12 @@ def test_the_list_says_whether_a_link_is_live_and_used(any_study: Study) -> None
     anna, _ = invite(any_study, ["anna", "ben"])
     revoke(any_study, "ben")
     with any_study.write() as connection:
-        found = rater_of_token(connection, token(anna))
-        assert found is not None
-        mark_used(connection, found[1])
+        ids = rater_of_token(connection, token(anna))
+        assert ids is not None
+        mark_used(connection, ids[1])
     first = {link.rater: link for link in list_links(any_study)}
     with any_study.write() as connection:
-        mark_used(connection, found[1])
+        mark_used(connection, ids[1])
     again = {link.rater: link for link in list_links(any_study)}
     assert again == first, "used says when it was used first"
     assert first["anna"].live
@@ -199,13 +208,13 @@ def test_a_file_of_links_is_the_owners_alone_and_replaces_nothing(
     out = tmp_path / "links.csv"
     before = os.umask(0)
     try:
-        (one,) = invite(study, out=out)
+        (invited_rater,) = invite(study, out=out)
     finally:
         os.umask(before)
     assert stat.S_IMODE(out.stat().st_mode) == 0o600
     # A spreadsheet would run the code as a formula.
     rows_written = list(csv.reader(out.read_text(encoding="utf-8").splitlines()))
-    assert rows_written == [["rater", "link"], ["'=anna", one.link]]
+    assert rows_written == [["rater", "link"], ["'=anna", invited_rater.link]]
     written = out.read_bytes()
     with pytest.raises(StudyError, match="already exists"):
         invite(study, new=1, out=out)

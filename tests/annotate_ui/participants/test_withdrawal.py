@@ -36,9 +36,9 @@ def take(study: Study, rater_id: int) -> int:
 
 
 def rater_of(study: Study, code: str) -> int:
-    found = give(study, code)
-    assert found is not None
-    return found
+    rater_id = give(study, code)
+    assert rater_id is not None
+    return rater_id
 
 
 def joined(study: Study, quota: int = 9) -> tuple[int, int]:
@@ -62,7 +62,7 @@ def test_finished_ratings_stay_and_the_rest_goes_back(any_study: Study, kind: st
         assert has_left(connection, anna)
         assert not has_left(connection, ben)
         assert departures(connection) == {anna: kind}
-    assert [one.live for one in list_links(any_study)] == [False, True]
+    assert [link.live for link in list_links(any_study)] == [False, True]
     # Again: nothing more happens.
     assert leave(any_study, anna, "removed") is None
     with any_study.read() as connection:
@@ -119,50 +119,50 @@ def test_comparisons_that_are_not_decided_go_back(any_study: Study) -> None:
 def test_what_an_enrolled_rater_gives_back_goes_to_the_next(any_study: Study) -> None:
     fill(any_study, queries=1, systems=2)
     give(any_study, None)
-    one, two = joined(any_study)
-    assert take(any_study, one) == 2
-    assert take(any_study, two) == 0
-    rate(any_study, one, least=1)
-    assert leave(any_study, one, "withdrew") == 1
-    assert take(any_study, two) == 1
-    (slot,) = assignments(any_study, two)
-    assert slot.replaces_id == assignments(any_study, one)[0].id
+    first, second = joined(any_study)
+    assert take(any_study, first) == 2
+    assert take(any_study, second) == 0
+    rate(any_study, first, least=1)
+    assert leave(any_study, first, "withdrew") == 1
+    assert take(any_study, second) == 1
+    (slot,) = assignments(any_study, second)
+    assert slot.replaces_id == assignments(any_study, first)[0].id
 
 
 def test_what_an_enrolled_rater_leaves_lying_goes_to_the_next(any_study: Study) -> None:
     fill(any_study, queries=1, systems=2)
     give(any_study, None)
-    one, two = joined(any_study)
-    take(any_study, one)
+    first, second = joined(any_study)
+    take(any_study, first)
     a = table(Assignment)
     with any_study.write() as connection:
         connection.execute(
-            update(a).where(a.c.rater_id == one).values(leased_until=now() - timedelta(minutes=1))
+            update(a).where(a.c.rater_id == first).values(leased_until=now() - timedelta(minutes=1))
         )
-    assert take(any_study, two) == 2
+    assert take(any_study, second) == 2
     # What was handed on is not given back a second time.
-    assert leave(any_study, one, "withdrew") == 0
+    assert leave(any_study, first, "withdrew") == 0
 
 
 def test_who_is_readmitted_has_back_what_nobody_took_and_gets_a_new_link(any_study: Study) -> None:
     fill(any_study, queries=1, systems=2)
     give(any_study, None)
-    one, two = joined(any_study)
-    take(any_study, one)
-    leave(any_study, one, "withdrew")
+    first, second = joined(any_study)
+    take(any_study, first)
+    leave(any_study, first, "withdrew")
     with pytest.raises(StudyError, match=r"'rater-1' left the study.*--readmit rater-1"):
         invite(any_study, ["rater-1"])
     assert [made.rater for made in invite(any_study)] == [], "whoever left is not invited unasked"
-    assert readmit(any_study, "rater-1") == one
-    assert {row.released_at for row in assignments(any_study, one)} == {None}
+    assert readmit(any_study, "rater-1") == first
+    assert {row.released_at for row in assignments(any_study, first)} == {None}
     with any_study.read() as connection:
         assert departures(connection) == {}
     (again,) = invite(any_study, ["rater-1"])
     assert again.assignments == 2
-    leave(any_study, one, "removed")
-    take(any_study, two)
+    leave(any_study, first, "removed")
+    take(any_study, second)
     readmit(any_study, "rater-1")
-    assert all(row.released_at is not None for row in assignments(any_study, one))
+    assert all(row.released_at is not None for row in assignments(any_study, first))
 
 
 def test_a_session_ends_with_its_rater(study: Study) -> None:

@@ -44,13 +44,13 @@ def nginx(folder: Path, certificate: tuple[Path, Path], behind: int) -> Iterator
     """Run nginx with the guide's server block; only ports and files are this test's own."""
     (block,) = re.findall(r"```nginx\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.S)
     port = free_port()
-    own = {
+    replaced = {
         "listen 443": f"listen 127.0.0.1:{port}",
         "127.0.0.1:8350": f"127.0.0.1:{behind}",
         f"/etc/letsencrypt/live/{HOST}/fullchain.pem": str(certificate[0]),
         f"/etc/letsencrypt/live/{HOST}/privkey.pem": str(certificate[1]),
     }
-    for here, there in own.items():
+    for here, there in replaced.items():
         assert here in block
         block = block.replace(here, there)
     temporary = "".join(

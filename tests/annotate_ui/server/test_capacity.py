@@ -28,8 +28,8 @@ def test_every_thread_can_hold_a_connection_to_the_database_at_once(any_study: S
             together.wait()
 
     with ThreadPoolExecutor(THREADS) as pool:
-        for held in [pool.submit(hold) for _ in range(THREADS)]:
-            held.result()
+        for connection in [pool.submit(hold) for _ in range(THREADS)]:
+            connection.result()
 
 
 class Limits:

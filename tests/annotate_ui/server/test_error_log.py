@@ -16,7 +16,7 @@ from study.schema import Invitation, table
 
 
 @pytest.fixture
-def told() -> Iterator[io.StringIO]:
+def log() -> Iterator[io.StringIO]:
     """Return what is logged; the loggers are as before afterwards."""
     loggers = [logging.getLogger(name) for name in (*LOGGERS, "waitress.queue")]
     before = [(logger, logger.handlers, logger.level, logger.propagate) for logger in loggers]
@@ -28,32 +28,32 @@ def told() -> Iterator[io.StringIO]:
         logger.setLevel(level)
 
 
-def test_an_error_is_told_with_time_kind_and_place(told: io.StringIO) -> None:
+def test_an_error_is_told_with_time_kind_and_place(log: io.StringIO) -> None:
     try:
         raise ValueError("the rater's own words")
     except ValueError:
         logging.getLogger("annotate_ui.web").exception("saving failed")
-    text = told.getvalue()
+    text = log.getvalue()
     assert re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d{4} ERROR saving failed\n", text)
     assert f"{__file__}:" in text
     assert "builtins.ValueError\n" in text
     assert "words" not in text
 
 
-def test_a_database_error_shows_no_row(any_study: Study, told: io.StringIO) -> None:
+def test_a_database_error_shows_no_row(any_study: Study, log: io.StringIO) -> None:
     row = {"rater_id": 987654321, "token_hash": b"SECRETHASH"}
     try:
         with any_study.write() as connection:
             connection.execute(insert(table(Invitation)).values(**row))
     except (DBAPIError, StudyError):
         logging.getLogger("annotate_ui").exception("failed")
-    text = told.getvalue()
+    text = log.getvalue()
     assert "IntegrityError" in text or "ForeignKeyViolation" in text
     assert "SECRETHASH" not in text
     assert "987654321" not in text
 
 
-def test_the_systems_word_and_a_locked_database_are_told(told: io.StringIO) -> None:
+def test_the_systems_word_and_a_locked_database_are_told(log: io.StringIO) -> None:
     for error in (OSError(28, "No space left on device"), sqlite3.OperationalError("is locked")):
         try:
             try:
@@ -62,14 +62,14 @@ def test_the_systems_word_and_a_locked_database_are_told(told: io.StringIO) -> N
                 raise StudyError("the rater's own words") from cause
         except StudyError:
             logging.getLogger("waitress").exception("failed")
-    text = told.getvalue()
+    text = log.getvalue()
     assert "OSError: No space left on device" in text
     assert "sqlite3.OperationalError: is locked" in text
     assert text.index("OSError") < text.index("StudyError"), "the cause comes first"
     assert "words" not in text
 
 
-def test_requests_that_wait_and_news_are_no_errors(told: io.StringIO) -> None:
+def test_requests_that_wait_and_news_are_no_errors(log: io.StringIO) -> None:
     logging.getLogger("waitress.queue").warning("Task queue depth is 3")
     logging.getLogger("waitress").info("Client disconnected")
-    assert told.getvalue() == ""
+    assert log.getvalue() == ""

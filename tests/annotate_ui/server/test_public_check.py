@@ -46,10 +46,10 @@ def test_each_thing_that_is_missing_is_named_with_its_remedy(
 ) -> None:
     with pytest.raises(StudyError) as refused:
         check_public(study, proxies=0, secret_file=None)
-    said = str(refused.value)
-    assert "rating.base_url" in said
-    assert "--proxies 1" in said
-    assert "--secret-file FILE" in said
+    message = str(refused.value)
+    assert "rating.base_url" in message
+    assert "--proxies 1" in message
+    assert "--secret-file FILE" in message
     absent = tmp_path / "absent"
     with public(study) as outside:
         with pytest.raises(StudyError, match=r"head -c 32 /dev/urandom > .*absent"):
@@ -68,11 +68,11 @@ def test_each_thing_that_is_missing_is_named_with_its_remedy(
     ids=["nothing", "no secret", "no proxy"],
 )
 def test_the_command_refuses_to_start(study: Study, secret: Path, words: tuple[str, ...]) -> None:
-    given = [str(secret) if word == "SECRET" else word for word in words]
+    options = [str(secret) if word == "SECRET" else word for word in words]
     command = [sys.executable, "-c", "from study.cli.root import main; main()", "serve"]
     with public(study):
         done = subprocess.run(
-            [*command, str(study.folder), "--port", "0", *given],
+            [*command, str(study.folder), "--port", "0", *options],
             capture_output=True,
             text=True,
             timeout=60,

@@ -73,9 +73,9 @@ def test_processes_at_once_get_one_secret(folder: Path, state: Path) -> None:
         )
         for _ in range(8)
     ]
-    said = {process.communicate()[0] for process in processes}
+    secrets = {process.communicate()[0] for process in processes}
     assert [process.returncode for process in processes] == [0] * 8
-    assert len(said) == 1
+    assert len(secrets) == 1
     assert len(list((state / "ccrs-study" / "secrets").iterdir())) == 1
 
 

@@ -33,8 +33,8 @@ class Served:
 
     def end(self, number: int = signal.SIGTERM) -> tuple[int, str, str]:
         self.process.send_signal(number)
-        said, complained = self.process.communicate(timeout=20)
-        return self.process.returncode, said, complained
+        output, errors = self.process.communicate(timeout=20)
+        return self.process.returncode, output, errors
 
 
 Start = Callable[..., Served]
@@ -63,9 +63,9 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
                     break
             else:
                 pytest.fail(process.communicate()[1])
-            found = re.search(r": http://\S+:(\d+)$", served.lines[0])
-            assert found
-            served.port = int(found[1])
+            match = re.search(r": http://\S+:(\d+)$", served.lines[0])
+            assert match
+            served.port = int(match[1])
             return served
 
         yield started
@@ -114,10 +114,10 @@ class Browser:
 
     def join(self, link: str) -> int:
         _, page = self.ask("GET", "/join")
-        found = re.search(r'name="csrf_token"[^>]*value="([^"]+)"', page)
-        assert found, page
+        match = re.search(r'name="csrf_token"[^>]*value="([^"]+)"', page)
+        assert match, page
         token = link.partition("#")[2]
-        status = self.ask("POST", "/join", csrf_token=found[1], token=token)[0]
+        status = self.ask("POST", "/join", csrf_token=match[1], token=token)[0]
         refused = self.sent_to == "/join/refused"
         return self.ask("GET", "/join/refused")[0] if refused else status
 
@@ -140,8 +140,8 @@ def test_a_rater_comes_in_stays_over_a_restart_and_is_sent_away(
     assert browser.join("http://x/join#wrong") == 403
     assert browser.join(anna.link) == 303
     assert browser.rate() == 200
-    code, said, complained = served.end()
-    assert (code, said, complained) == (0, "Stopped.\n", "")
+    code, output, errors = served.end()
+    assert (code, output, errors) == (0, "Stopped.\n", "")
 
     again = start(any_study)
     browser.port = again.port
@@ -150,8 +150,8 @@ def test_a_rater_comes_in_stays_over_a_restart_and_is_sent_away(
     assert browser.rate() == 401, "at once"
     assert browser.join(anna.link) == 403
     assert browser.join(ben.link) == 303
-    code, said, complained = again.end(signal.SIGINT)
-    assert (code, said, complained) == (0, "Stopped.\n", "")
+    code, output, errors = again.end(signal.SIGINT)
+    assert (code, output, errors) == (0, "Stopped.\n", "")
 
 
 def test_a_hundred_and_fifty_connections_for_forty_raters_are_all_answered(

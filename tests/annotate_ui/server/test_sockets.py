@@ -53,11 +53,11 @@ def test_loopback_is_known(host: str, alone: bool) -> None:
 
 def test_what_the_owner_is_told() -> None:
     with listen("127.0.0.1", 0) as alone, listen("0.0.0.0", 0) as everybody:
-        own = address_of(alone)
-        assert reachability(alone, own, 0) == []
+        address = address_of(alone)
+        assert reachability(alone, address, 0) == []
         (elsewhere,) = reachability(alone, "http://127.0.0.1:1", 0)
         assert elsewhere.startswith("Links lead to http://127.0.0.1:1 ")
-        assert own in elsewhere
+        assert address in elsewhere
         links, proxy = reachability(alone, "https://rate.example.org", 0)
         assert links.startswith("Links lead to https://rate.example.org")
         assert "--proxies 1" in proxy

@@ -36,9 +36,9 @@ def test_this_machines_own_mounts_can_be_read(study: Study) -> None:
 
 def test_a_davfs_mount_is_known_by_its_source() -> None:
     info = mounted("/mnt", "fuse", "https://example.org/files")
-    found = mount_of(Path("/mnt/s"), info)
-    assert found is not None
-    assert found.kind == "davfs"
+    mount = mount_of(Path("/mnt/s"), info)
+    assert mount is not None
+    assert mount.kind == "davfs"
 
 
 def test_the_longest_mount_point_counts_and_of_two_at_one_point_the_last() -> None:
@@ -62,9 +62,9 @@ def test_the_longest_mount_point_counts_and_of_two_at_one_point_the_last() -> No
         "/srv": "ext4",
     }
     for path, kind in kinds.items():
-        found = mount_of(Path(path), info)
-        assert found is not None
-        assert found.kind == kind, path
+        mount = mount_of(Path(path), info)
+        assert mount is not None
+        assert mount.kind == kind, path
     assert mount_of(Path("/srv"), "") is None
 
 

@@ -52,7 +52,7 @@ def test_only_where_the_owner_asked_and_after_the_blind_value(any_study: Study) 
     steps = [finish_step(any_study, anna, 55.0) for _ in range(2)]
     assert open_next(any_study, anna).kind == "feedback"
     item = steps[0].item.public_id
-    assert [one.judge for one in shown(any_study, anna, item).answers] == [None, None]
+    assert [answer.judge for answer in shown(any_study, anna, item).answers] == [None, None]
     configure(any_study, rating={"adjudicators_see": "the-judge"})
     qr, ac = shown(any_study, anna, item).answers
     assert qr.judge is not None

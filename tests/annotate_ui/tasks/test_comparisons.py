@@ -52,7 +52,7 @@ def test_comparisons_come_in_their_order_and_each_is_opened_once(campaign: Study
         assert comparisons_done(connection, campaign, anna) == (1, 4)
         c = table(Comparison)
         opened = connection.execute(select(c.c.opened_at).order_by(c.c.id)).scalars().all()
-    assert [one is not None for one in opened] == [True, True, False, False]
+    assert [moment is not None for moment in opened] == [True, True, False, False]
 
 
 def test_nothing_is_left_once_all_are_decided(campaign: Study) -> None:

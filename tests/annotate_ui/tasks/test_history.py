@@ -15,9 +15,9 @@ def shown(study: Study, rater: int, page: int = 1, size: int = 50) -> History:
         return history(connection, study.config, rater, page, size)
 
 
-def places(found: History) -> list[tuple[int, int, int]]:
-    rated = [one for one in found.done if isinstance(one, HistoryStep)]
-    return [(one.query_number, one.response_number, one.part) for one in rated]
+def places(history: History) -> list[tuple[int, int, int]]:
+    rated = [step for step in history.done if isinstance(step, HistoryStep)]
+    return [(step.query_number, step.response_number, step.part) for step in rated]
 
 
 def test_the_newest_comes_first_and_others_see_nothing(any_study: Study) -> None:
@@ -46,9 +46,9 @@ def test_it_is_shown_in_pages(any_study: Study) -> None:
     assert anna is not None
     for _ in range(3):
         finish_step(any_study, anna)
-    found = [shown(any_study, anna, page, size=2) for page in (1, 2, 9)]
-    assert [(len(one.done), one.page) for one in found] == [(2, 1), (1, 2), (1, 2)]
-    assert {one.pages for one in found} == {2}
+    pages = [shown(any_study, anna, page, size=2) for page in (1, 2, 9)]
+    assert [(len(history.done), history.page) for history in pages] == [(2, 1), (1, 2), (1, 2)]
+    assert {history.pages for history in pages} == {2}
 
 
 def test_first_values_are_left_out_while_they_are_given_again(any_study: Study) -> None:
@@ -65,7 +65,7 @@ def test_first_values_are_left_out_while_they_are_given_again(any_study: Study) 
     assert (places(during), during.left_out) == ([], True)
     rate(any_study, anna, step, "QR", 20)
     after = shown(any_study, anna)
-    values = [one.answers[0].value for one in after.done if isinstance(one, HistoryStep)]
+    values = [step.answers[0].value for step in after.done if isinstance(step, HistoryStep)]
     assert (values, after.left_out) == ([20, 10], False)
 
 
@@ -78,9 +78,9 @@ def test_decisions_stand_among_the_values_and_hide_with_them(any_study: Study) -
     pair_up(any_study, "anna", ["QR"])
     save(any_study, anna, ComparisonPayload(open_one(any_study, anna), choice("QR", 2.0)))
     rate(any_study, anna, step, "QR", 11, base=1)
-    found = shown(any_study, anna)
-    assert [isinstance(one, HistoryComparison) for one in found.done] == [False, True]
-    compared = found.done[1]
+    history = shown(any_study, anna)
+    assert [isinstance(entry, HistoryComparison) for entry in history.done] == [False, True]
+    compared = history.done[1]
     assert isinstance(compared, HistoryComparison)
     assert (compared.number, compared.total, compared.revision) == (1, 1, 1)
     assert compared.option is not None

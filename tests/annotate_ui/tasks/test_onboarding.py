@@ -44,8 +44,8 @@ def queries_of(study: Study, rater: int) -> list[int]:
     with study.read() as connection:
         rows = connection.execute(select(r.c.id, r.c.query_id))
         by_response = {row.id: row.query_id for row in rows}
-    given = sorted(assignments(study, rater, "main"), key=lambda row: row.position)
-    return list(dict.fromkeys(by_response[row.response_id] for row in given))
+    ordered = sorted(assignments(study, rater, "main"), key=lambda row: row.position)
+    return list(dict.fromkeys(by_response[row.response_id] for row in ordered))
 
 
 def test_what_was_taken_back_unfinished_goes_to_who_joins(any_study: Study) -> None:
@@ -155,8 +155,8 @@ def test_a_query_of_which_more_was_shown_comes_last(study: Study) -> None:
     finish_step(study, anna)
     give(study, None, keys=["QR"])
     go_through(study, anna)
-    given = sorted(assignments(study, anna, "main"), key=lambda row: row.position)
-    assert [row.response_id for row in given] == [1, 2, 1]
+    ordered = sorted(assignments(study, anna, "main"), key=lambda row: row.position)
+    assert [row.response_id for row in ordered] == [1, 2, 1]
 
 
 def test_rounds_are_handed_out_one_after_another(study: Study) -> None:
@@ -168,7 +168,7 @@ def test_rounds_are_handed_out_one_after_another(study: Study) -> None:
                 connection.execute(insert(table(Assignment)).values(**row, config_hash="0"))
     anna = new_rater(study, "anna")
     seen = go_through(study, anna)
-    rated = [one.step.construct_keys for one in seen if one.step is not None]
+    rated = [opened.step.construct_keys for opened in seen if opened.step is not None]
     assert rated == [("QR",), ("QR",), ("CC",), ("CC",)]
 
 
@@ -267,7 +267,7 @@ def test_who_joins_has_the_calibration_of_the_others_first(any_study: Study) -> 
         assign_one(any_study, named, response, construct_keys=["QR"], purpose="calibration")
     anna = new_rater(any_study, "anna")
     seen = go_through(any_study, anna)
-    phases = [one.page.phase for one in seen if one.page is not None]
+    phases = [opened.page.phase for opened in seen if opened.page is not None]
     assert phases == ["calibration"] * 2 + ["main"] * 4
     assert len(assignments(any_study, anna, "calibration")) == 2
     # Nobody who has nothing else to rate is calibrated.
@@ -299,7 +299,7 @@ def test_an_adjudicator_is_handed_no_slots(study: Study) -> None:
     anna = new_rater(study, "anna")
     assign_one(study, anna, 1, purpose="adjudication")
     seen = go_through(study, anna)
-    assert [one.kind for one in seen] == ["step", "step", "feedback", "end"]
+    assert [opened.kind for opened in seen] == ["step", "step", "feedback", "end"]
     with study.read() as connection:
         assert all_done(connection, study, anna)
 
@@ -317,7 +317,7 @@ def test_a_few_values_in_a_slot_that_went_to_somebody_else_are_no_finished_work(
     with any_study.write() as connection:
         connection.execute(update(a).values(released_at=now()))
     ben = new_rater(any_study, "ben")
-    assert [one.kind for one in go_through(any_study, ben)][-1] == "end"
+    assert [opened.kind for opened in go_through(any_study, ben)][-1] == "end"
     assert open_next(any_study, anna).kind == "waiting"
     with any_study.read() as connection:
         assert not all_done(connection, any_study, anna)

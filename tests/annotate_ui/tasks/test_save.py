@@ -39,8 +39,8 @@ def rater(any_study: Study) -> int:
 
 def test_a_save_is_a_revision_with_all_that_is_known_of_it(any_study: Study, rater: int) -> None:
     step = opened(any_study, rater)
-    given = commit("QR", 85.0, comment="fine", active_seconds=4.5)
-    stored = save(any_study, rater, RatingPayload(step.item.public_id, 1, given))
+    payload = commit("QR", 85.0, comment="fine", active_seconds=4.5)
+    stored = save(any_study, rater, RatingPayload(step.item.public_id, 1, payload))
     assert (stored.revision, stored.value, stored.comment) == (1, 85.0, "fine")
     (row,) = ratings(any_study)
     assert row.revealed == ["question", "response"]
@@ -52,10 +52,10 @@ def test_a_save_is_a_revision_with_all_that_is_known_of_it(any_study: Study, rat
 
 def test_a_key_sent_again_is_answered_again_and_stored_once(any_study: Study, rater: int) -> None:
     step = opened(any_study, rater)
-    given = commit("QR", 85.0)
-    first = save(any_study, rater, RatingPayload(step.item.public_id, 1, given))
+    payload = commit("QR", 85.0)
+    first = save(any_study, rater, RatingPayload(step.item.public_id, 1, payload))
     rate(any_study, rater, step, "QR", 90.0, base=1)
-    assert save(any_study, rater, RatingPayload(step.item.public_id, 1, given)) == first
+    assert save(any_study, rater, RatingPayload(step.item.public_id, 1, payload)) == first
     assert [row.value for row in ratings(any_study)] == [85.0, 90.0]
 
 
@@ -73,9 +73,9 @@ def test_a_key_with_another_body_is_refused(
     any_study: Study, rater: int, change: dict[str, Any]
 ) -> None:
     step = opened(any_study, rater)
-    given = commit("QR", 85.0)
-    save(any_study, rater, RatingPayload(step.item.public_id, 1, given))
-    other = RatingInput.model_validate({**given.model_dump(by_alias=True), **change})
+    payload = commit("QR", 85.0)
+    save(any_study, rater, RatingPayload(step.item.public_id, 1, payload))
+    other = RatingInput.model_validate({**payload.model_dump(by_alias=True), **change})
     with pytest.raises(KeyReusedError):
         save(any_study, rater, RatingPayload(step.item.public_id, 1, other))
     assert len(ratings(any_study)) == 1
@@ -108,18 +108,18 @@ def test_many_saves_at_once_make_one_rating_and_no_error(any_study: Study, rater
     same = commit("QR", 70.0)
 
     def send(number: int) -> str:
-        given = same if number % 2 else commit("QR", float(number))
+        payload = same if number % 2 else commit("QR", float(number))
         try:
-            return save(any_study, rater, RatingPayload(step.item.public_id, 1, given)).status
+            return save(any_study, rater, RatingPayload(step.item.public_id, 1, payload)).status
         except StaleError:
             return "stale"
 
     with ThreadPoolExecutor(12) as pool:
-        told = list(pool.map(send, range(24)))
+        answers = list(pool.map(send, range(24)))
     rows = ratings(any_study)
     assert len(rows) == 1
     assert rows[0].revision == 1
-    assert set(told) <= {"rated", "stale"}
+    assert set(answers) <= {"rated", "stale"}
 
 
 def test_only_an_opened_step_of_ones_own_can_be_rated(any_study: Study, rater: int) -> None:
@@ -135,12 +135,12 @@ def test_only_an_opened_step_of_ones_own_can_be_rated(any_study: Study, rater: i
         with pytest.raises(NotYoursError):
             save(any_study, who, RatingPayload(public_id, stage, commit("QR", 1.0)))
     # Another rater's page and one that does not exist get the same answer.
-    said = []
+    messages = []
     for public_id in (step.item.public_id, "0" * 32):
         with pytest.raises(NotYoursError) as caught:
             save(any_study, ben, RatingPayload(public_id, 1, commit("QR", 1.0)))
-        said.append(str(caught.value))
-    assert said == ["This page was not opened for you. Go on from the start page."] * 2
+        messages.append(str(caught.value))
+    assert messages == ["This page was not opened for you. Go on from the start page."] * 2
     with pytest.raises(InvalidError, match="not rated at this step"):
         save(any_study, rater, RatingPayload(step.item.public_id, 1, commit("AC", 1.0)))
     with pytest.raises(InvalidError, match="'XX' is not rated here"):
@@ -176,7 +176,7 @@ def test_the_same_value_under_a_new_construct_version_is_a_new_revision(
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("entered", "message"),
     [
         (commit("QR", 101.0), "101 is outside the scale 0 to 100"),
         (commit("QR", -1.0), "outside"),
@@ -187,13 +187,13 @@ def test_the_same_value_under_a_new_construct_version_is_a_new_revision(
         (commit("QR", 5.0, flags=["too long"]), "Question Relevance has no remark"),
     ],
 )
-def test_what_cannot_be_stored_is_refused(study: Study, given: RatingInput, message: str) -> None:
+def test_what_cannot_be_stored_is_refused(study: Study, entered: RatingInput, message: str) -> None:
     fill(study, queries=1, systems=1)
     anna = give(study, "anna")
     assert anna is not None
     step = opened(study, anna)
     with pytest.raises(InvalidError, match=message):
-        save(study, anna, RatingPayload(step.item.public_id, 1, given))
+        save(study, anna, RatingPayload(step.item.public_id, 1, entered))
     assert ratings(study) == []
 
 
@@ -372,8 +372,8 @@ def test_what_a_comparison_has_shown_is_known_to_the_ratings_of_its_query(any_st
     assert finish.item.public_id != step.item.public_id
     rate(any_study, rater, finish, "QR", 20.0)
     rate(any_study, rater, finish, "QR", 30.0, base=1)
-    found = ratings(any_study)
-    assert [(row.value, row.after_reveal, row.seen_more) for row in found] == [
+    revisions = ratings(any_study)
+    assert [(row.value, row.after_reveal, row.seen_more) for row in revisions] == [
         (40.0, False, False),
         (50.0, False, False),
         (60.0, True, True),
@@ -382,5 +382,5 @@ def test_what_a_comparison_has_shown_is_known_to_the_ratings_of_its_query(any_st
         (20.0, False, True),
         (30.0, False, True),
     ]
-    assert "reference" not in found[1].revealed
-    assert all("reference" in row.revealed for row in found[2:])
+    assert "reference" not in revisions[1].revealed
+    assert all("reference" in row.revealed for row in revisions[2:])

@@ -21,7 +21,7 @@ def assignments(study: Study) -> list[Any]:
         return list(connection.execute(select(a).order_by(a.c.id)))
 
 
-def held(study: Study) -> dict[int, int]:
+def live_slots(study: Study) -> dict[int, int]:
     """Count the live slots of each response: held for good, or under a lease."""
     counts: dict[int, int] = {}
     for row in assignments(study):
@@ -61,9 +61,9 @@ def test_twenty_who_ask_at_once_are_handed_k_and_no_more(any_study: Study) -> No
     open_slots(any_study, 3)
     everybody = raters(any_study, 20)
     with ThreadPoolExecutor(20) as pool:
-        found = list(pool.map(lambda rater: open_next(any_study, rater).step, everybody))
-    assert sum(step is not None for step in found) == 3
-    assert held(any_study) == {1: 3, 2: 3, 3: 3}
+        steps = list(pool.map(lambda rater: open_next(any_study, rater).step, everybody))
+    assert sum(step is not None for step in steps) == 3
+    assert live_slots(any_study) == {1: 3, 2: 3, 3: 3}
     by_rater = [row.rater_id for row in assignments(any_study)]
     assert all(by_rater.count(rater) == 3 for rater in set(by_rater))
 
@@ -76,9 +76,9 @@ def test_an_expired_slot_is_handed_on_once_also_when_twenty_ask_at_once(any_stud
     assert open_next(any_study, others[0]).step is None
     expire(any_study, first)
     with ThreadPoolExecutor(20) as pool:
-        found = list(pool.map(lambda rater: open_next(any_study, rater).step, others))
-    assert sum(step is not None for step in found) == 1
-    assert set(held(any_study).values()) == {1}
+        steps = list(pool.map(lambda rater: open_next(any_study, rater).step, others))
+    assert sum(step is not None for step in steps) == 1
+    assert set(live_slots(any_study).values()) == {1}
     assert [row.replaces_id for row in assignments(any_study)][2:] in ([1, 2], [2, 1])
 
 
@@ -96,7 +96,7 @@ def test_a_save_after_the_lease_is_kept_and_marked_late(any_study: Study) -> Non
     assert values == {"r1": 90.0, "r2": 10.0}
     # The slot is Ben's now: Anna is asked for no more of it.
     assert open_next(any_study, anna).step is None
-    assert held(any_study) == {1: 1}
+    assert live_slots(any_study) == {1: 1}
 
 
 def test_a_slot_that_was_handed_on_counts_with_the_values_it_holds(study: Study) -> None:
@@ -125,7 +125,7 @@ def test_a_late_save_takes_back_a_slot_that_nobody_took(any_study: Study) -> Non
     expire(any_study, anna)
     assert rate(any_study, anna, step, "QR", 90.0).late
     assert open_next(any_study, ben).step is None
-    assert held(any_study) == {1: 1}
+    assert live_slots(any_study) == {1: 1}
     following = open_next(any_study, anna).step
     assert following is not None
     assert following.stage.number == 2
@@ -177,7 +177,7 @@ def test_a_slot_that_was_handed_on_stays_so_when_its_first_rater_finishes_it(
     assert rate(any_study, anna, step, "QR", 90.0).late
     # The rating is complete and kept, but the slot is held by one rater only.
     assert assignments(any_study) == [before, handed_on]
-    assert held(any_study) == {1: 1}
+    assert live_slots(any_study) == {1: 1}
 
 
 def test_saving_renews_no_slot_of_the_query_that_was_handed_on(any_study: Study) -> None:
@@ -198,7 +198,7 @@ def test_saving_renews_no_slot_of_the_query_that_was_handed_on(any_study: Study)
     after = {row.id: row.leased_until for row in assignments(any_study)}
     assert after[kept.id] > soon
     assert after[other.id] == ended
-    assert held(any_study) == {1: 1, 2: 1}
+    assert live_slots(any_study) == {1: 1, 2: 1}
 
 
 def test_many_who_save_late_while_many_ask_never_make_more_than_k(any_study: Study) -> None:
@@ -219,7 +219,7 @@ def test_many_who_save_late_while_many_ask_never_make_more_than_k(any_study: Stu
     order = [rater for pair in zip(everybody[:4], everybody[4:], strict=True) for rater in pair]
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(act, order))
-    assert max(held(any_study).values()) == 1
+    assert max(live_slots(any_study).values()) == 1
     assert len(ratings(any_study)) == 4
 
 
@@ -255,7 +255,7 @@ def test_saving_renews_the_lease(study: Study) -> None:
         connection.execute(update(a).values(leased_until=now() + timedelta(minutes=1)))
     rate(study, anna, step, "QR", 5.0)
     left = [row.leased_until - now() for row in assignments(study)]
-    assert all(timedelta(minutes=119) < one <= timedelta(minutes=120) for one in left)
+    assert all(timedelta(minutes=119) < remaining <= timedelta(minutes=120) for remaining in left)
 
 
 def test_named_raters_have_no_lease(study: Study) -> None:

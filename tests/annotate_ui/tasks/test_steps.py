@@ -17,8 +17,8 @@ from tests.annotate_ui.rated_campaign import ALL, fill, finish_step, give
 
 
 def test_ccrs_is_rated_in_three_stages() -> None:
-    found = stages(CCRS)
-    assert [(s.number, sorted(s.construct_keys), s.fields) for s in found] == [
+    in_order = stages(CCRS)
+    assert [(s.number, sorted(s.construct_keys), s.fields) for s in in_order] == [
         (1, ["QR"], ("question", "response")),
         (2, ["CC", "ID"], ("question", "response", "context")),
         (3, ["AC", "IR"], FIELDS),
@@ -42,10 +42,10 @@ def test_a_stage_shows_only_what_constructs_up_to_it_see(seen: list[set[str]]) -
         ConstructSpec(key=f"K{n}", name="n", question="?", sees=tuple(sees))
         for n, sees in enumerate(seen)
     ]
-    found = stages(specs)
+    in_order = stages(specs)
     by_key = {spec.key: set(spec.sees) for spec in specs}
     shown: set[str] = set()
-    for stage in found:
+    for stage in in_order:
         before = set(shown)
         for key in stage.construct_keys:
             shown |= by_key[key]
@@ -54,7 +54,7 @@ def test_a_stage_shows_only_what_constructs_up_to_it_see(seen: list[set[str]]) -
         for key in stage.construct_keys:
             for late in {"context", "reference"} & before:
                 assert late in by_key[key] or "reference" in by_key[key]
-    assert sorted(k for s in found for k in s.construct_keys) == sorted(by_key)
+    assert sorted(k for s in in_order for k in s.construct_keys) == sorted(by_key)
 
 
 def test_a_rater_finishes_a_stage_for_a_whole_query_before_the_next_opens(
@@ -203,7 +203,7 @@ def test_a_querys_language_goes_before_the_studys(
     assert step is not None
     with study.read() as connection:
         work = rater_work(connection, study.config, anna)
-        found = work.find(step.item.public_id, 1)
-        assert found is not None
-        view, _ = show_page(connection, study.config, work.page_of(found))
+        found_step = work.find(step.item.public_id, 1)
+        assert found_step is not None
+        view, _ = show_page(connection, study.config, work.page_of(found_step))
     assert view.language == shown

@@ -50,8 +50,13 @@ def anna(any_study: Study) -> int:
 def test_who_meets_enough_goes_on_to_what_counts(any_study: Study, anna: int) -> None:
     teach(any_study, 3)
     assert kinds(any_study, anna, 70) == [*["step", "step", "feedback"] * 2, "step", "end"]
-    found = state(any_study, anna)
-    assert (found.passed, found.why, found.share, found.attempt) == (True, "passed", 1.0, 1)
+    training = state(any_study, anna)
+    assert (training.passed, training.why, training.share, training.attempt) == (
+        True,
+        "passed",
+        1.0,
+        1,
+    )
     # Nothing of the training is in the progress, and it is no measurement.
     with any_study.read() as connection:
         progress = rater_work(connection, any_study.config, anna).progress
@@ -65,11 +70,11 @@ def test_another_attempt_has_new_responses_and_then_it_ends(any_study: Study, an
     configure(any_study, design={"training_attempts": 3})
     seen = go_through(any_study, anna, 10)
     assert seen[-1].kind == "training_failed"
-    given = assignments(any_study, anna, "training")
-    assert [row.round for row in given] == [0, 0, 1, 1, 2, 2]
-    assert len({row.response_id for row in given}) == 6
-    found = state(any_study, anna)
-    assert (found.failed, found.why, found.shares) == (True, "attempts_used", (0, 0, 0))
+    assigned = assignments(any_study, anna, "training")
+    assert [row.round for row in assigned] == [0, 0, 1, 1, 2, 2]
+    assert len({row.response_id for row in assigned}) == 6
+    training = state(any_study, anna)
+    assert (training.failed, training.why, training.shares) == (True, "attempts_used", (0, 0, 0))
     with any_study.read() as connection:
         assert not all_done(connection, any_study, anna)
     # The owner lets them through: nobody is locked out for good.
@@ -161,8 +166,8 @@ def test_feedback_shows_what_is_expected_and_what_follows_it_does_not_count(
     teach(any_study, 2, low=60, high=60)
     first = finish_step(any_study, anna, 61)
     second = finish_step(any_study, anna, 60)
-    told = open_next(any_study, anna)
-    assert told.kind == "feedback"
+    opened = open_next(any_study, anna)
+    assert opened.kind == "feedback"
     again = open_next(any_study, anna)
     # It has been shown; what is next is the next response.
     assert again.kind == "step"
@@ -173,7 +178,7 @@ def test_feedback_shows_what_is_expected_and_what_follows_it_does_not_count(
     rate(any_study, anna, first, "QR", 60, base=1)
     assert [row.after_reveal for row in ratings(any_study)] == [False, False, True]
     view = feedback(any_study, anna, second.item.public_id)
-    by_key = {one.construct.key: one for one in view.answers}
+    by_key = {answer.construct.key: answer for answer in view.answers}
     qr, ac = by_key["QR"], by_key["AC"]
     assert (qr.first_value, qr.construct.value) == (61, 60)
     assert qr.expected is not None
@@ -199,8 +204,8 @@ def test_attempts_differ_by_rater_and_not_by_the_time_of_day(study: Study) -> No
         rater = new_rater(study, code)
         open_next(study, rater)
         drawn.append({row.response_id for row in assignments(study, rater, "training")})
-    assert all(len(one) == 3 for one in drawn)
-    assert len({frozenset(one) for one in drawn}) > 1
+    assert all(len(responses) == 3 for responses in drawn)
+    assert len({frozenset(responses) for responses in drawn}) > 1
 
 
 def test_many_requests_at_once_begin_one_attempt(any_study: Study, anna: int) -> None:
@@ -208,6 +213,6 @@ def test_many_requests_at_once_begin_one_attempt(any_study: Study, anna: int) ->
 
     teach(any_study, 6)
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda _: open_next(any_study, anna).step, range(8)))
-    assert len({step.item.id for step in found if step is not None}) == 1
+        steps = list(pool.map(lambda _: open_next(any_study, anna).step, range(8)))
+    assert len({step.item.id for step in steps if step is not None}) == 1
     assert len(assignments(any_study, anna, "training")) == 2

@@ -50,9 +50,9 @@ def test_training_calibration_main_with_checks_repeats_adjudication(
     clock.forward(hours=25)
     seen = seen[:-1] + go_through(any_study, anna, 70)
     order = [
-        (one.page.phase, one.kind, one.page.item.response_id)
-        for one in seen
-        if one.page is not None and (one.kind == "feedback" or one.page.steps[0].part == 1)
+        (opened.page.phase, opened.kind, opened.page.item.response_id)
+        for opened in seen
+        if opened.page is not None and (opened.kind == "feedback" or opened.page.steps[0].part == 1)
     ]
     practice = responses(any_study)[-1]
     assert order == [
@@ -101,7 +101,7 @@ def test_a_repeat_comes_in_another_session_and_after_some_hours(study: Study, cl
     with study.read() as connection:
         assert not all_done(connection, study, anna)
     clock.forward(minutes=10)
-    assert [one.kind for one in go_through(study, anna)] == ["step", "end"]
+    assert [opened.kind for opened in go_through(study, anna)] == ["step", "end"]
 
 
 def test_without_hours_between_a_repeat_still_waits_for_another_session(
@@ -142,8 +142,8 @@ def test_a_session_ends_and_the_open_page_can_be_finished(any_study: Study, cloc
         from annotate_ui.tasks.save import save
         from annotate_ui.tasks.save_rating import RatingPayload
 
-        given = commit(key, 50, active_seconds=seconds)
-        save(any_study, anna, RatingPayload(step.item.public_id, step.stage.number, given))
+        payload = commit(key, 50, active_seconds=seconds)
+        save(any_study, anna, RatingPayload(step.item.public_id, step.stage.number, payload))
 
     save_one("CC", 200)
     clock.forward(minutes=4)
@@ -244,7 +244,7 @@ def test_side_by_side_all_responses_open_at_once_stage_by_stage(any_study: Study
     assert [step.stage.number for step in second.page.steps] == [3, 3, 3]
     rate(any_study, anna, first.page.steps[1], "QR", 9, base=2)
     assert [row.after_reveal for row in ratings(any_study)] == [False] * 4 + [True]
-    assert [one.kind for one in go_through(any_study, anna)] == ["step"] * 3 + ["end"]
+    assert [opened.kind for opened in go_through(any_study, anna)] == ["step"] * 3 + ["end"]
 
 
 def test_passages_that_all_share_are_shown_once(study: Study) -> None:
@@ -298,16 +298,18 @@ def test_an_adjudicator_is_blind_first_and_never_sees_a_judge(any_study: Study) 
         inclusion_prob=0.5,
     )
     steps = [finish_step(any_study, anna, 55.0) for _ in range(2)]
-    told = open_next(any_study, anna)
-    assert told.kind == "feedback"
+    opened = open_next(any_study, anna)
+    assert opened.kind == "feedback"
     with any_study.read() as connection:
         work = rater_work(connection, any_study.config, anna)
         page = work.feedback_of(steps[0].item.public_id)
         assert page is not None
         view = show_feedback(connection, any_study, work, page, anna)
-    assert [sorted(o.value or 0 for o in one.others) for one in view.answers] == [[20.0, 90.0]] * 2
-    assert {o.number for one in view.answers for o in one.others} == {1, 2}
-    assert [one.expected for one in view.answers] == [None, None]
+    assert [sorted(o.value or 0 for o in answer.others) for answer in view.answers] == [
+        [20.0, 90.0]
+    ] * 2
+    assert {o.number for answer in view.answers for o in answer.others} == {1, 2}
+    assert [answer.expected for answer in view.answers] == [None, None]
     # An informed value is a further one.
     rate(any_study, anna, steps[0], "QR", 30.0, base=1)
     mine = [row for row in ratings(any_study) if row.assignment_id == steps[0].item.id]

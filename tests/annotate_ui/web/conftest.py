@@ -43,8 +43,8 @@ class Browser:
 
     def send(self, address: str, body: Any, **headers: str) -> TestResponse:
         """Send JSON as the page's script does."""
-        own = {"X-CSRFToken": self.csrf, "X-Rater": self.rater, **headers}
-        return self.client.post(address, json=body, headers=own)
+        sent_headers = {"X-CSRFToken": self.csrf, "X-Rater": self.rater, **headers}
+        return self.client.post(address, json=body, headers=sent_headers)
 
     def begin(self, link: str) -> TestResponse:
         """Come in with a link."""
@@ -78,10 +78,10 @@ class Browser:
             r'name="csrf_token" value="([^"]+)"',
             r'name="csrf-token" content="([^"]+)"',
         ):
-            if found := re.search(pattern, text):
-                self.csrf = found[1]
-        if found := re.search(r'data-rater="([0-9a-f]+)"', text):
-            self.rater = found[1]
+            if match := re.search(pattern, text):
+                self.csrf = match[1]
+        if match := re.search(r'data-rater="([0-9a-f]+)"', text):
+            self.rater = match[1]
         self.at = answer.request.path
 
 

@@ -31,10 +31,10 @@ def test_pages_before_the_blind_value_hold_nothing_of_it_and_the_page_after_show
         other.go_on()
         other.save("QR", 30)
         other.go_on()
-        assert not any(b"alert(1)" in one or b"the-judge" in one for one in other.received)
+        assert not any(b"alert(1)" in body or b"the-judge" in body for body in other.received)
         browser = browsers["anna"]
         browser.go_on()
-        assert not any(b"alert(1)" in one or b">97<" in one for one in browser.received)
+        assert not any(b"alert(1)" in body or b">97<" in body for body in browser.received)
         browser.save("QR", 80)
         page = browser.go_on().get_data(as_text=True)
     finally:

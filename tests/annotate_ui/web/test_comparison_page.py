@@ -69,12 +69,12 @@ def test_the_overview_counts_decisions_and_history_leads_back(campaign: Study, c
     overview = browser.get("/rate").get_data(as_text=True)
     assert "2 of 2 comparisons made" in overview
     assert "What you have rated" in overview
-    told = browser.get("/rate/history").get_data(as_text=True)
-    newer, older = told.index(f'"/compare/{second}"'), told.index(f'"/compare/{first}"')
+    page = browser.get("/rate/history").get_data(as_text=True)
+    newer, older = page.index(f'"/compare/{second}"'), page.index(f'"/compare/{first}"')
     assert newer < older
-    assert "skipped: <bdi>&lt;i&gt;same" in told[newer:older]
-    assert "1 is much better" in told[older:]
-    assert "changed 1 time" in told[older:]
+    assert "skipped: <bdi>&lt;i&gt;same" in page[newer:older]
+    assert "1 is much better" in page[older:]
+    assert "changed 1 time" in page[older:]
     ben = come("ben")
     assert "comparison" not in ben.get("/rate").get_data(as_text=True)
     assert "/compare/" not in ben.get("/rate/history").get_data(as_text=True)

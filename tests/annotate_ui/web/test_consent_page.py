@@ -73,10 +73,10 @@ def test_every_route_leads_to_consent_and_sends_nothing_else(
             else:
                 answer = anna.client.post(address, data={"csrf_token": anna.csrf})
                 # As the page's script asks.
-                said = anna.send(address, {})
-                assert said.get_json()["url"] == "/consent"
-                assert said.status_code == (200 if address == "/rate/next" else 401)
-                anna.received.append(said.data)
+                reply = anna.send(address, {})
+                assert reply.get_json()["url"] == "/consent"
+                assert reply.status_code == (200 if address == "/rate/next" else 401)
+                anna.received.append(reply.data)
             anna.received.append(answer.data)
             assert answer.status_code == 303, rule.rule
             assert answer.headers["Location"] == "/consent", rule.rule

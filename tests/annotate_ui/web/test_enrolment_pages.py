@@ -60,8 +60,8 @@ def count(study: Study) -> tuple[int, ...]:
 
 
 def personal_link(page: bytes) -> str:
-    found: str = page.decode().split("readonly")[1].partition(">")[2].partition("<")[0]
-    return found
+    link: str = page.decode().split("readonly")[1].partition(">")[2].partition("<")[0]
+    return link
 
 
 def test_begin_makes_a_rater_who_goes_on_elsewhere_by_their_own_link(
@@ -75,14 +75,14 @@ def test_begin_makes_a_rater_who_goes_on_elsewhere_by_their_own_link(
     begun = browser.submit(link, external_id="5f3c")
     assert begun.status_code == 200
     assert count(any_study) == (1, 1, 1)
-    own = personal_link(begun.data)
-    assert own.startswith("http://127.0.0.1:8350/join#")
+    personal = personal_link(begun.data)
+    assert personal.startswith("http://127.0.0.1:8350/join#")
     assert b"rater-1" in browser.get("/rate").data
     elsewhere = visitor()
-    assert b"rater-1" in elsewhere.begin(own).data
+    assert b"rater-1" in elsewhere.begin(personal).data
     # Shown once: no page has it again.
     for page in (browser.get(link), browser.get("/rate"), browser.go_on()):
-        assert own.encode() not in page.data
+        assert personal.encode() not in page.data
         assert b"5f3c" not in page.data
     assert browser.at.startswith("/rate/")
 
@@ -135,11 +135,11 @@ def test_reloading_the_page_of_the_link_leads_on(
     browser = visitor()
     browser.get(link)
     sent = {"csrf_token": browser.csrf, "external_id": "5f3c"}
-    own = personal_link(browser.submit(link, external_id="5f3c").data)
+    personal = personal_link(browser.submit(link, external_id="5f3c").data)
     again = browser.client.post(link, data=sent, follow_redirects=True)
     assert again.status_code == 200
     assert b"Your personal link was shown once" in again.data
-    assert own.encode() not in again.data
+    assert personal.encode() not in again.data
     assert b"rater-1" in browser.get("/rate").data
     assert count(any_study) == (1, 1, 1)
     # Somebody else's form is theirs to send anew, and makes nobody by itself.
@@ -216,9 +216,9 @@ def test_when_all_places_are_taken_it_says_so(
         browser.get(link)
         browser.submit(link)
     assert b"The study has enough participants" in visitor().get(link).data
-    told = late.submit(link)
-    assert told.status_code == 410
-    assert b"The study has enough participants" in told.data
+    answer = late.submit(link)
+    assert answer.status_code == 410
+    assert b"The study has enough participants" in answer.data
     assert count(any_study) == (3, 3, 3)
     # Raters who have joined continue, full or not.
     assert b"You have joined already" in browser.get(link).data
@@ -247,8 +247,8 @@ def test_a_token_that_is_none_leads_where_bad_links_lead_and_is_throttled(
     any_study: Study, link: str, visitor: Callable[[], Browser]
 ) -> None:
     browser = visitor()
-    told = [browser.client.get(f"/enrol/wrong{n}", follow_redirects=True) for n in range(12)]
-    assert [answer.status_code for answer in told] == [403] * 10 + [429] * 2
+    answers = [browser.client.get(f"/enrol/wrong{n}", follow_redirects=True) for n in range(12)]
+    assert [answer.status_code for answer in answers] == [403] * 10 + [429] * 2
     assert count(any_study) == (0, 0, 0)
     # A rater with the right link is admitted nonetheless.
     assert browser.get(link).status_code == 200
@@ -259,12 +259,12 @@ def test_joining_is_throttled_by_address(
     any_study: Study, link: str, visitor: Callable[[], Browser]
 ) -> None:
     close_link(any_study, "spring")
-    told = []
+    codes = []
     browser = visitor()
     browser.get("/join")
     for _ in range(32):
-        told.append(browser.client.post(link, data={"csrf_token": browser.csrf}).status_code)
-    assert told == [410] * 30 + [429] * 2
+        codes.append(browser.client.post(link, data={"csrf_token": browser.csrf}).status_code)
+    assert codes == [410] * 30 + [429] * 2
 
 
 def test_joining_asks_for_the_token_of_the_page(
@@ -282,9 +282,9 @@ def test_who_signs_out_needs_the_personal_link(
 ) -> None:
     browser = visitor()
     browser.get(link)
-    own = personal_link(browser.submit(link, external_id="5f3c").data)
+    personal = personal_link(browser.submit(link, external_id="5f3c").data)
     browser.get("/rate")
     browser.submit("/leave")
     browser.get(f"{link}?PROLIFIC_PID=5f3c")
     assert browser.submit(link, external_id="5f3c").status_code == 409
-    assert b"rater-1" in browser.begin(own).data
+    assert b"rater-1" in browser.begin(personal).data

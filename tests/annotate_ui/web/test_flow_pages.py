@@ -59,14 +59,14 @@ def rate_all(browser: Browser, value: float) -> None:
 
 def columns(page: str) -> list[tuple[str, str]]:
     """Return address and construct of everything that a page asks."""
-    found = []
+    places = []
     for tag in re.findall(r'<section [^>]*class="construct[^>]*>', page, re.S):
         key = re.search(r'data-key="([^"]+)"', tag)
         url = re.search(r'data-save-url="([^"]+)"', tag)
         assert key is not None
         assert url is not None
-        found.append((url[1], key[1]))
-    return found
+        places.append((url[1], key[1]))
+    return places
 
 
 def count(study: Study, noun: Any) -> int:
@@ -82,9 +82,9 @@ def test_training_is_failed_once_and_passed(any_study: Study, visit: Come) -> No
     browser = visit(any_study, "anna")
     browser.go_on()
     rate_all(browser, 10)
-    told = browser.go_on()
+    feedback = browser.go_on()
     assert re.fullmatch(r"/rate/[0-9a-f]{32}/feedback", browser.at)
-    text = told.get_data(as_text=True)
+    text = feedback.get_data(as_text=True)
     assert "60 to 80" in text
     assert "because-QR" in text
     assert "0% of your values" in text
@@ -114,9 +114,9 @@ def test_a_failed_training_is_explained_and_does_not_end_as_done(
     browser.go_on()
     rate_all(browser, 10)
     assert "no further attempts" in browser.go_on().get_data(as_text=True)
-    told = browser.go_on()
-    assert (told.request.path, told.request.args["why"]) == ("/rate", "training_failed")
-    assert b"The training is over" in told.data
+    overview = browser.go_on()
+    assert (overview.request.path, overview.request.args["why"]) == ("/rate", "training_failed")
+    assert b"The training is over" in overview.data
     end = browser.client.get("/rate/end", follow_redirects=True)
     assert b"SECRET-7" not in end.data
 
@@ -183,12 +183,12 @@ def test_notices_say_what_is_so_and_nothing_that_is_not(
     for why in ("paused", "break", "later", "training_failed", "nonsense", "waiting<script>"):
         assert b'class="note"' not in browser.get(f"/rate?why={why}").data
     pause(study, "Back on <b>Monday</b>.")
-    told = browser.go_on().get_data(as_text=True)
-    assert "The study is paused" in told
-    assert "Back on &lt;b&gt;Monday&lt;/b&gt;." in told
+    page = browser.go_on().get_data(as_text=True)
+    assert "The study is paused" in page
+    assert "Back on &lt;b&gt;Monday&lt;/b&gt;." in page
     from annotate_ui.participation import resume
 
-    assert "Finish the page" not in told
+    assert "Finish the page" not in page
     resume(study)
     opened = browser.go_on().request.path
     pause(study, "")
@@ -196,16 +196,16 @@ def test_notices_say_what_is_so_and_nothing_that_is_not(
     resume(study)
     browser.go_on()
     browser.save("QR", 5, active_seconds=100)
-    told = browser.go_on().get_data(as_text=True)
-    assert "Time for a break" in told
-    assert time_element("2026-03-01", "09:30") in told
-    assert "times.js" in told
+    page = browser.go_on().get_data(as_text=True)
+    assert "Time for a break" in page
+    assert time_element("2026-03-01", "09:30") in page
+    assert "times.js" in page
     clock.forward(minutes=40)
     browser.go_on()
     browser.save("QR", 5)
-    told = browser.go_on().get_data(as_text=True)
-    assert "You will have more to rate later" in told
-    assert time_element("2026-03-02", "09:00") in told
+    page = browser.go_on().get_data(as_text=True)
+    assert "You will have more to rate later" in page
+    assert time_element("2026-03-02", "09:00") in page
 
 
 def time_element(day: str, hour: str) -> str:

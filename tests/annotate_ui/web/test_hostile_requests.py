@@ -90,7 +90,7 @@ def attacked(tmp_path_factory: pytest.TempPathFactory) -> Any:
     study.close()
 
 
-def _path(rule: Rule, own: list[str], data: st.DataObject) -> str:
+def _path(rule: Rule, public_ids: list[str], data: st.DataObject) -> str:
     path = ""
     for is_dynamic, content in rule._trace:
         if not is_dynamic:
@@ -100,7 +100,7 @@ def _path(rule: Rule, own: list[str], data: st.DataObject) -> str:
         if kind == "IntegerConverter":
             path += str(data.draw(st.integers(0, 5) | st.integers(0, 10**30)))
         else:
-            part = data.draw(st.sampled_from(own) | texts)
+            part = data.draw(st.sampled_from(public_ids) | texts)
             path += part.encode("utf-8", "ignore").decode().replace("/", "%2F").replace("?", "%3F")
     return path or "/"
 
@@ -117,9 +117,9 @@ def _victims(study: Study) -> tuple[list[str], int]:
 
 
 def _send(client: FlaskClient, method: str, path: str, data: st.DataObject, csrf: str) -> Any:
-    own = {"X-Rater": data.draw(st.sampled_from(["", "0" * 32]) | st.just("anna"))}
+    page_headers = {"X-Rater": data.draw(st.sampled_from(["", "0" * 32]) | st.just("anna"))}
     if data.draw(st.booleans()):
-        own["X-CSRFToken"] = csrf
+        page_headers["X-CSRFToken"] = csrf
     shape = data.draw(st.sampled_from(["none", "json", "form", "bytes"]))
     more: dict[str, Any] = {}
     if shape == "json":
@@ -137,7 +137,7 @@ def _send(client: FlaskClient, method: str, path: str, data: st.DataObject, csrf
         more["content_type"] = data.draw(
             st.sampled_from(["application/json", "multipart/form-data; boundary=x", "text/xml"])
         )
-    return client.open(path, method=method, headers=own, **more)
+    return client.open(path, method=method, headers=page_headers, **more)
 
 
 def _check(answer: Any, victims: list[str]) -> None:
@@ -167,10 +167,10 @@ def test_no_request_breaks_in_or_breaks_the_server(attacked: Any, who: str) -> N
     study, app, people = attacked
     victims, rows = _victims(study)
     with study.read() as connection:
-        own = [
-            one
-            for one in connection.execute(select(table(Assignment).c.public_id)).scalars()
-            if one not in victims
+        mine = [
+            public_id
+            for public_id in connection.execute(select(table(Assignment).c.public_id)).scalars()
+            if public_id not in victims
         ]
     rules = _rules(app)
     attacked_rules = set()
@@ -183,7 +183,7 @@ def test_no_request_breaks_in_or_breaks_the_server(attacked: Any, who: str) -> N
     @given(st.data())
     def attack(data: st.DataObject) -> None:
         rule, method = data.draw(st.sampled_from(rules))
-        path = _path(rule, [*own, *victims], data)
+        path = _path(rule, [*mine, *victims], data)
         if rule.endpoint == "access.leave" and who != "nobody":
             # Signing out is allowed, and would end the attack.
             return
@@ -191,7 +191,7 @@ def test_no_request_breaks_in_or_breaks_the_server(attacked: Any, who: str) -> N
         browser = people.get(who) or Browser(app.test_client())
         answer = _send(browser.client, method, path, data, browser.csrf)
         # An answer may name again what the request itself named.
-        _check(answer, [one for one in victims if one not in path])
+        _check(answer, [public_id for public_id in victims if public_id not in path])
 
     attack()
     assert len(attacked_rules) >= len({rule.rule for rule, _ in rules}) - 1, "every route"
@@ -215,6 +215,6 @@ def test_nobody_writes_anything_without_a_session(attacked: Any) -> None:
 def _counts(study: Study) -> dict[str, int]:
     with study.read() as connection:
         return {
-            one.name: connection.execute(select(func.count()).select_from(one)).scalar_one()
-            for one in Noun.metadata.sorted_tables
+            noun.name: connection.execute(select(func.count()).select_from(noun)).scalar_one()
+            for noun in Noun.metadata.sorted_tables
         }

@@ -70,8 +70,8 @@ def test_failed_links_are_throttled_by_address_and_good_ones_are_not(
         come("anna")
     browser = Browser(app.test_client())
     browser.get("/join")
-    told = [browser.submit("/join", token=f"wrong{n}").status_code for n in range(12)]
-    assert told == [403] * 10 + [429] * 2
+    codes = [browser.submit("/join", token=f"wrong{n}").status_code for n in range(12)]
+    assert codes == [403] * 10 + [429] * 2
     answer = browser.submit("/join", token="wrong")
     assert int(answer.headers["Retry-After"]) > 0
     # A good link lets in, whatever others have tried behind the same address.

@@ -86,9 +86,9 @@ def test_a_save_is_answered_with_what_is_stored(campaign: Study, come: Come) -> 
     browser.go_on()
     answer = browser.save("QR", 85, comment="good")
     assert answer.status_code == 200
-    told = answer.get_json()
-    assert (told["revision"], told["value"], told["comment"]) == (1, 85.0, "good")
-    assert told["progress"] == {"done": 1, "total": 10}
+    stored = answer.get_json()
+    assert (stored["revision"], stored["value"], stored["comment"]) == (1, 85.0, "good")
+    assert stored["progress"] == {"done": 1, "total": 10}
     stale = browser.save("QR", 90)
     assert stale.status_code == 409
     assert stale.get_json()["error"]["code"] == "stale"
@@ -134,8 +134,8 @@ def test_saves_are_throttled_by_rater(come: Come) -> None:
     anna, ben = come("anna"), come("ben")
     anna.go_on()
     ben.go_on()
-    told = [anna.send(f"{anna.at}/save", {}).status_code for _ in range(301)]
-    assert told == [422] * 300 + [429]
+    codes = [anna.send(f"{anna.at}/save", {}).status_code for _ in range(301)]
+    assert codes == [422] * 300 + [429]
     answer = anna.send(f"{anna.at}/save", {})
     assert int(answer.headers["Retry-After"]) > 0
     assert answer.get_json()["error"]["code"] == "too_many"

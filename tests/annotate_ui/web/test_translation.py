@@ -75,8 +75,8 @@ def found_in_the_code() -> set[Any]:
         ("web/controls/**.html", "jinja2"),
         ("web/controls/**.js", "javascript"),
     ]
-    found = extract_from_dir(str(PACKAGE), methods, keywords=keywords)
-    return {message for _, _, message, _, _ in found}
+    extracted = extract_from_dir(str(PACKAGE), methods, keywords=keywords)
+    return {message for _, _, message, _, _ in extracted}
 
 
 def messages(path: Path) -> dict[Any, Any]:
@@ -98,18 +98,20 @@ def test_the_template_holds_what_the_code_says() -> None:
 @pytest.mark.parametrize("path", sorted(TRANSLATIONS.glob("*.po")), ids=lambda path: path.stem)
 def test_a_shipped_catalogue_is_complete(path: Path) -> None:
     wanted, there = messages(TRANSLATIONS / "messages.pot"), messages(path)
-    missing = [one for one in wanted if one not in there or not there[one].string]
+    missing = [
+        identity for identity in wanted if identity not in there or not there[identity].string
+    ]
     assert sorted(map(str, missing)) == [], RENEW
     for identity, message in there.items():
         assert not message.fuzzy, identity
         originals = [identity] if isinstance(identity, str) else list(identity)
-        told = [message.string] if isinstance(message.string, str) else list(message.string)
-        assert all(told), identity
+        translations = [message.string] if isinstance(message.string, str) else list(message.string)
+        assert all(translations), identity
         fields = {name for text in originals for name in _FIELD.findall(text)}
-        for text in told:
+        for text in translations:
             assert set(_FIELD.findall(text)) <= fields, identity
             assert "%" not in _FIELD.sub("", text), identity
-        assert {name for text in told for name in _FIELD.findall(text)} == fields, identity
+        assert {name for text in translations for name in _FIELD.findall(text)} == fields, identity
 
 
 class Bracketed(NullTranslations):
@@ -134,13 +136,13 @@ class Seen(HTMLParser):
         self._skipping: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        told = dict(attrs)
+        attributes = dict(attrs)
         if not self._skipping:
-            self.words += [value for name in self.SPOKEN if (value := told.get(name))]
+            self.words += [value for name in self.SPOKEN if (value := attributes.get(name))]
         if tag in self.EMPTY:
             return
-        own = tag in {"script", "style", "bdi", "time", "textarea", "code", "svg"}
-        if self._skipping or own or ("lang" in told and tag != "html"):
+        untranslated = tag in {"script", "style", "bdi", "time", "textarea", "code", "svg"}
+        if self._skipping or untranslated or ("lang" in attributes and tag != "html"):
             self._skipping.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
@@ -292,8 +294,8 @@ def test_the_owners_pages_are_translated(bracketed: Flask, study: Study) -> None
     owner.submit("/owner/sign-in", password="three plain random words")
     for address in OF_THE_OWNER:
         page = walk.look(owner, address)
-        for found in re.findall(r'href="(/owner/(?:raters|items)/[^"]+)"', page)[:1]:
-            walk.look(owner, found)
+        for linked in re.findall(r'href="(/owner/(?:raters|items)/[^"]+)"', page)[:1]:
+            walk.look(owner, linked)
     assert walk.left == {}
 
 
@@ -323,10 +325,10 @@ def test_german_pages(study: Study, language: str) -> None:
     assert "Sie sind eingeladen" in page
     block = re.search(r'<script type="application/json" id="words">(.*?)</script>', page)
     assert block is not None
-    told = json.loads(block[1])
-    assert told["words"]["saved"] == "gespeichert"
-    assert told["words"]["%(num)s match"] == ["%(num)s Treffer", "%(num)s Treffer"]
-    assert told["plural"][:3] == "101"
+    sent = json.loads(block[1])
+    assert sent["words"]["saved"] == "gespeichert"
+    assert sent["words"]["%(num)s match"] == ["%(num)s Treffer", "%(num)s Treffer"]
+    assert sent["plural"][:3] == "101"
 
 
 def test_a_studys_own_catalogue(study: Study) -> None:
@@ -354,7 +356,7 @@ def _wrong(name: str, text: str | None) -> Callable[[Study], Study]:
 
 
 @pytest.mark.parametrize(
-    ("made", "said"),
+    ("made", "message"),
     [
         (lambda study: settings(study, 'interface_language = "fr"'), "available: en, de"),
         (_wrong("fr.po", None), "can't be read"),
@@ -369,9 +371,9 @@ def _wrong(name: str, text: str | None) -> Callable[[Study], Study]:
     ids=["unknown language", "absent", "broken", "unknown name", "percent sign", "no text"],
 )
 def test_a_catalogue_that_can_not_be_used(
-    study: Study, made: Callable[[Study], Study], said: str
+    study: Study, made: Callable[[Study], Study], message: str
 ) -> None:
-    with pytest.raises(StudyError, match=said):
+    with pytest.raises(StudyError, match=message):
         words_of(made(study))
 
 

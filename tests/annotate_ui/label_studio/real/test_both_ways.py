@@ -108,25 +108,25 @@ def test_an_edit_a_skip_and_a_deletion(
     push(campaign, server)
     (project,) = projects(campaign)
     mine = rate_all(label_studio, ada, project, 40)
-    one, two, *_ = sorted(project.tasks)
-    annotate(label_studio, bo, project.tasks[one], {}, skip=True)
+    first, second, *_ = sorted(project.tasks)
+    annotate(label_studio, bo, project.tasks[first], {}, skip=True)
     assert (pull(campaign, server).new, pull(campaign, server).stored_anything) == (5, False)
 
-    edit(label_studio, ada, mine[one], {"QR": 45})
-    delete(label_studio, ada, mine[two])
+    edit(label_studio, ada, mine[first], {"QR": 45})
+    delete(label_studio, ada, mine[second])
     done = pull(campaign, server)
     assert (done.new, done.changed, done.withdrawn) == (0, 1, 1)
     assert pull(campaign, server).stored_anything is False
 
-    assert [r.value for r in revisions(campaign, ada, one, "QR")] == [40, 45]
-    taken = revisions(campaign, ada, two, "QR")
+    assert [r.value for r in revisions(campaign, ada, first, "QR")] == [40, 45]
+    taken = revisions(campaign, ada, second, "QR")
     assert [(r.status, r.reason) for r in taken] == [("rated", None), ("withdrawn", DELETED)]
-    (skip,) = revisions(campaign, bo, one, "QR")
+    (skip,) = revisions(campaign, bo, first, "QR")
     assert (skip.status, skip.value, skip.reason) == ("skipped", None, SKIPPED)
 
-    annotate(label_studio, ada, project.tasks[two], {"QR": 99})
+    annotate(label_studio, ada, project.tasks[second], {"QR": 99})
     assert pull(campaign, server).changed == 1
-    assert [r.value for r in revisions(campaign, ada, two, "QR")] == [40, None, 99]
+    assert [r.value for r in revisions(campaign, ada, second, "QR")] == [40, None, 99]
 
 
 def test_what_the_server_takes_and_a_rating_can_t_be_is_kept_aside(
@@ -144,13 +144,15 @@ def test_what_the_server_takes_and_a_rating_can_t_be_is_kept_aside(
 
     done = pull(campaign, server)
     assert done.new == 1
-    assert sorted((one.value, one.reason) for one in done.rejected if one.value) == [
+    assert sorted(
+        (rejected.value, rejected.reason) for rejected in done.rejected if rejected.value
+    ) == [
         ('"77"', NO_NUMBER),
         ("10.0", DUPLICATE),
         ("250", "250 is outside the scale 0 to 100"),
         ("null", NO_NUMBER),
     ]
-    assert [one.reason for one in done.rejected if one.value is None] == [MISSING]
+    assert [rejected.reason for rejected in done.rejected if rejected.value is None] == [MISSING]
     again = pull(campaign, server)
     assert (again.stored_anything, len(again.rejected), again.rejected_new) == (False, 5, 0)
     with campaign.read() as connection:
@@ -190,7 +192,7 @@ def test_new_responses_and_new_slots_come_with_the_next_push(
     rate_all(label_studio, members[1], projects(study)[0], 80)
     done = pull(study, server)
     assert done.new == 2
-    assert [one.reason for one in done.rejected] == [NO_SLOT, NO_SLOT]
+    assert [rejected.reason for rejected in done.rejected] == [NO_SLOT, NO_SLOT]
 
     assign(study, per_item=2, open_slots=True, channel="label_studio", constructs=["QR"])
     assert push(study, server).tasks == 4
@@ -210,7 +212,9 @@ def test_the_own_pages_go_before_a_rating_of_the_same_response_over_there(
     done = pull(campaign, server, raters={ada.id: "anna"})
     assert done.raters == {f"ls-{bo.id}": bo.id}
     assert done.new == 4
-    assert [(one.rater, one.reason) for one in done.rejected] == [("anna", OTHER_CHANNEL)] * 4
+    assert [(rejected.rater, rejected.reason) for rejected in done.rejected] == [
+        ("anna", OTHER_CHANNEL)
+    ] * 4
     assert set(campaign.score_table()["scorer"]) == {f"ls-{bo.id}"}
 
 

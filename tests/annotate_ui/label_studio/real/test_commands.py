@@ -26,22 +26,22 @@ def test_push_pull_and_sync_say_what_they_did(
     campaign: Study, label_studio: LabelStudioServer, members: tuple[Member, Member]
 ) -> None:
     folder, to = str(campaign.folder), ("--url", label_studio.url)
-    told = ccrs("label-studio", "push", folder, *to).output
-    assert "Stage 1 (QR): 4 tasks with 2 places each, new project." in told
-    assert "16 of 24 slots wait until the earlier stages" in told
+    output = ccrs("label-studio", "push", folder, *to).output
+    assert "Stage 1 (QR): 4 tasks with 2 places each, new project." in output
+    assert "16 of 24 slots wait until the earlier stages" in output
     assert "kept for Label Studio" in ccrs("status", folder).output
     project = projects(campaign)[0]
     rate_all(label_studio, members[0], project, 70)
     annotate(label_studio, members[1], next(iter(project.tasks.values())), {"QR": 700})
     named = ("--rater", f"{members[0].id}=ada")
-    told = ccrs("label-studio", "pull", folder, *to, *named).output
-    assert "4 new values, 0 edited, 0 withdrawn, 0 unchanged; from 5 annotations." in told
-    assert "700 is outside the scale 0 to 100" in told
+    output = ccrs("label-studio", "pull", folder, *to, *named).output
+    assert "4 new values, 0 edited, 0 withdrawn, 0 unchanged; from 5 annotations." in output
+    assert "700 is outside the scale 0 to 100" in output
     data = json.loads(ccrs("label-studio", "pull", folder, *to, "--json").output)
     assert (data["new"], data["unchanged"], data["rejected_new"]) == (0, 4, 0)
     assert data["rejected"][0]["rater"] == f"ls-{members[1].id}"
-    told = ccrs("label-studio", "sync", folder, *to, "--rounds", "1").output
-    assert "Next: ccrs report" in told
+    output = ccrs("label-studio", "sync", folder, *to, "--rounds", "1").output
+    assert "Next: ccrs report" in output
     assert "ada" in ccrs("watch", folder).output
 
 
@@ -67,8 +67,8 @@ def test_what_an_owner_may_get_wrong(
     assert "inside the study's folder" in refused("push", folder, "--url", label_studio.url, *file)
     assert "was pushed to" in refused("pull", folder, "--url", label_studio.url, **token)
     empty = Study.create(tmp_path / "empty")
-    told = refused("push", str(empty.folder), "--url", label_studio.url, **token)
-    assert "--open --channel label_studio" in told
+    output = refused("push", str(empty.folder), "--url", label_studio.url, **token)
+    assert "--open --channel label_studio" in output
     empty.close()
 
 

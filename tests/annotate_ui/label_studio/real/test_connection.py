@@ -103,9 +103,9 @@ def test_a_project_whose_answer_was_lost_is_found_again(
     with proxied(label_studio.url, fault=lost_once) as proxy, Server(proxy.url, OWNER) as server:
         with pytest.raises(ServerError):
             push(campaign, server)
-        before = {one.id for one in server.projects()}
+        before = {project.id for project in server.projects()}
         assert push(campaign, server).tasks == 4
-        assert {one.id for one in server.projects()} == before
+        assert {project.id for project in server.projects()} == before
 
 
 def test_a_server_that_does_not_answer_is_given_up(label_studio: LabelStudioServer) -> None:

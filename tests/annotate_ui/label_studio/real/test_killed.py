@@ -64,9 +64,11 @@ def test_ten_deaths_of_sync_leave_study_and_project_as_one(
 ) -> None:
     rng = np.random.default_rng(8)
     twin = Study.create(tmp_path / "twin")
-    for one in (twin, study):
-        fill(one, queries=_QUERIES, systems=_SYSTEMS)
-        assign(one, per_item=2, open_slots=True, channel="label_studio", constructs=["QR", "CC"])
+    for campaign in (twin, study):
+        fill(campaign, queries=_QUERIES, systems=_SYSTEMS)
+        assign(
+            campaign, per_item=2, open_slots=True, channel="label_studio", constructs=["QR", "CC"]
+        )
     whole = killed_sync(twin, label_studio.url, None)
     twin.close()
     assert whole is not None

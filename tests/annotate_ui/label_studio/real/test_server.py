@@ -91,9 +91,9 @@ def test_a_page_in_place_of_values_passes_and_is_told(
     monkeypatch.setattr(module, "_FIRST_PAUSE", 0.001)
     with answering() as there, Server(there.url, personal_token()) as server:
         there.answer = status, "text/html", b"<html>Bad Gateway</html>"
-        with pytest.raises(ServerError, match="could not sign in") as told:
+        with pytest.raises(ServerError, match="could not sign in") as raised:
             server.check()
-        assert told.value.is_temporary
+        assert raised.value.is_temporary
 
 
 def test_a_command_works_under_the_constructs_that_it_began_with(

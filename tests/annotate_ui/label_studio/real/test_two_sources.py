@@ -46,10 +46,10 @@ def test_half_here_and_half_there_with_some_in_both(
     done = CliRunner().invoke(cli, words)
     assert done.exit_code == 0, done.output
     report = json.loads((tmp_path / "report" / "report.json").read_text())
-    (found,) = [e for e in report["estimates"] if e["statistic"] == "source_difference"]
-    assert len(both) == found["n_responses"] == 16
-    assert found["value"] == (both["label_studio"] - both["own"]).mean()
-    assert found["ci_low"] < found["value"] < found["ci_high"]
+    (estimate,) = [e for e in report["estimates"] if e["statistic"] == "source_difference"]
+    assert len(both) == estimate["n_responses"] == 16
+    assert estimate["value"] == (both["label_studio"] - both["own"]).mean()
+    assert estimate["ci_low"] < estimate["value"] < estimate["ci_high"]
     page = (tmp_path / "report" / "report.html").read_text()
     assert "Where people rated" in page
     assert ">Source<" in page

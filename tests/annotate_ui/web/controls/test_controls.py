@@ -53,8 +53,8 @@ def test_points_to_choose_from(
     scale: dict[str, object], anchors: dict[str, str], wanted: str | None
 ) -> None:
     construct = spec(scale, anchors)
-    found = scale_points(construct)
-    values = None if found is None else "".join(point.value for point in found.points)
+    points = scale_points(construct)
+    values = None if points is None else "".join(point.value for point in points.points)
     assert values == wanted
 
 
@@ -63,16 +63,16 @@ def test_points_stand_in_a_row_where_their_labels_are_short() -> None:
     long = {**FIVE, "3": "useful to some, and of no use to most others"}
     for anchors, short in ((FIVE, True), (long, False)):
         construct = spec(scale, anchors)
-        found = scale_points(construct)
-        assert found is not None
-        assert found.short is short
-        assert [point.text for point in found.points] == list(anchors.values())
+        points = scale_points(construct)
+        assert points is not None
+        assert points.short is short
+        assert [point.text for point in points.points] == list(anchors.values())
 
 
 def test_anchors_between_the_ends_have_their_place() -> None:
     anchors = {"0": "shallow", "25": "names it", "60": "explains it", "100": "in full"}
-    found = anchor_places(spec({"min": 0, "max": 100}, anchors))
-    assert [(one.at, one.end) for one in found] == [
+    places = anchor_places(spec({"min": 0, "max": 100}, anchors))
+    assert [(place.at, place.end) for place in places] == [
         (0, "first"),
         (25, ""),
         (60, ""),

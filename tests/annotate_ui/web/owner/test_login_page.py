@@ -34,7 +34,7 @@ def routes(app: Flask) -> list[tuple[str, str, str]]:
 def _address(rule: Rule) -> str:
     # As an address that exists: a rater's random id, a response, a kind, a theme.
     filled = {"public_id": "0" * 32, "response_id": "1", "kind": "agreement", "theme": "light"}
-    return re.sub(r"<(?:\w+:)?(\w+)>", lambda found: filled[found[1]], rule.rule)
+    return re.sub(r"<(?:\w+:)?(\w+)>", lambda match: filled[match[1]], rule.rule)
 
 
 def test_there_are_as_many_routes_as_pages_need(app: Flask) -> None:
@@ -166,8 +166,8 @@ def test_signing_out_ends_the_session(owner: Browser) -> None:
 def test_a_session_of_another_form_is_none(app: Flask) -> None:
     for session in ({}, {"password": 1}, {"password": "1", "began": 1, "seen": 1}, 1, None):
         client = app.test_client()
-        with client.session_transaction() as held:
-            held["owner"] = session
+        with client.session_transaction() as cookie:
+            cookie["owner"] = session
         assert client.get("/owner").status_code == 303
 
 
