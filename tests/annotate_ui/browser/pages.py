@@ -147,15 +147,22 @@ def rate_step(page: Page, *values: Any) -> None:
 
 
 def kill_tabs(page: Page) -> None:
-    """End the processes that show pages, as a crash or the system does: nothing is run any more."""
+    """End the processes that show pages, as a crash or the system does: nothing is run any more.
+
+    The tab is closed through the browser's process, whose answer has a time limit; that of
+    `Page.close` has none.
+    """
     browser = page.context.browser
     assert browser is not None
-    processes = browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")["processInfo"]
+    session = browser.new_browser_cdp_session()
+    target = page.context.new_cdp_session(page).send("Target.getTargetInfo")["targetInfo"]
+    processes = session.send("SystemInfo.getProcessInfo")["processInfo"]
     with page.expect_event("crash"):
         for process in processes:
             if process["type"] == "renderer":
                 os.kill(process["id"], signal.SIGKILL)
-    page.close()
+    with page.expect_event("close"):
+        session.send("Target.closeTarget", {"targetId": target["targetId"]})
 
 
 def saved(page: Page, key: str) -> None:
