@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -56,6 +56,12 @@ class Analysis:
     def options(self) -> Options:
         """The options of the report."""
         return self.context.options
+
+    @property
+    def ordered(self) -> Analysis:
+        """The analysis without nominal constructs."""
+        context = self.context.ordered
+        return self if context is self.context else replace(self, context=context)
 
     @property
     def rated(self) -> dict[str, ConstructData]:

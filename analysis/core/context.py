@@ -8,8 +8,8 @@ with an interval of a useful width; the report therefore shows the coverage that
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
@@ -175,6 +175,19 @@ class Context:
         """Level of measurement of people's agreement: as declared, otherwise interval."""
         scale = self.human_scale(construct)
         return "interval" if scale is None or scale.level == "ratio" else scale.level
+
+    def nominal(self, constructs: Iterable[str]) -> bool:
+        """Whether values of any of these constructs only name categories."""
+        return any(key in self.whole and self.level(key) == "nominal" for key in constructs)
+
+    @cached_property
+    def ordered(self) -> Context:
+        """The context without nominal constructs: what statistics of order and distance read."""
+        kept = [key for key in self.scores.constructs if not self.nominal([key])]
+        if len(kept) == len(self.scores.constructs):
+            return self
+        edited = None if self.edited is None else self.edited.of_constructs(kept)
+        return replace(self, scores=self.scores.of_constructs(kept), edited=edited)
 
     def differences_withheld(self, construct: str, scorer: str) -> str | None:
         """Why values of a scorer and of people cannot be subtracted; None where they can."""

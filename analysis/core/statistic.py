@@ -34,7 +34,8 @@ class Statistic:
     the smallest and largest possible value, None where there is no bound. `targets` are those that
     its intervals may have, empty where they make no statement about raters. `definition` names the
     convention and the params of its estimates. `estimates` yields its estimates, and possibly those
-    of other statistics computed with it.
+    of other statistics computed with it. `nominal` is whether it means something where values only
+    name categories; on a nominal scale all others are left out.
 
     Raises
     ------
@@ -51,6 +52,7 @@ class Statistic:
     scopes: tuple[str, ...] = ("pooled",)
     targets: tuple[Target, ...] = ()
     source: str = ""
+    nominal: bool = False
 
     def __post_init__(self) -> None:
         if not _ID.fullmatch(self.id):
@@ -70,6 +72,17 @@ class Statistic:
 
 
 def estimates_of(statistics: Iterable[Statistic], context: Context) -> Iterator[Estimate]:
-    """The estimates of these statistics, in order; functions that several share run once."""
-    for function in dict.fromkeys(statistic.estimates for statistic in statistics):
-        yield from function(context)
+    """The estimates of these statistics, in order; functions that several share run once.
+
+    On nominal scales only statistics of categories are computed.
+    """
+    declared = tuple(statistics)
+    of_categories = {statistic.id for statistic in declared if statistic.nominal}
+    functions = {statistic.estimates for statistic in declared if statistic.nominal}
+    for function in dict.fromkeys(statistic.estimates for statistic in declared):
+        if function not in functions:
+            yield from function(context.ordered)
+            continue
+        for estimate in function(context):
+            if estimate.statistic in of_categories or not context.nominal(estimate.constructs):
+                yield estimate

@@ -6,8 +6,8 @@ never averaged, clipped or dropped. Rows are named by their position, counted fr
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from types import MappingProxyType
@@ -195,6 +195,11 @@ class ScoreTable(_Table):
         if scorer is not None and (scorer, construct) in self.scorer_scales:
             return self.scorer_scales[scorer, construct]
         return self.scales.get(construct)
+
+    def of_constructs(self, constructs: Collection[str]) -> Self:
+        """The rows on some of the constructs."""
+        rows = self.frame["construct"].isin(constructs)
+        return replace(self, frame=self.frame[rows].reset_index(drop=True))
 
     @cached_property
     def systems(self) -> tuple[str, ...]:

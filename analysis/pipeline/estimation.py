@@ -17,6 +17,7 @@ from analysis.core.probe_table import ProbeTable
 from analysis.core.statistic import estimates_of
 from analysis.core.tables import PreferenceTable, ScoreTable
 from analysis.topics.agreement.association import biases, judge_against_humans
+from analysis.topics.agreement.categories import on_categories
 from analysis.topics.agreement.human_ceiling import ceilings, raters_against_others
 from analysis.topics.agreement.preferences import preferences as on_preferences
 from analysis.topics.distribution.estimates import ends_of_scale
@@ -109,16 +110,18 @@ def _everything(context: Context) -> Iterator[Estimate]:
 
 
 def _headline(context: Context) -> Iterator[Estimate]:
-    yield from judge_against_humans(context, ("pearson", "bias"), ("pooled", "within_query"))
-    yield from ceilings(context, ("pearson",))
-    yield from expected_scores(context, ("pearson",))
-    yield from raters_against_others(context)
-    yield from biases(context)
+    ordered = context.ordered
+    yield from judge_against_humans(ordered, ("pearson", "bias"), ("pooled", "within_query"))
+    yield from ceilings(ordered, ("pearson",))
+    yield from expected_scores(ordered, ("pearson",))
+    yield from raters_against_others(ordered)
+    yield from biases(ordered)
+    yield from on_categories(context)
     for construct, data in context.rated.items():
         if data.raters:
             yield from alphas(context, data, (context.level(construct),))
-    yield from on_preferences(context, ("pearson",))
-    yield from ends_of_scale(context)
+    yield from on_preferences(ordered, ("pearson",))
+    yield from ends_of_scale(ordered)
 
 
 def _weights(scores: ScoreTable) -> list[str]:

@@ -75,6 +75,12 @@ def _facts(analysis: Analysis) -> Iterator[str]:
             f"Bias and ceilings on {listed(undeclared)}: no scale is declared "
             f"(--scale {undeclared[0]}=MIN:MAX)."
         )
+    nominal = [key for key in scores.constructs if analysis.context.nominal([key])]
+    if nominal:
+        yield (
+            f"Order, level and means on {listed(nominal)}: the scale is nominal, so only agreement "
+            "on categories is computed."
+        )
     if len(scores.constructs) > 1:
         yield (
             "Anything about all constructs at once: each interval is valid for its figure alone, "

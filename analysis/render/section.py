@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from analysis.core.analysis import Analysis
 from analysis.core.statistic import Statistic
 from analysis.render.drawing import Figure
 from analysis.render.table import Table
+
+_T = TypeVar("_T")
 
 
 def _no_sentences(_analysis: Analysis) -> Iterator[str]:
@@ -19,7 +22,8 @@ def _no_sentences(_analysis: Analysis) -> Iterator[str]:
 class Section:
     """A topic of the report: its statistics, figures, tables, and what they mean in words.
 
-    `reading` yields sentences in plain words, each with its figures.
+    `reading` yields sentences in plain words, each with its figures. The parts of `on_categories`
+    are given nominal constructs as well; all others only those whose values have an order.
     """
 
     key: str
@@ -28,6 +32,13 @@ class Section:
     figures: tuple[Callable[[Analysis], Iterator[Figure]], ...] = ()
     tables: tuple[Callable[[Analysis], Iterator[Table]], ...] = ()
     reading: Callable[[Analysis], Iterator[str]] = _no_sentences
+    on_categories: tuple[Callable[[Analysis], Iterator[Any]], ...] = ()
+
+    def part(
+        self, function: Callable[[Analysis], Iterator[_T]], analysis: Analysis
+    ) -> Iterator[_T]:
+        """What one part shows of an analysis."""
+        return function(analysis if function in self.on_categories else analysis.ordered)
 
 
 @dataclass(frozen=True)
@@ -43,10 +54,10 @@ class Chapter:
 
 def chapter(section: Section, analysis: Analysis) -> Chapter | None:
     """The content of the section for this analysis; None where it is empty."""
-    figures = tuple(figure for part in section.figures for figure in part(analysis))
-    candidates = (table for part in section.tables for table in part(analysis))
+    figures = tuple(f for function in section.figures for f in section.part(function, analysis))
+    candidates = (t for function in section.tables for t in section.part(function, analysis))
     tables = tuple(table for table in candidates if table.rows)
-    reading = tuple(section.reading(analysis))
+    reading = tuple(section.part(section.reading, analysis))
     if not (figures or tables or reading):
         return None
     return Chapter(section.key, section.title, reading, figures, tables)

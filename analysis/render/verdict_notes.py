@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 
@@ -19,6 +20,8 @@ from analysis.render.formatting import (
     on_scale,
     percent,
 )
+
+Comparison = Literal["better", "worse", "undecided", "withheld"]
 
 #: A share of scores at an end of the scale from which the verdict mentions it.
 NOTABLE_SHARE = 0.25
@@ -235,7 +238,9 @@ def reading(analysis: Analysis) -> str:
     level = f"Square brackets are {analysis.options.level:.0%} intervals"
     if analysis.options.reference == "adjudicated":
         return f"{level} over queries, with the adjudicated values taken as fixed."
-    text = f"{level}. Those of correlations and their differences are for these raters"
+    levels = {analysis.context.level(construct) for construct in analysis.context.whole}
+    figures = "kappas" if levels == {"nominal"} else "correlations"
+    text = f"{level}. Those of {figures} and their differences are for these raters"
     biases = analysis.estimates.select("bias", scope="pooled")
     if any(bias.has_interval for bias in biases):
         text += (

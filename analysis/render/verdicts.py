@@ -9,17 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 
 from analysis.core.analysis import Analysis
 from analysis.core.construct_data import ConstructData, judge_of_expected
 from analysis.core.estimates import Estimate
+from analysis.render.category_verdict import category_notes, on_categories
 from analysis.render.formatting import NOISE, amount, between, correlation, counted, percent, points
-from analysis.render.verdict_notes import ORDERS_WELL, ends, level, notes
-
-Comparison = Literal["better", "worse", "undecided", "withheld"]
+from analysis.render.verdict_notes import ORDERS_WELL, Comparison, ends, level, notes
 
 
 @dataclass(frozen=True)
@@ -60,6 +58,13 @@ def _verdict(
 ) -> Verdict:
     kind = "judge" if data.kinds[scorer] == "judge" else "metric"
     name = scorer if several else f"the {kind}"
+    if analysis.context.nominal([construct]):
+        stated, comparison = on_categories(analysis, construct, scorer, name)
+        remarks = (
+            *category_notes(analysis, construct, scorer),
+            *notes(analysis, construct, scorer, None),
+        )
+        return Verdict(construct, scorer, f"{construct}: {stated}.", comparison, None, remarks)
     parts, comparison, scope = _order(analysis, construct, scorer, name)
     rest = [level(analysis, construct, scorer), ends(analysis, construct, scorer)]
     tail = " and ".join(filter(None, rest))

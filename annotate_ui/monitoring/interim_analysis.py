@@ -24,6 +24,7 @@ from analysis.core.scales import Scale
 from analysis.core.tables import ScoreTable
 from analysis.statistics.reliability.icc import icc, icc_interval, icc_undefined_reason
 from analysis.topics.agreement.association import judge_against_humans
+from analysis.topics.agreement.categories import on_categories
 from analysis.topics.agreement.human_ceiling import ceilings, raters_against_others
 from analysis.topics.reliability.estimates import alphas
 from analysis.topics.reliability.raters import unconnected
@@ -192,18 +193,23 @@ def _figures(study: Study, judge: str | None) -> tuple[list[dict[str, Any]], str
 
 
 def _agreement(context: Context) -> Iterator[Estimate]:
-    """Yield how far people agree: alpha, ICC(A,1), and each rater against the others."""
+    """Yield how far people agree: alpha, ICC(A,1), and each rater against the others.
+
+    On nominal scales only alpha.
+    """
     for construct, data in context.rated.items():
         if len(data.raters) > 1:
             yield from alphas(context, data, (context.level(construct),))
-            yield _icc(context, data)
-    yield from raters_against_others(context)
+            if not context.nominal([construct]):
+                yield _icc(context, data)
+    yield from raters_against_others(context.ordered)
 
 
 def _judge_agreement(context: Context) -> Iterator[Estimate]:
     """Yield how far the judge agrees with people, and its bias."""
-    yield from judge_against_humans(context, ("pearson", "bias"), _SCOPES)
-    yield from ceilings(context, ("pearson",))
+    yield from judge_against_humans(context.ordered, ("pearson", "bias"), _SCOPES)
+    yield from ceilings(context.ordered, ("pearson",))
+    yield from on_categories(context)
 
 
 def _icc(context: Context, data: ConstructData) -> Estimate:

@@ -136,15 +136,17 @@ def alternative_annotator(
 def constant_judge(ratings: npt.ArrayLike, alignment: Alignment = "rmse") -> FloatArray:
     """One value for all responses (n,): the mean of all ratings, for equality the most frequent.
 
-    NaN without a rating. Of several most frequent values the lowest is taken.
+    NaN without a rating. Of several most frequent values the one that occurs first is taken, so
+    that the numbers that stand for categories do not matter.
     """
     people = as_values(ratings)
     present = people[np.isfinite(people)]
     if not present.size:
         return np.full(len(people), np.nan)
     if alignment == "equality":
-        values, counts = np.unique(present, return_counts=True)
-        return np.full(len(people), values[np.argmax(counts)])
+        values, first, counts = np.unique(present, return_index=True, return_counts=True)
+        frequent = np.flatnonzero(counts == counts.max())
+        return np.full(len(people), values[frequent[np.argmin(first[frequent])]])
     return np.full(len(people), present.mean())
 
 

@@ -1,15 +1,12 @@
-"""Whether judge and people give the same values: concordance, limits, kappas, equivalence."""
+"""Whether judge and people give the same values: concordance, limits of agreement, equivalence."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from itertools import groupby
-from typing import Any
 
 import numpy as np
 
-from analysis.core.construct_data import ConstructData, FloatArray
 from analysis.core.context import ComparedScores, Context
 from analysis.core.estimates import Estimate
 from analysis.core.family_estimates import ResampledFamily
@@ -17,30 +14,18 @@ from analysis.core.pairs import Scope
 from analysis.core.resampling import Transform
 from analysis.core.statistic import Statistic
 from analysis.statistics.agreement.absolute_agreement import agreement_in_value, measures_in
-from analysis.statistics.agreement.cohen_kappa import (
-    Weights,
-    cohen_kappa,
-    kappa_between_raters,
-    kappa_with_raters,
-    levels_of,
-    off_levels,
-)
 from analysis.statistics.agreement.disattenuation import pearson_disattenuated
 from analysis.statistics.agreement.repeated_measures import equivalence_of_bias
 
 _SCOPES: tuple[Scope, ...] = ("pooled", "between_queries", "within_query", "system_level")
-_WEIGHTS: tuple[Weights, ...] = ("none", "quadratic")
 
 
 def in_value(context: Context) -> Iterator[Estimate]:
-    """`ccc`, `rmse`, limits of agreement, kappas, and the tests that were declared."""
-    for data, of_construct in groupby(context.scored(), key=lambda scored: scored.data):
-        for scored in of_construct:
-            yield from _differences(context, scored)
-            yield from _kappas_of_judge(context, scored)
-            yield from _disattenuated(context, scored)
-            yield from _equivalence(context, scored)
-        yield from _kappas_of_raters(context, data)
+    """`ccc`, `rmse`, limits of agreement, and the tests that were declared."""
+    for scored in context.scored():
+        yield from _differences(context, scored)
+        yield from _disattenuated(context, scored)
+        yield from _equivalence(context, scored)
 
 
 def _differences(context: Context, scored: ComparedScores) -> Iterator[Estimate]:
@@ -59,60 +44,6 @@ def _differences(context: Context, scored: ComparedScores) -> Iterator[Estimate]
         for place, name in enumerate(measures_in(scope)):
             transform: Transform | None = "fisher_z" if name == "ccc" else None
             yield resampled.estimate(name, place, transform, **record)
-
-
-def _kappas_of_judge(context: Context, scored: ComparedScores) -> Iterator[Estimate]:
-    """`cohen_kappa` of the judge with each rater, averaged, or with the adjudicated value."""
-    data, _, values, withheld = scored
-    levels = levels_of(context.human_scale(data.construct))
-    if not levels:
-        return
-    adjudicated = data.reference_kind == "adjudicated"
-    kind = "judge_adjudicated" if adjudicated else "judge_rater"
-    people = data.reference[:, None] if adjudicated else data.ratings
-    off = off_levels(values, levels)
-    reason = withheld or (
-        f"{off:,} of its scores are not on the scale's levels"
-        if off
-        else _people_off(people, levels)
-    )
-    for weights in _WEIGHTS:
-        record = scored.record() | {"params": {"weights": weights, "between": kind}}
-        if reason:
-            yield Estimate("cohen_kappa", reason=reason, **record)
-            continue
-        design = (data.query, weights, levels, data.n_queries)
-        statistic = (
-            cohen_kappa(values, data.reference, *design)
-            if adjudicated
-            else kappa_with_raters(values, data.ratings, *design)
-        )
-        yield context.estimate("cohen_kappa", statistic, transform="fisher_z", **record)
-
-
-def _people_off(people: FloatArray, levels: tuple[float, ...]) -> str | None:
-    off = off_levels(people, levels)
-    return f"{off:,} of people's values are not on the scale's levels" if off else None
-
-
-def _kappas_of_raters(context: Context, data: ConstructData) -> Iterator[Estimate]:
-    levels = levels_of(context.human_scale(data.construct))
-    if not levels or not data.scorers or len(data.raters) < 2:
-        return
-    reason = _people_off(data.ratings, levels)
-    for weights in _WEIGHTS:
-        record: dict[str, Any] = {
-            "constructs": (data.construct,),
-            "scorers": data.raters,
-            "target": "these_raters",
-            "n_raters": len(data.raters),
-            "params": {"weights": weights, "between": "rater_rater"},
-        }
-        if reason:
-            yield Estimate("cohen_kappa", reason=reason, **record)
-            continue
-        statistic = kappa_between_raters(data.ratings, data.query, weights, levels, data.n_queries)
-        yield context.estimate("cohen_kappa", statistic, transform="fisher_z", **record)
 
 
 def _disattenuated(context: Context, scored: ComparedScores) -> Iterator[Estimate]:
@@ -215,15 +146,6 @@ STATISTICS = (
         "differences",
         better="0",
         source="Bland and Altman 1986, 1999",
-    ),
-    _statistic(
-        "cohen_kappa",
-        "Kappa",
-        "params.weights none or quadratic; params.between judge_rater, rater_rater or "
-        "judge_adjudicated",
-        range=(None, 1),
-        better="higher",
-        source="Cohen 1960, 1968",
     ),
     _statistic(
         "pearson_disattenuated",

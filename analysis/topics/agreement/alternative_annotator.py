@@ -41,8 +41,7 @@ def alternative_annotators(context: Context) -> Iterator[Estimate]:
 
 
 def _alignments(context: Context, construct: str) -> tuple[Alignment, ...]:
-    nominal = context.level(construct) == "nominal"
-    return ("equality",) if nominal else ("rmse", "absolute_error")
+    return ("equality",) if context.nominal([construct]) else ("rmse", "absolute_error")
 
 
 def _test(
@@ -134,6 +133,7 @@ STATISTICS = (
         better="higher",
         targets=("these_raters",),
         source="Calderon, Reichart and Dror 2025",
+        nominal=True,
     ),
     Statistic(
         "alt_test_advantage_probability",
@@ -145,6 +145,7 @@ STATISTICS = (
         better="higher",
         targets=("these_raters",),
         source="Calderon, Reichart and Dror 2025",
+        nominal=True,
     ),
 )
 

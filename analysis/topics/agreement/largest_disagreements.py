@@ -107,7 +107,9 @@ def disagreement_records(
     analysis: Analysis, disagreements: list[Disagreement] | None = None
 ) -> list[dict[str, object]]:
     """The responses as plain records with their reasons in full; null without one."""
-    largest = largest_disagreements(analysis.context) if disagreements is None else disagreements
+    largest = (
+        largest_disagreements(analysis.context.ordered) if disagreements is None else disagreements
+    )
     reasons = analysis.inputs.reasons
     return [
         {

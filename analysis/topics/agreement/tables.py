@@ -1,4 +1,4 @@
-"""The tables on agreement: by scope, against a rater, in value, on levels."""
+"""The tables on agreement: by scope, against a rater, in value."""
 
 from __future__ import annotations
 
@@ -89,13 +89,6 @@ def ceiling(analysis: Analysis) -> Iterator[Table]:
     )
 
 
-_BETWEEN = {
-    "judge_rater": "with a rater",
-    "judge_adjudicated": "with the adjudicated value",
-    "rater_rater": "raters among each other",
-}
-
-
 def in_value(analysis: Analysis) -> Iterator[Table]:
     """A row for each construct and scorer on a common scale, pooled."""
     built, first = TableBuilder(), analysis.estimates.first
@@ -128,35 +121,6 @@ def in_value(analysis: Analysis) -> Iterator[Table]:
          "Upper limit", "Responses"),
         heads=2,
     )  # fmt: skip
-
-
-def kappas(analysis: Analysis) -> Iterator[Table]:
-    """Cohen's kappas on scales of few levels, the judge's above the raters' own."""
-    built, select = TableBuilder(), analysis.estimates.select
-    for construct in analysis.rated:
-        for between, name in _BETWEEN.items():
-            plain = select("cohen_kappa", construct=construct, between=between, weights="none")
-            square = select(
-                "cohen_kappa", construct=construct, between=between, weights="quadratic"
-            )
-            for unweighted, quadratic in zip(plain, square, strict=True):
-                scorer = "people" if between == "rater_rater" else unweighted.scorers[0]
-                built.add(
-                    construct,
-                    scorer,
-                    name,
-                    built.r(unweighted),
-                    built.r(quadratic),
-                    f"{unweighted.n_responses:,}",
-                )
-    yield built.table(
-        "kappas",
-        "Agreement on levels",
-        "Cohen's kappa, for equal levels and with squared distances as weights; averaged over the "
-        "raters, or over their pairs.",
-        ("Construct", "Scorer", "Compared", "Kappa", "Quadratic", "Responses"),
-        heads=3,
-    )
 
 
 def corrected_for_error(analysis: Analysis) -> Iterator[Table]:

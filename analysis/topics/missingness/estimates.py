@@ -70,6 +70,7 @@ STATISTICS = (
         range=(0, 1),
         better="lower",
         scopes=("pooled", SYSTEM),
+        nominal=True,
     ),
     Statistic(
         "missing_share_by_system",
@@ -80,6 +81,7 @@ STATISTICS = (
         range=(0, 1),
         better="lower",
         scopes=(SYSTEM,),
+        nominal=True,
     ),
     Statistic(
         "mean_bounds",
@@ -98,6 +100,7 @@ STATISTICS = (
         missing,
         range=(0, 1),
         source="Cochran 1950",
+        nominal=True,
     ),
     Statistic(
         "missing_share_by_band",

@@ -166,4 +166,5 @@ SECTION = Section(
         agreement_bare_answers.answers_read_tables,
     ),
     reading=reading,
+    on_categories=(reading, gaps, by_system),
 )

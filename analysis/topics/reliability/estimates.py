@@ -46,7 +46,8 @@ def reliability(context: Context) -> Iterator[Estimate]:
     for construct, data in context.rated.items():
         if not data.raters:
             continue
-        yield from alphas(context, data, get_args(Level))
+        nominal = context.nominal([construct])
+        yield from alphas(context, data, ("nominal",) if nominal else get_args(Level))
         yield from _iccs(context, construct, data)
         yield from _agreement(context, data)
 
@@ -89,13 +90,11 @@ def _agreement(context: Context, data: ConstructData) -> Iterator[Estimate]:
     equal = raw_agreement(*values, n_queries=data.n_queries)
     params = {"tolerance": 0}
     yield context.estimate("raw_agreement", equal, transform="logit", params=params, **record)
-    scale = context.human_scale(data.construct)
-    if scale is None or scale.level != "nominal":
-        apart = mean_absolute_difference(*values, n_queries=data.n_queries)
-        yield context.estimate("mean_absolute_difference", apart, **record)
-        kappa = weighted_kappa(*values, n_queries=data.n_queries)
-        weights = {"weights": "quadratic", "chance": "conger"}
-        yield context.estimate("weighted_kappa", kappa, params=weights, **record)
+    apart = mean_absolute_difference(*values, n_queries=data.n_queries)
+    yield context.estimate("mean_absolute_difference", apart, **record)
+    kappa = weighted_kappa(*values, n_queries=data.n_queries)
+    weights = {"weights": "quadratic", "chance": "conger"}
+    yield context.estimate("weighted_kappa", kappa, params=weights, **record)
     yield from categorical(context, data, record)
 
 
@@ -204,10 +203,10 @@ _KINDS: tuple[tuple[str, Coefficient, Weighting], ...] = (
 def categorical(context: Context, data: ConstructData, record: Any) -> Iterator[Estimate]:
     """Fleiss, Brennan-Prediger, AC1 and AC2, where the scale has at most 11 levels."""
     scale = context.human_scale(data.construct)
-    levels = few_levels(data, scale)
+    nominal = context.nominal([data.construct])
+    levels = few_levels(data, scale, np.inf if nominal else FEW_LEVELS)
     if levels is None:
         return
-    nominal = scale is not None and scale.level == "nominal"
     for name, coefficient, weighting in _KINDS:
         if nominal and weighting == "quadratic":
             continue
@@ -221,21 +220,23 @@ def categorical(context: Context, data: ConstructData, record: Any) -> Iterator[
         yield context.estimate(name, statistic, params=params, **record)
 
 
-def few_levels(data: ConstructData, scale: Scale | None) -> Sequence[float] | None:
-    """Levels of the ratings: by the declared step, else those that occur; None beyond 11."""
+def few_levels(
+    data: ConstructData, scale: Scale | None, most: float = FEW_LEVELS
+) -> Sequence[float] | None:
+    """Levels of the ratings: by the declared step, else those that occur; None beyond `most`."""
     present = np.unique(comparable(data.ratings[np.isfinite(data.ratings)]))
     if not present.size:
         return None
     if scale is not None and scale.step is not None:
         count = round(scale.width / scale.step) + 1
-        if count > FEW_LEVELS:
+        if count > most:
             return None
         levels = scale.min + scale.step * np.arange(count)
         off = np.abs(present[:, None] - levels).min(axis=1)
         # Half points given where none were offered: every value that occurs is then a level.
         if off.max() <= 1e-9 * max(1.0, float(np.abs(levels).max())):
             return [float(level) for level in levels]
-    return [float(level) for level in present] if present.size <= FEW_LEVELS else None
+    return [float(level) for level in present] if present.size <= most else None
 
 
 #: What the statistics of this module have in common.
@@ -250,6 +251,7 @@ STATISTICS = (
         range=(None, 1),
         targets=("these_raters",),
         source="Krippendorff 2011",
+        nominal=True,
     ),
     _statistic(
         "icc",
@@ -288,6 +290,7 @@ STATISTICS = (
         "share of pairs of ratings of a response that differ by at most params.tolerance points",
         range=(0, 1),
         targets=("these_raters",),
+        nominal=True,
     ),
     _statistic(
         "mean_absolute_difference",
@@ -314,6 +317,7 @@ STATISTICS = (
         range=(None, 1),
         targets=("these_raters",),
         source="Fleiss 1971; Gwet 2014",
+        nominal=True,
     ),
     _statistic(
         "brennan_prediger",
@@ -322,6 +326,7 @@ STATISTICS = (
         range=(None, 1),
         targets=("these_raters",),
         source="Brennan and Prediger 1981",
+        nominal=True,
     ),
     _statistic(
         "gwet_ac",
@@ -330,5 +335,6 @@ STATISTICS = (
         range=(None, 1),
         targets=("these_raters",),
         source="Gwet 2008, 2014",
+        nominal=True,
     ),
 )

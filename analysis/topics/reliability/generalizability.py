@@ -20,10 +20,9 @@ RATERS = (1, 2, 3, 5)
 
 def generalizability(context: Context) -> Iterator[Estimate]:
     """Variance components of ratings, and the error of a difference in other designs."""
-    for construct, data in context.rated.items():
-        scale = context.human_scale(construct)
-        # One rating a response is enough to ask; categories have no variance.
-        if data.raters and data.systems and (scale is None or scale.level != "nominal"):
+    for data in context.rated.values():
+        # One rating a response is enough to ask.
+        if data.raters and data.systems:
             yield from _components(data)
 
 

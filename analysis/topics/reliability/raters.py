@@ -42,11 +42,8 @@ MANY_RATERS = 60
 
 def raters(context: Context) -> Iterator[Estimate]:
     """Severity and drift of each rater, and figures on values without severity or as ranks."""
-    for construct, data in context.rated.items():
+    for data in context.rated.values():
         if not data.raters:
-            continue
-        scale = context.human_scale(construct)
-        if scale is not None and scale.level == "nominal":
             continue
         severity = severities(data.ratings, data.query, data.n_queries)
         parts = unconnected(data)

@@ -52,6 +52,8 @@ def repeats(context: Context) -> Iterator[Estimate]:
         )
         resampled = ResampledFamily(context, family, resampling)
         for place, measure in enumerate(REPEAT_MEASURES):
+            if measure != "share_equal" and context.nominal([construct]):
+                continue
             yield resampled.estimate(
                 "repeat_agreement",
                 place,
@@ -73,5 +75,6 @@ STATISTICS = (
         "about raters",
         repeats,
         targets=("these_raters",),
+        nominal=True,
     ),
 )

@@ -22,10 +22,22 @@ WANTED = 0.8
 
 def reading(analysis: Analysis) -> Iterator[str]:
     """Reliability of a rating, how many raters are needed, and the most severe or lenient rater."""
+    yield from _categories(analysis)
     yield from _single(analysis)
     yield from _enough(analysis)
     yield from _apart(analysis)
     yield from _scale_use(analysis)
+
+
+def _categories(analysis: Analysis) -> Iterator[str]:
+    nominal = [key for key in analysis.rated if analysis.context.nominal([key])]
+    alphas = [
+        f"{e.constructs[0]} {correlation(e.value)} {between(e)}".rstrip()
+        for e in analysis.estimates.select("krippendorff_alpha", level="nominal")
+        if e.constructs[0] in nominal and e.defined
+    ]
+    if alphas:
+        yield f"Agreement of raters on categories, Krippendorff's alpha: {listed(alphas)}."
 
 
 def _single(analysis: Analysis) -> Iterator[str]:
@@ -127,4 +139,5 @@ SECTION = Section(
         tables.designs,
     ),
     reading=reading,
+    on_categories=(reading, tables.reliability, tables.agreement_of_pairs, tables.repeats),
 )

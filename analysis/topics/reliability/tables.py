@@ -31,7 +31,8 @@ def reliability(analysis: Analysis) -> Iterator[Table]:
     built, first = TableBuilder(), analysis.estimates.first
     for construct, data in analysis.rated.items():
         single = first("icc", construct=construct, form="A,1")
-        if not data.raters or single is None:
+        counted = single or first("krippendorff_alpha", construct=construct, level="nominal")
+        if not data.raters or counted is None:
             continue
         average = first("icc", construct=construct, form="A,k")
         k = average.params.get("k") if average else None
@@ -46,8 +47,8 @@ def reliability(analysis: Analysis) -> Iterator[Table]:
             f"{k:.1f}" if isinstance(k, float) else "",
             built.r(first("icc", construct=construct, form="C,1")),
             built.r(first("icc", construct=construct, form="1,1")),
-            str(single.n_raters),
-            f"{single.n_responses:,}",
+            str(counted.n_raters),
+            f"{counted.n_responses:,}",
         )
     yield built.table(
         "human-reliability",
@@ -176,10 +177,10 @@ def repeats(analysis: Analysis) -> Iterator[Table]:
         built.add(
             construct,
             scorer,
-            built.r(measures["pearson"]),
-            built.points(measures["mean_absolute_difference"], scale),
+            built.r(measures.get("pearson")),
+            built.points(measures.get("mean_absolute_difference"), scale),
             built.number(measures["share_equal"], ".0%"),
-            f"{measures['pearson'].params['pairs']:,}",
+            f"{measures['share_equal'].params['pairs']:,}",
         )
     yield built.table(
         "repeats",

@@ -128,4 +128,5 @@ SECTION = Section(
     figures=(judge_missing,),
     tables=(tables.made_with, tables.worked, tables.calls),
     reading=reading,
+    on_categories=(reading, judge_missing, tables.made_with, tables.worked, tables.calls),
 )

@@ -15,7 +15,6 @@ from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.family_estimates import ResampledFamily
 from analysis.core.resampling import Transform
-from analysis.core.scales import Scale
 from analysis.core.statistic import Statistic
 from analysis.statistics.stability.run_agreement import RUN_MEASURES, run_agreement
 from analysis.statistics.stability.run_components import RUN_COMPONENTS, run_components
@@ -68,7 +67,7 @@ class Runs:
 
 
 def judge_runs(context: Context) -> Iterator[Runs]:
-    """The runs on each construct. Nominal ones have none: categories have no distances or means."""
+    """The runs on each construct."""
     frame = context.scores.frame
     judged = frame["scorer_kind"] == "judge"
     repeats = frame.loc[judged & (frame["repeat"] > 0)]
@@ -79,7 +78,6 @@ def judge_runs(context: Context) -> Iterator[Runs]:
             if data.kinds[name] == "judge"
             and name not in context.options.derived_from
             and np.isfinite(values).any()
-            and not _nominal(context.scores.scale(construct, name))
         )
         of_construct = repeats[repeats["construct"] == construct]
         if names:
@@ -100,10 +98,6 @@ def _later(data: ConstructData, rows: pd.DataFrame, name: str) -> FloatArray | N
     later = np.full((len(data.responses), numbers.size), np.nan)
     later[places, column] = of_run["value"].to_numpy()
     return later
-
-
-def _nominal(scale: Scale | None) -> bool:
-    return scale is not None and scale.level == "nominal"
 
 
 def same_scale(context: Context, runs: Runs) -> Runs:

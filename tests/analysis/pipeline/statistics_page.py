@@ -22,9 +22,9 @@ def listed() -> str:
             rows = [_row(statistic) for statistic in section.statistics]
             head = (
                 "| id | name | definition and convention | range | better | scopes "
-                "| intervals for | source |"
+                "| intervals for | nominal scales | source |"
             )
-            parts.append("\n".join([f"### {section.title}", "", head, "|" + "---|" * 8, *rows]))
+            parts.append("\n".join([f"### {section.title}", "", head, "|" + "---|" * 9, *rows]))
     return "\n\n".join(parts)
 
 
@@ -44,6 +44,7 @@ def _row(statistic: Statistic) -> str:
         _BETTER[statistic.better],
         ", ".join(statistic.scopes),
         ", ".join(target.replace("_", " ") for target in statistic.targets),
+        "yes" if statistic.nominal else "",
         statistic.source,
     )
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"

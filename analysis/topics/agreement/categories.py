@@ -1,0 +1,327 @@
+"""Whether judge and people choose the same categories: kappas, confusion, judge against a rater."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from analysis.core.analysis import Analysis
+from analysis.core.construct_data import ConstructData, FloatArray
+from analysis.core.context import ComparedScores, Context
+from analysis.core.estimates import Estimate
+from analysis.core.resampling import Transform
+from analysis.core.statistic import Statistic
+from analysis.render.table import Cell, Table, TableBuilder
+from analysis.statistics.agreement.category_agreement import (
+    categories_of,
+    confusion,
+    equal_share,
+    kappa_against_raters,
+)
+from analysis.statistics.agreement.cohen_kappa import (
+    Weights,
+    cohen_kappa,
+    kappa_between_raters,
+    kappa_with_raters,
+    levels_of,
+    off_levels,
+)
+from analysis.topics.agreement.human_ceiling import ADJUDICATED
+
+_WEIGHTS: tuple[Weights, ...] = ("none", "quadratic")
+
+
+def kappas(context: Context) -> Iterator[Estimate]:
+    """`cohen_kappa` of each scorer with people, and of people with each other."""
+    for data, of_construct in groupby(context.scored(), key=lambda scored: scored.data):
+        for scored in of_construct:
+            yield from _of_scorer(context, scored)
+        yield from _of_raters(context, data)
+
+
+def on_categories(context: Context) -> Iterator[Estimate]:
+    """Equal categories, kappa beside that of a rater, and confusion, on nominal scales."""
+    for scored in context.scored():
+        if context.nominal([scored.construct]):
+            yield from _equal(context, scored)
+            yield from _against_a_rater(context, scored)
+            yield from _confusion(scored)
+
+
+def _levels(context: Context, data: ConstructData) -> tuple[float, ...]:
+    """Categories: those that occur on a nominal scale, else the grid of a scale of few levels."""
+    if context.nominal([data.construct]):
+        return tuple(categories_of(_people(data), *data.scorers.values()))
+    return levels_of(context.human_scale(data.construct))
+
+
+def _weights(context: Context, construct: str) -> tuple[Weights, ...]:
+    return ("none",) if context.nominal([construct]) else _WEIGHTS
+
+
+def _people(data: ConstructData) -> FloatArray:
+    """Values (n, raters) that scorers are compared with one by one."""
+    return data.reference[:, None] if data.reference_kind == "adjudicated" else data.ratings
+
+
+def _of_scorer(context: Context, scored: ComparedScores) -> Iterator[Estimate]:
+    """The kappa with each rater, averaged, or with the adjudicated value."""
+    data, _, values, withheld = scored
+    levels = _levels(context, data)
+    if not levels:
+        return
+    adjudicated = data.reference_kind == "adjudicated"
+    kind = "judge_adjudicated" if adjudicated else "judge_rater"
+    off = off_levels(values, levels)
+    reason = withheld or (
+        f"{off:,} of its scores are not on the scale's levels"
+        if off
+        else _people_off(_people(data), levels)
+    )
+    for weights in _weights(context, data.construct):
+        record = scored.record() | {"params": {"weights": weights, "between": kind}}
+        if reason:
+            yield Estimate("cohen_kappa", reason=reason, **record)
+            continue
+        design = (data.query, weights, levels, data.n_queries)
+        statistic = (
+            cohen_kappa(values, data.reference, *design)
+            if adjudicated
+            else kappa_with_raters(values, data.ratings, *design)
+        )
+        yield context.estimate("cohen_kappa", statistic, transform="fisher_z", **record)
+
+
+def _people_off(people: FloatArray, levels: tuple[float, ...]) -> str | None:
+    off = off_levels(people, levels)
+    return f"{off:,} of people's values are not on the scale's levels" if off else None
+
+
+def _of_raters(context: Context, data: ConstructData) -> Iterator[Estimate]:
+    levels = _levels(context, data)
+    if not levels or not data.scorers or len(data.raters) < 2:
+        return
+    reason = _people_off(data.ratings, levels)
+    for weights in _weights(context, data.construct):
+        record: dict[str, Any] = {
+            "constructs": (data.construct,),
+            "scorers": data.raters,
+            "target": "these_raters",
+            "n_raters": len(data.raters),
+            "params": {"weights": weights, "between": "rater_rater"},
+        }
+        if reason:
+            yield Estimate("cohen_kappa", reason=reason, **record)
+            continue
+        statistic = kappa_between_raters(data.ratings, data.query, weights, levels, data.n_queries)
+        yield context.estimate("cohen_kappa", statistic, transform="fisher_z", **record)
+
+
+def _equal(context: Context, scored: ComparedScores) -> Iterator[Estimate]:
+    data, _, values, withheld = scored
+    if withheld:
+        yield Estimate("equal_categories", reason=withheld, **scored.record())
+        return
+    statistic = equal_share(values, _people(data), data.query, data.n_queries)
+    yield context.estimate("equal_categories", statistic, transform="logit", **scored.record())
+
+
+def _against_a_rater(context: Context, scored: ComparedScores) -> Iterator[Estimate]:
+    """The scorer's kappa with raters beside that of a rater with another, and the difference."""
+    data, _, values, withheld = scored
+    names = ("rater_kappa", "judge_kappa", "kappa_difference")
+    record = scored.record()
+    reason = ADJUDICATED if data.reference_kind == "adjudicated" else withheld
+    if reason:
+        for name in names:
+            yield Estimate(name, reason=reason, **record)
+        return
+    found = kappa_against_raters(values, data.ratings, data.query, data.n_queries)
+    rater, judge = map(context.rated_resampling.replicates, (found.rater, found.judge))
+    both = judge - rater if judge.values.size == rater.values.size else None
+    parts = (found.rater, found.judge, found.judge - found.rater)
+    for name, statistic, replicates in zip(names, parts, (rater, judge, both), strict=True):
+        transform: Transform | None = None if name == "kappa_difference" else "fisher_z"
+        yield context.estimate(
+            name, statistic, transform=transform, replicates=replicates, **record
+        )
+
+
+def _confusion(scored: ComparedScores) -> Iterator[Estimate]:
+    """Where ratings of each category are in the judge's categories."""
+    data, _, values, withheld = scored
+    if withheld:
+        return
+    people = _people(data)
+    levels = categories_of(people, values)
+    counts = confusion(values, people, levels)
+    both = np.isfinite(people).any(axis=1) & np.isfinite(values)
+    for given, row in zip(levels, counts, strict=True):
+        for chosen, count in zip(levels, row, strict=True):
+            if row.sum():
+                yield Estimate(
+                    "confusion",
+                    value=float(count / row.sum()),
+                    n_responses=int(np.count_nonzero(both)),
+                    n_queries=int(np.unique(data.query[both]).size),
+                    params={
+                        "people": given, "judge": chosen, "count": int(count), "of": int(row.sum())
+                    },
+                    **scored.record(),
+                )  # fmt: skip
+
+
+STATISTICS = (
+    Statistic(
+        "cohen_kappa",
+        "Kappa",
+        "params.weights none or quadratic; params.between judge_rater, rater_rater or "
+        "judge_adjudicated",
+        kappas,
+        range=(None, 1),
+        better="higher",
+        targets=("these_raters",),
+        source="Cohen 1960, 1968",
+        nominal=True,
+    ),
+    Statistic(
+        "equal_categories",
+        "Equal",
+        "share of people's ratings in the category that the judge chose; nominal scales only",
+        on_categories,
+        range=(0, 1),
+        better="higher",
+        targets=("these_raters",),
+        nominal=True,
+    ),
+    Statistic(
+        "rater_kappa",
+        "Rater",
+        "kappa of two raters on responses that the judge categorized too, pooled over pairs of "
+        "raters; nominal scales only",
+        on_categories,
+        range=(None, 1),
+        targets=("these_raters",),
+        source="Cohen 1960; de Vries et al. 2008",
+        nominal=True,
+    ),
+    Statistic(
+        "judge_kappa",
+        "Judge",
+        "kappa of the judge with the same raters on the same responses, pooled likewise",
+        on_categories,
+        range=(None, 1),
+        better="higher",
+        targets=("these_raters",),
+        source="Cohen 1960; de Vries et al. 2008",
+        nominal=True,
+    ),
+    Statistic(
+        "kappa_difference",
+        "Difference",
+        "`judge_kappa` minus `rater_kappa`; withheld against an adjudicated reference",
+        on_categories,
+        better="higher",
+        targets=("these_raters",),
+        nominal=True,
+    ),
+    Statistic(
+        "confusion",
+        "Confusion",
+        "of people's ratings in category params.people (params.of), the share that the judge put "
+        "in category params.judge (params.count); nominal scales only",
+        on_categories,
+        range=(0, 1),
+        targets=("these_raters",),
+        nominal=True,
+    ),
+)
+
+_BETWEEN = {
+    "judge_rater": "with a rater",
+    "judge_adjudicated": "with the adjudicated value",
+    "rater_rater": "raters among each other",
+}
+
+
+def kappas_table(analysis: Analysis) -> Iterator[Table]:
+    """Cohen's kappas on scales of few levels, the judge's above the raters' own."""
+    built, select = TableBuilder(), analysis.estimates.select
+    for construct in analysis.rated:
+        for between, name in _BETWEEN.items():
+            where = {"construct": construct, "between": between}
+            squares = {e.scorers: e for e in select("cohen_kappa", weights="quadratic", **where)}
+            for unweighted in select("cohen_kappa", weights="none", **where):
+                scorer = "people" if between == "rater_rater" else unweighted.scorers[0]
+                built.add(
+                    construct,
+                    scorer,
+                    name,
+                    built.r(unweighted),
+                    built.r(squares.get(unweighted.scorers)),
+                    f"{unweighted.n_responses:,}",
+                )
+    yield built.table(
+        "kappas",
+        "Agreement on levels",
+        "Cohen's kappa, for equal levels and with squared distances as weights; averaged over the "
+        "raters, or over their pairs.",
+        ("Construct", "Scorer", "Compared", "Kappa", "Quadratic", "Responses"),
+        heads=3,
+    )
+
+
+def against_a_rater(analysis: Analysis) -> Iterator[Table]:
+    """Equal categories, and the kappas of judge and rater."""
+    built, first = TableBuilder(), analysis.estimates.first
+    for e in analysis.estimates.select("equal_categories"):
+        where = {"construct": e.constructs[0], "scorer": e.scorers[0]}
+        difference = first("kappa_difference", **where)
+        built.add(
+            e.constructs[0],
+            e.scorers[0],
+            built.number(e, ".0%"),
+            built.r(first("judge_kappa", **where)),
+            built.r(first("rater_kappa", **where)),
+            built.r(difference),
+            f"{difference.n_responses if difference else 0:,}",
+        )
+    yield built.table(
+        "categories",
+        "The same categories as people",
+        "Share of people's ratings in the category that the judge chose; Cohen's kappa of the "
+        "judge with a rater and of two raters, on responses that all three categorized, pooled "
+        "over pairs of raters. The scale is nominal: figures that need an order or distances of "
+        "values are left out.",
+        ("Construct", "Scorer", "Equal", "Judge", "Rater", "Difference", "Responses"),
+        heads=2,
+    )
+
+
+def confusions(analysis: Analysis) -> Iterator[Table]:
+    """For each nominal construct, people's categories against each scorer's."""
+    for number, construct in enumerate(analysis.rated, start=1):
+        cells = analysis.estimates.select("confusion", construct=construct)
+        levels = sorted({float(str(e.params["judge"])) for e in cells})
+        by_cell = {
+            (e.scorers[0], float(str(e.params["people"])), float(str(e.params["judge"]))): e
+            for e in cells
+        }
+        built = TableBuilder()
+        for scorer, given in dict.fromkeys(cell[:2] for cell in by_cell):
+            row = [by_cell.get((scorer, given, chosen)) for chosen in levels]
+            built.used += [e for e in row if e is not None]
+            of = next(e.params["of"] for e in row if e is not None)
+            counts = (Cell("" if e is None else f"{e.params['count']:,}") for e in row)
+            built.add(scorer, f"{given:g}", *counts, f"{of:,}")
+        yield built.table(
+            f"confusion-{number}",
+            f"Confusion of categories on {construct}",
+            "Number of ratings by people's category (rows) and by the category that the judge "
+            "chose for the same response (columns).",
+            ("Scorer", "People", *(f"Judge: {level:g}" for level in levels), "Ratings"),
+            heads=2,
+        )
