@@ -35,6 +35,8 @@ class Analysis:
     estimates: EstimateList
     warnings: tuple[str, ...] = field(default=())
     inputs: ReportInputs = field(default_factory=ReportInputs)
+    headings: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """The declared heading of every statistic by its id; empty where there is only the verdict."""
 
     @property
     def scores(self) -> ScoreTable:

@@ -30,12 +30,12 @@ _ID = re.compile(r"[a-z][a-z0-9_]*")
 class Statistic:
     """The declaration of one statistic.
 
-    `heading` is its short name, for a table's column and the list in analysis/README.md. `range` is
-    the smallest and largest possible value, None where there is no bound. `targets` are those that
-    its intervals may have, empty where they make no statement about raters. `definition` names the
-    convention and the params of its estimates. `estimates` yields its estimates, and possibly those
-    of other statistics computed with it. `nominal` is whether it means something where values only
-    name categories; on a nominal scale all others are left out.
+    `heading` is its short name, in the report's tables and in the list in analysis/README.md.
+    `range` is the smallest and largest possible value, None where there is no bound. `targets` are
+    those that its intervals may have, empty where they make no statement about raters. `definition`
+    names the convention and the params of its estimates. `estimates` yields its estimates, and
+    possibly those of other statistics computed with it. `nominal` is whether it means something
+    where values only name categories; on a nominal scale all others are left out.
 
     Raises
     ------

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
 
 import pandas as pd
 
@@ -53,7 +55,7 @@ def analyse(
     AnalysisError
         Both tables are empty.
     """
-    return _analysis(title, _context(scores, preferences, options, edited, probes), _everything)
+    return _whole(title, _context(scores, preferences, options, edited, probes))
 
 
 def headline(
@@ -70,7 +72,7 @@ def headline(
 
 def completed(analysis: Analysis) -> Analysis:
     """The whole analysis that a headline belongs to, on the same resamples."""
-    return _analysis(analysis.title, analysis.context, _everything)
+    return _whole(analysis.title, analysis.context)
 
 
 def _context(
@@ -102,11 +104,13 @@ def _analysis(
     return Analysis(title, context, estimates_of_report, (*warnings, *_weights(scores)))
 
 
-def _everything(context: Context) -> Iterator[Estimate]:
+def _whole(title: str, context: Context) -> Analysis:
     # What the verdict needs is loaded first; the rest while it is being read.
-    from analysis.pipeline.sections import statistics
+    from analysis.pipeline.sections import headings, statistics
 
-    return estimates_of(statistics(), context)
+    return replace(
+        _analysis(title, context, partial(estimates_of, statistics())), headings=headings()
+    )
 
 
 def _headline(context: Context) -> Iterator[Estimate]:

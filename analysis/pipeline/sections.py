@@ -44,6 +44,11 @@ def statistics() -> tuple[Statistic, ...]:
     return tuple(statistic for section in SECTIONS for statistic in section.statistics)
 
 
+def headings() -> dict[str, str]:
+    """The heading of every statistic by its id."""
+    return {statistic.id: statistic.heading for statistic in statistics()}
+
+
 def chapters(analysis: Analysis) -> list[Chapter]:
     """Every section that has something to show."""
     parts = (chapter(section, analysis) for section in SECTIONS)

@@ -19,6 +19,9 @@ from analysis.statistics.agreement.repeated_measures import equivalence_of_bias
 
 _SCOPES: tuple[Scope, ...] = ("pooled", "between_queries", "within_query", "system_level")
 
+#: Bias and the limits of agreement around it, in the order of their size.
+LIMITS = ("bland_altman_lower", "bland_altman_bias", "bland_altman_upper")
+
 
 def in_value(context: Context) -> Iterator[Estimate]:
     """`ccc`, `rmse`, limits of agreement, and the tests that were declared."""

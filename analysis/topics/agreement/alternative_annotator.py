@@ -184,6 +184,7 @@ def alternative_annotator_table(analysis: Analysis) -> Iterator[Table]:
         "passes), and how often it is at least as close to the other raters as the left-out rater. "
         f"Allowance epsilon {epsilon:g}; p-values clustered by query and adjusted over raters. "
         "Where a constant passes as well, the judge's pass is withheld.",
-        ("Construct", "Scorer", "Closeness", "Winning rate", "Advantage", "Passed", "Raters"),
+        ("Construct", "Scorer", "Closeness", analysis.headings["alt_test_winning_rate"],
+         analysis.headings["alt_test_advantage_probability"], "Passed", "Raters"),
         heads=2,
-    )
+    )  # fmt: skip

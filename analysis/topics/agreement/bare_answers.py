@@ -17,7 +17,7 @@ from analysis.render.formatting import percent
 from analysis.render.table import Cell, Table, TableBuilder
 from analysis.render.verdicts import leading_scope
 from analysis.topics.agreement.association import compared
-from analysis.topics.agreement.human_ceiling import SCOPES, ceilings_of
+from analysis.topics.agreement.human_ceiling import AGAINST_A_RATER, SCOPES, ceilings_of
 
 #: The rule of an answer that is only a number, and the value of params.answers.
 BARE = "bare"
@@ -123,10 +123,11 @@ def answers_read_tables(analysis: Analysis) -> Iterator[Table]:
     yield built.table(
         "answers-read",
         "How a judge's answers were read",
-        "Judges with at least one answer that was more than a bare number. Other rules take the "
-        "one number in the answer, with marks, a label or JSON around it. Labels are known in "
-        "English only: an answer labelled in another language has no score. An empty response "
-        "has the score that the prompts give it, without an answer.",
+        f"{analysis.headings['answer_share']} by how each was read, with its number. Judges with "
+        "at least one answer that was more than a bare number. Other rules take the one number in "
+        "the answer, with marks, a label or JSON around it. Labels are known in English only: an "
+        "answer labelled in another language has no score. An empty response has the score that "
+        "the prompts give it, without an answer.",
         ("Construct", "Scorer", "Bare number", "Empty response", "Another rule", "Rule not given",
          "No score", "Responses"),
         heads=2,
@@ -147,9 +148,8 @@ def from_bare_numbers(analysis: Analysis) -> Iterator[Table]:
         for name, answers in _VALUES:
             parts: list[Estimate | None] = [
                 first(statistic, measure="pearson", **where, **answers) if against_rater else None
-                for statistic in ("judge_against_others", "human_ceiling",
-                                  "human_ceiling_difference")
-            ]  # fmt: skip
+                for statistic in AGAINST_A_RATER
+            ]
             r = None if against_rater else first("pearson", **where, **answers)
             leading = parts[-1] or r
             built.add(
@@ -167,7 +167,8 @@ def from_bare_numbers(analysis: Analysis) -> Iterator[Table]:
         "The correlations that the verdict leads with, from all values, and with those missing "
         "that were read by another rule or by one that is not given. Scores of empty responses "
         "stay. Both rows of a pair are compared with people on their own responses.",
-        ("Construct", "Scorer", "Values", "Judge", "Rater", "Difference", "r", "Responses",
+        ("Construct", "Scorer", "Values",
+         *(analysis.headings[name] for name in (*AGAINST_A_RATER, "pearson")), "Responses",
          "Scope"),
         heads=3,
     )  # fmt: skip

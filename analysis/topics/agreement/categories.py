@@ -199,7 +199,7 @@ STATISTICS = (
     ),
     Statistic(
         "rater_kappa",
-        "Rater",
+        "Kappa of two raters",
         "kappa of two raters on responses that the judge categorized too, pooled over pairs of "
         "raters; nominal scales only",
         on_categories,
@@ -210,7 +210,7 @@ STATISTICS = (
     ),
     Statistic(
         "judge_kappa",
-        "Judge",
+        "Kappa of judge and rater",
         "kappa of the judge with the same raters on the same responses, pooled likewise",
         on_categories,
         range=(None, 1),
@@ -250,6 +250,7 @@ _BETWEEN = {
 def kappas_table(analysis: Analysis) -> Iterator[Table]:
     """Cohen's kappas on scales of few levels, the judge's above the raters' own."""
     built, select = TableBuilder(), analysis.estimates.select
+    kappa = analysis.headings["cohen_kappa"]
     for construct in analysis.rated:
         for between, name in _BETWEEN.items():
             where = {"construct": construct, "between": between}
@@ -269,7 +270,7 @@ def kappas_table(analysis: Analysis) -> Iterator[Table]:
         "Agreement on levels",
         "Cohen's kappa, for equal levels and with squared distances as weights; averaged over the "
         "raters, or over their pairs.",
-        ("Construct", "Scorer", "Compared", "Kappa", "Quadratic", "Responses"),
+        ("Construct", "Scorer", "Compared", kappa, f"{kappa}, quadratic", "Responses"),
         heads=3,
     )
 
@@ -296,9 +297,12 @@ def against_a_rater(analysis: Analysis) -> Iterator[Table]:
         "judge with a rater and of two raters, on responses that all three categorized, pooled "
         "over pairs of raters. The scale is nominal: figures that need an order or distances of "
         "values are left out.",
-        ("Construct", "Scorer", "Equal", "Judge", "Rater", "Difference", "Responses"),
+        ("Construct", "Scorer",
+         *(analysis.headings[name]
+           for name in ("equal_categories", "judge_kappa", "rater_kappa", "kappa_difference")),
+         "Responses"),
         heads=2,
-    )
+    )  # fmt: skip
 
 
 def confusions(analysis: Analysis) -> Iterator[Table]:
@@ -319,7 +323,7 @@ def confusions(analysis: Analysis) -> Iterator[Table]:
             built.add(scorer, f"{given:g}", *counts, f"{of:,}")
         yield built.table(
             f"confusion-{number}",
-            f"Confusion of categories on {construct}",
+            f"{analysis.headings['confusion']} of categories on {construct}",
             "Number of ratings by people's category (rows) and by the category that the judge "
             "chose for the same response (columns).",
             ("Scorer", "People", *(f"Judge: {level:g}" for level in levels), "Ratings"),

@@ -161,6 +161,7 @@ _WORDS = {
 def decisions_table(analysis: Analysis) -> Iterator[Table]:
     """How many pairs of systems each construct's judge and people decide alike."""
     built, first = TableBuilder(), analysis.estimates.first
+    soft = analysis.headings["soft_pairwise_accuracy"]
     for e in analysis.estimates.select("decision_agreement"):
         where = {"construct": e.constructs[0], "scorer": e.scorers[0]}
         counts = (
@@ -176,12 +177,12 @@ def decisions_table(analysis: Analysis) -> Iterator[Table]:
         "decisions",
         "The same decisions on pairs of systems",
         "Two systems differ significantly where the simultaneous interval of their mean paired "
-        "difference excludes 0, on the responses that both judge and people scored. Both, neither, "
-        "people only, judge only: by whose values they do. Opposite: by both, in opposite "
-        "directions. Undecided: an interval is missing. Soft accuracy: 1 minus the mean difference "
-        "of the p-values of judge and people.",
-        ("Construct", "Scorer", "Same decision", "Pairs", "Both", "Neither", "People only",
-         "Judge only", "Opposite", "Undecided", "Soft accuracy"),
+        "difference excludes 0, on the responses that both judge and people scored. Both, "
+        "neither, people only, judge only: by whose values they do. Opposite: by both, in "
+        f"opposite directions. Undecided: an interval is missing. {soft}: 1 minus the mean "
+        "difference of the p-values of judge and people.",
+        ("Construct", "Scorer", analysis.headings["decision_agreement"], "Pairs", "Both", "Neither",
+         "People only", "Judge only", "Opposite", "Undecided", soft),
         heads=2,
     )  # fmt: skip
 
@@ -212,9 +213,10 @@ def disagreements_table(analysis: Analysis) -> Iterator[Table]:
         "Mean difference of the first system minus the second, by people and by the judge, with "
         "simultaneous intervals for all pairs, and by whose values the two differ significantly."
         f"{more}",
-        ("Construct", "Scorer", "Systems", "People", "Judge", "Significant by", "Queries"),
+        ("Construct", "Scorer", "Systems", "People", "Judge", analysis.headings["decision"],
+         "Queries"),
         heads=3,
-    )
+    )  # fmt: skip
 
 
 def _side(e: Estimate, name: str, scale: Scale | None) -> Cell:

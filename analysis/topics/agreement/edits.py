@@ -136,6 +136,7 @@ STATISTICS = (
 def edits_made(analysis: Analysis) -> Iterator[Table]:
     """How many values were changed later, by whom, and by how much."""
     built, first = TableBuilder(), analysis.estimates.first
+    headings = analysis.headings
     for share in analysis.estimates.select("edited_share"):
         construct, params = share.constructs[0], share.params
         scale = analysis.context.human_scale(construct)
@@ -157,19 +158,22 @@ def edits_made(analysis: Analysis) -> Iterator[Table]:
         "changes are kept; these are the ratings whose last value is another. Mean change (last "
         "minus counted) and mean absolute change are in points, over ratings with both values; "
         "given later and taken back: ratings with only one of them.",
-        ("Construct", "Ratings", "Changed", "Mean change", "Mean absolute change", "Given later",
-         "Taken back", "By"),
+        ("Construct", "Ratings", headings["edited_share"], headings["edit_mean"],
+         headings["edit_mean_absolute"], "Given later", "Taken back", "By"),
     )  # fmt: skip
 
 
 def with_edits(analysis: Analysis) -> Iterator[Table]:
     """The reported agreement, and the agreement with the raters' last values."""
     built, estimates = TableBuilder(), analysis.estimates
+    r = analysis.headings["pearson"]
     scopes = {"within_query": "within a query", "pooled": "pooled"}
     for construct, data in analysis.rated.items():
         for scorer, (scope, name) in product(data.scorers, scopes.items()):
             where = {"construct": construct, "scorer": scorer, "scope": scope}
-            counted, last = (estimates.first("pearson", ratings=r, **where) for r in (None, LAST))
+            counted, last = (
+                estimates.first("pearson", ratings=which, **where) for which in (None, LAST)
+            )
             if counted is None or last is None:
                 continue
             built.add(
@@ -187,7 +191,7 @@ def with_edits(analysis: Analysis) -> Iterator[Table]:
         "Pearson correlation of each scorer with the mean of the raters: as counted everywhere "
         "else in this report, and with each rating's last value in its place. Only constructs on "
         "which ratings were changed.",
-        ("Construct", "Scorer", "Scope", "r, as counted", "r, last values", "Responses",
+        ("Construct", "Scorer", "Scope", f"{r}, as counted", f"{r}, last values", "Responses",
          "Responses, last values"),
         heads=3,
     )  # fmt: skip

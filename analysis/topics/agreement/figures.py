@@ -14,6 +14,7 @@ from analysis.render.forest import ForestStyle, Mark, forest, symmetrical
 from analysis.render.formatting import between, correlation, points
 from analysis.render.labels import shortened
 from analysis.render.panels import HEIGHT, WIDTH, Panel, left_out, panels, several_scorers
+from analysis.topics.agreement.absolute_agreement import LIMITS
 
 #: Cells along each axis into which responses are counted.
 CELLS = 25
@@ -100,10 +101,7 @@ def _correlations(analysis: Analysis, panel: Panel) -> str:
         )
         if r is not None and r.defined and "on" not in r.params:
             parts.append(f"{correlation(r.value).replace('-', '−')} {name}")
-    return f"r {', '.join(parts)}" if parts else ""
-
-
-_LIMITS = ("bland_altman_lower", "bland_altman_bias", "bland_altman_upper")
+    return f"{analysis.headings['pearson']} {', '.join(parts)}" if parts else ""
 
 
 def bland_altman(analysis: Analysis) -> Iterator[Figure]:
@@ -112,9 +110,9 @@ def bland_altman(analysis: Analysis) -> Iterator[Figure]:
     drawings, data = [], []
     for number, panel in enumerate(panels(analysis)):
         where = {"construct": panel.construct, "scorer": panel.scorer, "scope": "pooled"}
-        estimates = [analysis.estimates.first(name, **where) for name in _LIMITS]
+        estimates = [analysis.estimates.first(name, **where) for name in LIMITS]
         limits = [e for e in estimates if e is not None and e.defined]
-        if len(limits) != len(_LIMITS):
+        if len(limits) != len(LIMITS):
             continue
         counted = _difference_cells(panel)
         drawings.append(

@@ -19,6 +19,9 @@ from analysis.statistics.agreement.human_ceiling import CeilingMeasure, human_ce
 MEASURES: tuple[CeilingMeasure, ...] = ("pearson", "kendall_tau_b")
 SCOPES: tuple[Scope, ...] = ("pooled", "within_query")
 
+#: The judge, a rater, and the difference of the two, in the order of a table's columns.
+AGAINST_A_RATER = ("judge_against_others", "human_ceiling", "human_ceiling_difference")
+
 ADJUDICATED = (
     "the reference is adjudicated: it favors the raters whose values it settled, so no human "
     "ceiling is given"
@@ -122,7 +125,7 @@ def raters_against_others(context: Context, scopes: Sequence[Scope] = SCOPES) ->
 STATISTICS = (
     Statistic(
         "human_ceiling",
-        "Rater",
+        "Rater against the others",
         "a rater's correlation with the mean of the other raters, on responses that the judge "
         "scored too, averaged over raters (params.measure: pearson, kendall_tau_b; "
         "params.excluded names raters left out)",
@@ -133,7 +136,7 @@ STATISTICS = (
     ),
     Statistic(
         "judge_against_others",
-        "Judge",
+        "Judge against the others",
         "the judge's correlation with the same means on the same responses",
         ceilings,
         range=(-1, 1),
@@ -154,7 +157,7 @@ STATISTICS = (
     ),
     Statistic(
         "rater_against_others",
-        "Rater against the others",
+        "r with the other raters",
         "one rater's correlation with the mean of the other raters (the rater is the first of "
         "`scorers`)",
         raters_against_others,

@@ -96,10 +96,11 @@ def largest_disagreements_table(analysis: Analysis) -> Iterator[Table]:
         "Responses on which judge and people differ most",
         f"The largest differences of each construct and judge, the {SHOWN} largest here and "
         f"{LISTED} in the CSV: cases to read, chosen for being extreme. People: the reference of "
-        f"this report. Difference: judge minus people.{about_reasons}",
-        ("Construct", "Scorer", "Response", "Judge", "People", "Difference", "Reason"),
+        f"this report.{about_reasons}",
+        ("Construct", "Scorer", "Response", "Judge", "People", "Judge minus people, points",
+         "Reason"),
         heads=3,
-    )
+    )  # fmt: skip
     yield replace(built_table, data=pd.DataFrame(disagreement_records(analysis, disagreements)))
 
 

@@ -96,6 +96,7 @@ def non_inferiority_table(analysis: Analysis) -> Iterator[Table]:
         "Judge minus rater, Pearson's r with the mean of the other raters. Brackets: "
         f"{2 * level - 1:.0%} intervals, whose lower end is a bound at {level:.0%}; the judge is "
         "no worse where it is above minus the margin.",
-        ("Construct", "Scorer", "Scope", "Difference", "Margin", "No worse", "Queries"),
+        ("Construct", "Scorer", "Scope", analysis.headings["non_inferiority"], "Margin",
+         "No worse", "Queries"),
         heads=3,
-    )
+    )  # fmt: skip

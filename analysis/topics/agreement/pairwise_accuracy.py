@@ -79,7 +79,7 @@ def _estimate(
 STATISTICS = (
     Statistic(
         "pairwise_accuracy",
-        "Accuracy",
+        "Pairwise accuracy",
         "share of pairs ordered alike; params.calibration none, in_sample (at "
         "params.tie_threshold) or out_of_fold (thresholds from params.lowest to params.highest); "
         "params.pairs",
@@ -103,6 +103,7 @@ _PAIR_SCOPES = {
 def pairwise_table(analysis: Analysis) -> Iterator[Table]:
     """Accuracy raw, at the best tie threshold, and with thresholds of other queries."""
     built, first = TableBuilder(), analysis.estimates.first
+    accuracy = analysis.headings["pairwise_accuracy"]
     for data, scorer, _, _ in analysis.context.scored():
         construct = data.construct
         for scope, name in _PAIR_SCOPES.items():
@@ -124,8 +125,8 @@ def pairwise_table(analysis: Analysis) -> Iterator[Table]:
         "the judge ties it. With a threshold, scores that differ by no more than it are tied. Best "
         "threshold: the best one for these data, which makes the share too high. Out of fold: "
         "thresholds chosen on other queries, on pairs inside a fold.",
-        ("Construct", "Scorer", "Scope", "As scored", "Best threshold", "Threshold", "Out of fold",
-         "Pairs"),
+        ("Construct", "Scorer", "Scope", f"{accuracy}, as scored", f"{accuracy}, best threshold",
+         "Threshold", f"{accuracy}, out of fold", "Pairs"),
         heads=3,
     )  # fmt: skip
 

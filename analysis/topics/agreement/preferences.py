@@ -231,7 +231,7 @@ STATISTICS = (
     ),
     Statistic(
         "preference_accuracy",
-        "Accuracy",
+        "Accuracy of preferences",
         "share of preferences whose sign is that of the scorer's difference; 0 is right only with "
         "0; each pair once a rater",
         preference_accuracies,
@@ -253,7 +253,7 @@ def preference_accuracy_table(analysis: Analysis) -> Iterator[Table]:
         "Which of two responses people prefer",
         "Share of preferences whose sign is that of the difference of the scores; no preference is "
         "right only with equal scores. A pair counts once for each rater.",
-        ("Construct", "Scorer", "Accuracy", "Preferences"),
+        ("Construct", "Scorer", analysis.headings["preference_accuracy"], "Preferences"),
         heads=2,
     )
 
@@ -261,6 +261,7 @@ def preference_accuracy_table(analysis: Analysis) -> Iterator[Table]:
 def preferences_table(analysis: Analysis) -> Iterator[Table]:
     """Preferences: raters with each other, scorers' differences with raters."""
     built, first = TableBuilder(), analysis.estimates.first
+    near_heading = analysis.headings["agreement_within"]
     for r in analysis.estimates.select("pearson", on="preferences"):
         construct, scorers = r.constructs[0], r.scorers
         rho = next(
@@ -284,7 +285,8 @@ def preferences_table(analysis: Analysis) -> Iterator[Table]:
         "Preferences",
         "Correlation of two raters' preferences, and of a scorer's difference (score of response b "
         "minus score of a) with the raters' preferences; there every pair counts once for each "
-        "rater. Within one point: share of pairs on which the raters differ by one point at most.",
-        ("Construct", "Of", "With", "r", "rho", "Within one point", "n"),
+        f"rater. {near_heading}: share of pairs on which the raters differ by one point at most.",
+        ("Construct", "Of", "With", analysis.headings["pearson"], analysis.headings["spearman"],
+         near_heading, "n"),
         heads=3,
-    )
+    )  # fmt: skip

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from analysis.core.analysis import Analysis
 from analysis.render.table import Table, TableBuilder
+from analysis.topics.agreement.absolute_agreement import LIMITS
+from analysis.topics.agreement.human_ceiling import AGAINST_A_RATER
 
 _SCOPES = {
     "within_query": "within a query",
@@ -47,8 +49,10 @@ def against_humans(analysis: Analysis) -> Iterator[Table]:
         "mean (tau: pairs inside queries). Between queries and systems: their means. Mean "
         "absolute difference and bias (scorer minus people) on the construct's scale. Brackets: "
         f"intervals{of_raters}.",
-        ("Construct", "Scorer", "Scope", "r", "rho", "tau-b", "MAE", "Bias", "Responses",
-         "Queries"),
+        ("Construct", "Scorer", "Scope",
+         *(analysis.headings[name]
+           for name in ("pearson", "spearman", "kendall_tau_b", "mae", "bias")),
+         "Responses", "Queries"),
         heads=3,
     )  # fmt: skip
 
@@ -56,12 +60,13 @@ def against_humans(analysis: Analysis) -> Iterator[Table]:
 def ceiling(analysis: Analysis) -> Iterator[Table]:
     """Judge and rater against the same mean of the other raters."""
     built, first = TableBuilder(), analysis.estimates.first
+    headings = analysis.headings
     for data, scorer, _, _ in analysis.context.scored():
         # There is none against an adjudicated value; the last section of the report explains this.
         if data.reference_kind == "adjudicated":
             continue
         for scope in ("within_query", "pooled"):
-            for measure, name in (("pearson", "r"), ("kendall_tau_b", "tau-b")):
+            for measure in ("pearson", "kendall_tau_b"):
                 where = {
                     "construct": data.construct,
                     "scorer": scorer,
@@ -73,10 +78,8 @@ def ceiling(analysis: Analysis) -> Iterator[Table]:
                     data.construct,
                     scorer,
                     _SCOPES[scope],
-                    name,
-                    built.r(first("judge_against_others", **where)),
-                    built.r(rater),
-                    built.r(first("human_ceiling_difference", **where)),
+                    headings[measure],
+                    *(built.r(first(name, **where)) for name in AGAINST_A_RATER),
                     f"{rater.n_responses:,}" if rater else "",
                 )
     yield built.table(
@@ -84,14 +87,16 @@ def ceiling(analysis: Analysis) -> Iterator[Table]:
         "Judge against a rater",
         "Both compared with the same mean of the other raters on the same responses, averaged over "
         "raters; the difference is judge minus rater, its interval from joint resamples.",
-        ("Construct", "Scorer", "Scope", "Measure", "Judge", "Rater", "Difference", "Responses"),
+        ("Construct", "Scorer", "Scope", "Measure", *(headings[name] for name in AGAINST_A_RATER),
+         "Responses"),
         heads=4,
-    )
+    )  # fmt: skip
 
 
 def in_value(analysis: Analysis) -> Iterator[Table]:
     """A row for each construct and scorer on a common scale, pooled."""
     built, first = TableBuilder(), analysis.estimates.first
+    headings = analysis.headings
     for data, scorer, _, withheld in analysis.context.scored():
         construct, scale = data.construct, analysis.context.human_scale(data.construct)
         where = {"construct": construct, "scorer": scorer, "scope": "pooled"}
@@ -105,20 +110,18 @@ def in_value(analysis: Analysis) -> Iterator[Table]:
             built.r(concordance),
             built.r(within),
             built.points(first("rmse", **where), scale),
-            *(
-                built.points(first(f"bland_altman_{part}", **where), scale)
-                for part in ("lower", "bias", "upper")
-            ),
+            *(built.points(first(name, **where), scale) for name in LIMITS),
             f"{concordance.n_responses:,}",
         )
     yield built.table(
         "agreement-in-value",
         "The same values, not only the same order",
-        "Concordance (Lin), pooled and within a query; root of the mean squared difference; bias "
-        "(judge minus people) with the limits of agreement, 1.96 standard deviations to each side, "
-        "between which 95% of single differences lie if they are normal. In points of the scale.",
-        ("Construct", "Scorer", "Concordance", "Within a query", "RMSE", "Lower limit", "Bias",
-         "Upper limit", "Responses"),
+        f"{headings['ccc']} (Lin), pooled and within a query; root of the mean squared "
+        "difference; bias (judge minus people) with the limits of agreement, 1.96 standard "
+        "deviations to each side, between which 95% of single differences lie if they are normal. "
+        "In points of the scale.",
+        ("Construct", "Scorer", headings["ccc"], f"{headings['ccc']} within a query",
+         headings["rmse"], *(headings[name] for name in LIMITS), "Responses"),
         heads=2,
     )  # fmt: skip
 
@@ -138,9 +141,10 @@ def corrected_for_error(analysis: Analysis) -> Iterator[Table]:
         "Correlation if people's ratings had no error",
         "Pearson's r, pooled, and the same divided by the root of ICC(C,k), the reliability of the "
         "mean of k raters; never cut off at 1. Both are resampled together.",
-        ("Construct", "Scorer", "r", "Corrected r", "Note", "Responses"),
+        ("Construct", "Scorer", analysis.headings["pearson"],
+         analysis.headings["pearson_disattenuated"], "Note", "Responses"),
         heads=2,
-    )
+    )  # fmt: skip
 
 
 def equivalence(analysis: Analysis) -> Iterator[Table]:
@@ -161,6 +165,7 @@ def equivalence(analysis: Analysis) -> Iterator[Table]:
         "Is the bias small enough to ignore?",
         "Two one-sided t-tests that the bias is within the declared margin on each side, one "
         "mean difference a query.",
-        ("Construct", "Scorer", "Margin", "Bias", "p", "Within the margin", "Queries"),
+        ("Construct", "Scorer", "Margin", analysis.headings["bias"],
+         analysis.headings["equivalence_p"], "Within the margin", "Queries"),
         heads=2,
-    )
+    )  # fmt: skip

@@ -107,12 +107,13 @@ def by_system(data: ConstructData, values: FloatArray) -> FloatArray:
 #: Most panels of the figure, where a judge is composed with several metrics.
 PANELS_DRAWN = 6
 
-#: Name, color, line and marker of each measure: distinguishable without color.
+#: What is added to its heading, color, line and marker of each measure: distinguishable without
+#: color.
 _LINES = {
-    ("pearson", "within_query"): ("r within a query", INK, "-", "o"),
-    ("pearson", "pooled"): ("r pooled", INK, "--", "s"),
-    ("tie_probability", "pooled"): ("ties", MUTED, ":", "^"),
-    ("discriminative_power", "pooled"): ("pairs that differ", ACCENT, "-.", "D"),
+    ("pearson", "within_query"): (" within a query", INK, "-", "o"),
+    ("pearson", "pooled"): (", pooled", INK, "--", "s"),
+    ("tie_probability", "pooled"): ("", MUTED, ":", "^"),
+    ("discriminative_power", "pooled"): ("", ACCENT, "-.", "D"),
 }
 
 
@@ -134,10 +135,10 @@ def lambda_sweep_figure(analysis: Analysis) -> Iterator[Figure]:
         key="lambda-sweep",
         title="What does the exact match add?",
         caption=(
-            "AC composed of the match with weight lambda and the judge's part with 1 - lambda: "
-            "Pearson correlation with people, chance that two responses tie, and share of pairs "
-            "of systems with a significant difference by the randomised Tukey test (p < .05). "
-            "The vertical line is "
+            f"{analysis.headings['ac_lambda_sweep']}: composed of the match with weight lambda "
+            "and the judge's part with 1 - lambda: Pearson correlation with people, chance that "
+            "two responses tie, and share of pairs of systems with a significant difference by "
+            "the randomized Tukey test (p < .05). The vertical line is "
             "the lambda of this report." + (f" Not drawn: {omitted}." if omitted else "")
         ),
         drawings=drawings,
@@ -151,7 +152,8 @@ def _draw(analysis: Analysis, scorers: tuple[str, ...], rows: list[Estimate], ke
     with canvas(WIDTH * 1.5, HEIGHT + 0.55) as (figure, axes):
         axes.axvline(analysis.options.ac_lambda, color=MUTED, linewidth=0.8, dashes=(3, 2))
         low = 0.0
-        for (measure, scope), (name, color, line, marker) in _LINES.items():
+        for (measure, scope), (which, color, line, marker) in _LINES.items():
+            name = f"{analysis.headings[measure]}{which}"
             points = [
                 e for e in rows if e.params["measure"] == measure and e.scope == scope and e.defined
             ]

@@ -71,13 +71,14 @@ def unit_checks(analysis: Analysis) -> Iterator[Table]:
         "With both parts on 0 to 100 a match adds 100 lambda points; with the match left at 1 "
         "while the judge's part is in points, it adds only lambda of a point. "
         "Compared in whole numbers.",
-        ("Scorer", "Read from", "A match adds"),
+        ("Scorer", "Read from", analysis.headings["ac_unit_check"]),
     )
 
 
 def composed(analysis: Analysis) -> Iterator[Table]:
     """The AC audit."""
     built, first = TableBuilder(), analysis.estimates.first
+    r, tau = (analysis.headings[name] for name in ("pearson", "kendall_tau_b"))
     for largest in analysis.estimates.select("attainable_without_match"):
         name, judge, em = largest.scorers
         matches = first("exact_matches", scope="pooled")
@@ -102,8 +103,8 @@ def composed(analysis: Analysis) -> Iterator[Table]:
         "correlations with people only: its level is below people's by construction. The "
         "largest value without an exact match is the most that a response can reach whose answer "
         "is worded differently.",
-        ("Scorer", "Part", "r within a query", "r pooled", "tau-b within a query",
-         "Largest without a match", "Exact matches"),
+        ("Scorer", "Part", f"{r} within a query", f"{r}, pooled", f"{tau} within a query",
+         analysis.headings["attainable_without_match"], analysis.headings["exact_matches"]),
         heads=2,
     )  # fmt: skip
 

@@ -204,7 +204,7 @@ STATISTICS = (
     ),
     _statistic(
         "recalibrated_mae_difference",
-        "MAE less raw",
+        "MAE minus raw",
         "`recalibrated_mae` of the method minus that of the raw scores on the same responses",
         better="lower",
         targets=("these_raters",),
@@ -220,7 +220,7 @@ STATISTICS = (
     ),
     _statistic(
         "recalibrated_rmse_difference",
-        "RMSE less raw",
+        "RMSE minus raw",
         "`recalibrated_rmse` of the method minus that of the raw scores on the same responses",
         better="lower",
         targets=("these_raters",),

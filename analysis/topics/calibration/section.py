@@ -85,6 +85,10 @@ SYSTEMS_SHOWN = 12
 def calibrated(analysis: Analysis) -> Iterator[Table]:
     """A row for each construct and judge."""
     built, first = TableBuilder(), analysis.estimates.first
+    headings = analysis.headings
+    rmse, rmse_difference = (
+        headings[name] for name in ("recalibrated_rmse", "recalibrated_rmse_difference")
+    )
     for data, scorer, _, _ in analysis.context.scored("examined"):
         construct, scale = data.construct, analysis.context.human_scale(data.construct)
         where = {"construct": construct, "scorer": scorer}
@@ -116,10 +120,12 @@ def calibrated(analysis: Analysis) -> Iterator[Table]:
         "mean and the judge's, less the part that is noise (it may be negative), with its "
         f"{analysis.options.level:.0%} upper bound below. MAE and RMSE: mean absolute and "
         "root mean square difference from people as the judge is; RMSE also recalibrated by a line "
-        "or a rising function learned on other queries, and line minus raw. Scores: distinct ones "
-        "that it gave.",
-        ("Construct", "Scorer", "Slope", "Intercept", "Error², points²", "MAE", "RMSE",
-         "RMSE, line", "RMSE, isotonic", "Line minus raw", "Scores"),
+        "or a rising function learned on other queries, and line minus raw.",
+        ("Construct", "Scorer",
+         *(headings[name] for name in ("recalibration_slope", "recalibration_intercept",
+                                       "calibration_error_squared", "recalibrated_mae")),
+         rmse, f"{rmse}, line", f"{rmse}, isotonic", f"{rmse_difference}, line",
+         headings["distinct_scores"]),
         heads=2,
     )  # fmt: skip
 
@@ -150,7 +156,7 @@ def given_people(analysis: Analysis) -> Iterator[Table]:
         "in_reference) better systems look favored. Intervals are simultaneous over the systems "
         f"of a judge and construct. The {SYSTEMS_SHOWN} systems with the largest differences; all "
         "are in estimates.csv.",
-        ("Construct", "Scorer", "System", "Judge minus people"),
+        ("Construct", "Scorer", "System", analysis.headings["error_by_system_given_human"]),
         heads=3,
     )
 
@@ -166,7 +172,7 @@ def by_length(analysis: Analysis) -> Iterator[Table]:
         "Judge minus people by length",
         "Slope of judge minus people on the binary logarithm of a response's words: points by "
         "which the judge is more lenient, or more severe, to a response that is twice as long.",
-        ("Construct", "Scorer", "Points per doubling", "Responses"),
+        ("Construct", "Scorer", analysis.headings["error_by_length"], "Responses"),
         heads=2,
     )
 

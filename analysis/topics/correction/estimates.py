@@ -229,7 +229,7 @@ _statistic = partial(Statistic, estimates=correction, targets=("these_raters",))
 STATISTICS = (
     _statistic(
         "ppi_mean",
-        "Corrected",
+        "Corrected mean",
         "corrected mean of a system, or of all; params.lambda, df, judge_mean (of all its "
         "scores), human_mean (weighted, of the rated), judge_missing, pool (responses), "
         "target_population; n_responses and n_queries count the rated",
@@ -238,7 +238,7 @@ STATISTICS = (
     ),
     _statistic(
         "weighted_human_mean",
-        "People",
+        "People's mean",
         "mean of the rated responses by 1 / inclusion_prob, with the jackknife interval",
         scopes=("pooled", SYSTEM),
         source="Hájek 1971",

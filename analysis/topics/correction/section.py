@@ -142,7 +142,7 @@ SYSTEMS_SHOWN = 30
 
 def corrected_means(analysis: Analysis) -> Iterator[Table]:
     """Judge, people and corrected mean by construct, scorer and system."""
-    built = TableBuilder()
+    built, headings = TableBuilder(), analysis.headings
     for construct in analysis.context.whole:
         scale = analysis.context.human_scale(construct)
         for scorer in spoken_of(analysis, construct):
@@ -165,15 +165,17 @@ def corrected_means(analysis: Analysis) -> Iterator[Table]:
     yield built.table(
         "corrected-means",
         "Means, corrected by ratings",
-        "Judge: mean of all its scores. People: mean of the rated responses, weighted by 1 over "
-        "the probability of having been drawn. Corrected: people's mean plus lambda times (the "
-        "judge's mean over all responses minus its mean over the rated ones), with queries left "
-        "out in turn for the interval, whose target is the mean over queries like these, rated by "
-        "these raters. Saved: further rated responses that people's mean alone would need for an "
-        "interval as narrow. Needed: rated responses for an interval that reaches "
-        f"{_wanted(analysis)} to each side.",
-        ("Construct", "Scorer", "System", "Judge", "People", "Corrected", "Lambda", "Rated",
-         "Saved", "Needed"),
+        f"Judge's mean: of all its scores. {headings['weighted_human_mean']}: of the rated "
+        "responses, weighted by 1 over the probability of having been drawn. "
+        f"{headings['ppi_mean']}: people's mean plus lambda times (the judge's mean over all "
+        "responses minus its mean over the rated ones), with queries left out in turn for the "
+        "interval, whose target is the mean over queries like these, rated by these raters. "
+        f"{headings['labels_saved']}: further rated responses that people's mean alone would need "
+        f"for an interval as narrow. {headings['labels_needed']}: rated responses for an interval "
+        f"that reaches {_wanted(analysis)} to each side.",
+        ("Construct", "Scorer", "System", "Judge's mean", headings["weighted_human_mean"],
+         headings["ppi_mean"], "Lambda", "Rated", headings["labels_saved"],
+         headings["labels_needed"]),
         heads=3,
     )  # fmt: skip
 
@@ -206,8 +208,9 @@ def corrected_differences(analysis: Analysis) -> Iterator[Table]:
         yield built.table(
             f"corrected-differences-{number + 1}",
             f"Differences between systems, corrected by ratings: {scorer}",
-            "Corrected mean of the first system minus that of the second, with an interval for "
-            "this pair alone; below it the difference of the judge's means.",
+            f"{analysis.headings['ppi_difference']}: corrected mean of the first system minus "
+            "that of the second, with an interval for this pair alone; below it the difference of "
+            "the judge's means.",
             ("Pair", *constructs),
         )
 
@@ -234,6 +237,10 @@ def _cell(
 def composite_table(analysis: Analysis) -> Iterator[Table]:
     """Learned weights, and what they gain over equal weights and single constructs."""
     built, select = TableBuilder(), analysis.estimates.select
+    r, gain = (
+        analysis.headings[name]
+        for name in ("composite_correlation", "composite_correlation_difference")
+    )
     for e in select("composite_correlation", scope="within_query"):
         of, name = str(e.params["of"]), str(e.params["composite"])
         weight = next(
@@ -255,10 +262,10 @@ def composite_table(analysis: Analysis) -> Iterator[Table]:
         f"Composite of the constructs against the overall rating, {overall}",
         "Weights by least squares, none below 0, in points of the overall rating for the width of "
         "a construct's scale (for a point where a scale is undeclared). Correlations with people's "
-        "overall rating; with learned weights on queries that they were not learned from. Gain: "
+        f"overall rating; with learned weights on queries that they were not learned from. {gain}: "
         "learned weights minus this one, within a query.",
-        ("Scores of", "Composite", "Weight", "r within a query", "Gain within a query",
-         "r pooled"),
+        ("Scores of", "Composite", analysis.headings["composite_weight"], f"{r} within a query",
+         f"{gain} within a query", f"{r}, pooled"),
         heads=2,
     )  # fmt: skip
 

@@ -228,7 +228,7 @@ def _reason(
 STATISTICS = (
     Statistic(
         "discriminative_power",
-        "Power",
+        "Discriminative power",
         "share of pairs with p below params.alpha; params.significant of params.pairs",
         discrimination,
         range=(0, 1),

@@ -65,7 +65,7 @@ def asl_curves(analysis: Analysis) -> Iterator[Figure]:
             + (f" The first {len(_LINES)} constructs are drawn." if more else "")
         ),
         drawings=tuple(
-            _draw(name, curves, f"asl-{number}")
+            _draw(analysis.headings["randomised_tukey_hsd_p"], name, curves, f"asl-{number}")
             for number, (name, curves) in enumerate(curves_of.items())
         ),
         data=to_frame(
@@ -74,7 +74,7 @@ def asl_curves(analysis: Analysis) -> Iterator[Figure]:
     )
 
 
-def _draw(name: str, curves: dict[str, list[Estimate]], key: str) -> Drawing:
+def _draw(label: str, name: str, curves: dict[str, list[Estimate]], key: str) -> Drawing:
     with canvas(2.9, 2.7) as (figure, axes):
         axes.axhline(0.05, color=MUTED, linewidth=0.8, dashes=(4, 2))
         counts = []
@@ -93,7 +93,7 @@ def _draw(name: str, curves: dict[str, list[Estimate]], key: str) -> Drawing:
         axes.set_yticks([0, 0.05, 0.5, 1], ["0", ".05", ".5", "1"])
         axes.locator_params(axis="x", integer=True)
         axes.set_xlabel("pairs of systems, largest p first")
-        axes.set_ylabel("p")
+        axes.set_ylabel(label)
         axes.grid(axis="y", color=RULE, linewidth=0.4)
         axes.set_axisbelow(True)
         axes.legend(frameon=False, fontsize=7, handlelength=3.2, loc="upper right")

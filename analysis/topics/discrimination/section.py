@@ -83,6 +83,7 @@ PAIRS_SHOWN = 28
 def power(analysis: Analysis) -> Iterator[Table]:
     """Discriminative power by construct and scorer, as in the paper's table 2."""
     built = TableBuilder()
+    heading = analysis.headings["discriminative_power"]
     records = analysis.estimates.select("discriminative_power")
     leading, again = _leading(analysis, records)
     for e in leading:
@@ -98,11 +99,11 @@ def power(analysis: Analysis) -> Iterator[Table]:
     yield built.table(
         "discriminative-power",
         "Pairs of systems that differ significantly",
-        "Discriminative power: share of the pairs of systems with p < .05 by a randomized Tukey "
+        f"{heading}: share of the pairs of systems with p < .05 by a randomized Tukey "
         "HSD test (queries' scores permuted across systems, all pairs at once). With more "
         "queries more pairs differ significantly, so a judge's power is also given on the "
         "responses that people rated.",
-        ("Construct", "Scorer", "Power", "Pairs", "Queries", "On rated responses"),
+        ("Construct", "Scorer", heading, "Pairs", "Queries", f"{heading}, rated responses"),
         heads=2,
     )
 
@@ -157,9 +158,11 @@ def differences(analysis: Analysis) -> Iterator[Table]:
         yield built.table(
             f"system-differences-{number + 1}",
             f"Differences between systems: {name}",
-            "Mean of the first system minus that of the second on the queries that both have "
-            "scores on, in points; brackets: simultaneous intervals for all pairs of a "
-            "construct. p: randomized Tukey HSD, two-sided, also simultaneous for all pairs.",
+            f"{analysis.headings['system_difference']}: mean of the first system minus that of "
+            "the second on the queries that both have scores on, in points; brackets: "
+            "simultaneous intervals for all pairs of a construct. "
+            f"{analysis.headings['randomised_tukey_hsd_p']}: randomized Tukey HSD, two-sided, "
+            "also simultaneous for all pairs.",
             ("Pair", *constructs),
         )
 
@@ -172,7 +175,7 @@ def _cell(built: TableBuilder, difference: Estimate, test: Estimate, scale: Scal
 
 def declared_hypotheses(analysis: Analysis) -> Iterator[Table]:
     """Declared hypotheses with their adjusted p."""
-    built = TableBuilder()
+    built, p = TableBuilder(), analysis.headings["hypothesis_p"]
     for e in analysis.estimates.select("hypothesis_p"):
         built.used.append(e)
         holm = e.params["holm"]
@@ -192,7 +195,7 @@ def declared_hypotheses(analysis: Analysis) -> Iterator[Table]:
         "Every pair on every construct by a randomized Tukey HSD test, one-sided where the first "
         "system is expected above the second. All of it: the largest p. Some of it: the smallest "
         "p times the number of constructs. Adjusted: by Holm's method over a scorer's hypotheses.",
-        ("Hypothesis", "Scorer", "Direction", "Constructs", "Claims", "p", "Adjusted p"),
+        ("Hypothesis", "Scorer", "Direction", "Constructs", "Claims", p, f"{p}, adjusted"),
         heads=2,
     )
 
@@ -218,7 +221,7 @@ def systems(analysis: Analysis) -> Iterator[Table]:
                     built.r(first("pearson", **where)),
                 )
     adjudicated = analysis.options.reference == "adjudicated"
-    column = "Adjudicated mean" if adjudicated else "People's mean"
+    headings, mean = analysis.headings, analysis.headings["mean"]
     yield built.table(
         "systems",
         "Systems",
@@ -229,9 +232,11 @@ def systems(analysis: Analysis) -> Iterator[Table]:
             if any(not data.reference_missing for data in analysis.context.whole.values())
             else ""
         ),
-        ("Construct", "System", "Scorer", "Scorer's mean", column, "Bias", "r"),
+        ("Construct", "System", "Scorer", f"{mean} of the scorer",
+         f"{mean}, adjudicated" if adjudicated else f"{mean} of people", headings["bias"],
+         headings["pearson"]),
         heads=3,
-    )
+    )  # fmt: skip
 
 
 def _whose_mean(data: ConstructData) -> dict[str, str] | None:

@@ -62,9 +62,13 @@ def _judges(analysis: Analysis) -> list[str]:
     )
 
 
+_SHAPE = ("median", "interquartile_range", "minimum", "maximum")
+_SHARES = ("tie_probability", "share_at_min", "share_at_max")
+
+
 def properties(analysis: Analysis) -> Iterator[Table]:
     """How scorers use the scale, over all their responses."""
-    built = TableBuilder()
+    built, headings = TableBuilder(), analysis.headings
     for construct, data in analysis.context.whole.items():
         rows: list[tuple[str, dict[str, str]]] = [(name, {"scorer": name}) for name in data.kinds]
         if len(data.raters) > 1:
@@ -73,18 +77,15 @@ def properties(analysis: Analysis) -> Iterator[Table]:
             where = {"construct": construct, "scope": "pooled", **scorer}
             scale = analysis.scores.scale(construct, name)
             mean = of_one(analysis, "mean", where)
-            shape = ("median", "interquartile_range", "minimum", "maximum")
             variance = of_one(analysis, "variance", where)
             built.add(
                 construct,
                 name,
                 built.points(mean, scale),
-                *(built.points(of_one(analysis, key, where), scale) for key in shape),
+                *(built.points(of_one(analysis, key, where), scale) for key in _SHAPE),
                 _deviation(variance, scale),
                 built.number(of_one(analysis, "skewness", where), ".2f"),
-                built.number(of_one(analysis, "tie_probability", where), ".1%"),
-                built.number(of_one(analysis, "share_at_min", where), ".1%"),
-                built.number(of_one(analysis, "share_at_max", where), ".1%"),
+                *(built.number(of_one(analysis, key, where), ".1%") for key in _SHARES),
                 f"{mean.n_responses:,}" if mean else "",
             )
     yield built.table(
@@ -93,8 +94,8 @@ def properties(analysis: Analysis) -> Iterator[Table]:
         "All scores of each scorer, a response once. Ties: chance that two responses have equal "
         "scores. At minimum and at maximum: share exactly at the ends of the declared scale. By "
         "system and further statistics: in estimates.csv.",
-        ("Construct", "Scorer", "Mean", "Median", "IQR", "Min", "Max", "SD", "Skew",
-         "Ties", "At minimum", "At maximum", "Responses"),
+        ("Construct", "Scorer", *(headings[key] for key in ("mean", *_SHAPE)), "SD",
+         *(headings[key] for key in ("skewness", *_SHARES)), "Responses"),
         heads=2,
     )  # fmt: skip
 
@@ -111,10 +112,9 @@ JUDGES_SHOWN, SYSTEMS_SHOWN, CONSTRUCTS_SHOWN = 3, 8, 10
 
 @dataclass(frozen=True)
 class _Figure:
-    """One statistic of a table: its id, name, format and factor, and its place in the paper."""
+    """One statistic of a table: its id, format and factor, and its place in the paper."""
 
     statistic: str
-    name: str
     form: str
     table: str
     key: str = ""
@@ -135,43 +135,43 @@ class _Layout:
 _LAYOUTS = (
     _Layout(
         "means", "Mean scores by system",
-        (_Figure("mean", "Mean", ",.2f", "table4_mean_pct"),), "4", in_points=True,
+        (_Figure("mean", ",.2f", "table4_mean_pct"),), "4", in_points=True,
     ),
     _Layout(
         "bounds", "Scores at the ends of the scale by system",
         (
-            _Figure("count_at_min", "At the bottom", ",.0f", "table5_6_bounds_counts", "at_0"),
-            _Figure("count_at_max", "At the top", ",.0f", "table5_6_bounds_counts", "at_1"),
+            _Figure("count_at_min", ",.0f", "table5_6_bounds_counts", "at_0"),
+            _Figure("count_at_max", ",.0f", "table5_6_bounds_counts", "at_1"),
         ), "5 and 6",
     ),
     _Layout(
         "ties", "Ties by system, in percent",
-        (_Figure("tie_probability", "Ties", ".1f", "table13_ties_pct", factor=100),), "13",
+        (_Figure("tie_probability", ".1f", "table13_ties_pct", factor=100),), "13",
     ),
     _Layout(
         "center", "Center of the scores by system",
         (
-            _Figure("mean", "Mean", ",.2f", "table14_central_pct", "mean"),
-            _Figure("geometric_mean", "Geometric mean", ",.2f", "table14_central_pct", "geomean"),
-            _Figure("median", "Median", ",.2f", "table14_central_pct", "median"),
-            _Figure("midhinge", "Midhinge", ",.2f", "table14_central_pct", "midhinge"),
+            _Figure("mean", ",.2f", "table14_central_pct", "mean"),
+            _Figure("geometric_mean", ",.2f", "table14_central_pct", "geomean"),
+            _Figure("median", ",.2f", "table14_central_pct", "median"),
+            _Figure("midhinge", ",.2f", "table14_central_pct", "midhinge"),
         ), "14", in_points=True,
     ),
     _Layout(
         "spread", "Spread of the scores by system",
         (
-            _Figure("variance", "Variance", ",.2f", "table15_variability_points", "var"),
-            _Figure("minimum", "Minimum", ",.2f", "table15_variability_points", "min"),
-            _Figure("maximum", "Maximum", ",.2f", "table15_variability_points", "max"),
-            _Figure("range", "Range", ",.2f", "table15_variability_points", "range"),
-            _Figure("interquartile_range", "IQR", ",.2f", "table15_variability_points", "iqr"),
+            _Figure("variance", ",.2f", "table15_variability_points", "var"),
+            _Figure("minimum", ",.2f", "table15_variability_points", "min"),
+            _Figure("maximum", ",.2f", "table15_variability_points", "max"),
+            _Figure("range", ",.2f", "table15_variability_points", "range"),
+            _Figure("interquartile_range", ",.2f", "table15_variability_points", "iqr"),
         ), "15", in_points=True,
     ),
     _Layout(
         "shape", "Shape of the scores by system",
         (
-            _Figure("skewness", "Skewness", ".3f", "table16_shape", "skewness"),
-            _Figure("excess_kurtosis", "Excess kurtosis", ".3f", "table16_shape", "kurtosis"),
+            _Figure("skewness", ".3f", "table16_shape", "skewness"),
+            _Figure("excess_kurtosis", ".3f", "table16_shape", "kurtosis"),
         ), "16",
     ),
 )  # fmt: skip
@@ -211,6 +211,8 @@ def _table(
 ) -> Table:
     built, first = TableBuilder(), analysis.estimates.first
     heads = 2 if len(layout.figures) > 1 else 1
+    names = analysis.headings
+    over = "Over" if heads == 2 else f"{names[layout.figures[0].statistic]} over"
     published_constructs = [
         key for key in constructs if _known(analysis, layout, judge, key, systems)
     ]
@@ -228,7 +230,7 @@ def _table(
                     cells.append(
                         Cell("" if published_value is None else f"{published_value:{figure.form}}")
                     )
-            built.add(*((figure.name, system) if heads == 2 else (system,)), *cells)
+            built.add(*((names[figure.statistic], system) if heads == 2 else (system,)), *cells)
     columns = [
         name
         for key in constructs
@@ -238,7 +240,7 @@ def _table(
     return built.table(
         f"paper-{layout.key}-{number + 1}",
         f"{layout.title}, {judge}" if several else layout.title,
-        "All responses of a system that have a score, as in "
+        f"{over} all responses of a system that have a score, as in "
         f"{'tables' if ' ' in layout.numbers else 'table'} {layout.numbers} of the CCRS paper"
         + (", in points of the construct's scale." if layout.in_points else ".")
         + (f" Paper: {SOURCE}, {RESPONSES:,} responses a system." if published_constructs else "")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from analysis.core.analysis import Analysis
 from analysis.core.construct_data import EXPECTED, judge_of_expected
@@ -45,45 +45,37 @@ def _said(number: str, better: list[str], worse: list[str], open_: list[str]) ->
     return f"Within a query it follows people {listed(sides)} than {number}{rest}."
 
 
-_AGREEMENT = {
-    "pearson": "r with people",
-    "kendall_tau_b": "tau-b with people",
-    "pairwise_accuracy": "pairs ordered as people do",
-}
-
-
-_ALONE = {
-    "tie_probability": "chance of a tie",
-    "discriminative_power": "pairs of systems that differ significantly",
-}
+_AGREEMENT = ("pearson", "kendall_tau_b", "pairwise_accuracy")
+_ALONE = ("tie_probability", "discriminative_power")
 
 
 def written_and_expected(analysis: Analysis) -> Iterator[Table]:
     """Agreement, ties and discriminative power of both, a row each."""
-    built = TableBuilder()
+    built, gain = TableBuilder(), analysis.headings["expected_gain"]
     for construct, data in analysis.context.whole.items():
         for expected in data.scorers:
             number = judge_of_expected(expected, data.scorers)
             if number is None:
                 continue
             _agreement(analysis, built, construct, number, expected)
-            for statistic, name in _ALONE.items():
+            for statistic in _ALONE:
                 pair = [
                     _alone(analysis, statistic, construct, scorer) for scorer in (number, expected)
                 ]
                 counts = [estimate.n_responses for estimate in pair if estimate is not None]
                 cells = [built.number(estimate, ".1%") for estimate in pair]
                 responses = " and ".join(f"{n:,}" for n in dict.fromkeys(counts))
-                built.add(construct, number, name, *cells, "", responses)
+                built.add(construct, number, analysis.headings[statistic], *cells, "", responses)
     yield built.table(
         "expected-scores",
         "The number that was written, and the mean of the distribution",
-        "Agreement is on the responses that have both, within a query where that is defined; the "
-        "difference is the mean of the distribution less the number, with its interval over "
-        "queries. Ties and significant differences of systems are of all scores of each. A mean is "
-        "missing where less than 95% of the probability is known to be on scores.",
+        f"{analysis.headings['agreement_where_both']}: with people, on the responses that have "
+        f"both, within a query where that is defined. {gain}: the mean of the distribution minus "
+        "the number, with its interval over queries. Ties and significant differences of systems "
+        "are of all scores of each. A mean is missing where less than 95% of the probability is "
+        "known to be on scores.",
         ("Construct", "Judge", "Figure", "Number written", "Mean of the distribution",
-         "Difference", "Responses"),
+         gain, "Responses"),
         heads=3,
     )  # fmt: skip
 
@@ -94,7 +86,8 @@ def _agreement(
     if analysis.rated[construct].reference_missing:
         return
     scope, _ = leading_scope(analysis, construct, number)
-    for measure, name in _AGREEMENT.items():
+    for measure in _AGREEMENT:
+        name = analysis.headings[measure]
         where = {"construct": construct, "scope": scope, "measure": measure}
         pair = [
             next((e for e in estimates if e.scorers[0] == scorer), None)
@@ -120,11 +113,11 @@ def _alone(analysis: Analysis, statistic: str, construct: str, scorer: str) -> E
     return next((e for e in estimates if e.scorers == (scorer,)), None)
 
 
-#: Name, color and marker of each measure: distinguishable without color.
+#: Color and marker of each measure: distinguishable without color.
 _MARKS = {
-    "pearson": ("r", INK, "o"),
-    "kendall_tau_b": ("tau-b", MUTED, "s"),
-    "pairwise_accuracy": ("share of pairs", ACCENT, "D"),
+    "pearson": (INK, "o"),
+    "kendall_tau_b": (MUTED, "s"),
+    "pairwise_accuracy": (ACCENT, "D"),
 }
 
 
@@ -148,17 +141,23 @@ def expected_gain(analysis: Analysis) -> Iterator[Figure]:
             + (f" Not drawn, see the table: {omitted}." if omitted else "")
         ),
         drawings=tuple(
-            _draw([e for e in gains if e.scorers[1] == judge], judge, f"expected-gain-{number}")
+            _draw(
+                analysis.headings,
+                [e for e in gains if e.scorers[1] == judge],
+                judge,
+                f"expected-gain-{number}",
+            )
             for number, judge in enumerate(drawn)
         ),
         data=to_frame(gains),
     )
 
 
-def _draw(gains: list[Estimate], judge: str, key: str) -> Drawing:
+def _draw(headings: Mapping[str, str], gains: list[Estimate], judge: str, key: str) -> Drawing:
     constructs = list(dict.fromkeys(e.constructs[0] for e in gains))
     marks, values = [], []
-    for place, (measure, (name, color, marker)) in enumerate(_MARKS.items()):
+    for place, (measure, (color, marker)) in enumerate(_MARKS.items()):
+        name = headings[measure]
         style = {"color": color, "marker": marker, "shift": 0.22 * (1 - place), "label": name}
         for e in (e for e in gains if e.params["measure"] == measure):
             row = constructs.index(e.constructs[0])

@@ -60,6 +60,7 @@ SYSTEMS_SHOWN = 12
 def by_system(analysis: Analysis) -> Iterator[Table]:
     """Share missing by system, with the means that are possible."""
     built, records = TableBuilder(), analysis.estimates
+    headings = analysis.headings
     tests = {(e.constructs, e.scorers): e for e in records.select("missing_differs_by_system")}
     for key, test in tests.items():
         construct, scorer = key[0][0], key[1][0]
@@ -95,12 +96,14 @@ def by_system(analysis: Analysis) -> Iterator[Table]:
     yield built.table(
         "missing-by-system",
         "What is missing, by system",
-        "Possible means: if every missing score were the lowest, or the highest, of the scale. "
-        "p: permutation test of equal missingness of the systems, within "
-        f"queries. The {SYSTEMS_SHOWN} systems with most missing.",
-        ("Construct", "Scorer", "System", "Missing", "Responses", "Mean", "Possible means", "p"),
+        f"{headings['mean_bounds']}: if every missing score were the lowest, or the highest, of "
+        f"the scale. {headings['missing_differs_by_system']}: permutation test of equal "
+        f"missingness of the systems, within queries. The {SYSTEMS_SHOWN} systems with most "
+        "missing.",
+        ("Construct", "Scorer", "System", headings["missing_share_by_system"], "Responses",
+         headings["mean"], headings["mean_bounds"], headings["missing_differs_by_system"]),
         heads=3,
-    )
+    )  # fmt: skip
 
 
 def by_band(analysis: Analysis) -> Iterator[Table]:
@@ -127,9 +130,10 @@ def by_band(analysis: Analysis) -> Iterator[Table]:
         "What is missing, by score",
         "Responses in thirds of people's value or, where no response with a missing score was "
         "rated, of another scorer's score.",
-        ("Construct", "Scorer", "By", "Score", "Missing", "Responses"),
+        ("Construct", "Scorer", "By", "Score", analysis.headings["missing_share_by_band"],
+         "Responses"),
         heads=3,
-    )
+    )  # fmt: skip
 
 
 def gaps(analysis: Analysis) -> Iterator[Table]:
@@ -150,7 +154,7 @@ def gaps(analysis: Analysis) -> Iterator[Table]:
         "What is missing, and why",
         "Missing values are left out, never counted as 0. No row: the table has no row of this "
         "scorer for a response that others scored. By system: in estimates.csv.",
-        ("Construct", "Scorer", "Reason", "Missing", "Share", "Of"),
+        ("Construct", "Scorer", "Reason", "Number", analysis.headings["missing_share"], "Of"),
         heads=3,
     )
 

@@ -142,7 +142,7 @@ STATISTICS = (
     ),
     Statistic(
         "error_by_support",
-        "Place of the supporting passage",
+        "Supporting passage",
         "mean of judge minus people by the place of the passage that shares most content words "
         "with the reference (else the response), of three passages or more; params.contrast "
         "last_minus_first (thirds), or middle_minus_ends",
@@ -153,7 +153,7 @@ STATISTICS = (
     ),
     Statistic(
         "self_preference",
-        "Own family",
+        "Judge's own family",
         "mean of judge minus people of systems of the judge's own family (`systems`, "
         "params.family) minus that of systems of other known families",
         observed_biases,

@@ -60,9 +60,10 @@ def _observed(analysis: Analysis) -> Iterator[str]:
     largest: dict[str, Estimate] = {}
     for e in observed(analysis):
         apart = e.has_interval and (e.ci_low > 0 or e.ci_high < 0)
-        previous = largest.get(observed_as(e))
+        comparison = observed_as(analysis, e)
+        previous = largest.get(comparison)
         if apart and (previous is None or abs(e.value) > abs(previous.value)):
-            largest[observed_as(e)] = e
+            largest[comparison] = e
     for comparison, e in largest.items():
         scale = analysis.context.human_scale(e.constructs[0])
         how = "more lenient" if e.value > 0 else "more severe"
@@ -141,20 +142,24 @@ def shifts(analysis: Analysis) -> Iterator[Table]:
     yield built.table(
         "probes",
         "Shift of scores by probe",
-        "Score of the altered prompt minus the same judge's score of the prompt as it was, mean "
-        "over responses. 'again' is the same prompt once more: shifts there are noise. "
-        f"{analysis.options.level:.0%} intervals over queries, simultaneous over the probes and "
-        "constructs of a scorer; where most scores do not move, they cover true shifts less often "
-        "than their level, by ending too near to 0. Shares moved, shifts of scores that had "
-        "room, and missing answers are in estimates.csv.",
+        f"{analysis.headings['probe_shift']}: score of the altered prompt minus the same judge's "
+        "score of the prompt as it was, mean over responses. 'again' is the same prompt once "
+        f"more: shifts there are noise. {analysis.options.level:.0%} intervals over queries, "
+        "simultaneous over the probes and constructs of a scorer; where most scores do not move, "
+        "they cover true shifts less often than their level, by ending too near to 0. Shares "
+        "moved, shifts of scores that had room, and missing answers are in estimates.csv.",
         ("Scorer", "Probe", *constructs),
         heads=2,
     )
 
 
+_OF_SCORES = ("probe_moved_up", "probe_moved_down", "probe_at_end", "probe_missing")
+
+
 def faults(analysis: Analysis) -> Iterator[Table]:
     """The shifts that a fair judge would not make, with what they mean for single scores."""
     built, first = TableBuilder(), analysis.estimates.first
+    headings = analysis.headings
     for e in at_fault(analysis)[:FAULTS_SHOWN]:
         construct, scorer = e.constructs[0], e.scorers[0]
         where = {"construct": construct, "scorer": scorer, "probe": str(e.params["probe"])}
@@ -165,10 +170,7 @@ def faults(analysis: Analysis) -> Iterator[Table]:
             label(e),
             built.points(e, scale),
             built.points(first("probe_shift_with_room", **where), scale),
-            *(
-                built.number(first(name, **where), ".0%")
-                for name in ("probe_moved_up", "probe_moved_down", "probe_at_end", "probe_missing")
-            ),
+            *(built.number(first(name, **where), ".0%") for name in _OF_SCORES),
             f"{e.n_responses:,}",
         )
     yield built.table(
@@ -176,18 +178,22 @@ def faults(analysis: Analysis) -> Iterator[Table]:
         "Shifts that a fair judge does not make",
         "Probes whose interval is on the faulty side of 0: up for instructions to give 100, "
         "padding and claims of authority, down for instructions to give 0, either for another "
-        "layout or order. With room: of scores that were not at the end of the scale "
-        "already, whose share is given. Up, down: moved by more than 5% of the scale. Missing: "
-        f"no score after the alteration. The {FAULTS_SHOWN} largest.",
-        ("Construct", "Scorer", "Probe", "Shift", "With room", "Up", "Down", "At the end",
-         "Missing", "Responses"),
+        "layout or order. With room: of scores that were not at the end of the scale already, "
+        "whose share is given. Up, down: moved by more than 5% of the scale. Without a score: "
+        f"after the alteration. The {FAULTS_SHOWN} largest.",
+        (
+            *("Construct", "Scorer", "Probe"),
+            *(headings[name] for name in ("probe_shift", "probe_shift_with_room", *_OF_SCORES)),
+            "Responses",
+        ),
         heads=3,
-    )  # fmt: skip
+    )
 
 
 def rounds(analysis: Analysis) -> Iterator[Table]:
     """Each round of a scorer against the first: the largest shift, and the latest rounds."""
     built = TableBuilder()
+    equal_heading = analysis.headings["drift_equal_share"]
     by_scorer: dict[str, list[Estimate]] = {}
     for e in analysis.estimates.select("drift_shift"):
         by_scorer.setdefault(e.scorers[0], []).append(e)
@@ -213,23 +219,25 @@ def rounds(analysis: Analysis) -> Iterator[Table]:
         "Drift of judges",
         "One fixed set of a run's own prompts, asked before and after each of its calls: scores "
         "of a round minus those of round 0, with intervals over queries, simultaneous over the "
-        "rounds of a scorer. Equal: share of the prompts with exactly the same score. The latest "
-        f"{ROUNDS_SHOWN} rounds, and the largest shift. Model: as the server named itself.",
-        ("Scorer", "Round", "Shift", "Equal", "Prompts", "Model"),
+        f"rounds of a scorer. {equal_heading}: share of the prompts with exactly the same score. "
+        f"The latest {ROUNDS_SHOWN} rounds, and the largest shift. Model: as the server named "
+        "itself.",
+        ("Scorer", "Round", analysis.headings["drift_shift"], equal_heading, "Prompts", "Model"),
     )
 
 
 _OBSERVED = {
-    ("error_by_layout", None): "with Markdown minus without",
-    ("error_by_support", "last_minus_first"): "support among the last passages minus the first",
-    ("error_by_support", "middle_minus_ends"): "support in the middle minus at either end",
-    ("self_preference", None): "systems of the judge's family minus others",
+    ("error_by_layout", None): "with it minus without",
+    ("error_by_support", "last_minus_first"): "among the last passages minus the first",
+    ("error_by_support", "middle_minus_ends"): "in the middle minus at either end",
+    ("self_preference", None): "its systems minus others",
 }
 
 
-def observed_as(e: Estimate) -> str:
+def observed_as(analysis: Analysis, e: Estimate) -> str:
     """What an observed difference compares."""
-    return _OBSERVED[e.statistic, _text(e.params.get("contrast"))]
+    contrast = _OBSERVED[e.statistic, _text(e.params.get("contrast"))]
+    return f"{analysis.headings[e.statistic]}: {contrast}"
 
 
 def observed(analysis: Analysis) -> list[Estimate]:
@@ -244,7 +252,7 @@ def observed_table(analysis: Analysis) -> Iterator[Table]:
     for e in sorted(observed(analysis), key=lambda e: e.constructs[0]):
         scale = analysis.context.human_scale(e.constructs[0])
         cells = (built.points(e, scale), f"{e.n_responses:,}")
-        built.add(e.constructs[0], e.scorers[0], observed_as(e), *cells)
+        built.add(e.constructs[0], e.scorers[0], observed_as(analysis, e), *cells)
     yield built.table(
         "observed-biases",
         "Judge minus people, by layout, supporting passage and model family",
@@ -254,7 +262,7 @@ def observed_table(analysis: Analysis) -> Iterator[Table]:
         "depend on the level of a response. Probes change one thing at a time. By length: see the "
         "table of errors by length. The supporting passage is the one that shares most words with "
         "the reference; families are those of study.toml.",
-        ("Construct", "Scorer", "Difference", "Points", "Responses"),
+        ("Construct", "Scorer", "Comparison", "Points", "Responses"),
         heads=2,
     )
 

@@ -330,7 +330,7 @@ STATISTICS = (
     ),
     _statistic(
         "gwet_ac",
-        "AC1 and AC2",
+        "Gwet's AC",
         "AC1 (params.weights unweighted) and AC2 (quadratic); params.standard_error",
         range=(None, 1),
         targets=("these_raters",),

@@ -292,7 +292,7 @@ STATISTICS = (
     ),
     _statistic(
         "alpha_by_scale_use",
-        "Alpha by scale use",
+        "Interval alpha",
         "interval alpha of the ratings raw, centered (severity taken out) and as ranks (mid-ranks "
         "within the rater): params.values",
         range=(None, 1),

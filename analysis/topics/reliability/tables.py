@@ -24,11 +24,14 @@ _COMPONENTS = (
 
 
 _DESIGNS = (50, 100, 200, 400)
+_SCALE_USES = ("centered", "ranks")
+_LEVELS = ("interval", "ordinal", "nominal")
 
 
 def reliability(analysis: Analysis) -> Iterator[Table]:
     """How far people agree among themselves."""
     built, first = TableBuilder(), analysis.estimates.first
+    alpha, icc = (analysis.headings[name] for name in ("krippendorff_alpha", "icc"))
     for construct, data in analysis.rated.items():
         single = first("icc", construct=construct, form="A,1")
         counted = single or first("krippendorff_alpha", construct=construct, level="nominal")
@@ -40,7 +43,7 @@ def reliability(analysis: Analysis) -> Iterator[Table]:
             construct,
             *(
                 built.r(first("krippendorff_alpha", construct=construct, level=level))
-                for level in ("interval", "ordinal", "nominal")
+                for level in _LEVELS
             ),
             built.r(single),
             built.r(average),
@@ -58,14 +61,15 @@ def reliability(analysis: Analysis) -> Iterator[Table]:
         "ICC(2,1); of the mean of k raters, ICC(A,k) or ICC(2,k), k the harmonic mean number of "
         "ratings a response; of one rater, severity aside, ICC(C,1) or ICC(3,1); of one rating by "
         "any rater, ICC(1) or ICC(1,1).",
-        ("Construct", "Alpha, interval", "Alpha, ordinal", "Alpha, nominal", "ICC(A,1)",
-         "ICC(A,k)", "k", "ICC(C,1)", "ICC(1)", "Raters", "Responses"),
+        ("Construct", *(f"{alpha}, {level}" for level in _LEVELS), f"{icc}(A,1)", f"{icc}(A,k)",
+         "k", f"{icc}(C,1)", f"{icc}(1)", "Raters", "Responses"),
     )  # fmt: skip
 
 
 def agreement_of_pairs(analysis: Analysis) -> Iterator[Table]:
     """Equal and distant ratings, agreement beyond chance, and how far one rating may be off."""
     built, first = TableBuilder(), analysis.estimates.first
+    headings = analysis.headings
     for construct, data in analysis.rated.items():
         if len(data.raters) < 2:
             continue
@@ -82,7 +86,7 @@ def agreement_of_pairs(analysis: Analysis) -> Iterator[Table]:
             built.r(first("brennan_prediger", construct=construct)),
             *(
                 built.r(first("alpha_by_scale_use", construct=construct, values=use))
-                for use in ("centered", "ranks")
+                for use in _SCALE_USES
             ),
         )
     yield built.table(
@@ -93,14 +97,19 @@ def agreement_of_pairs(analysis: Analysis) -> Iterator[Table]:
         "with quadratic weights (Conger); on scales of at most 11 levels also Fleiss's kappa, "
         "Gwet's AC1 and AC2, and Brennan and Prediger's coefficient; interval alpha once each "
         "rater's severity is taken out, and on ranks within each rater.",
-        ("Construct", "Equal", "Distance", "SEM", "Weighted kappa", "Fleiss", "AC1", "AC2",
-         "Brennan-Prediger", "Alpha, centered", "Alpha, ranks"),
+        ("Construct",
+         *(headings[name] for name in ("raw_agreement", "mean_absolute_difference", "sem",
+                                       "weighted_kappa", "fleiss_kappa")),
+         *(f"{headings['gwet_ac']}{number}" for number in (1, 2)), headings["brennan_prediger"],
+         *(f"{headings['alpha_by_scale_use']}, {use}" for use in _SCALE_USES)),
     )  # fmt: skip
 
 
 def raters(analysis: Analysis) -> Iterator[Table]:
     """Each rater against the others."""
     built, select = TableBuilder(), analysis.estimates.select
+    headings = analysis.headings
+    r = headings["rater_against_others"]
     for construct, data in analysis.rated.items():
         scale = analysis.context.human_scale(construct)
         sources = _sources(analysis, construct)
@@ -139,7 +148,8 @@ def raters(analysis: Analysis) -> Iterator[Table]:
         "and ties over all of the rater's responses, which may differ from other raters' "
         "responses."
         + _first_only(analysis),
-        ("Construct", "Rater", "r within a query", "r pooled", "Severity", "Drift", "Mean", "Ties",
+        ("Construct", "Rater", f"{r} within a query", f"{r}, pooled",
+         *(headings[name] for name in ("rater_severity", "rater_drift", "mean", "tie_probability")),
          "Shared responses", "Source"),
         heads=2,
     )  # fmt: skip
@@ -185,10 +195,13 @@ def repeats(analysis: Analysis) -> Iterator[Table]:
     yield built.table(
         "repeats",
         "Scorers against themselves",
-        "First scores against later scores of the same responses by the same scorer.",
-        ("Construct", "Scorer", "r", "Distance", "Equal", "Pairs"),
+        f"{analysis.headings['repeat_agreement']}: first scores against later scores of the same "
+        "responses by the same scorer.",
+        ("Construct", "Scorer",
+         *(analysis.headings[name]
+           for name in ("pearson", "mean_absolute_difference", "raw_agreement")), "Pairs"),
         heads=2,
-    )
+    )  # fmt: skip
 
 
 def components(analysis: Analysis) -> Iterator[Table]:
@@ -204,7 +217,8 @@ def components(analysis: Analysis) -> Iterator[Table]:
     yield built.table(
         "variance-components",
         "Where the variance of ratings comes from",
-        "Shares of the variance of one rating (Henderson's first method; the CSV has the "
+        f"{analysis.headings['variance_component']}, as a share of the variance of one rating "
+        "(Henderson's first method; the CSV has the "
         "components in squared points). A negative estimate counts 0.",
         ("Construct", *(name.capitalize().replace(":", " × ") for name in _COMPONENTS)),
     )
@@ -233,8 +247,9 @@ def designs(analysis: Analysis) -> Iterator[Table]:
     yield built.table(
         "designs",
         "What more queries or raters would give",
-        "Standard error, in points, of the difference of two systems' mean ratings, by number of "
-        "queries and of raters who rate all of it, both drawn anew from those like these.",
+        f"{analysis.headings['system_difference_error']}: standard error, in points, of the "
+        "difference of two systems' mean ratings, by number of queries and of raters who rate all "
+        "of it, both drawn anew from those like these.",
         ("Construct", "Raters", *(f"{n} queries" for n in _DESIGNS)),
         heads=2,
     )
@@ -259,6 +274,7 @@ def between_sources(analysis: Analysis) -> Iterator[Table]:
         "The second place's mean minus the first's in points, on responses that were rated in both "
         "(intervals for these raters). Who rates differs with where, so a difference may be the "
         "raters' as well as the place's.",
-        ("Construct", "First", "Second", "Difference", "Responses in both", "Raters"),
+        ("Construct", "First", "Second", analysis.headings["source_difference"],
+         "Responses in both", "Raters"),
         heads=3,
-    )
+    )  # fmt: skip

@@ -129,6 +129,7 @@ def overall(analysis: Analysis, between: str | None = None) -> list[Estimate]:
 def agreement(analysis: Analysis) -> Iterator[Table]:
     """Each two runs against each other."""
     built, rows = TableBuilder(), analysis.estimates.select("run_agreement")
+    headings = analysis.headings
     step = len(RUN_MEASURES)
     for start in range(0, min(len(rows), ROWS_SHOWN * step), step):
         equal, distance, r, ccc = rows[start : start + step]
@@ -147,10 +148,11 @@ def agreement(analysis: Analysis) -> Iterator[Table]:
     yield built.table(
         "run-agreement",
         "Two runs on the same responses",
-        "Share of equal scores, mean distance in points, correlation within queries, and "
-        f"concordance (equal values, not only equal order).{more}",
-        ("Construct", "Run", "Other run", "Equal", "Distance", "r within a query", "Concordance",
-         "Responses"),
+        f"{headings['run_agreement']}: share of equal scores, mean distance in points, correlation "
+        f"within queries, and concordance (equal values, not only equal order).{more}",
+        ("Construct", "Run", "Other run", headings["raw_agreement"],
+         headings["mean_absolute_difference"], f"{headings['pearson']} within a query",
+         headings["ccc"], "Responses"),
         heads=2,
     )  # fmt: skip
 
@@ -174,12 +176,12 @@ def components(analysis: Analysis) -> Iterator[Table]:
     yield built.table(
         "run-variance",
         "Where the variance of judge scores comes from",
-        "Shares of the variance of one score: queries; responses to one query; runs as a whole "
-        "(their severity); the interactions of run with query and with response; and the same run "
-        "asked again. Analysis of variance on responses that all these runs have scored; without "
-        "runs that have less than half as many scores as the fullest, or another scale than most. "
-        "Intervals speak of these runs on queries like these. Estimates may fall below 0 where "
-        "there is little.",
+        f"{analysis.headings['run_variance_share']} of one score: queries; responses to one "
+        "query; runs as a whole (their severity); the interactions of run with query and with "
+        "response; and the same run asked again. Analysis of variance on responses that all these "
+        "runs have scored; without runs that have less than half as many scores as the fullest, "
+        "or another scale than most. Intervals speak of these runs on queries like these. "
+        "Estimates may fall below 0 where there is little.",
         ("Construct", *(name.capitalize().replace(":", " × ") for name in RUN_COMPONENTS),
          "Runs", "Responses"),
     )  # fmt: skip
@@ -193,6 +195,7 @@ def _runs(e: Estimate) -> str:
 def what_differs(analysis: Analysis) -> Iterator[Table]:
     """How far scores move with what differs between two runs."""
     built = TableBuilder()
+    variance = analysis.headings["variance_between_runs"]
     rows = analysis.estimates.select("variance_between_runs")
     for e in rows[: 2 * ROWS_SHOWN]:
         scale = analysis.scores.scale(e.constructs[0], e.scorers[0])
@@ -212,11 +215,11 @@ def what_differs(analysis: Analysis) -> Iterator[Table]:
         "between-runs",
         "What moves scores between runs",
         "Pairs of scorings by what differs between the two, which is all that differs. Typical "
-        "difference: root of the mean squared difference, in points; variance: half of that "
+        f"difference: root of the mean squared difference, in points. {variance}: half of that "
         "square, in squared points, with the part that is a shift of all scores alike. "
         "Attributes that differ together are confounded. Not known: the conditions of one of the "
         "two are unknown.",
-        ("Construct", "Differs", "Typical difference", "Variance", "Shift", "Pairs"),
+        ("Construct", "Differs", "Typical difference", variance, "Shift of all scores", "Pairs"),
         heads=2,
     )
 
@@ -241,12 +244,13 @@ def flips(analysis: Analysis) -> Iterator[Table]:
         "Probability that two independent scorings put two systems in another order on their mean "
         "scores, averaged over pairs of systems; 50% is chance. By the same run asked again, by "
         "another run like these, and, to compare with, by the same run on as many other queries. "
-        "Opposite: of the scorings at hand, comparisons with the opposite order; ties "
-        "are equal means in one of the two. The interval of the mean assumes the worst case, "
+        "Opposite: of the scorings at hand, comparisons with the opposite order; tied: "
+        "equal means in one of the two. The interval of the mean assumes the worst case, "
         "that the errors of all pairs are the same.",
-        ("Construct", "Other scoring", "Runs", "Flip rate", "Opposite", "Ties", "Pairs of systems"),
+        ("Construct", "Other scoring", "Runs", analysis.headings["flip_rate"], "Opposite", "Tied",
+         "Pairs of systems"),
         heads=2,
-    )
+    )  # fmt: skip
 
 
 def _names(e: Estimate) -> str:
@@ -276,9 +280,10 @@ def flipping_pairs(analysis: Analysis) -> Iterator[Table]:
         "flipping-pairs",
         "Pairs of systems whose order is least certain",
         f"Pairs with a flip rate of at least {LEAST_LISTED:.0%}, the highest first.{more}",
-        ("Construct", "Systems", "Other scoring", "Runs", "Flip rate", "Opposite"),
+        ("Construct", "Systems", "Other scoring", "Runs", analysis.headings["flip_rate"],
+         "Opposite"),
         heads=2,
-    )
+    )  # fmt: skip
 
 
 #: Components of the responses; the others come from the judge.

@@ -42,9 +42,12 @@ def construct_correlations(analysis: Analysis) -> Iterator[Table]:
             _caption(analysis, scorer, bool(systems_shown))
             + (f" The first {SYSTEMS_SHOWN} systems." if len(systems) > SYSTEMS_SHOWN else "")
             + (f" Paper: tables 7 to 12 and figure 3a of {SOURCE}." if with_published else ""),
-            ("Measure", "Constructs", *whose, "Average" if systems_shown else "r", *systems_shown),
+            ("Measure", "Constructs", *whose,
+             analysis.headings["construct_correlation_average" if systems_shown
+                               else "construct_correlation"],
+             *systems_shown),
             heads=2 + len(whose),
-        )
+        )  # fmt: skip
 
 
 def _caption(analysis: Analysis, scorer: str, averaged: bool) -> str:
@@ -126,7 +129,8 @@ def _rank_resamples(analysis: Analysis, scorer: str) -> str:
 
 def people(analysis: Analysis) -> Iterator[Table]:
     """Human correlations between constructs within and across raters, and halo."""
-    built = TableBuilder()
+    built, headings = TableBuilder(), analysis.headings
+    between = headings["human_construct_correlation"]
     select = analysis.estimates.select
     across = [
         e
@@ -154,18 +158,20 @@ def people(analysis: Analysis) -> Iterator[Table]:
     yield built.table(
         "human-constructs",
         "Constructs among people",
-        "Correlation of one rater's two constructs, and of one rater's with another rater's on the "
-        "same responses (every ordered pair of raters, each response with the same weight). Halo: "
-        "the first less the second. HTMT: across raters, the correlation of two constructs over "
-        "the geometric mean of each one's with itself; near 1 the two are not distinguished. "
-        "Brackets: for these raters, queries resampled.",
-        ("Constructs", "Same rater", "Across raters", "Halo", "HTMT", "Responses"),
-    )
+        "Correlation of one rater's two constructs, and of one rater's with another rater's on "
+        "the same responses (every ordered pair of raters, each response with the same weight). "
+        f"{headings['halo']}: the first minus the second. {headings['htmt']}: across raters, the "
+        "correlation of two constructs over the geometric mean of each one's with itself; near 1 "
+        "the two are not distinguished. Brackets: for these raters, queries resampled.",
+        ("Constructs", f"{between}, same rater", f"{between}, across raters", headings["halo"],
+         headings["htmt"], "Responses"),
+    )  # fmt: skip
 
 
 def methods(analysis: Analysis) -> Iterator[Table]:
     """Summary of the multitrait-multimethod matrix for each pair of methods, and HTMT."""
     built, first = TableBuilder(), analysis.estimates.first
+    headings = analysis.headings
     for e in analysis.estimates.select("mtmm_convergent"):
         where = {"first": str(e.params["first"]), "second": str(e.params["second"])}
         built.add(
@@ -189,7 +195,7 @@ def methods(analysis: Analysis) -> Iterator[Table]:
             )
     eigenvalue = first("mtmm_smallest_eigenvalue")
     smallest = (
-        f" Smallest eigenvalue of the matrix: {eigenvalue.value:.2f}"
+        f" {headings['mtmm_smallest_eigenvalue']}: {eigenvalue.value:.2f}"
         + (
             ", below 0: correlations on different responses that fit no one set of scores."
             if eigenvalue.value < -1e-9
@@ -201,18 +207,23 @@ def methods(analysis: Analysis) -> Iterator[Table]:
     yield built.table(
         "methods-and-constructs",
         "Constructs across methods",
-        "Convergent: mean correlation of a construct with itself across the two methods. "
-        "Heterotrait: mean correlation of different constructs across the two. HTMT: "
-        "heterotrait over the geometric mean of the two constructs' convergent correlations; near "
-        f"1 the two constructs are not distinguished.{smallest}",
-        ("Methods", "Constructs", "Convergent", "Heterotrait", "Difference", "HTMT", "Responses"),
+        f"{headings['mtmm_convergent']}: mean correlation of a construct with itself across the "
+        f"two methods. {headings['mtmm_heterotrait']}: mean correlation of different constructs "
+        f"across the two. {headings['htmt']}: heterotrait over the geometric mean of the two "
+        "constructs' convergent correlations; near 1 the two constructs are not "
+        f"distinguished.{smallest}",
+        ("Methods", "Constructs",
+         *(headings[name]
+           for name in ("mtmm_convergent", "mtmm_heterotrait", "mtmm_discriminant", "htmt")),
+         "Responses"),
         heads=2,
-    )
+    )  # fmt: skip
 
 
 def second_set(analysis: Analysis) -> Iterator[Table]:
     """Each score with each of the second set, and the ties of both."""
     built, first = TableBuilder(), analysis.estimates.first
+    ties_heading = analysis.headings["tie_probability"]
     for e in analysis.estimates.select("metric_set_correlation"):
         if not e.constructs:
             built.add(str(e.params.get("named", "")), "", built.r(e), "", "")
@@ -231,8 +242,10 @@ def second_set(analysis: Analysis) -> Iterator[Table]:
         "metric-sets",
         "The second set of metrics",
         "Pearson correlations within each system, averaged over systems by Fisher's z; brackets: "
-        "queries resampled jointly for all systems. Ties: chance that two responses have equal "
-        "scores, over all of them. Means and shape of both sets: in the section on scores.",
-        ("Score", "Second set", "r", "Ties", "Ties, second"),
+        f"queries resampled jointly for all systems. {ties_heading}: chance that two responses "
+        "have equal scores, over all of them. Means and shape of both sets: in the section on "
+        "scores.",
+        ("Score", "Second set", analysis.headings["metric_set_correlation"], ties_heading,
+         f"{ties_heading}, second set"),
         heads=2,
-    )
+    )  # fmt: skip

@@ -359,7 +359,7 @@ def test_an_adjudicated_reference_is_named_and_has_no_empty_tables() -> None:
     assert "human-ceiling" not in found
     assert not any(figure.key == "ceiling" for figure in document.figures)
     assert any("How a judge compares with a rater" in s for s in document.not_established)
-    column = found["systems"].columns.index("Adjudicated mean")
+    column = found["systems"].columns.index("Mean, adjudicated")
     assert {row[column].text for row in found["systems"].rows} == {"80.0"}
 
 
@@ -460,7 +460,7 @@ def test_a_metric_is_drawn_under_its_own_kind() -> None:
 def test_a_column_without_a_cell_is_left_out() -> None:
     document = as_document(analyse(table(simulated(raters=0)), options=QUICK))
     systems = next(t for t in document.tables if t.key == "systems")
-    assert "People's mean" not in systems.columns
+    assert "Mean of people" not in systems.columns
     assert {len(row) for row in systems.rows} == {len(systems.columns)}
 
 

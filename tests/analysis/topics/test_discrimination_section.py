@@ -1,13 +1,16 @@
 """The section on differences between systems: its sentences, tables and figures."""
 
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 import pytest
 
 from analysis import Options, Scale, ScoreTable
+from analysis.core.analysis import Analysis
 from analysis.core.hypothesis import Hypothesis
-from analysis.pipeline.estimation import Analysis, _analysis, _context
+from analysis.pipeline.estimation import _analysis, _context
+from analysis.pipeline.sections import headings
 from analysis.render.formatting import p_value
 from analysis.topics.discrimination.estimates import discrimination
 from analysis.topics.discrimination.figures import asl_curves, system_differences
@@ -17,7 +20,7 @@ from tests.analysis.scores import simulated, table
 
 def analysed(frame: pd.DataFrame, **options: Any) -> Analysis:
     context = _context(table(frame), None, Options(resamples=200, **options), None)
-    return _analysis("systems", context, discrimination)
+    return replace(_analysis("systems", context, discrimination), headings=headings())
 
 
 @pytest.fixture(scope="module")

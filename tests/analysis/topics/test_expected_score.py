@@ -117,19 +117,16 @@ def test_the_section_has_both_side_by_side(analysis: Analysis) -> None:
     assert any("judge (expected) is the mean of the probabilities" in s for s in found.reading)
     (shown,) = written_and_expected(analysis)
     rows = {row[2].text: [cell.text for cell in row[3:]] for row in shown.rows}
-    assert list(rows) == [
-        "r with people", "tau-b with people", "pairs ordered as people do", "chance of a tie",
-        "pairs of systems that differ significantly",
-    ]  # fmt: skip
+    assert list(rows) == ["r", "tau-b", "Pairwise accuracy", "Ties", "Discriminative power"]
     ties = {
         e.scorers[0]: e.value
         for e in analysis.estimates.select("tie_probability", scope="pooled")
         if len(e.scorers) == 1
     }
-    assert rows["chance of a tie"][0] == f"{ties['judge']:.1%}"
-    assert rows["chance of a tie"][1] == f"{ties['judge' + EXPECTED]:.1%}"
+    assert rows["Ties"][0] == f"{ties['judge']:.1%}"
+    assert rows["Ties"][1] == f"{ties['judge' + EXPECTED]:.1%}"
     assert ties["judge"] > 3 * ties["judge" + EXPECTED]
-    assert rows["pairs of systems that differ significantly"][0].endswith("%")
+    assert rows["Discriminative power"][0].endswith("%")
     (figure,) = expected_gain(analysis)
     assert len(figure.drawings) == 1
     assert len(figure.data) == 3
@@ -175,10 +172,7 @@ def test_a_mean_without_people_has_ties_only() -> None:
     frame = with_means(simulated(queries=6))
     found = analyse(table(frame[frame["scorer_kind"] == "judge"]), options=QUICK)
     (shown,) = written_and_expected(found)
-    assert [row[2].text for row in shown.rows] == [
-        "chance of a tie",
-        "pairs of systems that differ significantly",
-    ]
+    assert [row[2].text for row in shown.rows] == ["Ties", "Discriminative power"]
     assert not list(expected_gain(found))
 
 

@@ -70,7 +70,7 @@ def test_the_page_says_so(analysis: Analysis) -> None:
 
     made = chapter(SECTION, analysis)
     assert made is not None
-    assert any("systems of the judge's family minus others" in line for line in made.reading)
+    assert any("(Judge's own family: its systems minus others)" in line for line in made.reading)
     assert [one.key for one in made.tables] == ["observed-biases"]
     assert len(made.tables[0].rows) == 4
 

@@ -57,10 +57,10 @@ def test_scales_of_few_levels_have_their_columns() -> None:
     _, found = shown(frame, Scale(1, 5, 1, "ordinal"))
     assert found is not None
     columns = found.tables[1].columns
-    assert {"Fleiss", "AC1", "AC2", "Brennan-Prediger"} <= set(columns)
+    assert {"Fleiss", "Gwet's AC1", "Gwet's AC2", "Brennan-Prediger"} <= set(columns)
     _, wide = shown(simulated(queries=30))
     assert wide is not None
-    assert "AC1" not in wide.tables[1].columns
+    assert "Gwet's AC1" not in wide.tables[1].columns
 
 
 def test_one_rater_makes_no_comparison() -> None:

@@ -92,7 +92,7 @@ def test_published_figures_stand_beside_where_they_are_wanted(
     ours, plain = (tables(of)["construct-correlations-1"] for of in (beside, analysis))
     assert [row[2].text for row in ours.rows[:2]] == ["here", "paper"]
     assert [cell.text for cell in ours.rows[1][4:]] == [".21", ".20"]
-    assert plain.columns == ("Measure", "Constructs", "Average", "A", "B")
+    assert plain.columns == ("Measure", "Constructs", "Average correlation", "A", "B")
 
 
 def test_points_on_another_scale_do_not_stand_beside_the_papers() -> None:
