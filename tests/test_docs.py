@@ -36,12 +36,12 @@ ANNOTATE = (ROOT / "annotate_ui" / "README.md").read_text(encoding="utf-8")
 
 def _commands() -> dict[str, click.Command]:
     """Return every command by its words: "judge" and "judge show"."""
-    found: dict[str, click.Command] = {}
+    commands: dict[str, click.Command] = {}
     for entry in entry_points(group=GROUP):
-        command = found[entry.name] = entry.load()
+        command = commands[entry.name] = entry.load()
         if isinstance(command, click.Group):
-            found |= {f"{entry.name} {name}": inner for name, inner in command.commands.items()}
-    return found
+            commands |= {f"{entry.name} {name}": inner for name, inner in command.commands.items()}
+    return commands
 
 
 COMMANDS = _commands()

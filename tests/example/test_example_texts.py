@@ -41,8 +41,8 @@ def test_every_system_answers_every_query_once(answers: list[dict[str, Any]]) ->
 def test_a_query_has_one_text_and_one_set_of_references(answers: list[dict[str, Any]]) -> None:
     seen: dict[str, tuple[Any, ...]] = {}
     for answer in answers:
-        said = (answer["query"], answer["references"], answer["attributes"])
-        assert seen.setdefault(answer["query_id"], said) == said
+        texts = (answer["query"], answer["references"], answer["attributes"])
+        assert seen.setdefault(answer["query_id"], texts) == texts
     domains = Counter(attributes["domain"] for _, _, attributes in seen.values())
     assert domains == {"library": 15, "allotments": 15}
     assert all(1 <= len(references) <= 2 for _, references, _ in seen.values())

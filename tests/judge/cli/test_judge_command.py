@@ -61,7 +61,7 @@ def test_several_in_one_option_or_in_several(campaign: Study, stub: Stub) -> Non
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("--base-url", "localhost:8000"), "base_url: write it as http://HOST:PORT/v1"),
         (("--base-url", "http://me:secret@localhost/v1"), "base_url: contains credentials"),
@@ -78,12 +78,12 @@ def test_several_in_one_option_or_in_several(campaign: Study, stub: Stub) -> Non
     ],
 )
 def test_bad_values_are_refused_in_words_and_no_secret_is_repeated(
-    campaign: Study, words: tuple[str, ...], said: str
+    campaign: Study, words: tuple[str, ...], message: str
 ) -> None:
     done = run(campaign.folder, "--model", "m", *words)
     assert done.exit_code != 0
     assert isinstance(done.exception, StudyError)
-    assert said in str(done.exception)
+    assert message in str(done.exception)
     assert "secret" not in str(done.exception)
 
 
@@ -92,9 +92,11 @@ def test_a_key_does_not_travel_unencrypted(
 ) -> None:
     monkeypatch.setenv("MY_KEY", "sk-very-secret")
     settings = OpenAISettings(base_url="http://judge.invalid/v1", model="m", api_key_env="MY_KEY")
-    with pytest.raises(StudyError, match=r"MY_KEY would go to judge\.invalid unencrypted") as said:
+    with pytest.raises(
+        StudyError, match=r"MY_KEY would go to judge\.invalid unencrypted"
+    ) as caught:
         judge_study(campaign, settings)
-    assert "sk-very-secret" not in str(said.value)
+    assert "sk-very-secret" not in str(caught.value)
     monkeypatch.setenv("MY_KEY", "two words")
     with pytest.raises(StudyError, match="contains a blank"):
         judge_study(campaign, settings)

@@ -79,8 +79,8 @@ def test_an_export_comes_back_as_it_was(
     assert (outcome.judged, outcome.failed) == (60, {})
     key = ["query_id", "system", "construct"]
     both = []
-    for one, scorer in ((study, "first"), (copy, "elsewhere")):
-        scores = one.score_table()
+    for judged, scorer in ((study, "first"), (copy, "elsewhere")):
+        scores = judged.score_table()
         mine = scores[scores["scorer"] == scorer].set_index(key).sort_index()
         both.append(mine[["value", "missing_reason", "rule"]])
     assert both[0].equals(both[1])
@@ -176,16 +176,16 @@ def test_the_same_answer_twice_is_counted(campaign: Study, write: Callable[..., 
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    ("settings", "words"),
     [
         ({"model": "m"}, "--answers"),
         ({"answers": (Path("x"),)}, "--model"),
         ({"retry_unparsed": True}, "--retry-unparsed: not available with the engine 'recorded'"),
     ],
 )
-def test_what_it_needs_is_asked_for(campaign: Study, given: dict[str, Any], words: str) -> None:
+def test_what_it_needs_is_asked_for(campaign: Study, settings: dict[str, Any], words: str) -> None:
     with pytest.raises(StudyError, match=words):
-        judge_study(campaign, RecordedSettings.checked(**given))
+        judge_study(campaign, RecordedSettings.checked(**settings))
 
 
 def test_a_file_without_the_columns_is_refused(campaign: Study, tmp_path: Path) -> None:
@@ -281,7 +281,7 @@ def test_probabilities_of_scores_come_as_such_or_as_tokens(
 
 
 @pytest.mark.parametrize(
-    ("given", "problem"),
+    ("distribution", "problem"),
     [
         ({"81": 0.9, "90": 0.2}, "add up to 1.1"),
         ({"101": 1.0}, "101 is outside the scale 0 to 100"),
@@ -294,9 +294,9 @@ def test_probabilities_of_scores_come_as_such_or_as_tokens(
     ids=["beyond-1", "beyond-the-scale", "name", "word", "negative", "nothing", "list"],
 )
 def test_what_is_no_distribution_is_a_fault_of_its_row(
-    campaign: Study, write: Callable[..., Path], given: Any, problem: str
+    campaign: Study, write: Callable[..., Path], distribution: Any, problem: str
 ) -> None:
     first, *others = rows()
-    path = write({**first, "distribution": given}, *others)
+    path = write({**first, "distribution": distribution}, *others)
     with pytest.raises(InputError, match=problem):
         judge_study(campaign, settings(path, constructs=("AC",)))

@@ -93,34 +93,34 @@ def test_spellings_of_a_score_are_summed() -> None:
 
 def test_tokenizers_that_write_numbers_whole() -> None:
     whole = {str(score): [1000 + score] for score in range(101)}
-    found, how = score_tokenization(Writes(whole), HUNDRED)
-    assert isinstance(found, WholeNumbers)
-    assert (len(found.tokens), how) == (101, "one token each")
+    numbers, how = score_tokenization(Writes(whole), HUNDRED)
+    assert isinstance(numbers, WholeNumbers)
+    assert (len(numbers.tokens), how) == (101, "one token each")
     # A space before makes other tokens: both where they fit into one question, else not.
     both = {**whole, **{f" {score}": [2000 + score] for score in range(101)}}
-    found, how = score_tokenization(Writes(both), HUNDRED)
-    assert found is not None
-    assert len(found.tokens) == 101
+    numbers, how = score_tokenization(Writes(both), HUNDRED)
+    assert numbers is not None
+    assert len(numbers.tokens) == 101
     assert "without those after a space" in how
-    found, how = score_tokenization(Writes(both), RatingScale(min=1, max=5))
-    assert isinstance(found, WholeNumbers)
-    assert found.points[2005] == found.points[1005] == 5
+    numbers, how = score_tokenization(Writes(both), RatingScale(min=1, max=5))
+    assert isinstance(numbers, WholeNumbers)
+    assert numbers.points[2005] == numbers.points[1005] == 5
     assert how == "one token each, with and without a space before"
 
 
 @pytest.mark.parametrize("lead", [(), (7,)], ids=["plain", "lead"])
 def test_tokenizers_that_write_digits(lead: tuple[int, ...]) -> None:
-    found, how = score_tokenization(Writes(lead=lead), HUNDRED)
-    assert isinstance(found, Digits)
-    assert (found.lead, found.digits) == (lead, tuple(map(ord, "0123456789")))
+    numbers, how = score_tokenization(Writes(lead=lead), HUNDRED)
+    assert isinstance(numbers, Digits)
+    assert (numbers.lead, numbers.digits) == (lead, tuple(map(ord, "0123456789")))
     assert how == "digit by digit"
 
 
 def test_other_tokenizers_and_scales_have_none_and_it_is_said() -> None:
     pairs = {"10": [99], "100": [99, 48]}
     assert score_tokenization(Writes(pairs), HUNDRED)[0] is None
-    found, how = score_tokenization(Writes(), RatingScale(min=1, max=20))
-    assert found is None
+    numbers, how = score_tokenization(Writes(), RatingScale(min=1, max=20))
+    assert numbers is None
     assert "0 to 100 only" in how
     assert score_tokenization(Writes(), RatingScale(min=0, max=1000))[0] is None
 
@@ -146,9 +146,9 @@ def test_what_moves_no_score_is_no_part_of_the_identity() -> None:
 
 
 def test_prompts_of_a_group_go_to_one_process_and_groups_to_all() -> None:
-    found = [shard(f"{query}-{context}", 4) for query in range(500) for context in "ab"]
-    assert found == [shard(f"{query}-{context}", 4) for query in range(500) for context in "ab"]
-    assert all(200 < found.count(process) < 300 for process in range(4))
+    shards = [shard(f"{query}-{context}", 4) for query in range(500) for context in "ab"]
+    assert shards == [shard(f"{query}-{context}", 4) for query in range(500) for context in "ab"]
+    assert all(200 < shards.count(process) < 300 for process in range(4))
 
 
 def test_a_prompt_that_fills_the_window_with_its_answer_is_asked_and_a_longer_one_is_not(
@@ -206,18 +206,18 @@ class Chat:
     def encode(
         self, text: str, *, add_special_tokens: bool = True, split_special_tokens: bool = False
     ) -> list[int]:
-        found = [1] if add_special_tokens else []
+        tokens = [1] if add_special_tokens else []
         while text:
             for number, token in self.added_tokens_decoder.items():
                 encoded = not (split_special_tokens and token.special)
                 if encoded and text.startswith(token.content):
-                    found.append(number)
+                    tokens.append(number)
                     text = text[len(token.content) :]
                     break
             else:
-                found.append(ord(text[0]))
+                tokens.append(ord(text[0]))
                 text = text[1:]
-        return found
+        return tokens
 
 
 @pytest.mark.parametrize(

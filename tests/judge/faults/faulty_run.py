@@ -34,7 +34,7 @@ SHORT_WAITS: dict[str, Any] = {
 }
 
 
-class Said(NamedTuple):
+class CommandResult(NamedTuple):
     """How a command ended, and what it said."""
 
     code: int
@@ -44,12 +44,12 @@ class Said(NamedTuple):
 
 def rows() -> list[dict[str, Any]]:
     """Return the responses; systems A and B have the same passages."""
-    found = []
+    responses = []
     for number in range(1, QUERIES + 1):
         for system in SYSTEMS:
             retriever = "sparse" if system in "AB" else "dense"
             words = " ".join(f"Sentence {k} of {retriever} on {number}." for k in range(_PASSAGE))
-            found.append(
+            responses.append(
                 {
                     "query_id": f"q{number}",
                     "response_id": f"q{number}-{system}",
@@ -60,7 +60,7 @@ def rows() -> list[dict[str, Any]]:
                     "passages": [f"First: {words}", f"Second: {words}"],
                 }
             )
-    return found
+    return responses
 
 
 def make_study(folder: Path) -> None:
@@ -85,11 +85,11 @@ def copied(template: Path, folder: Path) -> Iterator[Study]:
 
 def judged(study: Study, stub: Stub, **settings: Any) -> Outcome:
     """Judge the study, with short waits."""
-    given = {"base_url": stub.base_url, **SHORT_WAITS, **settings}
-    return judge_study(study, OpenAISettings(**given))
+    complete = {"base_url": stub.base_url, **SHORT_WAITS, **settings}
+    return judge_study(study, OpenAISettings(**complete))
 
 
-def commanded(study: Study, stub: Stub, *more: str) -> Said:
+def commanded(study: Study, stub: Stub, *more: str) -> CommandResult:
     """Run `ccrs judge` on the study, with short waits, as `main` does."""
     from study.cli.root import main
 
@@ -102,7 +102,7 @@ def commanded(study: Study, stub: Stub, *more: str) -> Said:
         with redirect_stdout(output), redirect_stderr(errors):
             main()
     except SystemExit as ended:
-        return Said(int(ended.code or 0), output.getvalue(), errors.getvalue())
+        return CommandResult(int(ended.code or 0), output.getvalue(), errors.getvalue())
     finally:
         sys.argv = before
     raise AssertionError("the command did not end with a code")
@@ -123,7 +123,7 @@ def reasons(study: Study) -> dict[str, int]:
 
 def prompts() -> dict[tuple[str, str], str]:
     """Return the prompt of each response and construct, put together without the judge's code."""
-    found = {}
+    by_name = {}
     for key, template in prompt_version().templates.items():
         for row in rows():
             text = template.text
@@ -134,15 +134,15 @@ def prompts() -> dict[tuple[str, str], str]:
                 ("ground_truth", row["references"][0]),
             ):
                 text = text.replace(f"{{{name}}}", value)
-            found[row["response_id"], key] = text
-    return found
+            by_name[row["response_id"], key] = text
+    return by_name
 
 
 def assert_stored_once(study: Study) -> int:
     """Assert that what is stored is right and stored once; return the number of judgments."""
-    found = judgments(study)
-    stored = {(row["response"], row["construct_key"]): row["value"] for row in found}
-    assert len(stored) == len(found), "a judgment is stored twice"
+    stored_rows = judgments(study)
+    stored = {(row["response"], row["construct_key"]): row["value"] for row in stored_rows}
+    assert len(stored) == len(stored_rows), "a judgment is stored twice"
     expected = prompts()
     for place, value in stored.items():
         assert value == Stub.score(expected[place]), place

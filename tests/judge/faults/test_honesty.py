@@ -63,8 +63,8 @@ def test_a_server_that_cuts_slightly_is_found_out(small_study: Study, stub: Stub
     with pytest.raises(RunStoppedError, match=r"cut the last 20 prompts.*to 930 tokens"):
         judged(small_study, stub, concurrency=1)
     # Counts that are alike give it away; the first of them was taken at its word.
-    found = [row["missing_reason"] for row in judgments(small_study)]
-    assert found == [None] + ["truncated_by_server"] * 20
+    reasons = [row["missing_reason"] for row in judgments(small_study)]
+    assert reasons == [None] + ["truncated_by_server"] * 20
 
 
 def test_a_server_that_cuts_everything_is_not_asked_for_ever(
@@ -82,9 +82,9 @@ def test_a_server_with_a_small_window_is_found_out_before_the_first_prompt(
     small_study: Study, stub: Stub, window: int
 ) -> None:
     stub.behave("truncating", most=window)
-    said = commanded(small_study, stub)
-    assert said.code == 2
-    assert f"beyond the window of {window} tokens; nothing was asked" in said.errors
+    result = commanded(small_study, stub)
+    assert result.code == 2
+    assert f"beyond the window of {window} tokens; nothing was asked" in result.errors
     assert stub.log().judged == []
     outcome = judged(small_study, stub, skip_too_long=True, limit=200)
     assert f"The server cuts prompts to {window} tokens without reporting it" in outcome.notes[0]
@@ -112,9 +112,9 @@ def test_another_model_than_was_asked_for_is_said_and_stored(
     small_study: Study, stub: Stub
 ) -> None:
     stub.behave("other_model", name="stub-judge-mini")
-    said = commanded(small_study, stub)
-    assert said.code == 0
-    assert "was asked for stub-judge and reports that it serves stub-judge-mini." in said.output
+    result = commanded(small_study, stub)
+    assert result.code == 0
+    assert "was asked for stub-judge and reports that it serves stub-judge-mini." in result.output
     assert {row["served_model"] for row in judgments(small_study)} == {"stub-judge-mini"}
 
 
@@ -122,9 +122,9 @@ def test_a_model_that_changes_during_the_run_is_a_warning(small_study: Study, st
     stub.behave("changing", when={"construct": "any", "after": 25})
     outcome = judged(small_study, stub)
     assert outcome.served == {"stub-judge, fp_stub_1": 25, "stub-judge-2, fp_stub_2": 35}
-    said = "\n".join(outcome.lines())
-    assert "Warning: the server named several models" in said
-    assert "stub-judge-2, fp_stub_2: 35 answers" in said
+    output = "\n".join(outcome.lines())
+    assert "Warning: the server named several models" in output
+    assert "stub-judge-2, fp_stub_2: 35 answers" in output
     stored = [(row["served_model"], row["fingerprint"]) for row in judgments(small_study)]
     assert stored.count(("stub-judge-2", "fp_stub_2")) == 35
     assert assert_stored_once(small_study) == WHOLE
@@ -150,14 +150,16 @@ def test_a_seed_that_changes_nothing_is_said(small_study: Study, stub: Stub) -> 
 def test_prompts_beyond_the_window_are_listed_before_anything_is_asked(
     small_study: Study, stub: Stub
 ) -> None:
-    said = commanded(small_study, stub, "--window", "900")
-    assert said.code == 2
-    assert f"{WHOLE - SHORT} judgments need prompts beyond the window of 900 tokens" in said.errors
-    assert "nothing was asked" in said.errors
-    assert "AC of q1-A: about" in said.errors
+    result = commanded(small_study, stub, "--window", "900")
+    assert result.code == 2
+    assert (
+        f"{WHOLE - SHORT} judgments need prompts beyond the window of 900 tokens" in result.errors
+    )
+    assert "nothing was asked" in result.errors
+    assert "AC of q1-A: about" in result.errors
     assert stub.log().judged == []
-    said = commanded(small_study, stub, "--window", "900", "--skip-too-long")
-    assert said.code == 1
-    assert f"Missing: {WHOLE - SHORT} too_long" in said.output
+    result = commanded(small_study, stub, "--window", "900", "--skip-too-long")
+    assert result.code == 1
+    assert f"Missing: {WHOLE - SHORT} too_long" in result.output
     assert len(stub.log().judged) == SHORT
     assert reasons(small_study) == {"too_long": WHOLE - SHORT}

@@ -48,10 +48,10 @@ def test_an_endpoint_that_cannot_be_used_stops_before_the_first_prompt(
         judged(small_study, stub, timeout=0.3)
     assert judgments(small_study) == []
     assert stub.log().judged == []
-    said = commanded(small_study, stub, "--timeout", "0.3")
-    assert said.code == 2
-    assert said.errors.startswith("Error: The endpoint can't be used: ")
-    assert said.output == ""
+    result = commanded(small_study, stub, "--timeout", "0.3")
+    assert result.code == 2
+    assert result.errors.startswith("Error: The endpoint can't be used: ")
+    assert result.output == ""
     stub.behave()
     assert judged(small_study, stub).begun, "nothing was left behind by what never began"
 
@@ -148,10 +148,10 @@ def test_prompts_that_keep_failing_are_counted_and_left_for_the_next_run(
     assert outcome.remaining == OF_ONE_QUERY
     assert outcome.missing_share == OF_ONE_QUERY / WHOLE
     assert outcome.falls_short
-    said = "\n".join(outcome.lines())
-    assert f"No answer: {OF_ONE_QUERY} {reason}." in said
-    assert words in said
-    assert f"{OF_ONE_QUERY} judgments are still to be made; run the command again." in said
+    output = "\n".join(outcome.lines())
+    assert f"No answer: {OF_ONE_QUERY} {reason}." in output
+    assert words in output
+    assert f"{OF_ONE_QUERY} judgments are still to be made; run the command again." in output
     assert_completes(small_study, stub)
 
 
@@ -185,9 +185,9 @@ def test_nothing_is_sent_while_the_server_asks_to_wait(
     asked = stub.log().judged
     refused = [request for request in asked if request["status"] == 429]
     assert len(refused) == 3
-    told = min(request["answered_at"] for request in refused)
+    refused_at = min(request["answered_at"] for request in refused)
     # What left before the client had read the refusal may still come.
-    late = [request["at"] - told for request in asked if request["at"] > told + 0.05]
+    late = [request["at"] - refused_at for request in asked if request["at"] > refused_at + 0.05]
     assert min(late) >= (wait or 0.001) - 0.01
 
 

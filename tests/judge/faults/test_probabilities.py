@@ -70,9 +70,9 @@ def test_a_part_of_the_probability_makes_no_score_but_bounds(
     assert row["distribution_mode"] == row["value"]
     assert row["expected_low"] == pytest.approx(0.9 * known)
     assert row["expected_high"] == pytest.approx(0.9 * known + 10)
-    said = commanded_show(small_study, row["response_id"])
-    assert "not used" in said
-    assert "only 90.0% of the probability on scores" in said
+    output = commanded_show(small_study, row["response_id"])
+    assert "not used" in output
+    assert "only 90.0% of the probability on scores" in output
 
 
 def commanded_show(study: Study, response: str) -> str:
@@ -83,7 +83,7 @@ def commanded_show(study: Study, response: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("form", "found"),
+    ("form", "status"),
     [
         ("one_hot", "one token only"),
         ("after_temperature", "after temperature"),
@@ -95,7 +95,7 @@ def commanded_show(study: Study, response: str) -> str:
     ids=["one-hot", "after-temperature", "few", "digits", "silently-ignored", "refused"],
 )
 def test_what_is_no_distribution_is_refused_by_name(
-    small_study: Study, stub: Stub, form: str | None, found: str
+    small_study: Study, stub: Stub, form: str | None, status: str
 ) -> None:
     if form == "refused":
         stub.behave({"behaviour": "rejects", "parameter": "logprobs"})
@@ -104,11 +104,11 @@ def test_what_is_no_distribution_is_refused_by_name(
     outcome = judged(small_study, stub, constructs=("QR",))
     assert outcome.missing == {}
     ((_, decoding, observed),) = runs(small_study)
-    assert observed == found
+    assert observed == status
     assert "logprobs" not in decoding
     assert "logprobs" not in stub.log().judged[0]["parameters"]
     assert EXPECTED not in set(small_study.score_table()["scorer"])
-    with pytest.raises(StudyError, match=rf"returns no probabilities of scores \({found}\)"):
+    with pytest.raises(StudyError, match=rf"returns no probabilities of scores \({status}\)"):
         judged(small_study, stub, constructs=("CC",), logprobs="on")
 
 
@@ -142,8 +142,8 @@ def test_a_run_begun_without_probabilities_goes_on_without_them(
 
 def test_off_asks_for_none(small_study: Study, stub: Stub) -> None:
     stub.behave("logprobs")
-    said = commanded(small_study, stub, "--logprobs", "off", "--limit", "3")
-    assert said.code == 0
+    result = commanded(small_study, stub, "--logprobs", "off", "--limit", "3")
+    assert result.code == 0
     assert runs(small_study)[0][2] == "not asked"
     assert all("logprobs" not in request["parameters"] for request in stub.log().requests)
 

@@ -47,11 +47,11 @@ def test_what_more_tries_cannot_mend_stops_at_once(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     stub.behave(name)
-    said = commanded(small_study, stub)
-    assert said.code == 2
+    result = commanded(small_study, stub)
+    assert result.code == 2
     assert stub.log().asked == 1
     assert judgments(small_study) == []
-    assert KEY not in said.errors
+    assert KEY not in result.errors
     with pytest.raises(StudyError, match=words):
         judged(small_study, stub)
 
@@ -188,9 +188,9 @@ def test_a_content_filter_makes_a_judgment_missing_for_good(
     assert outcome.judged == WHOLE
     assert outcome.missing == reasons(small_study) == {"content_filter": OF_ONE_QUERY}
     assert outcome.falls_short
-    said = "\n".join(outcome.lines())
-    assert f"Missing: {OF_ONE_QUERY} content_filter" in said
-    assert "25.0% of the run is missing" in said
+    output = "\n".join(outcome.lines())
+    assert f"Missing: {OF_ONE_QUERY} content_filter" in output
+    assert "25.0% of the run is missing" in output
     # Asked again it would be filtered again: it is an answer, and the run is whole.
     stub.behave()
     stub.forget()
@@ -233,16 +233,16 @@ def test_counts_by_reason_close_the_run(small_study: Study, stub: Stub) -> None:
         {"behaviour": "answers", "text": "I cannot say.", "when": {"containing": "subject 3"}},
         {"behaviour": "http_500", "when": {"containing": "subject 4", "construct": "any"}},
     )
-    said = commanded(small_study, stub, "--tries", "2")
-    assert said.code == 1
-    assert "Missing: 15 content_filter (the provider's content filter stopped" in said.output
-    assert "No answer: 15 http_500." in said.output
+    result = commanded(small_study, stub, "--tries", "2")
+    assert result.code == 1
+    assert "Missing: 15 content_filter (the provider's content filter stopped" in result.output
+    assert "No answer: 15 http_500." in result.output
     words = "75.0% of the run is missing, more than --max-missing (5.0%) allows."
-    assert words in said.output
-    assert "15 judgments are still to be made; run the command again." in said.output
+    assert words in result.output
+    assert "15 judgments are still to be made; run the command again." in result.output
     again = commanded(small_study, stub, "--tries", "2", "--json")
-    told = json.loads(again.output)
-    assert (again.code, told["failed"], told["remaining"]) == (1, {"http_500": 15}, 15)
+    counts = json.loads(again.output)
+    assert (again.code, counts["failed"], counts["remaining"]) == (1, {"http_500": 15}, 15)
     assert len(judgments(small_study)) == WHOLE - 15
 
 
@@ -271,9 +271,9 @@ def test_a_server_that_echoes_the_key_gets_it_into_no_judgment(
     class Echo(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers["Content-Length"]))
-            said = f"I was sent {self.headers['Authorization']}"
-            message = {"role": "assistant", "content": said}
-            body = json.dumps({"choices": [{"message": message}], "model": said}).encode()
+            content = f"I was sent {self.headers['Authorization']}"
+            message = {"role": "assistant", "content": content}
+            body = json.dumps({"choices": [{"message": message}], "model": content}).encode()
             self.send_response(200)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()

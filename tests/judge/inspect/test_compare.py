@@ -22,14 +22,17 @@ def judged(campaign: Study, scripted: type[Scripted]) -> Study:
 
 
 def test_what_makes_two_runs_is_named(judged: Study) -> None:
-    found = compare_runs(judged, "a", "b")
-    assert [one.name for one in found.conditions] == ["prompt_version", "prompt_hash"]
-    assert (found.conditions[0].first, found.conditions[0].second) == (
+    comparison = compare_runs(judged, "a", "b")
+    assert [condition.name for condition in comparison.conditions] == [
+        "prompt_version",
+        "prompt_hash",
+    ]
+    assert (comparison.conditions[0].first, comparison.conditions[0].second) == (
         "ccrs-paper-v1",
         "ccrs-paper-fenced-v1",
     )
-    assert found.other == ()
-    assert "  prompt_version: ccrs-paper-v1 | ccrs-paper-fenced-v1" in found.lines()
+    assert comparison.other == ()
+    assert "  prompt_version: ccrs-paper-v1 | ccrs-paper-fenced-v1" in comparison.lines()
 
 
 def test_unknown_runs_and_one_run_twice_are_refused(judged: Study) -> None:
@@ -45,16 +48,19 @@ def test_the_command_says_how_scores_moved(judged: Study) -> None:
     assert done.exit_code == 0, done.output
     assert "a and b differ in:" in done.output
     assert "mean shift +5.00" in done.output
-    found = json.loads(CliRunner().invoke(cli, [*words, "--json"]).output)
-    by_construct = {one["construct"]: one for one in found["scores"]}
+    comparison = json.loads(CliRunner().invoke(cli, [*words, "--json"]).output)
+    by_construct = {entry["construct"]: entry for entry in comparison["scores"]}
     assert by_construct["QR"]["shift"]["value"] == 5
-    assert [one["name"] for one in found["conditions"]] == ["prompt_version", "prompt_hash"]
+    assert [entry["name"] for entry in comparison["conditions"]] == [
+        "prompt_version",
+        "prompt_hash",
+    ]
 
 
 def test_scores_on_other_scales_are_not_compared(judged: Study) -> None:
     settings = judged.folder / "study.toml"
-    own = '\n[scorers."b"]\nscale = { min = 0, max = 200 }\n'
-    settings.write_text(settings.read_text() + own)
+    scorer_settings = '\n[scorers."b"]\nscale = { min = 0, max = 200 }\n'
+    settings.write_text(settings.read_text() + scorer_settings)
     done = CliRunner().invoke(cli, ["judge", "compare", str(judged.folder), "a", "b"])
     assert isinstance(done.exception, StudyError)
     assert "'a' and 'b' have different scales" in str(done.exception)

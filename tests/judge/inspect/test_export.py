@@ -97,8 +97,8 @@ ODD = ["85\n", "\r\n 85", "'85'", "-5", '{"score": "85"}', "[85]", "a, b; c\td",
 def test_answers_are_read_back_as_they_were(
     campaign: Study, scripted: type[Scripted], tmp_path: Path, ending: str
 ) -> None:
-    given = iter(ODD)
-    scripted.answer = staticmethod(lambda _: Answer(next(given)))
+    texts = iter(ODD)
+    scripted.answer = staticmethod(lambda _: Answer(next(texts)))
     judge_study(campaign, ScriptedSettings(name="j", constructs=("QR",)))
     path = tmp_path / f"run.{ending}"
     export_run(campaign, "j", path)
@@ -188,5 +188,5 @@ def test_the_command(campaign: Study, scripted: type[Scripted], tmp_path: Path) 
     words = ["export", str(campaign.folder), "j", "--out", str(tmp_path / "run.parquet")]
     done = CliRunner().invoke(judge, words)
     assert done.output == f"Wrote {tmp_path / 'run.parquet'} (12 judgments of the run 'j').\n"
-    told = CliRunner().invoke(judge, [*words, "--overwrite", "--json"]).output
-    assert json.loads(told)["rows"] == 12
+    output = CliRunner().invoke(judge, [*words, "--overwrite", "--json"]).output
+    assert json.loads(output)["rows"] == 12

@@ -17,12 +17,12 @@ from tests.judge.small_studies import Scripted, ScriptedSettings
 
 pytestmark = pytest.mark.usefixtures("without_drawing")
 
-SAID = "It says <b>so</b>, \u202eesrever.\nTwice.\nScore: {}"
+ANSWER = "It says <b>so</b>, \u202eesrever.\nTwice.\nScore: {}"
 
 
 def with_reason(prompt: str) -> Answer:
     """Give the answers on IR a reason, and the others a bare number."""
-    return Answer(SAID.format(90) if "Information Recall" in prompt else "40")
+    return Answer(ANSWER.format(90) if "Information Recall" in prompt else "40")
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def test_shown_with_the_response(reasoned: Study) -> None:
     with reasoned.read() as connection:
         key = str(connection.exec_driver_sql("SELECT key FROM response LIMIT 1").scalar_one())
     shown = show_response(reasoned, "j", key)
-    of = {one.construct: one.judgments[0]["reason"] for one in shown.constructs}
+    of = {construct.construct: construct.judgments[0]["reason"] for construct in shown.constructs}
     assert of.pop("IR") == "It says <b>so</b>, \u202eesrever.\nTwice."
     assert set(of.values()) == {None}
     text = "\n".join(shown.lines())
@@ -73,8 +73,10 @@ def test_in_the_report_of_the_study(reasoned: Study, tmp_path: Path) -> None:
     done = CliRunner().invoke(cli, [*words, "--resamples", "100"])
     assert done.exit_code == 0, done.output
     written = json.loads((out / "report.json").read_text(encoding="utf-8"))
-    found = {one["construct"]: one["reason"] for one in written["largest_disagreements"]}
-    assert found == {"IR": "It says <b>so</b>, \u202eesrever.\nTwice.", "QR": None}
+    reasons = {
+        response["construct"]: response["reason"] for response in written["largest_disagreements"]
+    }
+    assert reasons == {"IR": "It says <b>so</b>, \u202eesrever.\nTwice.", "QR": None}
     (run,) = written["provenance"]["judge_runs"]
     assert run["prompt_version"] == "ccrs-rationale-v1"
     assert [call["ended"] for call in run["account"]["calls"]] == ["done"]

@@ -43,11 +43,11 @@ def judged(any_study: Study, scripted: type[Scripted]) -> Study:
 
 
 def test_the_same_parser_finds_nothing_to_do(judged: Study) -> None:
-    found = reparse_run(judged, "j")
-    assert (found.read, found.changed, found.not_read) == (12, 0, 0)
-    assert found.parser_version == PARSER_VERSION
+    reparsed = reparse_run(judged, "j")
+    assert (reparsed.read, reparsed.changed, reparsed.not_read) == (12, 0, 0)
+    assert reparsed.parser_version == PARSER_VERSION
     assert not rows(judged, Reading)
-    assert found.lines()[-1] == "No reading changed."
+    assert reparsed.lines()[-1] == "No reading changed."
 
 
 def test_differences_are_stored_beside_and_count_in_the_table(
@@ -97,9 +97,9 @@ def test_reasons_that_no_text_decides_stand(
     scripted.answer = always(Answer("85", missing=reason))
     judge_study(any_study, ScriptedSettings(name="j", constructs=("CC", "AC")))
     monkeypatch.setattr("judge.inspect.reparse.parse_answer", generous)
-    found = reparse_run(any_study, "j")
-    assert (found.read, found.changed) == (0, 0)
-    assert found.not_read == len(rows(any_study, Judgment))
+    reparsed = reparse_run(any_study, "j")
+    assert (reparsed.read, reparsed.changed) == (0, 0)
+    assert reparsed.not_read == len(rows(any_study, Judgment))
 
 
 def test_what_lies_outside_the_scale_is_missing(
@@ -146,12 +146,12 @@ def test_values_stored_before_rules_were(judged: Study) -> None:
     unkept = {"raw_answer": None, "value": 8.0, "repeat": 2}
     base = {"run_id": run.id, "response_id": 1, "construct_key": "QR", "flags": []}
     with judged.write() as connection:
-        for given in (answered, unkept):
-            row = {**JudgmentBase(construct_key="QR", value=1.0).model_dump(), **base, **given}
+        for values in (answered, unkept):
+            row = {**JudgmentBase(construct_key="QR", value=1.0).model_dump(), **base, **values}
             connection.execute(insert(table(Judgment)).values(**row, created_at=now()))
-    found = reparse_run(judged, "j")
-    assert found.changes == {"an unrecorded rule to bare": 1}
-    assert (found.changed, found.values_changed, found.not_read) == (1, 0, 1)
+    reparsed = reparse_run(judged, "j")
+    assert reparsed.changes == {"an unrecorded rule to bare": 1}
+    assert (reparsed.changed, reparsed.values_changed, reparsed.not_read) == (1, 0, 1)
 
 
 def test_the_command(

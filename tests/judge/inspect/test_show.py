@@ -31,12 +31,12 @@ SPENT = Answer(
 
 def by_construct(prompt: str) -> Answer:
     """QR 0, CC 100 with words, ID a refusal, AC and IR two values."""
-    said = {
+    answers = {
         "Question Relevance": "0",
         "Contextual Coherence": "Score: 100",
         "Information Density": "I'm sorry, I can't.",
     }
-    for name, text in said.items():
+    for name, text in answers.items():
         if name in prompt.partition("\n")[0]:
             return replace(SPENT, text=text)
     return SPENT
@@ -48,9 +48,9 @@ def test_figures_by_construct(any_study: Study, scripted: type[Scripted]) -> Non
     judge_study(any_study, ScriptedSettings(name="j"))
     run = show_run(any_study, "j")
     assert (run.judgments, run.possible, run.missing) == (60, 60, 12)
-    found = {figures.construct: figures for figures in run.constructs}
-    assert list(found) == ["QR", "CC", "ID", "AC", "IR"]
-    qr, cc, refused = found["QR"], found["CC"], found["ID"]
+    figures_of = {figures.construct: figures for figures in run.constructs}
+    assert list(figures_of) == ["QR", "CC", "ID", "AC", "IR"]
+    qr, cc, refused = figures_of["QR"], figures_of["CC"], figures_of["ID"]
     assert (qr.values, qr.distinct, qr.mean, qr.at_min, qr.at_max) == (12, 1, 0, 1, 0)
     assert (qr.rules, qr.bare) == ({"bare": 12}, 1.0)
     assert (cc.at_max, cc.rules, cc.bare) == (1, {"labelled": 12}, 0.0)
@@ -112,9 +112,11 @@ def test_further_attempts_readings_and_empty_responses(
     assert run.read_again == 1
     assert run.parsers["9"] == 1
     (audited,) = show_response(any_study, "j", last_id(any_study, "A")).constructs
-    assert [one["attempt"] for one in audited.judgments] == [1, 2]
+    assert [judgment["attempt"] for judgment in audited.judgments] == [1, 2]
     assert audited.judgments[1]["value"] == 9
-    assert [one["missing_reason"] for one in audited.judgments[1]["earlier"]] == ["no_score"]
+    assert [judgment["missing_reason"] for judgment in audited.judgments[1]["earlier"]] == [
+        "no_score"
+    ]
     (empty,) = show_response(any_study, "j", last_id(any_study, "B")).constructs
     assert empty.prompt is None
     assert empty.judgments[0]["rule"] == "empty_response"
@@ -131,12 +133,12 @@ def test_one_response_has_the_very_prompts_that_were_asked(
     fill(any_study)
     judge_study(any_study, ScriptedSettings(name="j"))
     response = last_id(any_study, "C")
-    found = show_response(any_study, "j", response)
-    assert found.query_id == "q1"
-    assert found.systems == ["C"]
+    details = show_response(any_study, "j", response)
+    assert details.query_id == "q1"
+    assert details.systems == ["C"]
     asked = {request.prompt: request for request in scripted.asked}
-    assert {audited.construct for audited in found.constructs} == {"QR", "CC", "ID", "AC", "IR"}
-    for audited in found.constructs:
+    assert {audited.construct for audited in details.constructs} == {"QR", "CC", "ID", "AC", "IR"}
+    for audited in details.constructs:
         assert audited.prompt in asked
         assert asked[audited.prompt].construct_key == audited.construct
         assert len(audited.judgments) == 1
@@ -173,9 +175,9 @@ def test_prompts_that_are_not_at_hand_are_said_to_be_so(
     other = replace(prompt_version(), passage_separator=" ")
     monkeypatch.setattr("judge.running.runs.load_metric", lambda *_: Ccrs(other))
     assert not show_run(campaign, "j").has_prompts
-    found = show_response(campaign, "j", last_id(campaign, "A"))
-    assert found.constructs[0].prompt is None
-    assert prompt_version().hash in found.notes[0]
+    details = show_response(campaign, "j", last_id(campaign, "A"))
+    assert details.constructs[0].prompt is None
+    assert prompt_version().hash in details.notes[0]
     assert (
         "  Prompts with this hash are neither installed nor in the study."
         in show_run(campaign, "j").lines()

@@ -46,7 +46,7 @@ RULES: list[dict[str, Any]] = [
 FIRST, SECOND = 12, 4 * 2 * 3
 
 
-def said(prompt: str) -> Answer:
+def answer_of(prompt: str) -> Answer:
     """Answer as the endpoint does under `RULES`."""
     if "List each" in prompt:
         return Answer(STATEMENTS, prompt_tokens=100, completion_tokens=20)
@@ -77,7 +77,7 @@ def test_a_metric_of_two_steps_is_one_module_and_its_prompts(
     any_study: Study, scripted: type[Scripted]
 ) -> None:
     fill(any_study, queries=2)
-    scripted.answer = staticmethod(said)
+    scripted.answer = staticmethod(answer_of)
     outcome = judge_study(any_study, settings())
     # B and D give one text in other contexts, and systems with one context share verdicts.
     prompts = Counter(request.prompt for request in scripted.asked)
@@ -91,7 +91,7 @@ def test_a_metric_of_two_steps_is_one_module_and_its_prompts(
     mine = scores[scores["scorer"] == "faithful"]
     assert set(mine["construct"]) == {"CC"}
     verdicts = {
-        request.prompt: said(request.prompt).text
+        request.prompt: answer_of(request.prompt).text
         for request in scripted.asked
         if "Statement:" in request.prompt
     }
@@ -112,7 +112,7 @@ def test_a_metric_of_two_steps_is_one_module_and_its_prompts(
 def test_an_interrupted_run_resumes_at_any_answer(
     campaign: Study, scripted: type[Scripted], stop: int
 ) -> None:
-    scripted.answer = staticmethod(said)
+    scripted.answer = staticmethod(answer_of)
     scripted.stop_after = stop
     with pytest.raises(RunStoppedError, match="Interrupted"):
         judge_study(campaign, settings())
@@ -122,11 +122,11 @@ def test_an_interrupted_run_resumes_at_any_answer(
     prompts = Counter(request.prompt for request in scripted.asked)
     assert set(prompts.values()) == {1}
     assert len(prompts) == 3 * 3 + 3 * 2 * 3
-    found = results(campaign)
+    resumed = results(campaign)
     other = Study.create(campaign.folder.with_name(f"other{stop}"))
     fill(other)
     judge_study(other, settings())
-    assert results(other) == found
+    assert results(other) == resumed
     other.close()
 
 
@@ -160,18 +160,18 @@ def test_a_killed_run_resumes_with_identical_results(
     rows = step_answers(small_study)
     assert len(rows) == FIRST + SECOND == len({row.prompt_hash for row in rows})
     assert Counter(row.step for row in rows) == {"statements": FIRST, "verdict": SECOND}
-    found = results(small_study)
-    assert len(found) == 12
-    assert len({value for value, *_ in found.values()}) > 1
+    resumed_results = results(small_study)
+    assert len(resumed_results) == 12
+    assert len({value for value, *_ in resumed_results.values()}) > 1
     # A run that was never interrupted gives the same.
     straight = Study.create(tmp_path / "straight")
     from study import import_file
 
     import_file(straight, small_study.folder / "responses.jsonl")
     stub.forget()
-    given = {**SHORT_WAITS, "metric": str(FILE), "base_url": stub.base_url}
-    judge_study(straight, OpenAISettings(**given, name="faithful"))
-    assert results(straight) == found
+    stub_settings = {**SHORT_WAITS, "metric": str(FILE), "base_url": stub.base_url}
+    judge_study(straight, OpenAISettings(**stub_settings, name="faithful"))
+    assert results(straight) == resumed_results
     kept = {(row.prompt_hash, row.raw_answer, row.step, row.number) for row in rows}
     assert {
         (row.prompt_hash, row.raw_answer, row.step, row.number) for row in step_answers(straight)
@@ -196,7 +196,7 @@ def test_reasons_of_runner_and_metric_are_stored(campaign: Study, scripted: type
     # What has no value is asked again on demand only: the whole evaluation, as a further attempt.
     asked = len(scripted.asked)
     assert judge_study(campaign, settings()).answered == 0
-    scripted.answer = staticmethod(said)
+    scripted.answer = staticmethod(answer_of)
     again = judge_study(campaign, settings(retry_unparsed=True))
     assert again.remaining == 0
     assert len(scripted.asked) - asked == 3 * 3 + 3 * 2 * 3
@@ -209,19 +209,19 @@ def test_a_prompt_that_was_cut_is_asked_again_and_nothing_else_is(
 ) -> None:
     def cut(prompt: str) -> Answer:
         whole = "Statement: The third" not in prompt
-        return said(prompt) if whole else Answer("yes", missing="truncated_by_server")
+        return answer_of(prompt) if whole else Answer("yes", missing="truncated_by_server")
 
     scripted.answer = staticmethod(cut)
     assert judge_study(campaign, settings()).missing == {"truncated_by_server": 12}
     scripted.asked.clear()
-    scripted.answer = staticmethod(said)
+    scripted.answer = staticmethod(answer_of)
     assert judge_study(campaign, settings()).judged == 12
     assert len(scripted.asked) == 6
     assert all("Statement: The third" in request.prompt for request in scripted.asked)
 
 
 def test_a_limit_counts_prompts_of_all_steps(campaign: Study, scripted: type[Scripted]) -> None:
-    scripted.answer = staticmethod(said)
+    scripted.answer = staticmethod(answer_of)
     asked = 0
     while True:
         outcome = judge_study(campaign, settings(limit=5))
@@ -262,7 +262,7 @@ def test_drift_and_probes_need_a_single_prompt(campaign: Study, scripted: type[S
 def test_an_estimate_covers_the_prompts_that_can_be_asked_now(
     campaign: Study, scripted: type[Scripted]
 ) -> None:
-    scripted.answer = staticmethod(said)
+    scripted.answer = staticmethod(answer_of)
     sample = judge_study(campaign, settings(estimate=5))
     assert (sample.answered, sample.judged, sample.remaining) == (5, 0, 12)
     assert all("List each" in request.prompt for request in scripted.asked)
@@ -292,7 +292,7 @@ def test_a_response_is_shown_with_the_prompts_and_answers_of_every_step(
     any_study: Study, scripted: type[Scripted]
 ) -> None:
     fill(any_study, queries=2)
-    scripted.answer = staticmethod(said)
+    scripted.answer = staticmethod(answer_of)
     judge_study(any_study, settings())
     asked = {request.prompt for request in scripted.asked}
     ids = response_ids(any_study)
@@ -304,15 +304,15 @@ def test_a_response_is_shown_with_the_prompts_and_answers_of_every_step(
         assert [step.step for step in shown.steps] == ["statements"] + ["verdict"] * 3
         assert {step.prompt for step in shown.steps} <= asked
         assert [s.answer and s.answer["text"] for s in shown.steps] == [
-            said(step.prompt).text for step in shown.steps
+            answer_of(step.prompt).text for step in shown.steps
         ]
         assert all(passage in step.prompt for step in shown.steps[1:])
         assert (shown.prompt, shown.judgments[0]["parts"]) == (None, {"statements": 3})
-    found = show_response(any_study, "faithful", ids["q2", "D"], metric_file=str(FILE))
-    lines = found.lines()
+    details = show_response(any_study, "faithful", ids["q2", "D"], metric_file=str(FILE))
+    lines = details.lines()
     assert lines.count("  prompt of the step verdict:") == 3
     assert any(line.startswith("  judgment: ") for line in lines)
-    record = found.as_json()
+    record = details.as_json()
     assert json.loads(json.dumps(record))["constructs"] == record["constructs"]
 
 
@@ -321,7 +321,7 @@ def test_each_attempt_is_shown_with_the_answers_of_its_time(
 ) -> None:
     def cut(prompt: str) -> Answer:
         whole = "Statement: The third" not in prompt
-        return said(prompt) if whole else Answer("yes", missing="truncated_by_server")
+        return answer_of(prompt) if whole else Answer("yes", missing="truncated_by_server")
 
     scripted.answer = staticmethod(cut)
     scripted.stop_after = 8
@@ -336,7 +336,7 @@ def test_each_attempt_is_shown_with_the_answers_of_its_time(
     assert [step.answer is None for step in begun.steps] == [False, False, True, True]
     assert "  not judged yet" in begun.lines()
     judge_study(campaign, settings())
-    scripted.answer = staticmethod(said)
+    scripted.answer = staticmethod(answer_of)
     judge_study(campaign, settings())
     response = response_ids(campaign)["q1", "A"]
     (shown,) = show_response(campaign, "faithful", response, metric_file=str(FILE)).constructs
@@ -358,7 +358,7 @@ def first_response(study: Study) -> str:
 
 
 def test_another_metric_is_another_run(campaign: Study, scripted: type[Scripted]) -> None:
-    scripted.answer = staticmethod(said)
+    scripted.answer = staticmethod(answer_of)
     judge_study(campaign, settings(limit=1))
     with pytest.raises(StudyError, match="metric 'faithfulness' there"):
         judge_study(campaign, ScriptedSettings(name="faithful", limit=1))
@@ -390,7 +390,7 @@ def test_a_metric_must_keep_the_rules(campaign: Study, scripted: type[Scripted])
         (folder / "faithfulness.toml").write_text(words, encoding="utf-8")
         return str(folder / "faithfulness.py")
 
-    scripted.answer = staticmethod(said)
+    scripted.answer = staticmethod(answer_of)
     for change, to, words in (
         ("steps = 2", "steps = 1", "yields more than 1 lists of prompts"),
         ('("context", "response")', '("response",)', "reads the field 'context'"),

@@ -33,7 +33,7 @@ def step_answers(folder: Path) -> list[dict[str, Any]]:
         return [dict(row) for row in database.execute("SELECT * FROM step_answer ORDER BY id")]
 
 
-def said(folder: Path) -> set[tuple[Any, ...]]:
+def stored_answers(folder: Path) -> set[tuple[Any, ...]]:
     """Return what was answered, and what was made of it."""
     answers = {
         (row["prompt_hash"], row["step"], row["number"], row["raw_answer"], row["prompt_tokens"])
@@ -81,5 +81,5 @@ def test_a_killed_run_gives_what_an_uninterrupted_one_gives(tmp_path: Path) -> N
     assert resumed.returncode == done.returncode, resumed.stderr
     assert json.loads(resumed.stdout)["answered"] == len(whole) - stored
     assert json.loads(resumed.stdout)["remaining"] == 0
-    assert said(folder) == said(straight)
+    assert stored_answers(folder) == stored_answers(straight)
     assert len(judgments(folder)) == 12 * 4

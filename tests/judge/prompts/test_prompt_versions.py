@@ -24,7 +24,7 @@ def judgments(study: Study) -> list[Any]:
 BARE = "scale = [0, 100]\n"
 
 
-def own(study: Study, name: str, settings: str = BARE, **templates: str) -> Path:
+def write_version(study: Study, name: str, settings: str = BARE, **templates: str) -> Path:
     """Write a prompt version of the study's own."""
     folder = study.folder / "prompts" / name
     folder.mkdir(parents=True, exist_ok=True)
@@ -35,7 +35,7 @@ def own(study: Study, name: str, settings: str = BARE, **templates: str) -> Path
 
 
 def test_a_study_is_judged_with_words_of_its_own(campaign: Study, scripted: type[Scripted]) -> None:
-    own(campaign, "german-v1", QR="Frage: {question}\nAntwort: {response}\nNur die Zahl:")
+    write_version(campaign, "german-v1", QR="Frage: {question}\nAntwort: {response}\nNur die Zahl:")
     scripted.answer = always(Answer("70"))
     judge_study(campaign, ScriptedSettings(name="j", prompts="german-v1"))
     details = show_run(campaign, "j")
@@ -59,9 +59,9 @@ def test_the_reason_is_kept_and_the_score_read_from_the_last_line(
 def test_changed_words_do_not_go_on_under_the_name_of_the_earlier_ones(
     campaign: Study, scripted: type[Scripted]
 ) -> None:
-    folder = own(campaign, "mine", QR="{question} {response}")
+    folder = write_version(campaign, "mine", QR="{question} {response}")
     judge_study(campaign, ScriptedSettings(name="first", prompts="mine", limit=1))
-    own(campaign, "mine", QR="{question} {response} Only the score.")
+    write_version(campaign, "mine", QR="{question} {response} Only the score.")
     for name in (None, "first", "second"):
         with pytest.raises(StudyError, match="have changed since the run 'first'"):
             judge_study(campaign, ScriptedSettings(name=name, prompts="mine"))
@@ -73,13 +73,13 @@ def test_changed_words_do_not_go_on_under_the_name_of_the_earlier_ones(
 def test_words_that_nothing_was_judged_with_may_change_under_their_name(
     campaign: Study, scripted: type[Scripted]
 ) -> None:
-    own(campaign, "mine", QR="{question} {response}")
+    write_version(campaign, "mine", QR="{question} {response}")
     scripted.stop_after = 0
     with pytest.raises(RunStoppedError):
         judge_study(campaign, ScriptedSettings(name="first", prompts="mine"))
     assert judgments(campaign) == []
     scripted.stop_after = None
-    own(campaign, "mine", QR="{question} {response} Only the score.")
+    write_version(campaign, "mine", QR="{question} {response} Only the score.")
     assert judge_study(campaign, ScriptedSettings(name="second", prompts="mine")).judged == 12
 
 
@@ -106,13 +106,13 @@ def test_words_that_nothing_was_judged_with_may_change_under_their_name(
 def test_a_fault_is_named_with_its_file(
     study: Study, settings: str, template: str, message: str
 ) -> None:
-    own(study, "mine", settings, QR=template)
+    write_version(study, "mine", settings, QR=template)
     with pytest.raises(StudyError, match=message):
         prompt_version("mine", study.folder)
 
 
 def test_a_version_without_a_prompt_or_in_another_encoding_is_refused(study: Study) -> None:
-    folder = own(study, "mine")
+    folder = write_version(study, "mine")
     with pytest.raises(StudyError, match="contains no prompt"):
         prompt_version("mine", study.folder)
     (folder / "QR.txt").write_bytes("Größe {response}".encode("latin-1"))
@@ -121,23 +121,23 @@ def test_a_version_without_a_prompt_or_in_another_encoding_is_refused(study: Stu
 
 
 def test_braces_that_name_nothing_are_text(study: Study) -> None:
-    own(study, "mine", QR='{response}\nAnswer as {"score": N} or {}.')
+    write_version(study, "mine", QR='{response}\nAnswer as {"score": N} or {}.')
     template = prompt_version("mine", study.folder).templates["QR"]
     values = {"response": "r", "question": "", "context": "", "ground_truth": ""}
     assert template.fill(values) == 'r\nAnswer as {"score": N} or {}.'
 
 
 def test_the_name_of_a_published_version_is_not_taken(study: Study) -> None:
-    own(study, "ccrs-paper-v1", QR="{response}")
+    write_version(study, "ccrs-paper-v1", QR="{response}")
     with pytest.raises(StudyError, match="Rename the folder"):
         prompt_version("ccrs-paper-v1", study.folder)
 
 
 def test_a_folder_with_another_name_is_no_version_and_spoils_none(study: Study) -> None:
-    own(study, ".ipynb_checkpoints", QR="{response}")
-    own(study, "with space", QR="{response}")
-    own(study, "ccrs-rationale-v1", QR="{response}")
-    own(study, "mine", QR="{response}")
+    write_version(study, ".ipynb_checkpoints", QR="{response}")
+    write_version(study, "with space", QR="{response}")
+    write_version(study, "ccrs-rationale-v1", QR="{response}")
+    write_version(study, "mine", QR="{response}")
     assert prompt_version("mine", study.folder).name == "mine"
     assert prompt_version("ccrs-paper-v1", study.folder).templates.keys() >= {"QR", "CC"}
     with pytest.raises(StudyError, match=r"Versions: ccrs-context-first-v1.*, mine"):
@@ -145,7 +145,7 @@ def test_a_folder_with_another_name_is_no_version_and_spoils_none(study: Study) 
 
 
 def test_a_field_that_is_shown_twice_counts_twice(study: Study) -> None:
-    own(study, "mine", QR="{response} and again {response}: {question}")
+    write_version(study, "mine", QR="{response} and again {response}: {question}")
     template = prompt_version("mine", study.folder).templates["QR"]
     assert template.fields == ("response", "question")
     assert template.shown == ("response", "response", "question")
@@ -154,10 +154,10 @@ def test_a_field_that_is_shown_twice_counts_twice(study: Study) -> None:
 def test_a_run_that_has_judged_nothing_holds_no_words(
     campaign: Study, scripted: type[Scripted]
 ) -> None:
-    own(campaign, "mine", "scale = [0, 5]\n", QR="{question} {response}")
+    write_version(campaign, "mine", "scale = [0, 5]\n", QR="{question} {response}")
     with pytest.raises(StudyError, match="The prompts ask for"):
         judge_study(campaign, ScriptedSettings(name="j", prompts="mine"))
-    own(campaign, "mine", BARE, QR="{question} {response}")
+    write_version(campaign, "mine", BARE, QR="{question} {response}")
     judge_study(campaign, ScriptedSettings(name="k", prompts="mine", limit=1))
     assert show_run(campaign, "k").has_prompts
 
@@ -166,7 +166,7 @@ def test_a_copy_is_the_same_words_until_they_are_changed(study: Study) -> None:
     folder = copy_version(study.folder, "mine", "ccrs-rationale-v1")
     assert folder == study.folder / "prompts" / "mine"
     assert prompt_version("mine", study.folder).hash == prompt_version("ccrs-rationale-v1").hash
-    (mine,) = (one for one in list_versions(study.folder) if one.of_study)
+    (mine,) = (version for version in list_versions(study.folder) if version.of_study)
     assert mine.constructs == ("AC", "CC", "ID", "IR", "QR")
     for name in ("mine", "ccrs-paper-v1"):
         with pytest.raises(StudyError, match="already"):

@@ -92,21 +92,21 @@ def test_sums_over_calls_leave_out_what_is_not_known() -> None:
         ended, tokens={"prompt": 100}, figures={"recomputed": 0.9}, retries={"timeout": 1}, cost=1.5
     )
     killed = Call(**shared, software={}, ended=None)
-    found = account([ended, other, killed])
-    assert (found.calls, found.unended, found.answered) == (3, 1, 6)
-    assert found.retries == {"http_503": 2, "timeout": 1}
+    sums = account([ended, other, killed])
+    assert (sums.calls, sums.unended, sums.answered) == (3, 1, 6)
+    assert sums.retries == {"http_503": 2, "timeout": 1}
     # (300 x 0.5 + 100 x 0.9) / 400
-    assert found.figures == {"recomputed": pytest.approx(0.6)}
-    assert found.tokens_a_second == pytest.approx(100)
-    assert (found.cost, found.unpriced) == (1.5, 1)
+    assert sums.figures == {"recomputed": pytest.approx(0.6)}
+    assert sums.tokens_a_second == pytest.approx(100)
+    assert (sums.cost, sums.unpriced) == (1.5, 1)
     assert account([killed]).cost is None
 
 
 def test_a_report_names_public_hosts_only(any_study: Study, scripted: type[Scripted]) -> None:
     assert public_host("https://api.openai.com/v1") == "api.openai.com"
-    for own in ("http://localhost:8000/v1", "http://10.0.0.7/v1", "http://[::1]:80/v1",
+    for private in ("http://localhost:8000/v1", "http://10.0.0.7/v1", "http://[::1]:80/v1",
                 "http://gpu.internal/v1", "http://gpu7:8000/v1", None):  # fmt: skip
-        assert public_host(own) is None
+        assert public_host(private) is None
     fill(any_study)
     scripted.answer = always(SPENT)
     judge_study(any_study, ScriptedSettings(name="j", price=(1.0, 1.0)))
@@ -115,8 +115,8 @@ def test_a_report_names_public_hosts_only(any_study: Study, scripted: type[Scrip
     assert record["account"]["answered"] == 57
     assert "prices" not in record["calls"][0]
     assert "notes" not in record["calls"][0]
-    told = {"endpoints": ["http://gpu7:8000/v1", "https://api.openai.com/v1"], "window": 8192}
-    assert without_addresses(told) == {
+    served = {"endpoints": ["http://gpu7:8000/v1", "https://api.openai.com/v1"], "window": 8192}
+    assert without_addresses(served) == {
         "endpoints": ["a private server", "api.openai.com"],
         "window": 8192,
     }

@@ -15,10 +15,10 @@ SETTINGS = ScriptedSettings(model="scripted", drift=4)
 
 
 def rounds(study: Study) -> dict[int, list[tuple[int, str]]]:
-    found: dict[int, list[tuple[int, str]]] = {}
+    by_round: dict[int, list[tuple[int, str]]] = {}
     for row in stored(study):
-        found.setdefault(row["round"], []).append((row["response_id"], row["construct_key"]))
-    return found
+        by_round.setdefault(row["round"], []).append((row["response_id"], row["construct_key"]))
+    return by_round
 
 
 def test_a_call_adds_a_round_before_and_one_after(
@@ -46,9 +46,9 @@ def test_a_call_with_nothing_to_judge_adds_one_round(
     judge_study(campaign, SETTINGS)
     scripted.answer = staticmethod(lambda prompt: Answer("7"))  # noqa: ARG005
     judge_study(campaign, SETTINGS)
-    found = rounds(campaign)
-    assert sorted(found) == [0, 1, 2]
-    assert found[2] == found[0]
+    by_round = rounds(campaign)
+    assert sorted(by_round) == [0, 1, 2]
+    assert by_round[2] == by_round[0]
     assert {row["value"] for row in stored(campaign) if row["round"] == 2} == {7.0}
 
 
@@ -63,12 +63,12 @@ def test_the_set_stays_when_responses_come_in_or_a_round_was_cut(
     assert len(cut) == 2
     fill(campaign, queries=9)
     judge_study(campaign, SETTINGS)
-    found = rounds(campaign)
-    assert found[1][:2] == cut
-    assert found[1] == found[2]
-    assert len(found[1]) == 4
+    by_round = rounds(campaign)
+    assert by_round[1][:2] == cut
+    assert by_round[1] == by_round[2]
+    assert len(by_round[1]) == 4
     judge_study(campaign, SETTINGS.model_copy(update={"drift": 6}))
-    assert rounds(campaign)[3][:4] == found[1]
+    assert rounds(campaign)[3][:4] == by_round[1]
     assert len(rounds(campaign)[3]) == 6
 
 

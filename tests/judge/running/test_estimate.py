@@ -25,9 +25,9 @@ def test_a_sample_is_stored_and_says_what_the_rest_takes(
     settings = ScriptedSettings(name="j", price=(1.0, 10.0), concurrency=8)
     done = judge_study(any_study, settings.model_copy(update={"estimate": 30}))
     assert done.answered == 30
-    found = done.estimate
-    assert found is not None
-    assert (found.answers, found.prompts) == (30, 190 - 30)
+    estimate = done.estimate
+    assert estimate is not None
+    assert (estimate.answers, estimate.prompts) == (30, 190 - 30)
     asked = [len(scripted.asked)]
     judge_study(any_study, settings)
     rest = scripted.asked[asked[0] :]
@@ -38,14 +38,14 @@ def test_a_sample_is_stored_and_says_what_the_rest_takes(
         "QR", "CC", "ID", "AC", "IR",
     }  # fmt: skip
     took = sum(counted(request.prompt).prompt_tokens or 0 for request in rest)
-    prompt = found.tokens["prompt"]
+    prompt = estimate.tokens["prompt"]
     assert prompt.low is not None
     assert prompt.high is not None
     assert prompt.low <= took <= prompt.high
     assert prompt.estimate == pytest.approx(took, rel=0.03)
-    assert found.tokens["completion"].estimate == pytest.approx(320, rel=0.1)
-    assert found.cost is not None
-    assert found.cost.estimate == pytest.approx((took + 10 * 320) / 1e6, rel=0.05)
+    assert estimate.tokens["completion"].estimate == pytest.approx(320, rel=0.1)
+    assert estimate.cost is not None
+    assert estimate.cost.estimate == pytest.approx((took + 10 * 320) / 1e6, rel=0.05)
     kinds = [(call.kind, call.planned, call.answered) for call in show_run(any_study, "j").calls]
     assert kinds == [("estimate", 30, 30), ("run", 160, 160)]
 
@@ -77,9 +77,9 @@ def test_an_engine_with_a_tokenizer_counts_the_rest_instead_of_guessing(
 
     monkeypatch.setattr(scripted, "start", counting)
     scripted.answer = staticmethod(counted)
-    found = judge_study(campaign, ScriptedSettings(name="j", estimate=5)).estimate
-    assert found is not None
-    prompt = found.tokens["prompt"]
+    estimate = judge_study(campaign, ScriptedSettings(name="j", estimate=5)).estimate
+    assert estimate is not None
+    prompt = estimate.tokens["prompt"]
     assert prompt.low == pytest.approx(prompt.estimate)
     judge_study(campaign, ScriptedSettings(name="j"))
     took = sum(counted(request.prompt).prompt_tokens or 0 for request in scripted.asked[5:])

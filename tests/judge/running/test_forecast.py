@@ -17,10 +17,10 @@ def test_the_ratio_estimate_by_hand() -> None:
 
     The error is 6 sqrt((1/2) / 3), and t with 2 degrees of freedom 4.30265.
     """
-    found = ratio_total([(10, 21), (20, 39), (30, 60)], 3, 60)
-    assert found.estimate == pytest.approx(120)
+    total = ratio_total([(10, 21), (20, 39), (30, 60)], 3, 60)
+    assert total.estimate == pytest.approx(120)
     reach = 4.302653 * 6 * sqrt(1 / 6)
-    assert (found.low, found.high) == (
+    assert (total.low, total.high) == (
         pytest.approx(120 - reach, abs=1e-4),
         pytest.approx(120 + reach, abs=1e-4),
     )
@@ -46,10 +46,10 @@ def test_the_interval_covers_what_it_says() -> None:
         sample = rng.choice(2000, 40, replace=False)
         left = np.setdiff1d(np.arange(2000), sample)
         pairs = list(zip(size[sample].tolist(), tokens[sample].tolist(), strict=True))
-        found = ratio_total(pairs, len(left), float(size[left].sum()))
-        assert found.low is not None
-        assert found.high is not None
-        covered += found.low <= tokens[left].sum() <= found.high
+        total = ratio_total(pairs, len(left), float(size[left].sum()))
+        assert total.low is not None
+        assert total.high is not None
+        covered += total.low <= tokens[left].sum() <= total.high
     assert covered / 900 > 0.915
 
 
@@ -85,20 +85,20 @@ def test_tokens_time_and_cost_of_the_rest() -> None:
     answer = Answer(
         "85", prompt_tokens=100, completion_tokens=2, cached_tokens=50, milliseconds=800.0
     )
-    found = forecast(
+    rest = forecast(
         [CountedAnswer(400, answer), CountedAnswer(400, answer)], 10, 4000, settings, at_once=4
     )
-    assert found is not None
-    assert {name: one.estimate for name, one in found.tokens.items()} == {
+    assert rest is not None
+    assert {name: total.estimate for name, total in rest.tokens.items()} == {
         "prompt": 1000,
         "completion": 20,
         "cached": 500,
     }
-    assert found.cached_share == 0.5
-    assert found.seconds == IntervalEstimate(2)
-    assert found.cost is not None
-    assert found.cost.estimate == pytest.approx((500 + 50 + 200) / 1e6)
-    text = "\n".join(found.lines())
+    assert rest.cached_share == 0.5
+    assert rest.seconds == IntervalEstimate(2)
+    assert rest.cost is not None
+    assert rest.cost.estimate == pytest.approx((500 + 50 + 200) / 1e6)
+    text = "\n".join(rest.lines())
     assert "prompt tokens: about 1,000 (1,000 to 1,000)" in text
     assert "time: about 2.0 s (if 4 are always under way at once)" in text
     # One answer of 400 bytes took 3 s from end to end: ten times as much takes 30 s.
@@ -114,12 +114,12 @@ def test_tokens_time_and_cost_of_the_rest() -> None:
 def test_what_was_not_counted_is_told_and_not_taken_for_0() -> None:
     settings = ScriptedSettings()
     counted = Answer("85", prompt_tokens=100)
-    found = forecast(
+    rest = forecast(
         [CountedAnswer(400, counted), CountedAnswer(400, Answer("85"))], 1, 400, settings
     )
-    assert found is not None
-    assert found.tokens == {"prompt": IntervalEstimate(100)}
-    assert found.seconds is None
-    assert found.cost is None
-    assert any("1 of 2 answers have no count of tokens" in line for line in found.lines())
+    assert rest is not None
+    assert rest.tokens == {"prompt": IntervalEstimate(100)}
+    assert rest.seconds is None
+    assert rest.cost is None
+    assert any("1 of 2 answers have no count of tokens" in line for line in rest.lines())
     assert forecast([CountedAnswer(400, Answer("85"))], 1, 400, settings) is None

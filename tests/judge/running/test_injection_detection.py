@@ -98,6 +98,6 @@ def _strings(tree: object) -> list[str]:
 
 def test_hardly_any_real_text_is_suspected(shared_data: Path) -> None:
     texts = real_texts(shared_data)
-    found = [text for text in texts if is_suspected(text, LABELS)]
+    suspected = [text for text in texts if is_suspected(text, LABELS)]
     assert len(texts) > 1000
-    assert len(found) <= 0.002 * len(texts), found[:5]
+    assert len(suspected) <= 0.002 * len(texts), suspected[:5]

@@ -205,13 +205,13 @@ def test_an_archive_and_a_backup_hold_them(judged: Study, tmp_path: Path) -> Non
 
 def test_a_dry_run_asks_and_stores_nothing(judged: Study, scripted: type[Scripted]) -> None:
     priced = SETTINGS.model_copy(update={"price": (1.0, 2.0), "engine": "scripted"})
-    found = preview_probes(judged, priced, ("length",), sample=3)
-    assert found.planned.prompts == {"length": 3 * 5 * 2}
-    assert found.cost is not None
-    assert found.cost > 0
+    previewed = preview_probes(judged, priced, ("length",), sample=3)
+    assert previewed.planned.prompts == {"length": 3 * 5 * 2}
+    assert previewed.cost is not None
+    assert previewed.cost > 0
     assert scripted.asked == []
     assert stored(judged) == []
-    assert any("Fewer than 30 queries" in line for line in found.lines())
+    assert any("Fewer than 30 queries" in line for line in previewed.lines())
 
 
 def test_the_command_probes_with_the_options_of_the_run(

@@ -46,8 +46,8 @@ def judged(tmp_path_factory: pytest.TempPathFactory, endpoint: TinyModel) -> Pat
 
 def words(folder: Path, endpoint: TinyModel, *more: str) -> list[str]:
     where = ["--base-url", endpoint.base_url, "--model", MODEL]
-    own = ["--kinds", KINDS, "--sample", str(SAMPLE), "--concurrency", str(CONCURRENCY)]
-    return [CCRS, "judge", "probe", str(folder), *where, *own, *more]
+    probe_options = ["--kinds", KINDS, "--sample", str(SAMPLE), "--concurrency", str(CONCURRENCY)]
+    return [CCRS, "judge", "probe", str(folder), *where, *probe_options, *more]
 
 
 def probed(folder: Path, endpoint: TinyModel, *more: str) -> subprocess.CompletedProcess[str]:
@@ -59,13 +59,13 @@ def probed(folder: Path, endpoint: TinyModel, *more: str) -> subprocess.Complete
 def rows(folder: Path) -> list[dict[str, Any]]:
     with closing(sqlite3.connect(f"file:{folder}/study.db?mode=ro", uri=True)) as database:
         database.row_factory = sqlite3.Row
-        found = database.execute(
+        cursor = database.execute(
             "SELECT * FROM probe_answer ORDER BY probe, response_id, construct_key, round"
         )
-        return [dict(row) for row in found]
+        return [dict(row) for row in cursor]
 
 
-def said(folder: Path) -> list[tuple[Any, ...]]:
+def stored_answers(folder: Path) -> list[tuple[Any, ...]]:
     names = ("probe", "round", "response_id", "construct_key", "value", "raw_answer", "prompt_hash")
     return [tuple(row[name] for name in names) for row in rows(folder)]
 
@@ -80,18 +80,18 @@ def whole(judged: Path, endpoint: TinyModel) -> Path:
 
 
 def test_the_same_prompt_gets_the_same_score_and_an_altered_one_need_not(whole: Path) -> None:
-    found = rows(whole)
+    asked = rows(whole)
     with closing(sqlite3.connect(f"file:{whole}/study.db?mode=ro", uri=True)) as database:
-        own = {
+        judged = {
             row[:2]: row[2]
             for row in database.execute("SELECT response_id, construct_key, value FROM judgment")
         }
-    again = [row for row in found if row["probe"] == "again"]
+    again = [row for row in asked if row["probe"] == "again"]
     assert again
-    assert all(row["value"] == own[row["response_id"], row["construct_key"]] for row in again)
-    altered = [row for row in found if row["kind"] == "injection" and row["value"] is not None]
-    assert any(row["value"] != own[row["response_id"], row["construct_key"]] for row in altered)
-    drift = [row for row in found if row["kind"] == "drift"]
+    assert all(row["value"] == judged[row["response_id"], row["construct_key"]] for row in again)
+    altered = [row for row in asked if row["kind"] == "injection" and row["value"] is not None]
+    assert any(row["value"] != judged[row["response_id"], row["construct_key"]] for row in altered)
+    drift = [row for row in asked if row["kind"] == "drift"]
     assert len(drift) == 10
     first, second = (
         {(r["response_id"], r["construct_key"]): r["value"] for r in drift if r["round"] == n}
@@ -99,7 +99,7 @@ def test_the_same_prompt_gets_the_same_score_and_an_altered_one_need_not(whole: 
     )
     assert first == second
     # What the injections say is seen in the prompts.
-    assert all("suspected_injection" in row["flags"] for row in found if row["kind"] == "injection")
+    assert all("suspected_injection" in row["flags"] for row in asked if row["kind"] == "injection")
 
 
 def test_a_killed_call_goes_on_to_the_same_end(
@@ -122,16 +122,16 @@ def test_a_killed_call_goes_on_to_the_same_end(
     resumed = probed(folder, endpoint)
     assert (resumed.returncode, resumed.stderr) == (0, "")
     assert f"Asked before: {kept - 10}" in resumed.stdout
-    assert said(folder) == said(whole)
+    assert stored_answers(folder) == stored_answers(whole)
 
 
 def test_a_dry_run_says_what_it_would_cost(whole: Path, judged: Path, endpoint: TinyModel) -> None:
     calls = endpoint.calls_when_quiet()
     shown = probed(judged, endpoint, "--dry-run", "--price", "1", "1", "--json")
     assert (shown.returncode, shown.stderr) == (0, "")
-    told = json.loads(shown.stdout)
-    assert sum(told["planned"]["prompts"].values()) == len(rows(whole)) - 10
-    assert told["cost"] > 0
+    previewed = json.loads(shown.stdout)
+    assert sum(previewed["planned"]["prompts"].values()) == len(rows(whole)) - 10
+    assert previewed["cost"] > 0
     assert endpoint.calls_when_quiet() == calls
 
 

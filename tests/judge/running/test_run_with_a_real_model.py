@@ -99,13 +99,13 @@ def prompts(example: Path) -> dict[tuple[int, str], str]:
         versions = study.construct_versions(connection)
     scope = Scope(metric, constructs, versions, 1)
     unbounded = Ready(Conditions("openai", "tiny-random"), TokenCount())
-    found = {
+    digests = {
         (response, request.construct_key): digest(request.prompt)
         for request in requests(study, places(study, ()), scope, 0, unbounded)
         for response in request.response_ids
     }
     study.close()
-    return found
+    return digests
 
 
 @pytest.fixture(scope="module")
@@ -237,9 +237,9 @@ def test_a_run_that_is_done_asks_nothing(judged: Path, endpoint: TinyModel, prom
 def test_a_dry_run_makes_no_call(example: Path, endpoint: TinyModel, tmp_path: Path) -> None:
     folder = copytree(example, tmp_path / "study")
     seen = endpoint.calls_when_quiet()
-    said = judge(folder, endpoint, "--dry-run")
-    assert (said.returncode, said.stderr) == (0, "")
-    assert f"Prompts to ask: {WHOLE - EMPTY}" in said.stdout
+    done = judge(folder, endpoint, "--dry-run")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"Prompts to ask: {WHOLE - EMPTY}" in done.stdout
     assert endpoint.calls_when_quiet() == seen
     assert judgments(folder) == []
 
@@ -247,8 +247,8 @@ def test_a_dry_run_makes_no_call(example: Path, endpoint: TinyModel, tmp_path: P
 def test_the_report_says_what_the_judge_is_worth(judged: Path, tmp_path: Path) -> None:
     folder, out = copytree(judged, tmp_path / "study"), tmp_path / "report"
     settings = folder / "study.toml"
-    told = f'\n[scorers."{MODEL}"]\nnote = "{NOTE}"\n'
-    settings.write_text(settings.read_text(encoding="utf-8") + told, encoding="utf-8")
+    scorer_settings = f'\n[scorers."{MODEL}"]\nnote = "{NOTE}"\n'
+    settings.write_text(settings.read_text(encoding="utf-8") + scorer_settings, encoding="utf-8")
     quick = ["--resamples", "200", "--no-verify"]
     done = subprocess.run(
         [CCRS, "report", str(folder), "--out", str(out), *quick],
@@ -272,8 +272,8 @@ def test_its_probabilities_make_a_second_scorer(
 ) -> None:
     folder = copytree(example, tmp_path / "study")
     more = ["--like-vllm"] if like_vllm else []
-    with running(model, tmp_path / "calls.jsonl", *more) as own:
-        done = judge(folder, own, "--limit", "60")
+    with running(model, tmp_path / "calls.jsonl", *more) as server:
+        done = judge(folder, server, "--limit", "60")
         assert (done.returncode, done.stderr) == (0, "")
     study = Study.open(folder)
     try:
@@ -308,12 +308,12 @@ def test_both_ways_of_asking_tell_the_same_probabilities(model: Path, tmp_path: 
         "temperature": 0,
         "logprobs": True,
     }
-    with running(model, tmp_path / "calls.jsonl", "--like-vllm") as own:
-        url = f"{own.base_url}/chat/completions"
-        _, tokens = ask(f"{own.base_url.removesuffix('/v1')}/tokenize", {"prompt": "85\n7"})
+    with running(model, tmp_path / "calls.jsonl", "--like-vllm") as server:
+        url = f"{server.base_url}/chat/completions"
+        _, tokens = ask(f"{server.base_url.removesuffix('/v1')}/tokenize", {"prompt": "85\n7"})
         assert len(tokens["tokens"]) == 3
         numbers = "\n".join(map(str, range(101)))
-        _, named = ask(f"{own.base_url.removesuffix('/v1')}/tokenize", {"prompt": numbers})
+        _, named = ask(f"{server.base_url.removesuffix('/v1')}/tokenize", {"prompt": numbers})
         ids = dict(zip(named["tokens"][::2], range(101), strict=True))
         _, likeliest = ask(url, {**plain, "top_logprobs": 20})
         asked = {"logprob_token_ids": list(ids), "return_tokens_as_token_ids": True}

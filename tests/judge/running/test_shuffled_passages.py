@@ -37,9 +37,9 @@ def ranks(order: tuple[int, ...]) -> list[int]:
 def test_an_order_is_a_permutation_that_seed_and_context_fix(
     passages: list[str], seed: int, context: bytes
 ) -> None:
-    found = shuffled(passages, seed, context)
-    assert sorted(found) == sorted(passages)
-    assert found == shuffled(passages, seed, context)
+    order = shuffled(passages, seed, context)
+    assert sorted(order) == sorted(passages)
+    assert order == shuffled(passages, seed, context)
 
 
 def test_every_order_comes_up_about_equally_often() -> None:
@@ -58,13 +58,13 @@ def test_a_context_has_one_order_and_a_seed_another(
     judge_study(shared, ScriptedSettings(name="ranked"))
     (plain,) = {tuple(ranks(o)) for o in orders([r.prompt for r in scripted.asked])}
     assert plain == tuple(range(8))
-    found = []
+    by_seed = []
     for seed in (0, 1):
         scripted.asked.clear()
         judge_study(shared, ScriptedSettings(name=f"seed {seed}", shuffle_passages=seed))
         (order,) = {tuple(ranks(o)) for o in orders([r.prompt for r in scripted.asked])}
-        found.append(order)
-    assert len({plain, *found}) == 3
+        by_seed.append(order)
+    assert len({plain, *by_seed}) == 3
 
 
 def test_it_belongs_to_the_run_and_the_shown_prompt_is_the_one_asked(
@@ -105,11 +105,11 @@ def test_a_preview_shows_the_shuffled_prompt_and_means_the_run_of_that_order(
 ) -> None:
     judge_study(shared, ScriptedSettings(name="ranked", model="m"))
     settings = ScriptedSettings(shuffle_passages=3, model="m")
-    found = preview(shared, settings)
-    assert found.run is None
+    previewed = preview(shared, settings)
+    assert previewed.run is None
     scripted.asked.clear()
     judge_study(shared, settings)
-    assert found.example in {request.prompt for request in scripted.asked}
+    assert previewed.example in {request.prompt for request in scripted.asked}
 
 
 GOLDEN = "86673aee95712c5a5bb07392229b8165074f4471930318f5e17c3dcda1555c65"

@@ -223,9 +223,9 @@ def test_the_option_takes_several_names_and_refuses_others(
     campaign: Study, scripted: type[Scripted]
 ) -> None:
     words = ["judge", str(campaign.folder), "--engine", "scripted", "--model", "m", "--json"]
-    told = CliRunner().invoke(cli, [*words, "--text-metrics", "EM, F1", "--text-metrics", "F1"])
-    assert told.exit_code == 0, told.output
-    assert set(json.loads(told.output)["text_metrics"]) == {"EM", "F1"}
+    result = CliRunner().invoke(cli, [*words, "--text-metrics", "EM, F1", "--text-metrics", "F1"])
+    assert result.exit_code == 0, result.output
+    assert set(json.loads(result.output)["text_metrics"]) == {"EM", "F1"}
     wrong = CliRunner().invoke(cli, [*words, "--text-metrics", "f1"])
     assert isinstance(wrong.exception, StudyError)
     assert "Unknown metric 'f1'" in str(wrong.exception)
@@ -263,8 +263,8 @@ def test_the_report_sweeps_each_metric(
         for e in json.loads((out / "report.json").read_text(encoding="utf-8"))["estimates"]
         if e["statistic"] == "ac_lambda_sweep"
     ]
-    found = {(*e["scorers"], e["params"]["match"]) for e in sweeps}
-    assert found == {(judge, match, match) for judge in ("m", "n") for match in ALL}
+    swept = {(*e["scorers"], e["params"]["match"]) for e in sweeps}
+    assert swept == {(judge, match, match) for judge in ("m", "n") for match in ALL}
     for match in ALL:
         measured = {
             e["params"]["measure"] for e in sweeps if e["params"]["match"] == match and e["value"]

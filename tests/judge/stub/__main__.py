@@ -40,8 +40,8 @@ def _arguments() -> argparse.Namespace:
 
 def _rules(options: argparse.Namespace) -> list[dict[str, Any]]:
     rules: list[dict[str, Any]] = [{"behaviour": name} for name in options.behaviour or []]
-    for given in options.option:
-        name, _, value = given.partition("=")
+    for option in options.option:
+        name, _, value = option.partition("=")
         rules[-1][name] = json.loads(value)
     return [*rules, *options.rules]
 

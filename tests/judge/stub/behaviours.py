@@ -318,7 +318,7 @@ def logprobs(seen: Seen, reply: Reply, *, form: str = "real", mass: float = 0.99
     choice["logprobs"] = {"content": content}
 
 
-_held: dict[bytes, float] = {}
+_cached_from: dict[bytes, float] = {}
 """Beginnings of prompts in a cache, and the moment from which they are found there."""
 
 
@@ -331,14 +331,14 @@ def caching(seen: Seen, reply: Reply, *, name: str = "", block: int = 512) -> No
     if reply.completion is None:
         return
     content, state = seen.prompt.encode(), blake2b(name.encode())
-    ready, found, still = seen.at + reply.delay, 0, True
+    ready, blocks, still = seen.at + reply.delay, 0, True
     for start in range(0, len(content) - block + 1, block):
         state.update(content[start : start + block])
         key = state.digest()
-        still = still and _held.get(key, math.inf) <= seen.at
-        found += still
-        _held[key] = min(ready, _held.get(key, math.inf))
-    cached = found * block // 4
+        still = still and _cached_from.get(key, math.inf) <= seen.at
+        blocks += still
+        _cached_from[key] = min(ready, _cached_from.get(key, math.inf))
+    cached = blocks * block // 4
     reply.completion["usage"]["prompt_tokens_details"] = {"cached_tokens": cached}
 
 

@@ -28,7 +28,7 @@ class Connection(asyncio.Protocol):
 
     def __init__(self, taker: Taker) -> None:
         self._taker = taker
-        self._held = bytearray()
+        self._received = bytearray()
         self._needed = 0
         self._busy = False
         self._gone: Callable[[], None] | None = None
@@ -52,17 +52,17 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Take the requests that are whole."""
-        self._held += data
-        while not self._busy and self._held and len(self._held) >= self._needed:
-            end = self._held.find(b"\r\n\r\n")
+        self._received += data
+        while not self._busy and self._received and len(self._received) >= self._needed:
+            end = self._received.find(b"\r\n\r\n")
             if end < 0:
                 return
-            first, headers = _head(self._held[:end])
+            first, headers = _head(self._received[:end])
             self._needed = end + 4 + int(headers.get("content-length", 0))
-            if len(self._held) < self._needed:
+            if len(self._received) < self._needed:
                 return
-            body = bytes(self._held[end + 4 : self._needed])
-            del self._held[: self._needed]
+            body = bytes(self._received[end + 4 : self._needed])
+            del self._received[: self._needed]
             self._needed = 0
             self._busy = True
             method, path, _ = first.split(" ")
@@ -92,7 +92,7 @@ class Connection(asyncio.Protocol):
             self._transport.close()
             return
         self._transport.write(head + body)
-        if late and self._held:
+        if late and self._received:
             self.data_received(b"")
 
 

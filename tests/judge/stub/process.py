@@ -41,10 +41,10 @@ class Log:
 
     def times_asked(self) -> dict[str, int]:
         """Return how often each prompt of the paper came, by its digest."""
-        found: dict[str, int] = {}
+        times: dict[str, int] = {}
         for request in self.judged:
-            found[request["prompt"]] = found.get(request["prompt"], 0) + 1
-        return found
+            times[request["prompt"]] = times.get(request["prompt"], 0) + 1
+        return times
 
 
 @dataclass(frozen=True)
@@ -65,10 +65,10 @@ class Stub:
         >>> stub.behave("throttled", wait=0.2, when={"first": 3})     # doctest: +SKIP
         >>> stub.behave("rejects_max_tokens", "reasoning", needs=400) # doctest: +SKIP
         """
-        told = [{"behaviour": rule} if isinstance(rule, str) else dict(rule) for rule in rules]
+        listed = [{"behaviour": rule} if isinstance(rule, str) else dict(rule) for rule in rules]
         if options:
-            told[-1].update(options)
-        self._control("POST", "mode", {"rules": told})
+            listed[-1].update(options)
+        self._control("POST", "mode", {"rules": listed})
 
     def forget(self) -> None:
         """Begin a new log."""

@@ -23,14 +23,14 @@ CONDITIONS = {
 class Rule:
     """A behaviour, and when."""
 
-    def __init__(self, told: dict[str, Any]) -> None:
-        name = told.get("behaviour")
+    def __init__(self, settings: dict[str, Any]) -> None:
+        name = settings.get("behaviour")
         if name not in BEHAVIOURS:
             raise ValueError(f"no behaviour {name!r}; there are {', '.join(BEHAVIOURS)}")
         self._behaviour = BEHAVIOURS[name]
-        self._options = options_of(told)
+        self._options = options_of(settings)
         inspect.signature(self._behaviour).bind(None, None, **self._options)
-        self._when: dict[str, Any] = dict(told.get("when") or {})
+        self._when: dict[str, Any] = dict(settings.get("when") or {})
         unknown = set(self._when) - set(CONDITIONS)
         if unknown:
             raise ValueError(f"no condition {unknown}; there are {', '.join(CONDITIONS)}")
@@ -74,12 +74,12 @@ def _is_meant(seen: Seen, when: dict[str, Any]) -> bool:
 class Mode:
     """What the endpoint does from now on: its rules, in their order, and whether it is up."""
 
-    def __init__(self, told: Sequence[dict[str, Any]] = ()) -> None:
-        whole = {rule["behaviour"]: rule for rule in told if rule["behaviour"] in OF_THE_WHOLE}
+    def __init__(self, rules: Sequence[dict[str, Any]] = ()) -> None:
+        whole = {rule["behaviour"]: rule for rule in rules if rule["behaviour"] in OF_THE_WHOLE}
         self.lists_models = "no_models" not in whole
         self.is_down = "down" in whole
         self.flaps: float | None = None
         """Seconds that it is down, and then up."""
         if "flapping" in whole:
             self.flaps = float(whole["flapping"].get("period", 1.0))
-        self.rules = [Rule(rule) for rule in told if rule["behaviour"] not in OF_THE_WHOLE]
+        self.rules = [Rule(rule) for rule in rules if rule["behaviour"] not in OF_THE_WHOLE]

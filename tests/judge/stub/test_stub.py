@@ -59,8 +59,8 @@ def content(body: bytes) -> str:
 
 def test_the_score_is_a_function_of_the_prompt(stub: Stub) -> None:
     prompts = [another(number) for number in range(300)]
-    given = [content(ask(stub, prompt)[2]) for prompt in prompts[:20]]
-    assert given == [str(stub.score(prompt)) for prompt in prompts[:20]]
+    scores = [content(ask(stub, prompt)[2]) for prompt in prompts[:20]]
+    assert scores == [str(stub.score(prompt)) for prompt in prompts[:20]]
     assert len({stub.score(prompt) for prompt in prompts}) > 80
 
 

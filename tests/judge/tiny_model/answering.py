@@ -83,7 +83,7 @@ def _probabilities(body: dict[str, Any]) -> tuple[int | None, tuple[int, ...]]:
     if not isinstance(wanted, bool) or type(most) is not int or not 0 <= most <= MOST_ALTERNATIVES:
         message = f"top_logprobs is from 0 to {MOST_ALTERNATIVES}."
         raise RefusedError(400, "invalid_value", message, "top_logprobs")
-    if not isinstance(token_ids, list) or not all(type(one) is int for one in token_ids):
+    if not isinstance(token_ids, list) or not all(type(token) is int for token in token_ids):
         raise RefusedError(400, "invalid_value", "Give numbers of tokens.", "logprob_token_ids")
     if (most or token_ids) and not wanted:
         message = "logprobs must be set to true."
@@ -98,7 +98,7 @@ def is_message(message: Any) -> bool:
     )
 
 
-class Said(NamedTuple):
+class Completion(NamedTuple):
     """An answer, with the reason why it ended and its counts of tokens."""
 
     text: str
@@ -118,7 +118,7 @@ class Judge:
         self.window = int(self._model.config.max_position_embeddings)
         self._lock = threading.Lock()
 
-    def answer(self, asked: Asked) -> Said:
+    def answer(self, asked: Asked) -> Completion:
         """Answer a prompt, or raise `RefusedError` where it is too long."""
         with self._lock, torch.inference_mode():
             prompt = self._words.apply_chat_template(
@@ -150,30 +150,34 @@ class Judge:
             )
             answer = made.sequences[0, size:]
             text = self._words.decode(answer, skip_special_tokens=True)
-            told = None if asked.alternatives is None else self._told(asked, answer, made.logits)
+            alternatives = (
+                None
+                if asked.alternatives is None
+                else self._alternatives(asked, answer, made.logits)
+            )
         ended = "stop" if int(answer[-1]) == end else "length"
-        return Said(text, ended, size, len(answer), told)
+        return Completion(text, ended, size, len(answer), alternatives)
 
     def tokens(self, text: str) -> list[int]:
         """Return the numbers of a text's tokens."""
         return list(self._words.encode(text, add_special_tokens=False))
 
-    def _told(self, asked: Asked, answer: Any, logits: Any) -> list[dict[str, Any]]:
+    def _alternatives(self, asked: Asked, answer: Any, logits: Any) -> list[dict[str, Any]]:
         """Return each token of an answer with its alternatives, the end of the turn left out."""
-        found = []
+        tokens = []
         for token, row in zip(answer.tolist(), logits, strict=True):
             logprobs = torch.log_softmax(row[0].float(), dim=-1)
             likeliest = torch.topk(logprobs, asked.alternatives or 0).indices.tolist()
             chosen = [token, *asked.token_ids] if asked.token_ids else likeliest
             if token == self._words.eos_token_id:
                 continue
-            found.append(
+            tokens.append(
                 {
                     **self._entry(token, logprobs, asked),
-                    "top_logprobs": [self._entry(one, logprobs, asked) for one in chosen],
+                    "top_logprobs": [self._entry(other, logprobs, asked) for other in chosen],
                 }
             )
-        return found
+        return tokens
 
     def _entry(self, token: int, logprobs: Any, asked: Asked) -> dict[str, Any]:
         text = self._words.decode([token])

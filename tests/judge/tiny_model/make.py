@@ -44,12 +44,12 @@ def texts() -> list[str]:
     Both hardly ever change, and with them the model's answers.
     """
     lines = (ROOT / "data/example/responses.jsonl").read_text(encoding="utf-8").splitlines()
-    found = []
+    collected = []
     for line in lines:
         row = json.loads(line)
-        found += [row["query"], row["response"], *row["passages"], *row["references"]]
+        collected += [row["query"], row["response"], *row["passages"], *row["references"]]
     prompts = sorted((ROOT / "judge/prompts/versions/ccrs-paper-v1").glob("*.txt"))
-    return found + [prompt.read_text(encoding="utf-8") for prompt in prompts]
+    return collected + [prompt.read_text(encoding="utf-8") for prompt in prompts]
 
 
 def tokenizer(*, whole_numbers: bool = True) -> PreTrainedTokenizerFast:
@@ -116,12 +116,12 @@ def model(words: PreTrainedTokenizerFast, head: int | None = None) -> LlamaForCa
         )
     ).eval()
     numbers = words.convert_tokens_to_ids([str(number) for number in range(101)])
-    said, output = made.get_input_embeddings().weight, made.get_output_embeddings().weight
+    embeddings, output = made.get_input_embeddings().weight, made.get_output_embeddings().weight
     with torch.no_grad():
         output[numbers] *= LOUDER
         # The last coordinate is written by the embeddings of the numbers alone ...
-        said[:, -1] = 0
-        said[numbers, -1] = said.std() * said.shape[1] ** 0.5
+        embeddings[:, -1] = 0
+        embeddings[numbers, -1] = embeddings.std() * embeddings.shape[1] ** 0.5
         for layer in made.model.layers:
             layer.self_attn.o_proj.weight[-1] = 0
             layer.mlp.down_proj.weight[-1] = 0

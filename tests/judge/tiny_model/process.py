@@ -90,14 +90,14 @@ def running(model: Path, log: Path, *more: str) -> Iterator[TinyModel]:
     command = [model_python(), "-m", "tests.judge.tiny_model.server", str(model)]
     errors = log.with_suffix(".err")
     with (
-        errors.open("w", encoding="utf-8") as said,
+        errors.open("w", encoding="utf-8") as error_file,
         subprocess.Popen(
             [*command, "--name", MODEL, "--log", str(log), "--end-with-input", *more],
             cwd=ROOT,
             env={**os.environ, **_ENVIRONMENT},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=said,
+            stderr=error_file,
             text=True,
         ) as process,
     ):

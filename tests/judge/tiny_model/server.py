@@ -75,7 +75,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Tell the health, or the models."""
-        self._reply(None, self._told)
+        self._reply(None, self._state)
 
     def do_POST(self) -> None:
         """Answer a prompt."""
@@ -100,7 +100,7 @@ class Handler(BaseHTTPRequestHandler):
             self.server.log.ended(number, status)
         self._send(status, json.dumps(body).encode())
 
-    def _told(self) -> dict[str, Any]:
+    def _state(self) -> dict[str, Any]:
         if self.path == "/health":
             return {"status": "ok"}
         if self.path != "/v1/models":
@@ -113,20 +113,20 @@ class Handler(BaseHTTPRequestHandler):
     def _completion(self, body: Any) -> dict[str, Any]:
         if self.path != "/v1/chat/completions":
             raise RefusedError(404, "not_found", f"No such path: {self.path}")
-        said = self.server.judge.answer(Asked.checked(body, self.server.name))
-        message = {"role": "assistant", "content": said.text}
-        told = None if said.logprobs is None else {"content": said.logprobs}
-        choice = {"index": 0, "message": message, "finish_reason": said.finish_reason}
+        completion = self.server.judge.answer(Asked.checked(body, self.server.name))
+        message = {"role": "assistant", "content": completion.text}
+        logprobs = None if completion.logprobs is None else {"content": completion.logprobs}
+        choice = {"index": 0, "message": message, "finish_reason": completion.finish_reason}
         return {
             "id": f"chatcmpl-{time.time_ns()}",
             "object": "chat.completion",
             "created": int(time.time()),
             "model": self.server.name,
-            "choices": [{**choice, "logprobs": told}],
+            "choices": [{**choice, "logprobs": logprobs}],
             "usage": {
-                "prompt_tokens": said.prompt_tokens,
-                "completion_tokens": said.completion_tokens,
-                "total_tokens": said.prompt_tokens + said.completion_tokens,
+                "prompt_tokens": completion.prompt_tokens,
+                "completion_tokens": completion.completion_tokens,
+                "total_tokens": completion.prompt_tokens + completion.completion_tokens,
             },
         }
 
@@ -175,11 +175,13 @@ def main() -> None:
         action="store_true",
         help="take vLLM's logprob_token_ids, and tell tokens at /tokenize",
     )
-    given = parser.parse_args()
-    if given.end_with_input:
+    options = parser.parse_args()
+    if options.end_with_input:
         threading.Thread(target=_end_with_input, daemon=True).start()
-    judge = Judge(given.folder)
-    server = Server(given.port, judge, given.name, Log(given.log), like_vllm=given.like_vllm)
+    judge = Judge(options.folder)
+    server = Server(
+        options.port, judge, options.name, Log(options.log), like_vllm=options.like_vllm
+    )
     print(f"http://127.0.0.1:{server.server_address[1]}/v1", flush=True)
     server.serve_forever()
 

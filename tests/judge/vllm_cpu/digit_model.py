@@ -40,13 +40,13 @@ def main(folder: Path) -> None:
         )
     ).eval()
     digits = words.convert_tokens_to_ids([str(digit) for digit in range(10)])
-    said, output = made.get_input_embeddings().weight, made.get_output_embeddings().weight
+    embeddings, output = made.get_input_embeddings().weight, made.get_output_embeddings().weight
     with torch.no_grad():
         # As large as all the other coordinates together.
-        loud = float(said.std()) * said.shape[1] ** 0.5
-        said[:, -2:] = 0
-        said[:, -2] = loud
-        said[digits, -1] = loud
+        loud = float(embeddings.std()) * embeddings.shape[1] ** 0.5
+        embeddings[:, -2:] = 0
+        embeddings[:, -2] = loud
+        embeddings[digits, -1] = loud
         for layer in made.model.layers:
             layer.self_attn.o_proj.weight[-2:] = 0
             layer.mlp.down_proj.weight[-2:] = 0

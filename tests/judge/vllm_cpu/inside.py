@@ -72,45 +72,51 @@ class Spied:
         self._engine.add_request(name, prompt, sampling)
 
     def step(self) -> list[Any]:
-        found = list(self._engine.step())
-        self._open -= sum(output.finished for output in found)
-        return found
+        outputs = list(self._engine.step())
+        self._open -= sum(output.finished for output in outputs)
+        return outputs
 
 
-def judged(loaded: LoadedModel, folder: Path, rows: Callable[[Study], None], **given: Any) -> Any:
+def judged(loaded: LoadedModel, folder: Path, rows: Callable[[Study], None], **options: Any) -> Any:
     """Judge a small study with an engine that is loaded already; return what came of it."""
     study = Study.create(folder, SETTINGS)
     rows(study)
     loaded.engine.reset_prefix_cache()
     spied = Spied(loaded.engine)
-    settings = VLLMSettings(model="tiny", **given)
+    settings = VLLMSettings(model="tiny", **options)
     real, engine_module.load = (
         engine_module.load,
         lambda _: replace(loaded, engine=spied, cleanup=spied),
     )
     try:
         outcome = judge_study(study, settings)
-        said: Any = {"notes": outcome.notes, "missing": outcome.missing}
+        result: Any = {"notes": outcome.notes, "missing": outcome.missing}
     except RunStoppedError as error:
-        said = {"stopped": str(error)}
+        result = {"stopped": str(error)}
     except StudyError as error:
-        said = {"refused": str(error)}
+        result = {"refused": str(error)}
     finally:
         engine_module.load = real
     j = table(Judgment)
     with study.read() as connection:
-        told = (j.c.construct_key, j.c.value, j.c.raw_answer, j.c.distribution, j.c.prompt_tokens)
-        said["rows"] = [
-            list(row) for row in connection.execute(j.select().with_only_columns(*told))
+        columns = (
+            j.c.construct_key,
+            j.c.value,
+            j.c.raw_answer,
+            j.c.distribution,
+            j.c.prompt_tokens,
+        )
+        result["rows"] = [
+            list(row) for row in connection.execute(j.select().with_only_columns(*columns))
         ]
     study.close()
-    return {**said, "asked": spied.asked, "most": spied.most}
+    return {**result, "asked": spied.asked, "most": spied.most}
 
 
 def hostile(study: Study) -> None:
     """Store responses that name control tokens."""
-    given = {"query_id": "q", "query": "Is it so?", "references": ["Yes."], "passages": [HOSTILE]}
-    store(study, *({**given, "system": name, "response": f"{name}. {HOSTILE}"} for name in "ABC"))
+    shared = {"query_id": "q", "query": "Is it so?", "references": ["Yes."], "passages": [HOSTILE]}
+    store(study, *({**shared, "system": name, "response": f"{name}. {HOSTILE}"} for name in "ABC"))
 
 
 def long(study: Study) -> None:
@@ -140,7 +146,7 @@ def distributions(loaded: LoadedModel, folder: Path) -> list[dict[str, Any]]:
     slow = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
     return [
         {
-            "said": answers[key].text,
+            "answer": answers[key].text,
             "engine": answers[key].distribution,
             "exhaustive": exhaustive(slow, loaded, question),
         }
@@ -155,7 +161,7 @@ def exhaustive(slow: Any, loaded: LoadedModel, question: str) -> dict[str, float
     tokenizer = loaded.layout.tokenizer
     digits = [tokenizer.convert_tokens_to_ids(str(digit)) for digit in range(10)]
     by_digit = len(tokenizer.encode("85", add_special_tokens=False)) > 1
-    found = {}
+    exhaustive_shares = {}
     for score in range(101):
         tokens = tokenizer.encode(str(score), add_special_tokens=False)
         shares = torch.softmax(slow(torch.tensor([start + tokens])).logits[0].double(), -1)
@@ -164,8 +170,8 @@ def exhaustive(slow: Any, loaded: LoadedModel, question: str) -> dict[str, float
             share *= float(shares[len(start) + number - 1, token])
         if by_digit and score in {*range(1, 11)}:
             share *= 1 - float(shares[len(start) + len(tokens) - 1, digits].sum())
-        found[str(score)] = share
-    return found
+        exhaustive_shares[str(score)] = share
+    return exhaustive_shares
 
 
 def main(whole: Path, by_digit: Path, out: Path) -> None:
@@ -175,8 +181,8 @@ def main(whole: Path, by_digit: Path, out: Path) -> None:
     def folder() -> Path:
         return out / f"study-{next(numbers)}"
 
-    def say(what: str, found: Any) -> None:
-        (out / f"{what}.json").write_text(json.dumps(found), encoding="utf-8")
+    def say(what: str, result: Any) -> None:
+        (out / f"{what}.json").write_text(json.dumps(result), encoding="utf-8")
 
     try:
         model(whole, max_num_seq=3)

@@ -48,8 +48,8 @@ def tiny(folder: Path) -> Path:
 def command(folder: Path, model: Path, *more: str) -> list[str]:
     """Return the command that judges a study with the model."""
     start = [vllm_python(), "-c", "from study.cli.root import main; main()"]
-    given = ["--engine", "vllm", "--model", str(model), "--window", "8192"]
-    return [*start, "judge", str(folder), *given, *more]
+    options = ["--engine", "vllm", "--model", str(model), "--window", "8192"]
+    return [*start, "judge", str(folder), *options, *more]
 
 
 def environment() -> dict[str, str]:

@@ -24,7 +24,7 @@ WHOLE = 116 * 5
 CCRS = str(Path(sys.executable).with_name("ccrs"))
 
 
-def told(folder: Path) -> list[tuple[Any, ...]]:
+def stored_judgments(folder: Path) -> list[tuple[Any, ...]]:
     """Return what each judgment says, the probabilities to the last bit, in a stable order."""
     names = (
         "response_key",
@@ -62,9 +62,9 @@ def killed_midway(
                 process.kill()
         if victim:
             direct = psutil.Process(process.pid).children()
-            next(one for one in direct if victim in " ".join(one.cmdline())).kill()
-        said = process.communicate(timeout=120)[0] if victim else ""
-    return count(folder), said, [one.pid for one in began]
+            next(child for child in direct if victim in " ".join(child.cmdline())).kill()
+        output = process.communicate(timeout=120)[0] if victim else ""
+    return count(folder), output, [child.pid for child in began]
 
 
 @pytest.fixture(scope="module")
@@ -90,8 +90,8 @@ class Twice:
     folder: Path
     stored: int
     """Judgments on disk when a process of the second run had been killed."""
-    said: str
-    """What the run said then."""
+    output: str
+    """What the run printed then."""
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +108,7 @@ def judged(example: Path, model: Path) -> Path:
 @pytest.fixture(scope="module")
 def tiny(judged: Path) -> list[tuple[Any, ...]]:
     """Return what that run says."""
-    return told(judged)
+    return stored_judgments(judged)
 
 
 @pytest.fixture(scope="module")
@@ -121,11 +121,11 @@ def twice(judged: Path, model: Path, tiny: list[tuple[Any, ...]]) -> Twice:
     folder = copytree(judged, judged.with_name("twice"))
     words = ("--prompts", "ccrs-context-first-v1", "--repeats", "2", "--name", "first")
     both = command(folder, model, *words, "--processes", "2")
-    stored, said, _ = killed_midway(both, folder, WHOLE + WHOLE // 3, "spawn_main")
+    stored, output, _ = killed_midway(both, folder, WHOLE + WHOLE // 3, "spawn_main")
     done = judge(folder, model, *words)
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"{3 * WHOLE - stored} judgments of the run 'first' were stored" in done.stdout
-    return Twice(folder, stored, said)
+    return Twice(folder, stored, output)
 
 
 def test_every_response_is_judged_and_the_run_says_under_what(
@@ -162,7 +162,7 @@ def test_scores_from_the_distribution_are_a_scorer_of_their_own(
 ) -> None:
     shares = [json.loads(row[8]) for row in tiny if row[8] and row[8] != "null"]
     assert len(shares) >= 0.95 * (WHOLE - 5)
-    assert all(0.5 < sum(one.values()) <= 1 + 1e-6 for one in shares)
+    assert all(0.5 < sum(distribution.values()) <= 1 + 1e-6 for distribution in shares)
     study = Study.open(twice.folder)
     scores = study.score_table()
     study.close()
@@ -180,14 +180,14 @@ def test_scores_from_the_distribution_are_a_scorer_of_their_own(
     )
     assert (done.returncode, done.stderr) == (0, "")
     written = json.loads((out / "report.json").read_text(encoding="utf-8"))
-    assert names <= {name for one in written["estimates"] for name in one["scorers"]}
+    assert names <= {name for estimate in written["estimates"] for name in estimate["scorers"]}
 
 
 def test_a_repeat_says_the_same(twice: Twice) -> None:
     rows = judgments(twice.folder)
     assert len(rows) == 3 * WHOLE
     (run,) = {row["run_id"] for row in rows if row["repeat"] == 1}
-    said = [
+    repeats = [
         {
             (row["response_key"], row["construct_key"]): (row["raw_answer"], row["distribution"])
             for row in rows
@@ -195,11 +195,11 @@ def test_a_repeat_says_the_same(twice: Twice) -> None:
         }
         for repeat in (0, 1)
     ]
-    assert said[0] == said[1]
+    assert repeats[0] == repeats[1]
 
 
 def test_the_end_of_one_of_two_processes_is_said_and_loses_nothing(twice: Twice) -> None:
-    assert "of 2 has ended by signal 9. All answers so far are stored" in twice.said
+    assert "of 2 has ended by signal 9. All answers so far are stored" in twice.output
     assert WHOLE < twice.stored < 3 * WHOLE
     assert {row["attempt"] for row in judgments(twice.folder)} == {1}
 
@@ -220,5 +220,5 @@ def test_a_killed_run_goes_on_in_two_processes_to_the_same_bits(
     assert resumed.returncode == 0, resumed.stdout + resumed.stderr
     assert f"{WHOLE - stored} judgments of the run 'tiny' were stored" in resumed.stdout
     assert "Drift, round 1: 5 prompts were asked." in resumed.stdout
-    assert told(folder) == tiny
+    assert stored_judgments(folder) == tiny
     assert {row["attempt"] for row in judgments(folder)} == {1}

@@ -48,14 +48,14 @@ def test_places_are_given_in_turn_and_none_is_lost_to_a_cancelled_one() -> None:
         limit = ConcurrencyLimit(1)
         seen = []
 
-        async def one(name: str) -> None:
+        async def caller(name: str) -> None:
             await limit.acquire()
             seen.append(name)
             await asyncio.sleep(0)
             limit.release()
 
         await limit.acquire()
-        a, b, c = (asyncio.create_task(one(name)) for name in "abc")
+        a, b, c = (asyncio.create_task(caller(name)) for name in "abc")
         await asyncio.sleep(0)
         limit.release()
         a.cancel()  # its turn has just been given
