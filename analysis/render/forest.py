@@ -21,6 +21,7 @@ from analysis.render.drawing import (
     head,
     name_rows,
 )
+from analysis.render.formatting import with_minus
 from analysis.render.panels import WIDTH
 
 
@@ -108,7 +109,7 @@ def forest(
         axes.locator_params(axis="x", nbins=5)
         form = style.form
         if form is not None:
-            axes.xaxis.set_major_formatter(lambda value, _: form(value).replace("-", "−"))
+            axes.xaxis.set_major_formatter(lambda value, _: with_minus(form(value)))
         # Aligned right, the words may reach below the names of the rows.
         axes.set_xlabel(style.xlabel, loc="right")
         if style.sides:

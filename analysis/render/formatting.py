@@ -62,6 +62,14 @@ def amount(value: float, scale: Scale | None, sided_values: Iterable[float] = ()
     return f"{text} point" if text.lstrip("-") == "1" else f"{text} points"
 
 
+def with_minus(text: str) -> str:
+    """The text of numbers with minus signs in place of hyphens, for a drawing.
+
+    The page sets them in its own texts; a name may have hyphens, so it stays outside.
+    """
+    return text.replace("-", "−")
+
+
 def on_scale(scale: Scale | None) -> str:
     """'on a scale from 0 to 1' for a scale on which points are not informative, else ''."""
     narrow = scale is not None and scale.width < 3

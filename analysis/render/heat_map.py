@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from analysis.render.drawing import ACCENT, INK, MUTED, RULE, Drawing, as_svg, canvas, head
-from analysis.render.formatting import correlation
+from analysis.render.formatting import correlation, with_minus
 from analysis.render.labels import told_apart
 
 #: Inches of a cell, and of the room for a character of a row's name.
@@ -66,7 +66,7 @@ def heat_map(
                     zorder=3 if marked else 2,
                 )
             )  # fmt: skip
-            text = "1" if on_diagonal else "—" if np.isnan(r) else correlation(r).replace("-", "−")
+            text = "1" if on_diagonal else "—" if np.isnan(r) else with_minus(correlation(r))
             color, weight = MUTED if on_diagonal else INK, "bold" if marked else "normal"
             axes.text(
                 j, i, text, ha="center", va="center", size=7, zorder=4, color=color, weight=weight
@@ -91,5 +91,6 @@ def heat_map(
 def described(names: Sequence[tuple[str, str]], values: Sequence[float]) -> str:
     """The same in words: 'CC and QR .41; CC and ID .20'."""
     return "; ".join(
-        f"{a} and {b} {correlation(value)}" for (a, b), value in zip(names, values, strict=True)
+        f"{a} and {b} {with_minus(correlation(value))}"
+        for (a, b), value in zip(names, values, strict=True)
     )

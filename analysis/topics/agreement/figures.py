@@ -11,7 +11,7 @@ from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate, to_frame
 from analysis.render.drawing import ACCENT, INK, MUTED, SOFT, Drawing, Figure, as_svg, canvas, head
 from analysis.render.forest import ForestStyle, Mark, forest, symmetrical
-from analysis.render.formatting import between, correlation, points
+from analysis.render.formatting import between, correlation, points, with_minus
 from analysis.render.labels import shortened
 from analysis.render.panels import HEIGHT, WIDTH, Panel, left_out, panels, several_scorers
 from analysis.topics.agreement.absolute_agreement import LIMITS
@@ -100,7 +100,7 @@ def _correlations(analysis: Analysis, panel: Panel) -> str:
             "pearson", construct=panel.construct, scorer=panel.scorer, scope=scope
         )
         if r is not None and r.defined and "on" not in r.params:
-            parts.append(f"{correlation(r.value).replace('-', '−')} {name}")
+            parts.append(f"{with_minus(correlation(r.value))} {name}")
     return f"{analysis.headings['pearson']} {', '.join(parts)}" if parts else ""
 
 
@@ -186,7 +186,7 @@ def _draw_bland_altman(
         adjudicated = analysis.options.reference == "adjudicated"
         axes.set_xlabel(f"mean of {panel.kind} and {'reference' if adjudicated else 'people'}")
         axes.set_ylabel(f"{panel.kind} minus {'reference' if adjudicated else 'people'}")
-        low, bias, high = (points(e.value, scale) for e in limits)
+        low, bias, high = (with_minus(points(e.value, scale)) for e in limits)
         values = f"bias {bias}, limits {low} to {high}"
         head(figure, panel.construct, panel.scorer if several else "", values)
         name = f"{panel.construct}, {panel.scorer}" if several else panel.construct
@@ -272,4 +272,4 @@ def _label(names: Sequence[str]) -> str:
 
 
 def _stated(estimate: Estimate) -> str:
-    return f"{correlation(estimate.value)} {between(estimate)}".replace("-", "−")
+    return with_minus(f"{correlation(estimate.value)} {between(estimate)}")

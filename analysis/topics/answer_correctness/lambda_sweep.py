@@ -13,7 +13,7 @@ from analysis.core.context import Context
 from analysis.core.estimates import Estimate, to_frame
 from analysis.core.pairs import Scope
 from analysis.render.drawing import ACCENT, INK, MUTED, RULE, Drawing, Figure, as_svg, canvas, head
-from analysis.render.formatting import correlation
+from analysis.render.formatting import correlation, with_minus
 from analysis.render.panels import HEIGHT, JUDGES_DRAWN, WIDTH
 from analysis.statistics.agreement.association import association
 from analysis.statistics.answer_correctness import composed_ac
@@ -166,14 +166,14 @@ def _draw(analysis: Analysis, scorers: tuple[str, ...], rows: list[Estimate], ke
                 x, y, color=color, linestyle=line, marker=marker, markersize=3, linewidth=1,
                 label=name,
             )  # fmt: skip
-            ends = f"{correlation(y[0])} at lambda {x[0]:g}, {correlation(y[-1])} at {x[-1]:g}"
-            descriptions.append(f"{name} {ends}")
+            first, last = (with_minus(correlation(y[at])) for at in (0, -1))
+            descriptions.append(f"{name} {first} at lambda {x[0]:g}, {last} at {x[-1]:g}")
         axes.set_xlim(-0.03, 1.03)
         axes.set_ylim(low - 0.04, 1.04)
         axes.grid(color=RULE, linewidth=0.4)
         axes.set_axisbelow(True)
         axes.set_xlabel("lambda, the weight of the match")
-        axes.yaxis.set_major_formatter(lambda value, _: correlation(value).replace("-", "−"))
+        axes.yaxis.set_major_formatter(lambda value, _: with_minus(correlation(value)))
         head(figure, f"AC, {match}", judge)
         figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=7)
         return as_svg(

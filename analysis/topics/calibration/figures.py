@@ -12,7 +12,7 @@ from analysis.core.estimates import Estimate, to_frame
 from analysis.core.scales import Scale
 from analysis.render.drawing import ACCENT, INK, MUTED, RULE, Drawing, Figure, as_svg, canvas, head
 from analysis.render.forest import ForestStyle, Mark, forest, reach_of
-from analysis.render.formatting import on_scale, points
+from analysis.render.formatting import on_scale, points, with_minus
 from analysis.render.labels import told_apart
 from analysis.render.panels import HEIGHT, JUDGES_DRAWN, WIDTH, left_out
 
@@ -95,7 +95,7 @@ def _draw(
     scale = analysis.context.human_scale(construct)
     name = f"{construct}, {scorer}" if several else construct
     unit = on_scale(scale).removeprefix("on a ").replace("scale from", "scale") or "points"
-    values = "; ".join(f"{row.systems[0]} {points(row.value, scale)}" for row in rows)
+    values = "; ".join(f"{row.systems[0]} {with_minus(points(row.value, scale))}" for row in rows)
     return forest(
         key,
         f"{name}: bias by system",
@@ -199,7 +199,8 @@ def _draw_curve(
         axes.set_ylabel(curve.labels[1])
         first, second = curve.words
         values = "; ".join(
-            f"{first} {points(at, scale)}, {second} {points(e.value, scale)}"
+            f"{first} {with_minus(points(at, scale))}, "
+            f"{second} {with_minus(points(e.value, scale))}"
             for at, e in zip(x, bins, strict=True)
         )
         return as_svg(figure, key, f"{construct}, {scorer}: {curve.title}", f"{values}.")

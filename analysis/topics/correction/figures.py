@@ -10,7 +10,7 @@ from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate, to_frame
 from analysis.render.drawing import ACCENT, INK, MUTED, Drawing, Figure
 from analysis.render.forest import ForestStyle, Mark, forest
-from analysis.render.formatting import correlation, points
+from analysis.render.formatting import correlation, points, with_minus
 from analysis.render.labels import shortened
 from analysis.render.panels import JUDGES_DRAWN
 from analysis.topics.correction.composite import LEARNED
@@ -94,7 +94,7 @@ def _draw(
     return forest(
         key,
         f"Corrected means on {construct}",
-        "; ".join(f"{e.systems[0]}: {points(e.value, scale, 1)}" for e in means),
+        "; ".join(f"{e.systems[0]}: {with_minus(points(e.value, scale, 1))}" for e in means),
         (construct, scorer),
         [shortened(e.systems[0], NAME_ROOM) for e in means],
         marks,
@@ -144,7 +144,7 @@ def _draw_composite(of: str, records: list[Estimate], key: str) -> Drawing:
     return forest(
         key,
         f"Composites of {of}",
-        "; ".join(f"{e.params['composite']}: {correlation(e.value)}" for e in records),
+        "; ".join(f"{e.params['composite']}: {with_minus(correlation(e.value))}" for e in records),
         (f"scores of {of}",),
         [shortened(str(e.params["composite"]), NAME_ROOM_COMPOSITE) for e in records],
         [

@@ -10,7 +10,7 @@ from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate, to_frame
 from analysis.render.drawing import ACCENT, INK, MUTED, RULE, Drawing, Figure, as_svg, canvas, head
 from analysis.render.forest import ForestStyle, Mark, forest, symmetrical
-from analysis.render.formatting import digits, points
+from analysis.render.formatting import digits, points, with_minus
 from analysis.render.labels import shortened, told_apart
 from analysis.render.panels import JUDGES_DRAWN
 
@@ -176,7 +176,8 @@ def _draw_differences(
         key,
         f"Differences between systems on {construct}",
         "; ".join(
-            f"{name_of(analysis, e)}, {' minus '.join(e.systems)}: {points(e.value, scale, 1)}"
+            f"{name_of(analysis, e)}, {' minus '.join(e.systems)}: "
+            f"{with_minus(points(e.value, scale, 1))}"
             for e in estimates
         ),
         (construct,),

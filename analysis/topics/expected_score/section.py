@@ -9,7 +9,7 @@ from analysis.core.construct_data import EXPECTED, judge_of_expected
 from analysis.core.estimates import Estimate, to_frame
 from analysis.render.drawing import ACCENT, INK, MUTED, Drawing, Figure
 from analysis.render.forest import ForestStyle, Mark, forest
-from analysis.render.formatting import between, correlation, listed
+from analysis.render.formatting import between, correlation, listed, with_minus
 from analysis.render.panels import JUDGES_DRAWN, WIDTH
 from analysis.render.section import Section
 from analysis.render.table import Table, TableBuilder
@@ -163,7 +163,8 @@ def _draw(headings: Mapping[str, str], gains: list[Estimate], judge: str, key: s
             row = constructs.index(e.constructs[0])
             marks.append(Mark.of(row, e, width=1, **style))
             values.append(
-                f"{e.constructs[0]}, {name}: {correlation(e.value)} {between(e)}".rstrip()
+                f"{e.constructs[0]}, {name}: "
+                + with_minus(f"{correlation(e.value)} {between(e)}".rstrip())
             )
     return forest(
         key,

@@ -8,7 +8,7 @@ from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate, to_frame
 from analysis.render.drawing import ACCENT, INK, MUTED, Drawing, Figure
 from analysis.render.forest import ForestStyle, Mark, forest, reach_of
-from analysis.render.formatting import points
+from analysis.render.formatting import points, with_minus
 from analysis.render.labels import shortened
 
 #: Scorers and constructs drawn; the table has more. Each scorer has a color and a mark.
@@ -98,4 +98,4 @@ def _draw(
 def _stated(analysis: Analysis, e: Estimate) -> str:
     scale = analysis.scores.scale(e.constructs[0], e.scorers[0])
     name = str(e.params["probe"]).replace("-", " ")
-    return f"{e.scorers[0]}, {name} {points(e.value, scale, 1)}".replace("-", "−")
+    return f"{e.scorers[0]}, {name} {with_minus(points(e.value, scale, 1))}"

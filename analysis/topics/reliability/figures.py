@@ -22,7 +22,7 @@ from analysis.render.drawing import (
     head,
 )
 from analysis.render.forest import ForestStyle, Mark, forest
-from analysis.render.formatting import correlation, points
+from analysis.render.formatting import correlation, points, with_minus
 from analysis.render.labels import shortened
 from analysis.render.panels import CONSTRUCTS_DRAWN, HEIGHT, WIDTH, estimates_by_construct
 
@@ -61,13 +61,15 @@ def _curve(construct: str, records: list[Estimate], key: str) -> Drawing:
         axes.plot(k, [e.value for e in records], "o-", color=INK, markersize=3, linewidth=1.1)
         axes.set_ylim(min(0.0, *(v for v in low if np.isfinite(v)), 0.0) - 0.02, 1.02)
         axes.set_xticks([1, 2, 3, 5, 10])
-        axes.yaxis.set_major_formatter(lambda value, _: correlation(value).replace("-", "−"))
+        axes.yaxis.set_major_formatter(lambda value, _: with_minus(correlation(value)))
         axes.set_xlabel("raters averaged")
         axes.set_ylabel("ICC(A,k)")
         axes.grid(axis="y", color=RULE, linewidth=0.4)
         axes.set_axisbelow(True)
         head(figure, construct)
-        values = "; ".join(f"{n}: {correlation(e.value)}" for n, e in zip(k, records, strict=True))
+        values = "; ".join(
+            f"{n}: {with_minus(correlation(e.value))}" for n, e in zip(k, records, strict=True)
+        )
         return as_svg(figure, key, f"Reliability by number of raters on {construct}", values)
 
 
@@ -180,4 +182,4 @@ def _draw(
 
 
 def _stated(e: Estimate, scale: Scale | None) -> str:
-    return f"{e.scorers[0]} {points(e.value, scale, 1)}".replace("-", "−")
+    return f"{e.scorers[0]} {with_minus(points(e.value, scale, 1))}"
