@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from analysis.core.construct_data import ConstructData, FloatArray, construct_data
+from analysis.core.arrays import FloatArray
+from analysis.core.construct_data import ConstructData, construct_data
 from analysis.core.query_statistic import centered, comparable
 from analysis.core.tables import ScoreTable
 from analysis.statistics.agreement.association import Measure, association

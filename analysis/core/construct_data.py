@@ -11,13 +11,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from analysis.core.arrays import BoolArray, FloatArray, IntArray
 from analysis.core.query_statistic import NOISE
 from analysis.core.tables import ScoreTable
 
 Reference = Literal["mean_of_raters", "adjudicated"]
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

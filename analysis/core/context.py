@@ -15,11 +15,12 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from analysis.core.arrays import FloatArray
 from analysis.core.construct_data import ConstructData, construct_data
 from analysis.core.estimates import Estimate
 from analysis.core.options import Options
 from analysis.core.probe_table import ProbeTable
-from analysis.core.query_statistic import FloatArray, QueryStatistic
+from analysis.core.query_statistic import QueryStatistic
 from analysis.core.resampling import Interval, QueryResampling, Replicates, Transform
 from analysis.core.scales import Level, Scale
 from analysis.core.tables import PreferenceTable, ScoreTable

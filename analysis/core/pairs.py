@@ -8,16 +8,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from analysis.core.query_statistic import (
-    BoolArray,
-    FloatArray,
-    IntArray,
-    as_codes,
-    as_values,
-    centered,
-    comparable,
-    sums_by_query,
-)
+from analysis.core.arrays import BoolArray, FloatArray, IntArray
+from analysis.core.query_statistic import as_codes, as_values, centered, comparable, sums_by_query
 
 Scope = Literal["pooled", "between_queries", "within_query", "system_level"]
 

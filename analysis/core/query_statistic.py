@@ -16,9 +16,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
+from analysis.core.arrays import BoolArray, FloatArray, IntArray
+
 OfWeights = Callable[[FloatArray], FloatArray]
 
 #: A sum of squares below this share of its uncentered sum is rounding error, not variation.

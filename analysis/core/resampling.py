@@ -16,14 +16,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
+from analysis.core.arrays import BoolArray, FloatArray, IntArray
 from analysis.core.computation import one_blas_thread, t_quantile
-from analysis.core.query_statistic import (
-    BLOCK_NUMBERS,
-    BoolArray,
-    FloatArray,
-    IntArray,
-    QueryStatistic,
-)
+from analysis.core.query_statistic import BLOCK_NUMBERS, QueryStatistic
 
 Scheme = Literal["bootstrap", "jackknife"]
 Transform = Literal["fisher_z", "logit"]
@@ -40,6 +35,14 @@ UNDEFINED_ALLOWED = 0.01
 
 #: Resamples closer together than this (relative to the point) are equal up to rounding.
 NO_SPREAD = 1e-12
+
+
+def no_spread(equal: str) -> str:
+    """The reason why there is no interval, after what is equal: 'every difference is the same'."""
+    return f"{equal}: there is no spread"
+
+
+EQUAL_RESAMPLES = no_spread("every resample gives the same value")
 
 #: Rows that share one random stream. Part of the definition: changing it changes every draw.
 ROWS_PER_STREAM = 256
@@ -258,9 +261,7 @@ class QueryResampling:
                 self.level, method, f"undefined in {share:.1%} of {values.size} resamples", share
             )
         if np.ptp(defined) <= NO_SPREAD * max(1.0, abs(point)):
-            return withheld(
-                self.level, method, "every resample gives the same value: there is no spread"
-            )
+            return withheld(self.level, method, EQUAL_RESAMPLES)
         tail = (1 - self.level) / 2
         if replicates.scheme == "bootstrap":
             low, high = np.quantile(defined, [tail, 1 - tail])

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from analysis.core.query_statistic import BLOCK_NUMBERS, FloatArray
-from analysis.core.resampling import NO_SPREAD, UNDEFINED_ALLOWED, Interval, Scheme
+from analysis.core.arrays import FloatArray
+from analysis.core.query_statistic import BLOCK_NUMBERS
+from analysis.core.resampling import EQUAL_RESAMPLES, NO_SPREAD, UNDEFINED_ALLOWED, Interval, Scheme
 
 #: Draws of the largest of several t values, for the jackknife.
 _DRAWS = 10_000
-
-NO_SPREAD_REASON = "every resample gives the same value: there is no spread"
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +107,7 @@ def _reasons(point: FloatArray, values: FloatArray) -> list[str | None]:
             share = 1 - defined.size / drawn.size
             reasons.append(f"undefined in {share:.1%} of {drawn.size} resamples")
         elif np.ptp(defined) <= NO_SPREAD * max(1.0, abs(at)):
-            reasons.append(NO_SPREAD_REASON)
+            reasons.append(EQUAL_RESAMPLES)
         else:
             reasons.append(None)
     return reasons

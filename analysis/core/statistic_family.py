@@ -13,14 +13,8 @@ from typing import Self
 
 import numpy as np
 
-from analysis.core.query_statistic import (
-    BLOCK_NUMBERS,
-    BoolArray,
-    FloatArray,
-    IntArray,
-    OfWeights,
-    ratio,
-)
+from analysis.core.arrays import BoolArray, FloatArray, IntArray
+from analysis.core.query_statistic import BLOCK_NUMBERS, OfWeights, ratio
 from analysis.core.resampling import PERCENTILE_FROM, QueryResampling, Replicates, Scheme
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from analysis.core.arrays import FloatArray
 from analysis.core.construct_data import ConstructData, construct_data
-from analysis.core.query_statistic import FloatArray
 from analysis.core.tables import ScoreTable
 from analysis.topics.answer_correctness.estimates import CONSTRUCT, EXACT_MATCH
 

@@ -9,8 +9,9 @@ from dataclasses import asdict, dataclass, fields
 import numpy as np
 import numpy.typing as npt
 
+from analysis.core.arrays import FloatArray
 from analysis.core.errors import AnalysisError
-from analysis.core.query_statistic import FloatArray, as_codes, as_values
+from analysis.core.query_statistic import as_codes, as_values
 from analysis.statistics.reliability.two_way import two_way
 from analysis.statistics.reliability.variance_components import variance_components
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analysis.core.arrays import FloatArray, IntArray
 from analysis.core.construct_data import mean_over
-from analysis.core.query_statistic import FloatArray, IntArray, QueryStatistic
+from analysis.core.query_statistic import QueryStatistic
 from analysis.core.resampling import Interval, QueryResampling, Transform
 from analysis.planning.components import Components
 from analysis.statistics.agreement.association import association

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from analysis.core.query_statistic import FloatArray, as_values
+from analysis.core.arrays import FloatArray
+from analysis.core.query_statistic import as_values
 
 #: Fewest queries at which to stop: intervals that are narrow by chance are most frequent at first.
 LEAST_QUERIES = 30

@@ -6,13 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from analysis.core.analysis import Analysis
+from analysis.core.arrays import FloatArray
 from analysis.core.construct_data import ConstructData
 from analysis.core.estimates import Estimate
-
-FloatArray = npt.NDArray[np.float64]
 
 #: Size of a panel in inches.
 WIDTH, HEIGHT = 2.35, 2.2

@@ -17,8 +17,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from analysis.core.arrays import BoolArray, FloatArray, IntArray
 from analysis.core.errors import AnalysisError
-from analysis.core.query_statistic import BoolArray, FloatArray, IntArray
 from analysis.core.scales import Scale
 
 

@@ -8,14 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from analysis.core.query_statistic import (
-    FloatArray,
-    IntArray,
-    QueryStatistic,
-    as_codes,
-    as_values,
-    ratio,
-)
+from analysis.core.arrays import FloatArray, IntArray
+from analysis.core.query_statistic import QueryStatistic, as_codes, as_values, ratio
 from analysis.core.statistic_family import StatisticFamily
 
 

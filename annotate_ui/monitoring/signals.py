@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from analysis.core.query_statistic import BoolArray, FloatArray, IntArray
+from analysis.core.arrays import BoolArray, FloatArray, IntArray
 
 Kind = Literal[
     "straight_lining",

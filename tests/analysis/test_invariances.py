@@ -14,9 +14,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from analysis import Options, Scale, analyse
+from analysis.core.arrays import FloatArray
 from analysis.core.estimates import Estimate
 from analysis.core.pairs import Scope
-from analysis.core.query_statistic import FloatArray, QueryStatistic
+from analysis.core.query_statistic import QueryStatistic
 from analysis.core.resampling import QueryResampling
 from analysis.statistics.agreement.association import Measure, association
 from analysis.statistics.agreement.human_ceiling import human_ceiling

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.core.query_statistic import FloatArray
+from analysis.core.arrays import FloatArray
 from tests.coverage.corrected import Cell, campaigns, cells, estimated, summary, truth, write
 
 Ends = dict[str, tuple[float, float]]

@@ -5,7 +5,7 @@ import time
 import krippendorff
 import numpy as np
 
-from analysis.core.query_statistic import FloatArray, IntArray
+from analysis.core.arrays import FloatArray, IntArray
 from analysis.core.resampling import QueryResampling
 from analysis.statistics.reliability.alpha import Level, alpha_of_weights
 from tests.benchmarks.measuring import median_seconds

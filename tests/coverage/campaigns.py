@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analysis.core.query_statistic import FloatArray, IntArray
+from analysis.core.arrays import FloatArray, IntArray
 
 RESPONSES_PER_QUERY = 4
 BIAS = 6.0

@@ -13,8 +13,9 @@ from functools import cache
 
 import numpy as np
 
+from analysis.core.arrays import FloatArray
 from analysis.core.pairs import Scope
-from analysis.core.query_statistic import FloatArray, QueryStatistic
+from analysis.core.query_statistic import QueryStatistic
 from analysis.core.resampling import PERCENTILE_FROM, Interval, QueryResampling, Scheme, Transform
 from analysis.core.statistic_family import StatisticFamily
 from analysis.statistics.agreement.association import Measure, association

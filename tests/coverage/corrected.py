@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from scipy.special import ndtri
 
-from analysis.core.query_statistic import FloatArray
+from analysis.core.arrays import FloatArray
 from analysis.statistics.correction.prediction_powered import Corrected, corrected
 from analysis.statistics.correction.query_sums import query_sums
 

@@ -15,11 +15,10 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from analysis.core.arrays import BoolArray, FloatArray
 from analysis.core.pairs import Pairs, Scope, between_queries, read_pairs, within_query
 from analysis.core.query_statistic import (
     NEGLIGIBLE,
-    BoolArray,
-    FloatArray,
     OfWeights,
     centered,
     comparable,

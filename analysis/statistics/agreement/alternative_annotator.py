@@ -19,14 +19,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from analysis.core.query_statistic import (
-    NOISE,
-    FloatArray,
-    IntArray,
-    QueryStatistic,
-    as_codes,
-    as_values,
-)
+from analysis.core.arrays import FloatArray, IntArray
+from analysis.core.query_statistic import NOISE, QueryStatistic, as_codes, as_values
 from analysis.statistics.agreement.paired_statistics import mean_of
 
 Alignment = Literal["rmse", "absolute_error", "equality"]

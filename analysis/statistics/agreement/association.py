@@ -23,11 +23,10 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from analysis.core.arrays import BoolArray, FloatArray
 from analysis.core.pairs import Pairs, Scope, between_queries, read_pairs, within_query
 from analysis.core.query_statistic import (
     NOISE,
-    BoolArray,
-    FloatArray,
     OfWeights,
     QueryStatistic,
     centered,

@@ -18,9 +18,8 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
+from analysis.core.arrays import FloatArray, IntArray
 from analysis.core.query_statistic import (
-    FloatArray,
-    IntArray,
     OfWeights,
     QueryStatistic,
     as_codes,

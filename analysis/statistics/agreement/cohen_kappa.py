@@ -14,7 +14,8 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from analysis.core.query_statistic import FloatArray, QueryStatistic, as_codes, as_values
+from analysis.core.arrays import FloatArray
+from analysis.core.query_statistic import QueryStatistic, as_codes, as_values
 from analysis.core.scales import Scale
 from analysis.statistics.reliability.chance_corrected import Weighting, chance_corrected
 

@@ -10,10 +10,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from analysis.core.arrays import FloatArray, IntArray
 from analysis.core.pairs import read_pairs
 from analysis.core.query_statistic import (
-    FloatArray,
-    IntArray,
     OfWeights,
     QueryStatistic,
     as_codes,

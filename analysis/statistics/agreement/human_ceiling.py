@@ -14,8 +14,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from analysis.core.arrays import BoolArray, FloatArray
 from analysis.core.pairs import Scope
-from analysis.core.query_statistic import BoolArray, FloatArray, QueryStatistic, as_codes, as_values
+from analysis.core.query_statistic import QueryStatistic, as_codes, as_values
 from analysis.statistics.agreement.association import association
 
 OTHERS = "the mean of the other raters"

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from analysis.core.arrays import FloatArray, IntArray
 from analysis.core.computation import compiled
-from analysis.core.query_statistic import FloatArray, IntArray, OfWeights, ratio
+from analysis.core.query_statistic import OfWeights, ratio
 
 #: With this many cells per item or fewer, counting in a table beats the tree.
 CELLS_PER_ITEM = 4

@@ -14,8 +14,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from analysis.core.arrays import FloatArray, IntArray
 from analysis.core.pairs import Pairs
-from analysis.core.query_statistic import NOISE, FloatArray, IntArray, comparable
+from analysis.core.query_statistic import NOISE, comparable
 
 #: Cells of a table (40 MB); with more distinct values the accuracy is not computed.
 CELLS = 10_000_000

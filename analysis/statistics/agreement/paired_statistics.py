@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from analysis.core.arrays import FloatArray, IntArray
 from analysis.core.pairs import Pairs
 from analysis.core.query_statistic import (
     BLOCK_NUMBERS,
     CACHED_NUMBERS,
     NEGLIGIBLE,
     NOISE,
-    FloatArray,
-    IntArray,
     OfWeights,
     centered,
     counts_by_query,

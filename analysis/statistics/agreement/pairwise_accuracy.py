@@ -15,8 +15,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from analysis.core.arrays import FloatArray, IntArray
 from analysis.core.pairs import Pairs, between_queries, read_pairs
-from analysis.core.query_statistic import FloatArray, IntArray, ratio
+from analysis.core.query_statistic import ratio
 from analysis.core.resampling import FOLDS, Replicates, folds
 from analysis.statistics.agreement.pair_outcomes import (
     CELLS,

@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from analysis.core.pairs import between_queries, read_pairs, within_query
 from analysis.core.query_statistic import NOISE
+from analysis.core.resampling import no_spread
 
 #: Largest product of responses and queries for pingouin's linear model (8 MB, 0.1 s).
 CELLS = 1_000_000
@@ -123,7 +124,7 @@ def equivalence_of_bias(
     if apart.size < 2:
         reason = f"an equivalence test needs 2 queries, there is {apart.size}"
     elif np.ptp(apart) <= noise.max():
-        reason = "the difference is the same in every query: there is no spread"
+        reason = no_spread("the difference is the same in every query")
     if reason is not None:
         df = max(apart.size - 1, 0)
         return Equivalence(nan, mean, df, pairs.n_responses, apart.size, pairs.n_dropped, reason)

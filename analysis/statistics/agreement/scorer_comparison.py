@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from analysis.core.arrays import FloatArray
 from analysis.core.errors import AnalysisError
-from analysis.core.query_statistic import NOISE, FloatArray, QueryStatistic
+from analysis.core.query_statistic import NOISE, QueryStatistic
 from analysis.core.resampling import PERCENTILE_FROM, QueryResampling
 from analysis.statistics.agreement.association import association
 from analysis.statistics.agreement.system_decisions import Decision, decisions

@@ -20,14 +20,15 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from analysis.core.query_statistic import BLOCK_NUMBERS, NOISE, FloatArray, IntArray, as_values
-from analysis.core.resampling import PERCENTILE_FROM
+from analysis.core.arrays import FloatArray, IntArray
+from analysis.core.query_statistic import BLOCK_NUMBERS, NOISE, as_values
+from analysis.core.resampling import EQUAL_RESAMPLES, PERCENTILE_FROM
 from analysis.core.simultaneous_intervals import (
-    NO_SPREAD_REASON,
     SimultaneousIntervals,
     simultaneous_intervals,
 )
 from analysis.statistics.discrimination.system_scores import (
+    PAIRS_COMPARED,
     on_resamples,
     paired_differences,
     scheme_for,
@@ -35,9 +36,6 @@ from analysis.statistics.discrimination.system_scores import (
 
 Decision = Literal["same", "opposite", "people_only", "judge_only", "neither", "undecided"]
 DECISIONS: tuple[Decision, ...] = get_args(Decision)
-
-#: Pairs of systems that are compared (63 systems).
-PAIRS_COMPARED = 2000
 
 #: Permutations of the answers to queries.
 PERMUTATIONS = 1000
@@ -138,7 +136,7 @@ def _side(point: FloatArray, of: SimultaneousIntervals) -> list[int | None]:
     """1 where the first system is better, -1 where the second is, 0 for no difference found."""
     directions: list[int | None] = []
     for at, low, high, reason in zip(point, of.low, of.high, of.reasons, strict=True):
-        if reason == NO_SPREAD_REASON and at == 0:
+        if reason == EQUAL_RESAMPLES and at == 0:
             directions.append(0)  # equal on every query
         elif reason is not None:
             directions.append(None)

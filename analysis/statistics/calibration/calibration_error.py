@@ -7,18 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from analysis.core.arrays import BoolArray, FloatArray, IntArray
 from analysis.core.computation import t_quantile
 from analysis.core.pairs import Pairs, read_pairs
-from analysis.core.query_statistic import (
-    BoolArray,
-    FloatArray,
-    IntArray,
-    OfWeights,
-    QueryStatistic,
-    as_values,
-    ratio,
-    undefined,
-)
+from analysis.core.query_statistic import OfWeights, QueryStatistic, as_values, ratio, undefined
 from analysis.core.resampling import QueryResampling
 from analysis.core.statistic_family import StatisticFamily
 

@@ -8,11 +8,10 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from analysis.core.arrays import FloatArray, IntArray
 from analysis.core.pairs import Pairs
 from analysis.core.query_statistic import (
     NEGLIGIBLE,
-    FloatArray,
-    IntArray,
     as_codes,
     as_values,
     in_row_blocks,

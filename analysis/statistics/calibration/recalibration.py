@@ -8,11 +8,10 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from analysis.core.arrays import BoolArray, FloatArray
 from analysis.core.pairs import read_pairs
 from analysis.core.query_statistic import (
     NEGLIGIBLE,
-    BoolArray,
-    FloatArray,
     QueryStatistic,
     as_codes,
     as_values,

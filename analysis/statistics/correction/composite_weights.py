@@ -5,14 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from analysis.core.query_statistic import (
-    FloatArray,
-    IntArray,
-    as_codes,
-    as_values,
-    ratio,
-    sums_by_query,
-)
+from analysis.core.arrays import FloatArray, IntArray
+from analysis.core.query_statistic import as_codes, as_values, ratio, sums_by_query
 from analysis.core.resampling import folds
 from analysis.core.statistic_family import StatisticFamily
 

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analysis.core.arrays import BoolArray, FloatArray
 from analysis.core.computation import t_quantile
-from analysis.core.query_statistic import NEGLIGIBLE, BoolArray, FloatArray, comparable, ratio
-from analysis.core.resampling import NO_SPREAD, Interval, effective_df, withheld
+from analysis.core.query_statistic import NEGLIGIBLE, comparable, ratio
+from analysis.core.resampling import NO_SPREAD, Interval, effective_df, no_spread, withheld
 from analysis.statistics.correction.query_sums import COUNT, HUMAN, JUDGE, POOL, WEIGHT, QuerySums
 
 #: Below this many labeled queries lambda is 1 instead of tuned: the tuned one fits their noise.
@@ -90,7 +91,7 @@ def corrected(
     without = _leaving_out(columns, columns, fixed)[0] + shift
     parts = _squared_error(columns, used_lam)
     if np.sqrt(parts[0]) <= NO_SPREAD * max(1.0, abs(value)) and np.count_nonzero(any_label) > 1:
-        why = "every labeled query gives the same value: there is no spread"
+        why = no_spread("every labeled query gives the same value")
         return Corrected(value, withheld(level, METHOD, why), used_lam, count, float("nan"), *parts)
     interval, df = _interval(value, without, any_label, level)
     return Corrected(value, interval, used_lam, count, df, *parts)

@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from analysis.core.arrays import BoolArray, FloatArray
 from analysis.core.construct_data import ConstructData
-from analysis.core.query_statistic import BoolArray, FloatArray, as_codes, as_values, sums_by_query
+from analysis.core.query_statistic import as_codes, as_values, sums_by_query
 from analysis.core.tables import ScoreTable
 
 #: Columns of `QuerySums.columns`.

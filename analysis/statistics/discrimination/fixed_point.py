@@ -13,9 +13,8 @@ from math import lcm
 import numpy as np
 import numpy.typing as npt
 
+from analysis.core.arrays import IntArray
 from analysis.core.query_statistic import NOISE, as_values
-
-IntArray = npt.NDArray[np.int64]
 
 #: Decimals tried, and the largest denominator of a value that is a mean of few others.
 _DECIMALS, _DENOMINATOR = 6, 1000

@@ -13,10 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from analysis.core.arrays import BoolArray, IntArray
 from analysis.core.computation import compiled
-
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
 
 #: Systems up to which all orders of a query's scores are tabled: 6! = 720.
 TABLED = 6

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from analysis.core.arrays import BoolArray, FloatArray, IntArray
 from analysis.core.query_statistic import BLOCK_NUMBERS, ratio
 from analysis.core.resampling import Scheme
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
+#: Pairs of systems that are compared (63 systems).
+PAIRS_COMPARED = 2000
 
 
 def system_scores(

@@ -9,12 +9,9 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from analysis.core.arrays import BoolArray, FloatArray, IntArray
 from analysis.core.query_statistic import as_values
 from analysis.statistics.discrimination.fixed_point import FixedPoint, fixed_point
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
 
 #: With many systems and queries fewer permutations are drawn: at most this many moves of a score
 #: in all, but never below 1,000 permutations unless fewer are asked for.

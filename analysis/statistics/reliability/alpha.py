@@ -17,12 +17,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from analysis.core.arrays import FloatArray, IntArray
 from analysis.core.query_statistic import (
     BLOCK_NUMBERS,
     CACHED_NUMBERS,
     NEGLIGIBLE,
-    FloatArray,
-    IntArray,
     OfWeights,
     QueryStatistic,
     as_codes,

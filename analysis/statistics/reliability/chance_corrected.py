@@ -25,9 +25,9 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from analysis.core.arrays import FloatArray
 from analysis.core.query_statistic import (
     NEGLIGIBLE,
-    FloatArray,
     QueryStatistic,
     as_codes,
     centered,

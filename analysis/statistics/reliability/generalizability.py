@@ -15,7 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from analysis.core.query_statistic import FloatArray, IntArray, as_codes
+from analysis.core.arrays import FloatArray, IntArray
+from analysis.core.query_statistic import as_codes
 from analysis.statistics.reliability.rater_pairs import table_of_ratings
 
 QUERY, SYSTEM, RATER = "query", "system", "rater"

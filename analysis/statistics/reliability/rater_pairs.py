@@ -12,9 +12,9 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
+from analysis.core.arrays import FloatArray
 from analysis.core.query_statistic import (
     NOISE,
-    FloatArray,
     QueryStatistic,
     as_codes,
     as_values,

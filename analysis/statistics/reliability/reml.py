@@ -28,7 +28,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from analysis.core.query_statistic import FloatArray, comparable
+from analysis.core.arrays import FloatArray
+from analysis.core.query_statistic import comparable
 from analysis.statistics.reliability.rater_pairs import NO_PAIR, table_of_ratings
 
 #: Ratios beyond this are treated as this; residuals that small are handled before.

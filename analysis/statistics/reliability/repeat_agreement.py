@@ -7,9 +7,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from analysis.core.arrays import FloatArray
 from analysis.core.query_statistic import (
     NEGLIGIBLE,
-    FloatArray,
     as_codes,
     as_values,
     comparable,

@@ -13,9 +13,8 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from analysis.core.arrays import BoolArray, FloatArray
 from analysis.core.query_statistic import (
-    BoolArray,
-    FloatArray,
     OfWeights,
     QueryStatistic,
     as_codes,

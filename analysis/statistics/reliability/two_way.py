@@ -8,8 +8,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from analysis.core.arrays import BoolArray, FloatArray
 from analysis.core.computation import chi2_quantile, f_quantile
-from analysis.core.query_statistic import BoolArray, FloatArray, as_values
+from analysis.core.query_statistic import as_values
 
 #: A residual sum of squares below this share of the total is rounding error.
 NO_RESIDUAL = 1e-20

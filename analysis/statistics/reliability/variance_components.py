@@ -8,9 +8,10 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from analysis.core.arrays import FloatArray
 from analysis.core.computation import chi2_quantile, t_quantile
-from analysis.core.query_statistic import FloatArray, as_codes, as_values
-from analysis.core.resampling import Interval, withheld
+from analysis.core.query_statistic import as_codes, as_values
+from analysis.core.resampling import Interval, no_spread, withheld
 from analysis.statistics.reliability.reml import reml
 from analysis.statistics.reliability.two_way import TwoWay, two_way, two_way_undefined_reason
 
@@ -154,7 +155,7 @@ def bias_for_raters_like_these(
     rater_part = rater_variance * entering
     df = satterthwaite_df([query_part, rater_part], [n_queries - 1, table.n_raters - 1])
     if not query_part + rater_part > 0:
-        return without("every difference is the same: there is no spread")
+        return without(no_spread("every difference is the same"))
     quantiles = [t_quantile((1 + level) / 2, d) for d in (n_queries - 1, table.n_raters - 1)]
     reach = float(np.sqrt(quantiles[0] ** 2 * query_part + quantiles[1] ** 2 * rater_part))
     interval = Interval(value - reach, value + reach, level, method)

@@ -20,7 +20,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import gammaincinv, ndtr
 
-from analysis.core.query_statistic import NOISE, FloatArray, IntArray, as_values
+from analysis.core.arrays import FloatArray, IntArray
+from analysis.core.query_statistic import NOISE, as_values
+from analysis.core.resampling import no_spread
+from analysis.statistics.discrimination.system_scores import PAIRS_COMPARED
 
 #: Points of the chi-squared distribution over which the noncentral t is averaged.
 _POINTS = 400
@@ -66,13 +69,10 @@ def _noncentrality(t: FloatArray, df: FloatArray, share: float) -> FloatArray:
     return np.asarray((low + high) / 2, dtype=np.float64)
 
 
-#: Pairs of systems that are compared (63 systems).
-PAIRS_COMPARED = 2000
-
 ONE_SCORING = "there is one scoring: two are needed"
 NO_QUERY = "no query has scores of both systems from every scoring"
 ONE_QUERY = "one query has scores of both systems: two are needed"
-NO_SPREAD = "every scoring gives the same difference: there is no spread"
+EQUAL_SCORINGS = no_spread("every scoring gives the same difference")
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +110,7 @@ class Flips:
         value = float(self.value[defined].mean())
         ended = np.isfinite(self.low)
         if not ended.any():
-            return value, float("nan"), float("nan"), NO_SPREAD
+            return value, float("nan"), float("nan"), EQUAL_SCORINGS
         # A pair that every scoring orders with the same difference does not flip.
         low, high = (float(np.where(ended, e, 0.0)[defined].mean()) for e in (self.low, self.high))
         return value, low, high, None
@@ -207,7 +207,7 @@ def _each(
         tied[place] = zero * (up + down) + zero * (zero - 1) // 2
         variance, df[place] = noise_of(a - b)
         if variance <= rounding**2:
-            value[place], reasons[place] = 0.0, NO_SPREAD
+            value[place], reasons[place] = 0.0, EQUAL_SCORINGS
             continue
         distance[place] = means.mean() / np.sqrt(variance)
     spread = np.isfinite(distance)

@@ -13,16 +13,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from analysis.core.query_statistic import (
-    NEGLIGIBLE,
-    BoolArray,
-    FloatArray,
-    IntArray,
-    as_codes,
-    as_values,
-    ratio,
-    sums_by_query,
-)
+from analysis.core.arrays import BoolArray, FloatArray, IntArray
+from analysis.core.query_statistic import NEGLIGIBLE, as_codes, as_values, ratio, sums_by_query
 from analysis.core.statistic_family import StatisticFamily
 
 RUN_COMPONENTS = ("query", "response", "run", "query:run", "response:run", "repeat")

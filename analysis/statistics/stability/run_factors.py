@@ -8,7 +8,8 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from analysis.core.query_statistic import FloatArray, as_codes, as_values, ratio, sums_by_query
+from analysis.core.arrays import FloatArray
+from analysis.core.query_statistic import as_codes, as_values, ratio, sums_by_query
 from analysis.core.statistic_family import StatisticFamily
 
 Pair = tuple[int, int]

@@ -6,16 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from analysis.core.query_statistic import (
-    NEGLIGIBLE,
-    BoolArray,
-    FloatArray,
-    IntArray,
-    centered,
-    comparable,
-    in_row_blocks,
-    ratio,
-)
+from analysis.core.arrays import BoolArray, FloatArray, IntArray
+from analysis.core.query_statistic import NEGLIGIBLE, centered, comparable, in_row_blocks, ratio
 from analysis.core.statistic_family import QueryColumns, StatisticFamily
 
 #: A correlation nearer to 1 than this is 1 but for rounding.

@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from analysis.core.query_statistic import BoolArray, FloatArray, IntArray
+from analysis.core.arrays import BoolArray, FloatArray, IntArray
 from analysis.core.statistic_family import StatisticFamily
 from analysis.statistics.validity.correlation_family import AT_ONE
 

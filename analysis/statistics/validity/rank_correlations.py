@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from analysis.core.query_statistic import BoolArray, FloatArray, IntArray, comparable, ratio
+from analysis.core.arrays import BoolArray, FloatArray, IntArray
+from analysis.core.query_statistic import comparable, ratio
 from analysis.core.statistic_family import StatisticFamily
 from analysis.statistics.validity.correlation_family import TOO_FEW
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from analysis.core.arrays import FloatArray, IntArray
 from analysis.core.computation import compiled
-from analysis.core.query_statistic import FloatArray, IntArray
 
 #: Resamples side by side.
 LANES = 16

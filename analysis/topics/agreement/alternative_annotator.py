@@ -8,7 +8,8 @@ from itertools import groupby
 from typing import Any
 
 from analysis.core.analysis import Analysis
-from analysis.core.construct_data import ConstructData, FloatArray
+from analysis.core.arrays import FloatArray
+from analysis.core.construct_data import ConstructData
 from analysis.core.context import ComparedScores, Context
 from analysis.core.estimates import Estimate
 from analysis.core.pairs import Scope

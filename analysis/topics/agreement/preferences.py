@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 
 from analysis.core.analysis import Analysis
+from analysis.core.arrays import FloatArray, IntArray
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
-from analysis.core.query_statistic import NOISE, FloatArray, IntArray, QueryStatistic, comparable
+from analysis.core.query_statistic import NOISE, QueryStatistic, comparable
 from analysis.core.statistic import Statistic
 from analysis.core.tables import PreferenceTable
 from analysis.render.table import Cell, Table, TableBuilder

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from analysis.core.construct_data import BoolArray, ConstructData, FloatArray
+from analysis.core.arrays import BoolArray, FloatArray
+from analysis.core.construct_data import ConstructData
 from analysis.core.context import ComparedScores, Context
 from analysis.core.estimates import Estimate
 from analysis.core.scales import Scale

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from analysis.core.analysis import Analysis
-from analysis.core.construct_data import ConstructData, FloatArray
+from analysis.core.arrays import FloatArray
+from analysis.core.construct_data import ConstructData
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate, to_frame
 from analysis.core.pairs import Scope

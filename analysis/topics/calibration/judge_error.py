@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from analysis.core.construct_data import ConstructData, FloatArray
+from analysis.core.arrays import FloatArray
+from analysis.core.construct_data import ConstructData
 from analysis.core.context import ComparedScores, Context
 from analysis.core.estimates import Estimate
 from analysis.core.family_estimates import ResampledFamily

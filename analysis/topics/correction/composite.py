@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from analysis.core.construct_data import Aligned, FloatArray, IntArray, aligned
+from analysis.core.arrays import FloatArray, IntArray
+from analysis.core.construct_data import Aligned, aligned
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.query_statistic import QueryStatistic

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.core.construct_data import BoolArray, FloatArray
+from analysis.core.arrays import BoolArray, FloatArray
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.resampling import PERCENTILE_FROM

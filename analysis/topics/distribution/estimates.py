@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from analysis.core.construct_data import ConstructData, FloatArray, IntArray, mean_over
+from analysis.core.arrays import FloatArray, IntArray
+from analysis.core.construct_data import ConstructData, mean_over
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.family_estimates import resampled_estimate

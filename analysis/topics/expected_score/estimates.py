@@ -13,7 +13,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from analysis.core.construct_data import ConstructData, FloatArray, judge_of_expected
+from analysis.core.arrays import FloatArray
+from analysis.core.construct_data import ConstructData, judge_of_expected
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.resampling import Replicates

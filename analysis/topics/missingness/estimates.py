@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.core.construct_data import BoolArray, ConstructData, FloatArray, IntArray
+from analysis.core.arrays import BoolArray, FloatArray, IntArray
+from analysis.core.construct_data import ConstructData
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.statistic import SYSTEM, Statistic

@@ -11,7 +11,8 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 
-from analysis.core.construct_data import ConstructData, FloatArray, mean_over
+from analysis.core.arrays import FloatArray
+from analysis.core.construct_data import ConstructData, mean_over
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.pairs import Scope

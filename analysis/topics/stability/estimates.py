@@ -10,7 +10,8 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from analysis.core.construct_data import ConstructData, FloatArray
+from analysis.core.arrays import FloatArray
+from analysis.core.construct_data import ConstructData
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.family_estimates import ResampledFamily

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from analysis.core.construct_data import ConstructData, FloatArray
+from analysis.core.arrays import FloatArray
+from analysis.core.construct_data import ConstructData
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.resampling import Interval

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from analysis.core.arrays import FloatArray
 from analysis.core.construct_data import Aligned, ConstructData, aligned
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.family_estimates import ResampledFamily
-from analysis.core.query_statistic import FloatArray
 from analysis.core.statistic import Statistic
 from analysis.statistics.validity.between_raters import RaterPairs, across_raters, same_rater
 from analysis.statistics.validity.correlation_family import CorrelationFamily, prepared

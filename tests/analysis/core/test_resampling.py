@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.core.query_statistic import FloatArray, QueryStatistic
+from analysis.core.arrays import FloatArray
+from analysis.core.query_statistic import QueryStatistic
 from analysis.core.resampling import PERCENTILE_FROM, Interval, QueryResampling, effective_df
 
 

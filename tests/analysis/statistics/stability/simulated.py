@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import ndtr
 
-from analysis.core.query_statistic import FloatArray, IntArray
+from analysis.core.arrays import FloatArray, IntArray
 from analysis.core.resampling import QueryResampling
 from analysis.statistics.stability.rank_reversals import (
     flips_of_queries,
