@@ -1,19 +1,14 @@
-"""Participation: raters who have left, paused campaigns, and the locks of a save.
+"""Participation: paused campaigns, and the locks of a save.
 
 While a campaign is paused, no new page is opened; open pages can be finished and saved.
 """
 
-from collections.abc import Iterable
-from typing import Literal
-
 from sqlalchemy import Connection, bindparam, insert, select
 
 from study.errors import StudyError
-from study.schema import Departure, Pause, Rater, table
+from study.schema import Pause, Rater, table
 from study.schema.locks import LockSpace, lock_until_commit
 from study.study import Study
-
-DepartureKind = Literal["withdrew", "removed"]
 
 LONGEST_MESSAGE = 500
 """Maximum length of the message of a pause, in characters."""
@@ -53,33 +48,6 @@ def resume(study: Study) -> bool:
             return False
         connection.execute(insert(table(Pause)).values(paused=False, message=None))
         return True
-
-
-_departure = table(Departure)
-_NEWEST_DEPARTURE = (
-    select(_departure.c.kind)
-    .where(_departure.c.rater_id == bindparam("rater"))
-    .order_by(_departure.c.id.desc())
-    .limit(1)
-)
-
-
-def has_left(connection: Connection, rater_id: int) -> bool:
-    """Whether a rater withdrew or was removed, and was not readmitted since."""
-    newest = connection.execute(_NEWEST_DEPARTURE, {"rater": rater_id}).scalar()
-    return newest is not None and newest != "readmitted"
-
-
-def departures(
-    connection: Connection, rater_ids: Iterable[int] | None = None
-) -> dict[int, DepartureKind]:
-    """Return the raters who have left and how; `rater_ids` restricts the query to these raters."""
-    d = table(Departure)
-    rows = select(d.c.rater_id, d.c.kind).order_by(d.c.id)
-    if rater_ids is not None:
-        rows = rows.where(d.c.rater_id.in_(list(rater_ids)))
-    newest = {row.rater_id: row.kind for row in connection.execute(rows)}
-    return {rater: kind for rater, kind in newest.items() if kind != "readmitted"}
 
 
 _rater = table(Rater)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pydantic import ValidationError
 from sqlalchemy import Connection, insert, select
 
-from annotate_ui.participation import has_left
 from study.errors import StudyError
+from study.facts.departures import has_left
 from study.facts.scorers import machine_names, scorer_names
 from study.schema import ElsewhereRater, Rater, RaterBase, Score, table
 

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import pandas as pd
 from sqlalchemy import Connection, select
 
+from study.facts.departures import departures
 from study.facts.rating_progress import (
     CampaignRecords,
     RaterProgress,
@@ -14,7 +15,7 @@ from study.facts.rating_progress import (
     rater_progress,
 )
 from study.facts.slots import OWN_CHANNEL
-from study.schema import Departure, Enrolment, Rater, table
+from study.schema import Enrolment, Rater, table
 from study.study import Study
 
 Phase = Literal[
@@ -78,7 +79,7 @@ def rater_statuses(
     """Return the status of every rater, in the order of the numbers in their codes."""
     w = table(Rater)
     ids = {row.code: row.id for row in connection.execute(select(w.c.id, w.c.code))}
-    left, enrolled = _left(connection), _enrolled(connection)
+    left, enrolled = departures(connection), _enrolled(connection)
     compared = comparisons(connection)
     seconds = records.ratings.groupby("rater_id")["active_seconds"].sum().to_dict()
     by_rater: dict[Any, pd.DataFrame] = dict(iter(records.assignments.groupby("rater_id")))
@@ -145,13 +146,6 @@ def _training(connection: Connection, study: Study, rater_id: int) -> Training |
 
     state = training_state(connection, study, rater_id)
     return Training(state.attempt, state.attempts, state.passed, state.failed, state.share)
-
-
-def _left(connection: Connection) -> set[int]:
-    d = table(Departure)
-    rows = connection.execute(select(d.c.rater_id, d.c.kind).order_by(d.c.id))
-    last = {row.rater_id: row.kind for row in rows}
-    return {rater for rater, kind in last.items() if kind != "readmitted"}
 
 
 def _enrolled(connection: Connection) -> dict[int, datetime]:

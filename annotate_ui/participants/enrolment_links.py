@@ -14,8 +14,8 @@ from annotate_ui.participants.consent import declined
 from annotate_ui.participants.invitation import lock_raters
 from annotate_ui.participants.tokens import hash_token
 from annotate_ui.participants.withdrawal import finished
-from annotate_ui.participation import departures
 from study.errors import StudyError, nearest
+from study.facts.departures import departures
 from study.schema import Assignment, Enrolment, EnrolmentLink, EnrolmentLinkBase, now, table
 from study.settings.rating import LANGUAGE_TAG
 from study.study import Study

@@ -11,8 +11,8 @@ from typing import Any
 from sqlalchemy import Connection, func, insert, select
 
 from annotate_ui.participants.tokens import mark_used, new_token, rater_of_token, revoke_tokens
-from annotate_ui.participation import departures
 from study.errors import StudyError, nearest
+from study.facts.departures import departures
 from study.facts.scorers import scorer_names
 from study.facts.slots import OWN_CHANNEL
 from study.schema import Assignment, Invitation, Rater, RaterBase, random_id, table

@@ -11,8 +11,9 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, insert, select, update
 
 from annotate_ui.participants.tokens import revoke_tokens
-from annotate_ui.participation import DepartureKind, has_left, lock_rater, lock_slots
+from annotate_ui.participation import lock_rater, lock_slots
 from study.errors import StudyError, nearest
+from study.facts.departures import DepartureKind, has_left, left_at
 from study.facts.ratings import answered_constructs
 from study.facts.slots import OWN_CHANNEL, is_handed_on, is_live, is_live_comparison
 from study.schema import Assignment, Comparison, Decision, Departure, Rater, Rating, now, table
@@ -68,12 +69,12 @@ def readmit(study: Study, rater_code: str) -> int:
         # In the order in which slots are handed out, so that the two cannot block each other.
         lock_rater(connection, rater_id)
         lock_slots(connection)
-        left_at = _left_at(connection, rater_id)
+        departed_at = left_at(connection, rater_id)
         connection.execute(
             insert(table(Departure)).values(rater_id=rater_id, kind="readmitted", created_at=now())
         )
-        if left_at is not None:
-            _take_back(connection, rater_id, left_at)
+        if departed_at is not None:
+            _take_back(connection, rater_id, departed_at)
         return rater_id
 
 
@@ -123,25 +124,13 @@ def _undecided(connection: Connection, rater_id: int) -> list[int]:
     return [row.id for row in rows]
 
 
-def _left_at(connection: Connection, rater_id: int) -> datetime | None:
-    d = table(Departure)
-    newest = connection.execute(
-        select(d.c.kind, d.c.created_at)
-        .where(d.c.rater_id == rater_id)
-        .order_by(d.c.id.desc())
-        .limit(1)
-    ).one_or_none()
-    if newest is None or newest.kind == "readmitted":
-        return None
-    at: datetime = newest.created_at
-    return at
-
-
-def _take_back(connection: Connection, rater_id: int, left_at: datetime) -> None:
+def _take_back(connection: Connection, rater_id: int, departed_at: datetime) -> None:
     """Undo the releases of that time, except for slots that were handed on since."""
     a, c = table(Assignment), table(Comparison)
     released: tuple[tuple[Any, ColumnElement[bool] | None], ...] = ((a, ~is_handed_on()), (c, None))
     for target, condition in released:
-        undo = update(target).where(target.c.rater_id == rater_id, target.c.released_at == left_at)
+        undo = update(target).where(
+            target.c.rater_id == rater_id, target.c.released_at == departed_at
+        )
         undo = undo if condition is None else undo.where(condition)
         connection.execute(undo.values(released_at=None))

@@ -13,9 +13,10 @@ from typing import Any, Protocol
 
 from sqlalchemy import Connection, Row
 
-from annotate_ui.participation import has_left, lock_rater
+from annotate_ui.participation import lock_rater
 from annotate_ui.tasks.answers import StoredAnswer, Submission, as_stored
 from annotate_ui.tasks.refusals import InvalidError, KeyReusedError, LeftError, StaleError
+from study.facts.departures import has_left
 from study.settings.constructs import ConstructSpec
 from study.study import Study
 

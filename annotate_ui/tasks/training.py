@@ -11,12 +11,12 @@ from sqlalchemy import Connection, insert, select
 from annotate_ui.tasks.languages import can_read, languages_of
 from annotate_ui.tasks.slot_queue import next_position
 from study.facts.current_responses import is_answer
+from study.facts.departures import readmitted_without_leaving
 from study.facts.ratings import counted_ratings
 from study.facts.slots import OWN_CHANNEL, is_live
 from study.schema import (
     Assignment,
     AssignmentBase,
-    Departure,
     ExpectedValue,
     Query,
     Rating,
@@ -100,7 +100,7 @@ def _why(
         attempt.share is not None and attempt.share >= design.pass_mark for attempt in attempts
     ):
         why = "passed"
-    elif _was_readmitted(connection, rater_id):
+    elif readmitted_without_leaving(connection, rater_id):
         why = "readmitted"
     elif not attempts or attempts[-1].share is not None:
         left = len(_new_material(connection, study, rater_id))
@@ -266,17 +266,3 @@ def _queries_of(connection: Connection, rater_id: int) -> set[int]:
             .where(a.c.rater_id == rater_id)
         ).scalars()
     )
-
-
-def _was_readmitted(connection: Connection, rater_id: int) -> bool:
-    """Whether the owner readmitted a rater who had not left: the training is then waived."""
-    d = table(Departure)
-    kinds = connection.execute(
-        select(d.c.kind).where(d.c.rater_id == rater_id).order_by(d.c.id)
-    ).scalars()
-    away = False
-    for kind in kinds:
-        if kind == "readmitted" and not away:
-            return True
-        away = kind != "readmitted"
-    return False

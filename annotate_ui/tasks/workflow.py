@@ -8,7 +8,7 @@ from typing import Literal
 from sqlalchemy import Connection, insert
 
 from annotate_ui.participants.consent import open_gate
-from annotate_ui.participation import has_left, lock_rater, lock_slots, paused
+from annotate_ui.participation import lock_rater, lock_slots, paused
 from annotate_ui.tasks.assignments import FEEDBACK
 from annotate_ui.tasks.comparisons import comparisons_done, next_comparison
 from annotate_ui.tasks.onboarding import calibrate, check
@@ -18,6 +18,7 @@ from annotate_ui.tasks.sessions import repeats, session_of
 from annotate_ui.tasks.slot_queue import free_query, renew, take_slots
 from annotate_ui.tasks.steps import Work, rater_work
 from annotate_ui.tasks.training import begin_attempt, training_state
+from study.facts.departures import has_left
 from study.schema import Reveal, table
 from study.study import Study
 

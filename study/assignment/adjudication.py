@@ -22,7 +22,7 @@ from study.assignment.adjudication_sample import (
 from study.assignment.design_overrides import constructs_of
 from study.assignment.raters import raters_by_code
 from study.errors import StudyError, nearest
-from study.schema import Assignment, AssignmentBase, Departure, JudgeRun, Score, table
+from study.schema import Assignment, AssignmentBase, JudgeRun, Score, table
 from study.schema.human_ratings import Purpose
 from study.schema.locks import LockSpace, lock_until_commit
 from study.study import Study
@@ -119,7 +119,6 @@ def adjudicate(
             lock_until_commit(connection, LockSpace.ASSIGNMENT)
         _check_judge(connection, study.config.rating.adjudicators_see)
         rater_id = raters_by_code(connection, study, [rater], dry_run=dry_run)[rater]
-        _check_not_left(connection, study, rater, rater_id)
         existing = _existing_assignments(connection, rater_id)
         before = [row for row in existing if row.purpose == _PURPOSE]
         keys = _constructs(rater, requested, before, list(specs))
@@ -158,18 +157,6 @@ def adjudicate(
         ),
         sees=study.config.rating.adjudicators_see,
     )
-
-
-def _check_not_left(connection: Connection, study: Study, rater: str, rater_id: int) -> None:
-    d = table(Departure)
-    kind = connection.execute(
-        select(d.c.kind).where(d.c.rater_id == rater_id).order_by(d.c.id.desc()).limit(1)
-    ).scalar()
-    if kind in {"withdrew", "removed"}:
-        raise StudyError(
-            f"Rater {rater!r} has left {study.folder}. Name another adjudicator, or let them in "
-            f"again with `ccrs invite {study.folder} --readmit {rater}`."
-        )
 
 
 def _existing_assignments(connection: Connection, rater_id: int) -> list[Any]:

@@ -9,8 +9,9 @@ from sqlalchemy import Connection, insert, select
 
 from study.assignment.sampling_frame import SamplingFrame, primary
 from study.errors import StudyError
+from study.facts.departures import departures
 from study.facts.scorers import machine_names, scorer_names
-from study.schema import Departure, Rater, RaterBase, table
+from study.schema import Rater, RaterBase, table
 from study.study import Study
 
 
@@ -92,7 +93,7 @@ def raters_by_code(
     """
     w = table(Rater)
     stored = {row.code: row.id for row in connection.execute(select(w.c.id, w.c.code))}
-    departed_ids = _departed_ids(connection)
+    departed_ids = departures(connection)
     departed = {code for code, rater in stored.items() if rater in departed_ids}
     ids: dict[str, int] = {}
     machines = machine_names(connection) | set(study.config.juries)
@@ -121,14 +122,6 @@ def raters_by_code(
             statement = insert(w).values(**noun.model_dump()).returning(w.c.id)
             ids[code] = connection.execute(statement).scalar_one()
     return ids
-
-
-def _departed_ids(connection: Connection) -> set[int]:
-    """Return the raters whose last departure was not taken back."""
-    d = table(Departure)
-    rows = connection.execute(select(d.c.rater_id, d.c.kind).order_by(d.c.id))
-    last = {row.rater_id: row.kind for row in rows}
-    return {rater for rater, kind in last.items() if kind != "readmitted"}
 
 
 def _codes(

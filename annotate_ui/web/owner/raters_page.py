@@ -114,7 +114,7 @@ def readmit_rater(public_id: str) -> ResponseReturnValue:
 
 def rater_identities(connection: Connection) -> dict[str, RaterIdentity]:
     """Return every rater by code."""
-    from annotate_ui.participation import departures
+    from study.facts.departures import departures
 
     t = table(Rater)
     left = departures(connection)

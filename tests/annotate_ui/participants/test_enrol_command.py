@@ -9,8 +9,8 @@ from click.testing import CliRunner, Result
 from annotate_ui.cli.enrol import enrol as command
 from annotate_ui.cli.invite import invite as invite_command
 from annotate_ui.participants.invitation import invite
-from annotate_ui.participation import departures
 from study import Study, StudyError
+from study.facts.departures import departures
 from tests.annotate_ui.participants.enrolled_raters import opened
 from tests.annotate_ui.rated_campaign import fill, give
 

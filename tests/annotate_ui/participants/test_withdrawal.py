@@ -8,9 +8,10 @@ from sqlalchemy import insert, select, update
 from annotate_ui.participants.enrolment import enrol, make_link
 from annotate_ui.participants.invitation import invite, list_links
 from annotate_ui.participants.withdrawal import leave, readmit
-from annotate_ui.participation import departures, has_left, lock_slots
+from annotate_ui.participation import lock_slots
 from annotate_ui.tasks.slot_queue import take_slots
 from study import Study, StudyError
+from study.facts.departures import departures, has_left
 from study.schema import (
     Assignment,
     Comparison,
