@@ -154,8 +154,8 @@ def rated_slots(connection: Connection) -> set[int]:
     a, g, s = table(Assignment), table(Rating), table(SetAside)
     of_channel = select(a.c.id).where(a.c.channel == CHANNEL)
     rows = connection.execute(select(newest_ratings(g.c.assignment_id.in_(of_channel))))
-    newest = {(row.assignment_id, row.construct_key): row.status for row in rows}
-    rated = {assignment for (assignment, _), status in newest.items() if status != "withdrawn"}
+    newest = [(row.assignment_id, row.answered) for row in rows]
+    rated = {assignment for assignment, answered in newest if answered}
     withdrawn = {assignment for assignment, _ in newest} - rated
     rejected = connection.execute(
         select(a.c.id)

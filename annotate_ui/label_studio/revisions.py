@@ -36,7 +36,7 @@ class Revisions:
         return {
             key
             for key in slot.construct_keys
-            if (row := self.newest.get((slot.id, key))) is not None and row.status != "withdrawn"
+            if (row := self.newest.get((slot.id, key))) is not None and row.answered
         }
 
     def add(self, slot: Slot, row: RatingBase) -> None:
@@ -64,7 +64,7 @@ class Revisions:
         """Withdraw the ratings of these constructs, which are no longer in Label Studio."""
         for key in construct_keys:
             previous = self.newest.get((slot.id, key))
-            if previous is None or previous.status == "withdrawn":
+            if previous is None or not previous.answered:
                 continue
             self._result.withdrawn += 1
             row = RatingBase(

@@ -17,7 +17,8 @@ from annotate_ui.participation import paused
 from study.assignment.checks import LEAST_WORDS
 from study.facts.current_responses import is_answer
 from study.facts.rating_progress import CampaignRecords, read_records
-from study.facts.ratings import values_so_far
+from study.facts.ratings import MEASURING, values_so_far
+from study.facts.slots import is_open
 from study.schema import Assignment, CheckPair, ExpectedValue, Query, Response, now, table
 from study.settings.design import DesignSpec
 from study.study import Study
@@ -134,23 +135,19 @@ def campaign_progress(
 
 
 def _constructs(study: Study, records: CampaignRecords) -> tuple[ConstructProgress, ...]:
-    assignments = records.assignments
-    assignments = assignments[assignments["purpose"].isin(["main", "repeat"])]
-    ratings = records.ratings
-    ratings = ratings[ratings["assignment"].isin(assignments["assignment"])]
-    entered = ratings[ratings["status"] != "withdrawn"]
-    live = ~(assignments["handed_on"] | assignments["released"])
+    assignments, ratings = records.assignments, records.ratings
+    measuring = assignments.loc[assignments["purpose"].isin(MEASURING), "assignment"]
+    entered = ratings[ratings["answered"] & ratings["assignment"].isin(measuring)]
+    expected = records.expected
+    expected = expected[expected["once"] & expected["assignment"].isin(measuring)]
     progress = []
     for construct in study.config.constructs:
         of_construct = entered[entered["construct"] == construct.key]
-        assigned = [construct.key in keys for keys in assignments["construct_keys"]]
-        rated = assignments["assignment"].isin(of_construct["assignment"])
-        expected = pd.Series(assigned, assignments.index, dtype=bool) & (live | rated)
         progress.append(
             ConstructProgress(
                 construct=construct.key,
                 values=int(of_construct["counts"].sum()),
-                expected=int(expected.sum()),
+                expected=int((expected["construct"] == construct.key).sum()),
                 after_reveal=int(of_construct["after_reveal"].sum()),
                 cannot_judge=int((of_construct["status"] == "cannot_judge").sum()),
                 skipped=int((of_construct["status"] == "skipped").sum()),
@@ -251,7 +248,7 @@ def _makes_checks_later(connection: Connection) -> bool:
     texts = (
         select(r.c.text)
         .join_from(a, r, a.c.response_id == r.c.id)
-        .where(a.c.rater_id.is_(None), a.c.purpose == "main")
+        .where(is_open(), a.c.purpose == "main")
         .limit(_MOST_READ)
     )
     return any(len(text.split()) >= LEAST_WORDS for text in connection.execute(texts).scalars())

@@ -113,10 +113,10 @@ def completed_queries(records: CampaignRecords, construct: str) -> list[int]:
 
 
 def _assigned(records: CampaignRecords, construct: str) -> pd.DataFrame:
-    main = records.assignments
-    main = main[(main["purpose"] == "main") & (main["repeat"] == 0)]
-    main = main[~main["handed_on"] & ~main["released"]]
-    return main[[construct in keys for keys in main["construct_keys"]]]
+    main, expected = records.assignments, records.expected
+    main = main[(main["purpose"] == "main") & (main["repeat"] == 0) & main["live"]]
+    of_construct = expected[expected["once"] & (expected["construct"] == construct)]
+    return main[main["assignment"].isin(of_construct["assignment"])]
 
 
 def _of_construct(

@@ -119,7 +119,7 @@ def enrol(
         known = select(n.c.id).where(n.c.external_id == external_id)
         if external_id is not None and connection.execute(known).first() is not None:
             raise EnrolmentRefusedError("joined", "This id has joined the study already.")
-        if not state_of(connection, link).open:
+        if not state_of(connection, study.config, link).open:
             raise EnrolmentRefusedError("full", f"The quota of {link.name!r} is met.")
         ((_, rater_id),) = make_raters(connection, 1, link.attributes)
         connection.execute(

@@ -13,11 +13,12 @@ from sqlalchemy import Connection, Row, insert, select, update
 from annotate_ui.participants.consent import declined
 from annotate_ui.participants.invitation import lock_raters
 from annotate_ui.participants.tokens import hash_token
-from annotate_ui.participants.withdrawal import finished
 from study.errors import StudyError, nearest
 from study.facts.departures import departures
+from study.facts.ratings import finished_assignments
 from study.schema import Assignment, Enrolment, EnrolmentLink, EnrolmentLinkBase, now, table
 from study.settings.rating import LANGUAGE_TAG
+from study.settings.study_toml import StudyConfig
 from study.study import Study
 
 MOST_RATERS = 100_000
@@ -158,13 +159,13 @@ def list_links(study: Study) -> list[LinkState]:
     e = table(EnrolmentLink)
     with study.read() as connection:
         links = connection.execute(select(e).order_by(e.c.id)).all()
-        return [state_of(connection, link) for link in links]
+        return [state_of(connection, study.config, link) for link in links]
 
 
-def link_state(connection: Connection, token: str) -> LinkState | None:
+def link_state(connection: Connection, config: StudyConfig, token: str) -> LinkState | None:
     """Return the link behind a token, open or not; None: it does not exist."""
     link = link_behind(connection, token)
-    return None if link is None else state_of(connection, link)
+    return None if link is None else state_of(connection, config, link)
 
 
 def link_behind(connection: Connection, token: str) -> Row[Any] | None:
@@ -173,7 +174,7 @@ def link_behind(connection: Connection, token: str) -> Row[Any] | None:
     return connection.execute(select(e).where(e.c.token_hash == hash_token(token))).one_or_none()
 
 
-def state_of(connection: Connection, link: Row[Any]) -> LinkState:
+def state_of(connection: Connection, config: StudyConfig, link: Row[Any]) -> LinkState:
     """Return a stored link with how many raters joined by it."""
     n, a = table(Enrolment), table(Assignment)
     joined = set(connection.execute(select(n.c.rater_id).where(n.c.link_id == link.id)).scalars())
@@ -181,7 +182,7 @@ def state_of(connection: Connection, link: Row[Any]) -> LinkState:
     finishers = set()
     if gone:
         theirs = a.c.rater_id.in_(gone) & (a.c.purpose != "training")
-        done = finished(connection, theirs)
+        done = finished_assignments(connection, config, theirs)
         rows = connection.execute(select(a.c.id, a.c.rater_id).where(theirs))
         finishers = {row.rater_id for row in rows if row.id in done}
     return LinkState(

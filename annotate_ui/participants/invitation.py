@@ -14,7 +14,7 @@ from annotate_ui.participants.tokens import mark_used, new_token, rater_of_token
 from study.errors import StudyError, nearest
 from study.facts.departures import departures
 from study.facts.scorers import scorer_names
-from study.facts.slots import OWN_CHANNEL
+from study.facts.slots import OWN_CHANNEL, is_live, is_open
 from study.schema import Assignment, Invitation, Rater, RaterBase, random_id, table
 from study.study import Study
 from study.text import escape_formula
@@ -41,7 +41,7 @@ class Invited:
     rater: str
     link: str
     assignments: int
-    """Number of the rater's assignments; 0: they can only take open slots."""
+    """Number of the rater's live assignments; 0: they can only take open slots."""
 
 
 @dataclass(frozen=True)
@@ -172,9 +172,9 @@ def list_links(study: Study) -> list[RaterLink]:
 
 
 def open_slots(study: Study) -> int:
-    """Return the number of assignments without a rater."""
+    """Return the number of open slots on these pages."""
     t = table(Assignment)
-    waiting = select(func.count()).where(t.c.rater_id.is_(None), t.c.channel == OWN_CHANNEL)
+    waiting = select(func.count()).where(is_open(), t.c.channel == OWN_CHANNEL)
     with study.read() as connection:
         return int(connection.execute(waiting).scalar_one())
 
@@ -192,7 +192,9 @@ def _raters(connection: Connection) -> dict[str, _Rater]:
     """Return every rater by code."""
     r, a, i = table(Rater), table(Assignment), table(Invitation)
     rows = connection.execute(
-        select(a.c.rater_id, func.count()).where(a.c.channel == OWN_CHANNEL).group_by(a.c.rater_id)
+        select(a.c.rater_id, func.count())
+        .where(a.c.channel == OWN_CHANNEL, is_live())
+        .group_by(a.c.rater_id)
     )
     assignments = {rater: int(number) for rater, number in rows}
     rows = connection.execute(

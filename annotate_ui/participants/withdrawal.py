@@ -4,7 +4,6 @@ Finished work stays theirs and counts. Unfinished work is released, so that othe
 it; the values that were saved in it stay, too.
 """
 
-from collections import defaultdict
 from datetime import datetime
 from typing import Any
 
@@ -13,10 +12,11 @@ from sqlalchemy import ColumnElement, Connection, insert, select, update
 from annotate_ui.participants.tokens import revoke_tokens
 from annotate_ui.participation import lock_rater, lock_slots
 from study.errors import StudyError, nearest
+from study.facts.comparison_decisions import is_decided
 from study.facts.departures import DepartureKind, has_left, left_at
-from study.facts.ratings import answered_constructs
-from study.facts.slots import OWN_CHANNEL, is_handed_on, is_live, is_live_comparison
-from study.schema import Assignment, Comparison, Decision, Departure, Rater, Rating, now, table
+from study.facts.ratings import unfinished_slots
+from study.facts.slots import is_handed_on, is_live_comparison
+from study.schema import Assignment, Comparison, Departure, Rater, now, table
 from study.study import Study
 
 
@@ -46,7 +46,10 @@ def leave(study: Study, rater_id: int, kind: DepartureKind) -> int | None:
             insert(table(Departure)).values(rater_id=rater_id, kind=kind, created_at=at)
         )
         a, c = table(Assignment), table(Comparison)
-        ended = ((a, _unfinished(connection, rater_id)), (c, _undecided(connection, rater_id)))
+        ended = (
+            (a, unfinished_slots(connection, study.config, rater_id)),
+            (c, _undecided(connection, rater_id)),
+        )
         for noun, ids in ended:
             connection.execute(update(noun).where(noun.c.id.in_(ids)).values(released_at=at))
         revoke_tokens(connection, rater_id)
@@ -94,32 +97,10 @@ def rater_key(connection: Connection, study: Study, code: str) -> int:
     return int(known[code])
 
 
-def finished(connection: Connection, where: ColumnElement[bool]) -> set[int]:
-    """Return the ids of the assignments of which every construct has an answer."""
-    a = table(Assignment)
-    answered = answered_constructs(table(Rating).c.assignment_id.in_(select(a.c.id).where(where)))
-    rated = defaultdict[int, set[str]](set)
-    for row in connection.execute(select(answered)):
-        rated[row.assignment_id].add(row.construct_key)
-    asked = connection.execute(select(a.c.id, a.c.construct_keys).where(where))
-    return {row.id for row in asked if rated[row.id].issuperset(row.construct_keys)}
-
-
-def _unfinished(connection: Connection, rater_id: int) -> list[int]:
-    """Return the unfinished assignments of a rater on these pages."""
-    a = table(Assignment)
-    mine = (a.c.rater_id == rater_id) & (a.c.channel == OWN_CHANNEL)
-    done = finished(connection, mine)
-    # Slots that were handed on belong to other raters already.
-    rows = connection.execute(select(a.c.id).where(mine, is_live()))
-    return [row.id for row in rows if row.id not in done]
-
-
 def _undecided(connection: Connection, rater_id: int) -> list[int]:
-    c, d = table(Comparison), table(Decision)
-    decided = select(d.c.id).where(d.c.comparison_id == c.c.id).exists()
+    c = table(Comparison)
     rows = connection.execute(
-        select(c.c.id).where(c.c.rater_id == rater_id, is_live_comparison(), ~decided)
+        select(c.c.id).where(c.c.rater_id == rater_id, is_live_comparison(), ~is_decided())
     )
     return [row.id for row in rows]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, select as select_rows
+from sqlalchemy import select as select_rows
 from waitress.server import create_server
 
 from annotate_ui.participants.enrolment_links import list_links as enrolment_links
@@ -22,8 +22,8 @@ from annotate_ui.server.secret_key import secret_key
 from annotate_ui.server.sockets import address_of, listen, reachability
 from annotate_ui.server.start_checks import check_file_system, check_public
 from annotate_ui.web.owner.password import owner_pages_line
-from study.facts.ratings import answered_constructs
-from study.facts.slots import OWN_CHANNEL, is_handed_on
+from study.facts.ratings import finished_assignments
+from study.facts.slots import OWN_CHANNEL, is_live
 from study.schema import Assignment, table
 from study.study import Study
 
@@ -193,8 +193,9 @@ class CampaignCounts:
     without_link: int
     """Raters with assignments and no live link."""
     assignments: int
+    """Live ones."""
     left: int
-    """Assignments with a construct that is not answered yet."""
+    """Those with a construct that is not answered yet."""
 
     def lines(self, study: Study) -> list[str]:
         """Return the counts as text, and the next command."""
@@ -212,18 +213,11 @@ def campaign_counts(study: Study) -> CampaignCounts:
     """Count raters, links and assignments of a study."""
     links = list_links(study)
     places = [link.quota - link.counted for link in enrolment_links(study) if link.open]
-    a, r = table(Assignment), answered_constructs()
+    a = table(Assignment)
     with study.read() as connection:
-        # A slot that was handed on counts for the rater who has it now.
-        assigned = connection.execute(
-            select_rows(a.c.id, a.c.construct_keys).where(
-                a.c.channel == OWN_CHANNEL, ~is_handed_on()
-            )
-        ).all()
-        rows = connection.execute(
-            select_rows(r.c.assignment_id, func.count()).group_by(r.c.assignment_id)
-        )
-        answered = {assignment: int(number) for assignment, number in rows}
+        live = (a.c.channel == OWN_CHANNEL, is_live())
+        assigned = set(connection.execute(select_rows(a.c.id).where(*live)).scalars())
+        finished = finished_assignments(connection, study.config, *live)
     return CampaignCounts(
         raters=len(links) + sum(places),
         with_link=sum(link.live for link in links),
@@ -231,7 +225,7 @@ def campaign_counts(study: Study) -> CampaignCounts:
             link.assignments > 0 and not link.live and not link.left for link in links
         ),
         assignments=len(assigned),
-        left=sum(answered.get(row.id, 0) < len(row.construct_keys) for row in assigned),
+        left=len(assigned - finished),
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from sqlalchemy import Connection, Text, bindparam, cast, func, select
 
+from study.facts.ratings import answered_constructs
 from study.facts.slots import OWN_CHANNEL, is_live
 from study.schema import Assignment, Rating, Response, Reveal, table
 from study.settings.study_toml import StudyConfig
@@ -59,7 +60,7 @@ class AssignedItem:
     replaced: bool
     """It was handed on or released unfinished; its saved values count nonetheless."""
     rated: frozenset[str]
-    """Constructs that have a rating of any status."""
+    """Constructs that have an answer: a rating that is not withdrawn."""
     opened: Mapping[int, tuple[Sees, ...]]
     """Stages that were sent to the rater, with the fields that were shown."""
 
@@ -70,7 +71,7 @@ class AssignedItem:
 
     @property
     def complete(self) -> bool:
-        """Whether every construct has a rating."""
+        """Whether every construct has an answer."""
         return self.rated.issuperset(self.construct_keys)
 
     @property
@@ -84,19 +85,13 @@ _a, _r, _g, _v = table(Assignment), table(Response), table(Rating), table(Reveal
 _BETWEEN = "\n"
 _MINE = (_a.c.rater_id == bindparam("rater")) & (_a.c.channel == OWN_CHANNEL)
 # One row for each assignment, whatever was done of it: rows cost more than the database's work.
-_saved = (
-    select(_g.c.assignment_id, _g.c.construct_key)
-    .join_from(_g, _a, _g.c.assignment_id == _a.c.id)
-    .where(_MINE)
-    .distinct()
-    .subquery()
-)
+_answered = answered_constructs(_g.c.assignment_id.in_(select(_a.c.id).where(_MINE)))
 _rated = (
     select(
-        _saved.c.assignment_id,
-        func.aggregate_strings(_saved.c.construct_key, _BETWEEN).label("constructs"),
+        _answered.c.assignment_id,
+        func.aggregate_strings(_answered.c.construct_key, _BETWEEN).label("constructs"),
     )
-    .group_by(_saved.c.assignment_id)
+    .group_by(_answered.c.assignment_id)
     .subquery()
 )
 _stage = cast(_v.c.stage, Text).concat(cast(_v.c.fields, Text))
@@ -198,11 +193,11 @@ _COUNTED = (
 _KEYS = cast(_a.c.construct_keys, Text)
 # Few raters have more than one order of constructs.
 _ASKED = select(_KEYS, func.count()).where(_COUNTED, is_live(_a)).group_by(_KEYS)
+_counted = answered_constructs(_g.c.assignment_id.in_(select(_a.c.id).where(_COUNTED)))
 _values = (
-    select(_g.c.assignment_id, _g.c.construct_key, is_live(_a).label("live"))
-    .join_from(_g, _a, _g.c.assignment_id == _a.c.id)
-    .where(_COUNTED, _g.c.construct_key.in_(bindparam("known", expanding=True)))
-    .distinct()
+    select(is_live(_a).label("live"))
+    .join_from(_counted, _a, _counted.c.assignment_id == _a.c.id)
+    .where(_counted.c.construct_key.in_(bindparam("known", expanding=True)))
     .subquery()
 )
 _VALUES = select(_values.c.live, func.count()).group_by(_values.c.live)

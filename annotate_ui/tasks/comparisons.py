@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, exists, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, insert, select, update
 
 from annotate_ui.tasks.answers import ComparisonInput
 from annotate_ui.tasks.refusals import InvalidError, NotYoursError
 from annotate_ui.tasks.save import AnswerTarget, Revision
 from annotate_ui.tasks.stages import FIELDS, in_order
+from study.facts.comparison_decisions import is_decided
 from study.facts.slots import is_live_comparison
 from study.scales import RatingScale
 from study.schema import (
@@ -63,7 +64,7 @@ def rater_comparisons(
     connection: Connection, config: StudyConfig, rater_id: int
 ) -> list[RaterComparison]:
     """Return a rater's comparisons in their order of work, without those that were taken back."""
-    c, d = table(Comparison), table(Decision)
+    c = table(Comparison)
     rows: Any = connection.execute(
         select(
             c.c.id,
@@ -74,7 +75,7 @@ def rater_comparisons(
             c.c.construct_key,
             c.c.swapped,
             c.c.opened_at,
-            exists().where(d.c.comparison_id == c.c.id).label("decided"),
+            is_decided().label("decided"),
         )
         .where(c.c.rater_id == rater_id, is_live_comparison())
         .order_by(c.c.position, c.c.id)

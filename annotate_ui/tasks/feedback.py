@@ -15,7 +15,7 @@ from annotate_ui.tasks.step_view import ConstructView, construct_view
 from annotate_ui.tasks.steps import Work
 from annotate_ui.tasks.training import TrainingState, training_state
 from study.facts.judgments import answers_that_count
-from study.facts.ratings import counted_ratings
+from study.facts.ratings import ratings_that_count
 from study.schema import Assignment, ExpectedValue, Query, Rating, Response, table
 from study.study import Study
 
@@ -128,7 +128,8 @@ def _answers(
 ) -> tuple[AnswerView, ...]:
     item = page.item
     stored = newest_ratings(connection, item.id)
-    first = _blind(connection, [item.id])
+    mine = ratings_that_count(connection, table(Rating).c.assignment_id == item.id)
+    first = {rating.construct_key: rating for rating in mine}
     expected = _expected(connection, item.response_id) if item.purpose == "training" else {}
     others = (
         _others(connection, study, item.response_id, rater_id)
@@ -155,7 +156,7 @@ def _answers(
                     "comment": now.comment,
                     "chosen_flags": now.flags,
                 }
-            before = first.get((item.id, key))
+            before = first.get(key)
             value = None if before is None else before.value
             span = expected.get(key)
             views.append(
@@ -218,17 +219,16 @@ def _others(
         )
         .order_by(a.c.id)
     ).all()
-    blind = _blind(connection, [row.id for row in rows])
+    assignments = table(Rating).c.assignment_id.in_([row.id for row in rows])
     raters = sorted({row.rater_id for row in rows})
     rng = np.random.default_rng([study.config.seed, _NUMBERING, response_id, rater_id])
     # Numbers differ by response, so that raters cannot be recognized.
     order = [raters[i] for i in rng.permutation(len(raters))]
     views: dict[str, list[OtherView]] = defaultdict(list)
-    by_assignment: dict[int, int] = {row.id: row.rater_id for row in rows}
-    for (assignment, key), rating in blind.items():
-        views[key].append(
+    for rating in ratings_that_count(connection, assignments):
+        views[rating.construct_key].append(
             OtherView(
-                order.index(by_assignment[assignment]) + 1,
+                order.index(rating.rater_id) + 1,
                 rating.value,
                 rating.status,
                 rating.reason,
@@ -262,11 +262,3 @@ def _judge(connection: Connection, study: Study, response_id: int) -> dict[str, 
             None if ends == (spec.scale.min, spec.scale.max) else ends,
         )
     return views
-
-
-def _blind(connection: Connection, assignments: list[int]) -> dict[tuple[int, str], Row[Any]]:
-    """Return the ratings that count: the last ones before more was shown, unless withdrawn."""
-    g = counted_ratings(table(Rating).c.assignment_id.in_(assignments))
-    counting = select(g).where(~g.c.entered_after_reveal, g.c.status != "withdrawn")
-    rows = connection.execute(counting.order_by(g.c.first_id))
-    return {(row.assignment_id, row.construct_key): row for row in rows}

@@ -145,7 +145,7 @@ def _drawn_calibration(connection: Connection, study: Study) -> dict[int, list[_
         design.calibration,
         answers,
         frame,
-        existing_assignments(connection),
+        existing_assignments(connection, study.config),
         study.config.seed,
         drawn_queries=(),
         readable=lambda _: True,

@@ -7,12 +7,13 @@ from typing import Any
 from sqlalchemy import Connection, Row, bindparam, insert, select
 
 from annotate_ui.participation import lock_slots
-from annotate_ui.tasks.answers import RatingInput, newest_ratings
+from annotate_ui.tasks.answers import RatingInput
 from annotate_ui.tasks.comparisons import fields_compared
 from annotate_ui.tasks.refusals import InvalidError, NotYoursError
 from annotate_ui.tasks.save import AnswerTarget, Revision
 from annotate_ui.tasks.slot_queue import end_lease, renew, renewed_by_now
 from annotate_ui.tasks.stages import in_order, stages_of
+from study.facts.ratings import answered_constructs
 from study.facts.slots import OWN_CHANNEL, is_handed_on, lease_is_over
 from study.schema import Assignment, Rating, RatingBase, Response, Reveal, table
 from study.settings.constructs import ConstructSpec
@@ -41,6 +42,9 @@ _STORED = (
         (_g.c.construct_key == bindparam("construct")) | (_g.c.idempotency_key == bindparam("key"))
     )
     .order_by(_g.c.revision)
+)
+_ANSWERED = select(
+    answered_constructs(_g.c.assignment_id == bindparam("assignment")).c.construct_key
 )
 _WRITTEN = insert(_g).returning(_g)
 
@@ -208,9 +212,9 @@ def _renew(
         return
     if assignment.released_at is None and not renewed_by_now(study, assignment.leased_until):
         renew(connection, study, rater_id, assignment.query_id)
-    rated = set(newest_ratings(connection, assignment.id))
+    answered = set(connection.execute(_ANSWERED, {"assignment": assignment.id}).scalars())
     known = {construct.key for construct in study.config.constructs}
-    if rated.issuperset(known.intersection(assignment.construct_keys)):
+    if answered.issuperset(known.intersection(assignment.construct_keys)):
         end_lease(connection, assignment.id)
 
 

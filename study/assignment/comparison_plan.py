@@ -16,6 +16,7 @@ from sqlalchemy import Connection, func, insert, select
 
 from study.assignment.allocation import connected
 from study.assignment.response_pairs import Pair, Systems, all_pairs, draw
+from study.facts.slots import is_live_comparison
 from study.schema import Comparison, ComparisonBase, table
 from study.settings.constructs import ConstructSpec
 from study.study import Study
@@ -308,7 +309,7 @@ def _existing_comparisons(connection: Connection) -> list[ExistingComparison]:
             c.c.response_b_id,
             c.c.construct_key,
             c.c.swapped,
-            c.c.released_at,
+            is_live_comparison().label("live"),
         ).order_by(c.c.id)
     )
     return [
@@ -317,7 +318,7 @@ def _existing_comparisons(connection: Connection) -> list[ExistingComparison]:
             frozenset((row.response_a_id, row.response_b_id)),
             row.construct_key,
             row.response_b_id if row.swapped else row.response_a_id,
-            row.released_at is None,
+            bool(row.live),
         )
         for row in rows
     ]

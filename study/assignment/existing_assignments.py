@@ -1,14 +1,14 @@
 """Existing assignments: rater, response, constructs and purpose."""
 
-from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, func, select
 
-from study.facts.ratings import answered_constructs
+from study.facts.ratings import finished_assignments
 from study.facts.slots import is_handed_on, is_released
-from study.schema import Assignment, Rating, Response, Reveal, table
+from study.schema import Assignment, Response, Reveal, table
+from study.settings.study_toml import StudyConfig
 
 Pass = tuple[str, int, int]
 """A pass of a rater through a query: phase, round, repeat."""
@@ -49,10 +49,10 @@ class ExistingAssignment(NamedTuple):
         return phase, self.round, self.repeat
 
 
-def existing_assignments(connection: Connection) -> list[ExistingAssignment]:
+def existing_assignments(connection: Connection, config: StudyConfig) -> list[ExistingAssignment]:
     """Return all assignments, of whatever purpose."""
     a, r = table(Assignment), table(Response)
-    finished = _finished(connection)
+    finished = finished_assignments(connection, config, is_released())
     rows: Any = connection.execute(
         select(
             a.c.id,
@@ -78,7 +78,7 @@ def existing_assignments(connection: Connection) -> list[ExistingAssignment]:
     for row in rows:
         construct_keys = keys.setdefault(tuple(row.construct_keys), frozenset(row.construct_keys))
         first = row.purpose == "main" and row.repeat == 0
-        unfinished = row.released and not construct_keys <= finished.get(row.id, set())
+        unfinished = row.released and row.id not in finished
         existing.append(
             ExistingAssignment(
                 id=row.id,
@@ -99,16 +99,6 @@ def existing_assignments(connection: Connection) -> list[ExistingAssignment]:
             )
         )
     return existing
-
-
-def _finished(connection: Connection) -> dict[int, set[str]]:
-    """Return the answered constructs of assignments that were taken back."""
-    finished: dict[int, set[str]] = defaultdict(set)
-    released = select(table(Assignment).c.id).where(is_released())
-    answered = answered_constructs(table(Rating).c.assignment_id.in_(released))
-    for assignment, key in connection.execute(select(answered)):
-        finished[assignment].add(key)
-    return finished
 
 
 def work_by_rater(existing: Iterable[ExistingAssignment]) -> WorkByRater:

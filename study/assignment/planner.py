@@ -100,7 +100,7 @@ def assign(
     with study.read() if dry_run else study.write() as connection:
         if not dry_run:
             lock_until_commit(connection, LockSpace.ASSIGNMENT)
-        frame, existing = sampling_frame(connection), existing_assignments(connection)
+        frame, existing = sampling_frame(connection), existing_assignments(connection, study.config)
         if not frame.answers:
             raise _no_responses(study)
         codes = {} if open_slots else raters_by_code(connection, study, raters, dry_run=dry_run)

@@ -1,7 +1,7 @@
 """Decisions of raters on pairs of responses, as rows of the preference table."""
 
 import pandas as pd
-from sqlalchemy import ColumnElement, Connection, Subquery, and_, func, literal, select
+from sqlalchemy import ColumnElement, Connection, Subquery, and_, exists, func, literal, select
 
 from study.schema import Comparison, Decision, Query, Rater, table
 from study.schema.database import read_frame
@@ -21,6 +21,11 @@ def newest_decisions(*conditions: ColumnElement[bool]) -> Subquery:
     )
     same = and_(last.c.comparison_id == d.c.comparison_id, last.c.revision == d.c.revision)
     return select(d).join(last, same).subquery("newest_decision")
+
+
+def is_decided() -> ColumnElement[bool]:
+    """Return the condition, on the table of comparisons, that there is a decision."""
+    return exists().where(table(Decision).c.comparison_id == table(Comparison).c.id)
 
 
 def decision_rows(connection: Connection) -> pd.DataFrame:

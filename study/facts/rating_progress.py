@@ -14,7 +14,7 @@ import pandas as pd
 from sqlalchemy import Connection, case, func, select
 
 from study.facts.ratings import MEASURING, counted_ratings, rated_again
-from study.facts.slots import OWN_CHANNEL, is_handed_on, is_live_comparison, is_released
+from study.facts.slots import OWN_CHANNEL, is_handed_on, is_live, is_live_comparison, is_released
 from study.schema import (
     Assignment,
     ClosingAnswer,
@@ -44,6 +44,7 @@ class RaterProgress:
     values: int
     """Those that count."""
     values_expected: int
+    """Those assigned; a response that the rater is asked for twice, repeats aside, counts once."""
     after_reveal: int
     """Values entered after the reveal: kept, and counted in no figure of agreement."""
     cannot_judge: int
@@ -98,17 +99,21 @@ class CampaignRecords:
     assignments: pd.DataFrame
     """`assignment`, `rater_id`, `rater` (its code), `response` and `query` (database keys),
     `construct_keys` (those of study.toml), `purpose`, `round`, `repeat`, `channel`, `created_at`,
-    `released_at`, `released`, `handed_on`; and numbers of constructs: `entered` (with a rating that
-    was not withdrawn), `counted` (of these, with one that counts), `after_reveal` (with one first
-    entered after the reveal), `expected`. `open`: fewer are entered than expected. Of slots that
-    are not live, as many are expected as were entered."""
+    `released_at`, `released`, `handed_on`, `live`; and numbers of constructs: `entered` (with an
+    answer), `counted` (of these, with one that counts), `after_reveal` (with one first entered
+    after the reveal), `expected`, `values_expected` (of these, without those that the rater is
+    asked for in another assignment). `open`: fewer are entered than expected."""
+    expected: pd.DataFrame
+    """Constructs of assignments: all of a live slot, and those of another slot that have an answer.
+    `assignment`, `construct`; `once`: no row above is of the same rater, response and construct,
+    since one rating of them counts."""
     ratings: pd.DataFrame
     """The revision that counts of each rating on the current version of its construct:
     `assignment`, `construct`, `value`, `status`, `late`, `seen_more`, `order` (rises as ratings
     were first entered), `active_seconds` (sum over revisions), `saved_at`, `rater_id`, `rater`,
-    `response`, `query`, `purpose`, `round`, `repeat`; `after_reveal`: first entered after the
-    reveal, so that it is kept and not counted; `counts`: neither that, nor withdrawn, nor a second
-    rating of the same response by its rater."""
+    `response`, `query`, `purpose`, `round`, `repeat`; `answered`: not withdrawn;
+    `after_reveal`: first entered after the reveal, so that it is kept and not counted; `counts`:
+    neither that, nor withdrawn, nor a second rating of the same response by its rater."""
 
 
 def read_records(connection: Connection, versions: Mapping[str, int]) -> CampaignRecords:
@@ -119,22 +124,36 @@ def read_records(connection: Connection, versions: Mapping[str, int]) -> Campaig
     """
     assignments = _assignments(connection, versions)
     ratings = _ratings(connection, versions)
-    entered = ratings[ratings["status"] != "withdrawn"]
+    entered = ratings[ratings["answered"]]
+    expected = _expected(assignments, entered)
     for name, rows in (
         ("entered", entered),
         ("counted", entered[entered["counts"]]),
         ("after_reveal", entered[entered["after_reveal"]]),
+        ("expected", expected),
+        ("values_expected", expected[expected["once"]]),
     ):
         counts = rows.groupby("assignment").size()
         assignments[name] = assignments["assignment"].map(counts).fillna(0).astype(int)
-    wanted = assignments["construct_keys"].map(len).astype(int)
-    live = ~(assignments["handed_on"] | assignments["released"])
-    assignments["expected"] = wanted.clip(lower=assignments["entered"]).where(
-        live, assignments["entered"]
-    )
     assignments["open"] = assignments["entered"] < assignments["expected"]
     current = ratings["construct_version"] == ratings["construct"].map(versions)
-    return CampaignRecords(assignments, ratings[current].drop(columns="construct_version"))
+    ratings = ratings[current].drop(columns="construct_version")
+    return CampaignRecords(assignments, expected, ratings)
+
+
+def _expected(assignments: pd.DataFrame, entered: pd.DataFrame) -> pd.DataFrame:
+    asked = assignments.loc[assignments["live"], ["assignment", "construct_keys"]]
+    asked = asked.explode("construct_keys").dropna()
+    asked = asked.rename(columns={"construct_keys": "construct"})
+    columns = ["assignment", "construct"]
+    expected = pd.concat([entered[columns], asked], ignore_index=True).drop_duplicates(columns)
+    expected = expected.sort_values("assignment", kind="stable", ignore_index=True)
+    task = ["rater_id", "response", "purpose", "repeat"]
+    of_slot = expected.join(assignments.set_index("assignment")[task], on="assignment")
+    # As in `rated_again`. Open slots are each for another rater.
+    measuring = of_slot[of_slot["purpose"].isin(MEASURING) & of_slot["rater_id"].notna()]
+    again = measuring.duplicated(["rater_id", "response", "repeat", "construct"])
+    return expected.assign(once=~expected.index.isin(again.index[again]))
 
 
 def rating_progress(connection: Connection, versions: Mapping[str, int]) -> RatingProgress | None:
@@ -152,7 +171,7 @@ def rating_progress(connection: Connection, versions: Mapping[str, int]) -> Rati
     return RatingProgress(
         raters=rater_progress(connection, records),
         values=int(work["counted"].sum()),
-        values_expected=int(work["expected"].sum()),
+        values_expected=int(work["values_expected"].sum()),
         open_slots=int(on_own_pages.sum()),
         open_elsewhere=int((~on_own_pages).sum()),
         after_reveal=int(work["after_reveal"].sum()),
@@ -177,12 +196,12 @@ def rater_progress(connection: Connection, records: CampaignRecords) -> list[Rat
         "responses": work["expected"] > 0,
         "responses_done": done,
         "values": work["counted"],
-        "values_expected": work["expected"],
+        "values_expected": work["values_expected"],
         "after_reveal": work["after_reveal"],
         "own_left": left,
     }
     sums = pd.DataFrame(columns).astype(int).groupby(work["rater_id"]).sum()
-    entered = records.ratings[records.ratings["status"] != "withdrawn"]
+    entered = records.ratings[records.ratings["answered"]]
     of_ratings = pd.DataFrame(
         {
             "cannot_judge": entered["status"] == "cannot_judge",
@@ -251,6 +270,7 @@ def _assignments(connection: Connection, versions: Mapping[str, int]) -> pd.Data
             a.c.released_at,
             is_released().label("released"),
             is_handed_on().label("handed_on"),
+            is_live().label("live"),
         )
         .join_from(a, r, a.c.response_id == r.c.id)
         .join(w, a.c.rater_id == w.c.id, isouter=True)
@@ -259,7 +279,7 @@ def _assignments(connection: Connection, versions: Mapping[str, int]) -> pd.Data
     frame["construct_keys"] = [
         tuple(key for key in keys if key in versions) for keys in frame["construct_keys"]
     ]
-    return frame.astype({"released": "bool", "handed_on": "bool"})
+    return frame.astype({"released": "bool", "handed_on": "bool", "live": "bool"})
 
 
 def _ratings(connection: Connection, versions: Mapping[str, int]) -> pd.DataFrame:
@@ -277,6 +297,7 @@ def _ratings(connection: Connection, versions: Mapping[str, int]) -> pd.DataFram
             g.c.first_id.label("order"),
             g.c.all_active_seconds.label("active_seconds"),
             g.c.saved_at,
+            g.c.answered,
             g.c.entered_after_reveal.label("after_reveal"),
             a.c.rater_id,
             w.c.code.label("rater"),
@@ -292,16 +313,15 @@ def _ratings(connection: Connection, versions: Mapping[str, int]) -> pd.DataFram
         .where(g.c.construct_key.in_(sorted(versions)))
         .order_by(g.c.first_id),
     )
-    flags = {"late": "bool", "seen_more": "bool", "after_reveal": "bool"}
+    flags = dict.fromkeys(("late", "seen_more", "answered", "after_reveal"), "bool")
     frame = frame.astype({"value": "float64", "active_seconds": "float64", **flags})
     current = frame["construct_version"] == frame["construct"].map(versions)
-    withdrawn = frame["status"] == "withdrawn"
     # As in the score table. Ratings of training or checks are not compared with others.
     measuring = frame[frame["purpose"].isin(MEASURING)].sort_values(["assignment", "order"])
     of_scorers = measuring.rename(columns={"rater_id": "scorer"})
-    again = rated_again(of_scorers, withdrawn[measuring.index])
+    again = rated_again(of_scorers, of_scorers["answered"])
     second = frame.index.isin(again.index[again])
-    frame["counts"] = current & ~frame["after_reveal"] & ~withdrawn & ~second
+    frame["counts"] = current & ~frame["after_reveal"] & frame["answered"] & ~second
     return frame
 
 

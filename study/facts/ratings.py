@@ -8,15 +8,20 @@ revision.
   shown fields of a later stage. A withdrawn rating is missing, whenever it was withdrawn.
 - A rating that was first entered after the reveal is kept and marked `entered_after_reveal`. It
   enters no figure of agreement, and progress counts it separately.
+- An answer is a rating that is not withdrawn, whether it counts or not. An assignment is finished
+  when each of its constructs has one; constructs that study.toml no longer has are not asked for.
+- Of two assignments of a rater for the same response, one rating counts (`rated_again`).
 """
 
+from collections import defaultdict
 from collections.abc import Mapping
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 import pandas as pd
 from sqlalchemy import (
     ColumnElement,
     Connection,
+    Row,
     Subquery,
     and_,
     case,
@@ -29,9 +34,10 @@ from sqlalchemy import (
 
 from study.errors import StudyError
 from study.facts.scorers import ADJUDICATED
-from study.facts.slots import OWN_CHANNEL
+from study.facts.slots import OWN_CHANNEL, is_live
 from study.schema import Assignment, Construct, InterimAnalysis, Rater, Rating, table
 from study.schema.database import read_frame
+from study.settings.study_toml import StudyConfig
 
 Edits = Literal["before_reveal", "last"]
 """`before_reveal`: the last value entered before the reveal. `last`: the last value."""
@@ -53,8 +59,9 @@ _AGAIN = "given to a response a second time by the same rater"
 def newest_ratings(*conditions: ColumnElement[bool]) -> Subquery:
     """Return the newest revision of each rating, with all columns of the table of ratings.
 
-    `conditions` refer to the table of ratings and must select all revisions of a rating or none,
-    such as conditions on its assignment.
+    A further column is `answered`: whether the rating is not withdrawn. `conditions` refer to the
+    table of ratings and must select all revisions of a rating or none, such as conditions on its
+    assignment.
     """
     g = table(Rating)
     keys = g.c.assignment_id, g.c.construct_key
@@ -64,7 +71,11 @@ def newest_ratings(*conditions: ColumnElement[bool]) -> Subquery:
         .group_by(*keys)
         .subquery()
     )
-    return select(g).join(last, _is_revision(g, last, last.c.revision)).subquery("newest_rating")
+    return (
+        select(g, _is_answer(g).label("answered"))
+        .join(last, _is_revision(g, last, last.c.revision))
+        .subquery("newest_rating")
+    )
 
 
 def answered_constructs(*conditions: ColumnElement[bool]) -> Subquery:
@@ -75,9 +86,39 @@ def answered_constructs(*conditions: ColumnElement[bool]) -> Subquery:
     newest = newest_ratings(*conditions)
     return (
         select(newest.c.assignment_id, newest.c.construct_key)
-        .where(newest.c.status != "withdrawn")
+        .where(newest.c.answered)
         .subquery("answered_construct")
     )
+
+
+def finished_assignments(
+    connection: Connection, config: StudyConfig, *conditions: ColumnElement[bool]
+) -> set[int]:
+    """Return the ids of assignments of which every construct has an answer.
+
+    `conditions` refer to the table of assignments.
+    """
+    a, known = table(Assignment), {construct.key for construct in config.constructs}
+    chosen = select(a.c.id).where(*conditions)
+    answered = answered_constructs(table(Rating).c.assignment_id.in_(chosen))
+    answers = defaultdict[int, set[str]](set)
+    for assignment, key in connection.execute(select(answered)):
+        answers[assignment].add(key)
+    assigned = connection.execute(select(a.c.id, a.c.construct_keys).where(*conditions))
+    return {
+        row.id
+        for row in assigned
+        if answers[row.id].issuperset(key for key in row.construct_keys if key in known)
+    }
+
+
+def unfinished_slots(connection: Connection, config: StudyConfig, rater_id: int) -> list[int]:
+    """Return the ids of a rater's live assignments on these pages that are not finished."""
+    a = table(Assignment)
+    theirs = (a.c.rater_id == rater_id, a.c.channel == OWN_CHANNEL, is_live())
+    done = finished_assignments(connection, config, *theirs)
+    rows = connection.execute(select(a.c.id).where(*theirs).order_by(a.c.id))
+    return [row.id for row in rows if row.id not in done]
 
 
 def counted_ratings(*conditions: ColumnElement[bool], edits: Edits = "before_reveal") -> Subquery:
@@ -86,6 +127,7 @@ def counted_ratings(*conditions: ColumnElement[bool], edits: Edits = "before_rev
     `conditions` are as in `newest_ratings`. With `edits="last"` the newest revision is returned in
     place of the one that counts. Further columns:
 
+    - `answered`: it is not withdrawn;
     - `entered_after_reveal`: every revision was entered after the reveal, and none withdrew it; the
       row is the newest revision, and does not count;
     - `edited`: the newest value is another than the one before the reveal;
@@ -108,16 +150,17 @@ def counted_ratings(*conditions: ColumnElement[bool], edits: Edits = "before_rev
         .group_by(*keys)
         .subquery("revisions")
     )
-    withdrawn = newest.c.status == "withdrawn"
-    counts = case((withdrawn, ends.c.newest), else_=func.coalesce(ends.c.before, ends.c.newest))
+    answered = _is_answer(newest)
+    counts = case((~answered, ends.c.newest), else_=func.coalesce(ends.c.before, ends.c.newest))
     chosen = newest if edits == "last" else counting
     return (
         select(
             chosen,
-            and_(ends.c.before.is_(None), ~withdrawn).label("entered_after_reveal"),
+            answered.label("answered"),
+            and_(ends.c.before.is_(None), answered).label("entered_after_reveal"),
             and_(
                 ends.c.before.is_not(None),
-                ~withdrawn,
+                answered,
                 newest.c.value.is_distinct_from(counting.c.value),
             ).label("edited"),
             ends.c.first_id,
@@ -129,6 +172,30 @@ def counted_ratings(*conditions: ColumnElement[bool], edits: Edits = "before_rev
         .join(counting, _is_revision(counting, ends, counts))
         .subquery("counted_rating")
     )
+
+
+def ratings_that_count(connection: Connection, *conditions: ColumnElement[bool]) -> list[Row[Any]]:
+    """Return the ratings that count, with the columns of `counted_ratings` and `rater_id`.
+
+    `conditions` are as in `newest_ratings`; they must also select all assignments of a rater for
+    the same response, or one.
+    """
+    g, a = counted_ratings(*conditions), table(Assignment)
+    task = (a.c.rater_id, a.c.response_id, a.c.repeat, g.c.construct_key, g.c.construct_version)
+    rows = connection.execute(
+        select(g, a.c.rater_id, a.c.response_id, a.c.repeat)
+        .join_from(g, a, g.c.assignment_id == a.c.id)
+        .where(g.c.answered)
+        .order_by(a.c.id, g.c.first_id)
+    )
+    first: dict[tuple[Any, ...], Row[Any]] = {}
+    for row in rows:
+        first.setdefault(tuple(row._mapping[column] for column in task), row)
+    return [row for row in first.values() if not row.entered_after_reveal]
+
+
+def _is_answer(newest: Any) -> ColumnElement[bool]:
+    return cast(ColumnElement[bool], newest.c.status != "withdrawn")
 
 
 def _is_revision(ratings: Any, of: Any, revision: ColumnElement[Any]) -> ColumnElement[bool]:
@@ -160,15 +227,15 @@ def human_scores(connection: Connection, edits: Edits) -> pd.DataFrame:
     rows["left_out"] = None
     if edits != "last":
         rows.loc[rows["entered_after_reveal"], "left_out"] = _TOO_LATE
-    again = rated_again(rows, rows["missing_reason"].eq("withdrawn"))
+    again = rated_again(rows, rows["answered"])
     rows.loc[again, "left_out"] = _AGAIN
     # Values from other places are stored in the order in which they were fetched, not rated.
     on_own_pages = rows["first_id"].where(rows["source"].eq(OWN_CHANNEL))
     rows["position"] = on_own_pages.groupby(rows["scorer"]).rank(method="first")
-    return rows.drop(columns=["entered_after_reveal", "first_id"])
+    return rows.drop(columns=["answered", "entered_after_reveal", "first_id"])
 
 
-def rated_again(ratings: pd.DataFrame, withdrawn: "pd.Series[bool]") -> "pd.Series[bool]":
+def rated_again(ratings: pd.DataFrame, answered: "pd.Series[bool]") -> "pd.Series[bool]":
     """Return which ratings do not count, since the scorer rated the same in another assignment.
 
     Of two assignments of a rater for the same response and repeat, the earlier one counts, or the
@@ -179,11 +246,11 @@ def rated_again(ratings: pd.DataFrame, withdrawn: "pd.Series[bool]") -> "pd.Seri
     ratings
         `response`, `construct`, `construct_version`, `scorer`, `repeat`, in the order of their
         assignments.
-    withdrawn
-        Whether each of them is withdrawn.
+    answered
+        Whether each of them is not withdrawn.
     """
     key = ["response", "construct", "construct_version", "scorer", "repeat"]
-    withdrawn_last = withdrawn.sort_values(kind="stable").index
+    withdrawn_last = (~answered).sort_values(kind="stable").index
     return ratings.loc[withdrawn_last, key].duplicated().reindex(ratings.index)
 
 
@@ -207,6 +274,7 @@ def _human_ratings(connection: Connection, edits: Edits) -> pd.DataFrame:
             a.c.layout,
             g.c.channel.label("source"),
             g.c.edited,
+            g.c.answered,
             g.c.entered_after_reveal,
             g.c.first_id,
         )
@@ -215,7 +283,8 @@ def _human_ratings(connection: Connection, edits: Edits) -> pd.DataFrame:
         .where(or_(a.c.purpose.in_(MEASURING), and_(adjudicated, a.c.stratum.is_not(None))))
         .order_by(a.c.id, g.c.first_id),
     )
-    types: Any = {"value": "float64", "edited": "bool", "entered_after_reveal": "bool"}
+    flags = dict.fromkeys(("answered", "edited", "entered_after_reveal"), "bool")
+    types: Any = {"value": "float64", **flags}
     return ratings.astype(types)
 
 

@@ -37,6 +37,12 @@ def is_live(slot: FromClause | None = None) -> ColumnElement[bool]:
     return ~is_released(slot) & ~is_handed_on(slot)
 
 
+def is_open(slot: FromClause | None = None) -> ColumnElement[bool]:
+    """Return the condition that a slot is live and has no rater yet."""
+    a = table(Assignment) if slot is None else slot
+    return and_(a.c.rater_id.is_(None), is_live(slot))
+
+
 def is_live_comparison() -> ColumnElement[bool]:
     """Return the condition that a comparison was not taken back from its rater."""
     return table(Comparison).c.released_at.is_(None)

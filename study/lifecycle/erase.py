@@ -1,15 +1,15 @@
 """Erasure of a person: their data is removed, or kept without a link to them."""
 
 import secrets
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, func, insert, select, update
+from sqlalchemy import Connection, delete, insert, select, update
 
-from study.facts.ratings import answered_constructs
-from study.facts.slots import OWN_CHANNEL, is_handed_on, is_live_comparison, is_released
+from study.facts.comparison_decisions import is_decided
+from study.facts.ratings import finished_assignments, unfinished_slots
+from study.facts.slots import OWN_CHANNEL, is_live_comparison
 from study.lifecycle.erasure_log import ErasureKind, ErasureLog, RemainingCopy, remaining_copies
 from study.lifecycle.personal_data import (
     Person,
@@ -45,6 +45,7 @@ from study.schema import (
     table,
 )
 from study.schema.creation import append_only_suspended
+from study.settings.study_toml import StudyConfig
 from study.study import Study
 
 _TOUCHED_BESIDE: tuple[type[Noun], ...] = (InterimAnalysis, ImportedFile, Pause, Erasure)
@@ -127,7 +128,7 @@ def erase_person(
     """Erase inside a transaction; return the rows by table, and how many slots were opened."""
     with append_only_suspended(connection, _tables()):
         if kind == "severed":
-            return _sever(connection, rater)
+            return _sever(connection, study, rater)
         return _remove(connection, study, rater)
 
 
@@ -183,7 +184,7 @@ def _remove(connection: Connection, study: Study, rater: Person) -> tuple[dict[s
     counts = count_rows(connection, rater)
     slots = []
     if rater.rater_id is not None:
-        slots = take_out_of_chains(connection, rater.rater_id)
+        slots = take_out_of_chains(connection, study.config, rater.rater_id)
         _disown(connection, rater.rater_id)
     for t, where in rows_of(rater):
         if counts.get(t.name):
@@ -192,7 +193,7 @@ def _remove(connection: Connection, study: Study, rater: Person) -> tuple[dict[s
     return counts | pseudonymize(connection, rater.code, None), opened
 
 
-def _sever(connection: Connection, rater: Person) -> tuple[dict[str, int], int]:
+def _sever(connection: Connection, study: Study, rater: Person) -> tuple[dict[str, int], int]:
     counts = count_rows(connection, rater)
     alias = f"{_SEVERED}{secrets.token_hex(4)}"
     for t, where in rows_of(rater):
@@ -202,7 +203,7 @@ def _sever(connection: Connection, rater: Person) -> tuple[dict[str, int], int]:
                 connection.execute(update(t).where(theirs).values(scorer=other))
     released = 0
     if rater.rater_id is not None:
-        released = _sever_rater(connection, rater.rater_id, alias)
+        released = _sever_rater(connection, study.config, rater.rater_id, alias)
     return counts | pseudonymize(connection, rater.code, alias), released
 
 
@@ -212,7 +213,7 @@ def _disown(connection: Connection, rater_id: int) -> None:
     connection.execute(update(e).where(e.c.rater_id == rater_id).values(rater_id=None))
 
 
-def _sever_rater(connection: Connection, rater_id: int, alias: str) -> int:
+def _sever_rater(connection: Connection, config: StudyConfig, rater_id: int, alias: str) -> int:
     _disown(connection, rater_id)
     gone: tuple[type[Noun], ...] = (Consent, Enrolment, Invitation, SetAside)
     for noun in gone:
@@ -233,7 +234,7 @@ def _sever_rater(connection: Connection, rater_id: int, alias: str) -> int:
     connection.execute(
         update(w).where(w.c.id == rater_id).values(code=alias, public_id=random_id(), attributes={})
     )
-    released = release_unfinished(connection, rater_id)
+    released = release_unfinished(connection, config, rater_id)
     d = table(Departure)
     connection.execute(delete(d).where(d.c.rater_id == rater_id))
     # No person has the new code, so nothing new is assigned to it.
@@ -255,7 +256,9 @@ _SLOT = (
 )
 
 
-def take_out_of_chains(connection: Connection, rater_id: int) -> list[dict[str, Any]]:
+def take_out_of_chains(
+    connection: Connection, config: StudyConfig, rater_id: int
+) -> list[dict[str, Any]]:
     """Prepare a rater's assignments to be deleted; return the slots that are to be opened.
 
     A slot handed on from theirs names the one before theirs from now on, so that no slot is
@@ -264,7 +267,7 @@ def take_out_of_chains(connection: Connection, rater_id: int) -> list[dict[str, 
     a = table(Assignment)
     rows = {row.id: row for row in connection.execute(select(a).order_by(a.c.id))}
     theirs = {id_ for id_, row in rows.items() if row.rater_id == rater_id}
-    unfinished = _unfinished(connection, [rows[id_] for id_ in sorted(theirs)])
+    finished = finished_assignments(connection, config, a.c.rater_id == rater_id)
     successors = {row.replaces_id: row.id for row in rows.values() if row.replaces_id is not None}
 
     def before(id_: int) -> int | None:
@@ -286,7 +289,9 @@ def take_out_of_chains(connection: Connection, rater_id: int) -> list[dict[str, 
     return [
         {**{name: rows[id_]._mapping[name] for name in _SLOT}, "replaces_id": before(id_)}
         for id_ in sorted(theirs)
-        if id_ in unfinished and id_ not in successors and rows[id_].purpose == "main"
+        if id_ not in finished
+        and id_ not in successors
+        and (rows[id_].purpose, rows[id_].channel) == ("main", OWN_CHANNEL)
     ]
 
 
@@ -305,32 +310,14 @@ def reopen(connection: Connection, study: Study, slots: list[dict[str, Any]]) ->
     return len(slots)
 
 
-def release_unfinished(connection: Connection, rater_id: int) -> int:
+def release_unfinished(connection: Connection, config: StudyConfig, rater_id: int) -> int:
     """Take unfinished assignments and undecided comparisons back; return how many responses."""
-    a, c, d = table(Assignment), table(Comparison), table(Decision)
-    # A slot that was handed on is replaced by another in the design.
-    mine = connection.execute(select(a).where(a.c.rater_id == rater_id, ~is_handed_on())).all()
-    unfinished = _unfinished(connection, mine)
-    for id_ in unfinished:
-        connection.execute(update(a).where(a.c.id == id_, ~is_released()).values(released_at=now()))
+    a, c = table(Assignment), table(Comparison)
+    unfinished = unfinished_slots(connection, config, rater_id)
+    connection.execute(update(a).where(a.c.id.in_(unfinished)).values(released_at=now()))
     connection.execute(
         update(c)
-        .where(
-            c.c.rater_id == rater_id,
-            is_live_comparison(),
-            c.c.id.not_in(select(d.c.comparison_id)),
-        )
+        .where(c.c.rater_id == rater_id, is_live_comparison(), ~is_decided())
         .values(released_at=now())
     )
     return len(unfinished)
-
-
-def _unfinished(connection: Connection, rows: Iterable[Row[Any]]) -> set[int]:
-    answered = answered_constructs()
-    counted = select(answered.c.assignment_id, func.count()).group_by(answered.c.assignment_id)
-    rated = {row[0]: int(row[1]) for row in connection.execute(counted)}
-    return {
-        row.id
-        for row in rows
-        if row.channel == OWN_CHANNEL and rated.get(row.id, 0) < len(row.construct_keys)
-    }

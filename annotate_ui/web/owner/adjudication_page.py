@@ -2,13 +2,15 @@
 
 from flask import redirect, render_template, request
 from flask.typing import ResponseReturnValue
-from sqlalchemy import func, select
+from sqlalchemy import func, or_, select
 from werkzeug.exceptions import BadRequest
 
 from annotate_ui.web.owner.blueprint import pages
 from annotate_ui.web.owner.raters_page import rater_identities
 from annotate_ui.web.rate_limits import computations
 from annotate_ui.web.rater_session import study
+from study.facts.ratings import ADJUDICATING, answered_constructs
+from study.facts.slots import is_live
 from study.schema import Assignment, Rating, table
 
 _MOST = 1_000_000
@@ -68,8 +70,10 @@ def _form() -> tuple[str, int, int]:
 
 def _progress() -> list[dict[str, object]]:
     """Return responses assigned and begun, by adjudicator and stratum."""
-    a, g = table(Assignment), table(Rating)
-    begun = select(g.c.assignment_id).where(g.c.assignment_id == a.c.id).exists()
+    a = table(Assignment)
+    adjudicated = select(a.c.id).where(a.c.purpose == ADJUDICATING)
+    answered = answered_constructs(table(Rating).c.assignment_id.in_(adjudicated))
+    begun = a.c.id.in_(select(answered.c.assignment_id))
     with study().read() as connection:
         codes = {rater.id: rater.code for rater in rater_identities(connection).values()}
         rows = connection.execute(
@@ -80,7 +84,12 @@ def _progress() -> list[dict[str, object]]:
                 func.count().label("responses"),
                 func.count().filter(begun).label("begun"),
             )
-            .where(a.c.purpose == "adjudication", a.c.rater_id.is_not(None))
+            .where(
+                a.c.purpose == ADJUDICATING,
+                a.c.rater_id.is_not(None),
+                # As in the progress of a rater: what was taken back counts with what it has.
+                or_(is_live(), begun),
+            )
             .group_by(a.c.rater_id, a.c.stratum, a.c.inclusion_prob)
             .order_by(a.c.rater_id, a.c.stratum)
         ).all()

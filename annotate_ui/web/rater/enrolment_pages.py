@@ -76,7 +76,7 @@ _REFUSED = {
 def offer(token: str) -> ResponseReturnValue:
     """Show the page of the link. Nothing is stored."""
     with study().read() as connection:
-        state = link_state(connection, token)
+        state = link_state(connection, study().config, token)
         message = paused(connection)
     if state is None:
         return _unknown()

@@ -193,11 +193,14 @@ def test_adjudication_is_planned_shown_and_stored(
     assert "dora" not in ids(protected)
     wanted = {"rater": "dora", "sample": "1", "widest": "1"}
     stored = owner.submit("/owner/adjudication/store", **wanted)
-    assert "widest range" in stored.text
+    assert "<bdi>dora</bdi>" in stored.text
     assert "dora" in ids(protected)
     assert "50%" in owner.get("/owner/items").text
     for wrong in ({"sample": "x"}, {"widest": "-1"}, {"sample": "9999999"}):
         assert owner.submit("/owner/adjudication", **{**wanted, **wrong}).status_code == 400
+    # What an adjudicator who left had not begun is not assigned to anybody.
+    owner.submit(f"/owner/raters/{ids(protected)['dora']}/remove")
+    assert "<bdi>dora</bdi>" not in owner.get("/owner/adjudication").text
 
 
 def test_the_export_is_one_file(owner: Browser) -> None:
