@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, exists, func, select
 
+from study.facts.comparison_decisions import is_decided
 from study.facts.current_responses import current_outputs, is_answer
 from study.facts.rating_progress import RatingProgress, rating_progress
 from study.facts.scorers import in_words, without_scores
 from study.schema import (
     Assignment,
     CheckPair,
-    Decision,
+    Comparison,
     ExpectedValue,
     ImportedFile,
     JudgeRun,
@@ -121,7 +122,7 @@ def study_status(study: "Study") -> Status:
         )
         outputs = current_systems(connection)
         material = _material(connection)
-        decided = select(func.count(table(Decision).c.comparison_id.distinct()))
+        decided = select(func.count()).select_from(table(Comparison)).where(is_decided())
         preferences = counts[Preference] + int(connection.execute(decided).scalar_one())
         files = [
             {"name": row.name, "importer": row.importer, "imported": row.created_at.isoformat()}

@@ -24,6 +24,7 @@ from study.assignment.sample import Sample, draw_sample
 from study.assignment.sampling_frame import SamplingFrame, sampling_frame
 from study.assignment.workload import calibration_of, portion_of
 from study.errors import StudyError, nearest
+from study.facts.ratings import MEASURING
 from study.facts.slots import OWN_CHANNEL
 from study.schema import Assignment, AssignmentBase, Rater, table
 from study.schema.locks import LockSpace, lock_until_commit
@@ -277,7 +278,7 @@ def _with_chances(
     query_of = {answer.id: answer.query for answer in frame.answers}
     before = {g.response: (g.inclusion_prob, g.stratum) for g in existing if g.purpose == "main"}
     for row in rows:
-        if row["purpose"] in {"main", "repeat"}:
+        if row["purpose"] in MEASURING:
             response = row["response_id"]
             unit = query_of.get(response) if sample.of_queries else response
             drawn = chances.get(unit) if unit is not None else None
@@ -308,7 +309,7 @@ def _changed(
     """Return existing assignments whose stored probability or stratum is out of date."""
     changes = []
     for assignment in existing:
-        if assignment.purpose not in {"main", "repeat"}:
+        if assignment.purpose not in MEASURING:
             continue
         now = chances.get(assignment.query if sample.of_queries else assignment.response)
         if now is not None and now != (assignment.inclusion_prob, assignment.stratum):

@@ -1,20 +1,21 @@
 """What counts is decided in study/facts and nowhere else: other modules select from it.
 
-The source of every module is read. An expression that picks a revision, or that asks whether a
-lease has run out, a slot was taken back or handed on, is a decision.
+The source of every module is read. An expression is a decision if it picks a revision, asks whether
+a lease has run out, a slot was taken back or handed on, a rating withdrawn or a rater readmitted,
+or names the purposes that measure; and so is a statement that reads ratings, decisions of raters or
+departures otherwise than by a function of study/facts.
 """
 
 import ast
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.study.facts.decisions import decisions
+
 ROOT = Path(__file__).resolve().parents[3]
 PACKAGES = ("study", "judge", "annotate_ui", "analysis")
 
-REVISION = {"revision"}
-SLOT = {"leased_until", "released_at", "replaces_id"}
 
 EXCEPTIONS = {
     "study/importing/existing_content.py": "writes the revisions of outputs",
@@ -22,36 +23,10 @@ EXCEPTIONS = {
     "annotate_ui/tasks/comparisons.py": "writes the revisions of decisions",
     "annotate_ui/participants/withdrawal.py": "releases slots, and undoes the releases of a moment",
     "annotate_ui/web/owner/items_page.py": "lists every revision",
+    "annotate_ui/tasks/sessions.py": "reads when something was saved",
+    "annotate_ui/label_studio/revisions.py": "reads which annotation a revision came from",
     "judge/inspect/response_details.py": "lists every reading of an answer",
 }
-
-
-def decisions(tree: ast.AST) -> Iterator[str]:
-    """Yield the columns on which a module decides what counts."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Compare):
-            for side in (node.left, *node.comparators):
-                yield from columns(side, SLOT | {"after_reveal"})
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            name = node.func.attr
-            if name == "row_number":
-                yield name
-            if name in {"order_by", "max", "min", "over", "desc", "asc"}:
-                for part in (*node.args, *(keyword.value for keyword in node.keywords)):
-                    yield from columns(part, REVISION)
-            if name in {"is_", "is_not", "desc", "asc", "in_", "not_in"}:
-                yield from columns(node.func.value, SLOT | REVISION)
-        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Invert):
-            yield from columns(node.operand, {"after_reveal"})
-
-
-def columns(node: ast.AST, names: set[str]) -> Iterator[str]:
-    """Yield the columns of these names, such as `g.c.revision`, in an expression."""
-    for part in ast.walk(node):
-        if isinstance(part, ast.Attribute) and part.attr in names:
-            of = part.value
-            if isinstance(of, ast.Attribute) and of.attr == "c":
-                yield part.attr
 
 
 def modules() -> list[Path]:
@@ -69,8 +44,9 @@ def test_no_other_module_decides_what_counts() -> None:
         str(path.relative_to(ROOT)): sorted(set(decisions(ast.parse(path.read_text("utf-8")))))
         for path in modules()
     }
-    found = {name: names for name, names in deciding.items() if names}
-    assert {name: found[name] for name in found.keys() - EXCEPTIONS.keys()} == {}
+    assert {
+        name: names for name, names in deciding.items() if names and name not in EXCEPTIONS
+    } == {}
 
 
 def test_every_exception_is_one() -> None:
@@ -90,7 +66,25 @@ def test_every_exception_is_one() -> None:
         "select(a).where(a.c.released_at.is_(None))",
         "exists().where(successor.c.replaces_id == a.c.id)",
         "select(g).where(~g.c.after_reveal)",
+        "ratings[ratings['status'] != 'withdrawn']",
+        "kind in ('withdrew', 'readmitted')",
+        "assignments['purpose'].isin(['main', 'repeat'])",
+        "~(work['handed_on'] | work['released'])",
+        "not row.handed_on and not row.released",
+        "a, g = table(Assignment), table(Rating)\nselect(g.c.id).where(g.c.id == 1).exists()",
+        "select(a.c.id).join_from(table(Rating), a)",
+        "d = table(Departure)\nselect(func.max(d.c.id))",
+        "def f():\n    d = table(Decision)\n    exists().where(d.c.comparison_id == c.c.id)",
     ],
 )
 def test_a_decision_is_recognized(source: str) -> None:
     assert list(decisions(ast.parse(source)))
+
+
+def test_the_condition_of_a_function_of_facts_is_no_decision() -> None:
+    source = (
+        "from study.facts.ratings import answered_constructs\n"
+        "g = table(Rating)\n"
+        "select(answered_constructs(g.c.assignment_id == 1))"
+    )
+    assert list(decisions(ast.parse(source))) == []
