@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.core.resampling import QueryResampling
-from analysis.core.simultaneous_intervals import NO_SPREAD_REASON, simultaneous_intervals
+from analysis.core.resampling import EQUAL_RESAMPLES, QueryResampling
+from analysis.core.simultaneous_intervals import simultaneous_intervals
 
 
 def test_one_mean_has_its_own_t_interval_by_the_jackknife() -> None:
@@ -63,7 +63,7 @@ def test_what_has_no_interval_says_why_and_leaves_the_others() -> None:
     values[::2, 2] = np.nan
     found = simultaneous_intervals([0, 3, 0, np.nan], values, "bootstrap")
     assert found.reasons[0] is None
-    assert found.reasons[1] == NO_SPREAD_REASON
+    assert found.reasons[1] == EQUAL_RESAMPLES
     assert "50.0% of 40 resamples" in str(found.reasons[2])
     assert "undefined on the sample" in str(found.reasons[3])
     assert np.isnan(found.low[1:]).all()

@@ -6,8 +6,8 @@ from scipy import stats
 from scipy.special import ndtr
 
 from analysis.statistics.stability.rank_reversals import (
+    EQUAL_SCORINGS,
     NO_QUERY,
-    NO_SPREAD,
     ONE_QUERY,
     ONE_SCORING,
     flip_bounds,
@@ -63,9 +63,9 @@ def test_identical_scorings_never_flip_and_equal_means_are_no_order() -> None:
     one = np.random.default_rng(0).normal(80, 9, (20, 3))
     for same in (flips_of_runs(np.stack([one] * 3)), flips_of_repeats(np.stack([one] * 2))):
         assert same.value.tolist() == [0, 0, 0]
-        assert set(same.reasons) == {NO_SPREAD}
+        assert set(same.reasons) == {EQUAL_SCORINGS}
         assert same.mean[0] == 0
-        assert same.mean[3] == NO_SPREAD
+        assert same.mean[3] == EQUAL_SCORINGS
     # Means that are equal within rounding are a tie, and no flip.
     a, b = np.array([0.1, 0.2, 0.3]), np.array([0.3, 0.2, 0.1])
     tied = flips_of_runs(np.stack([np.column_stack([a, b])] * 2))
