@@ -85,7 +85,10 @@ def campaigns(cell: Cell, repetitions: int, seed: int) -> Iterator[tuple[FloatAr
 def estimated(human: FloatArray, judge: FloatArray, lam: float | None) -> dict[str, Corrected]:
     """Mean of the first system and the difference of the two."""
     query = np.arange(len(human))
-    first, second = (query_sums(human[:, s], judge[:, s], query, len(human)) for s in range(2))
+    widths = {"human_width": 100.0, "judge_width": 100.0}
+    first, second = (
+        query_sums(human[:, s], judge[:, s], query, len(human), **widths) for s in range(2)
+    )
     return {"mean": corrected(first, lam=lam), "difference": corrected(first, second, lam=lam)}
 
 

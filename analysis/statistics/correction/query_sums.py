@@ -16,6 +16,10 @@ from analysis.core.tables import ScoreTable
 #: Columns of `QuerySums.columns`.
 HUMAN, JUDGE, WEIGHT, POOL, COUNT = range(5)
 
+#: Share of the scale by which a judge score lies outside those of all labeled responses, so that
+#: the labels say nothing about such responses; and by which human values lie apart from the others.
+FAR, APART = 0.4, 0.5
+
 
 @dataclass(frozen=True, eq=False)
 class QuerySums:
@@ -35,6 +39,10 @@ class QuerySums:
     n_pool: int
     n_unjudged: int
     """Responses of the pool without a judge score; they count with the mean of the others."""
+    n_unseen: int
+    """Responses of the pool whose judge scores lie far outside those of the labeled ones."""
+    n_apart: int
+    """Labeled responses, at most half, whose human values lie apart from the others."""
 
     @property
     def labeled(self) -> BoolArray:
@@ -59,6 +67,8 @@ def query_sums(
     n_queries: int | None = None,
     probability: npt.ArrayLike | None = None,
     pool: npt.ArrayLike | None = None,
+    human_width: float | None = None,
+    judge_width: float | None = None,
 ) -> QuerySums:
     """Sum up one system's responses.
 
@@ -74,6 +84,8 @@ def query_sums(
     pool
         (n,) bool: the responses over which the judge's mean is taken. Default: all; the textbook
         form with a second, unlabeled sample takes the unlabeled ones.
+    human_width, judge_width
+        Widths of the scales; without them `n_apart` and `n_unseen` are 0.
 
     A response without a judge score is predicted by the mean of the pool's other scores. Any
     prediction leaves a corrected mean unbiased, so that refusals of bad responses
@@ -119,7 +131,25 @@ def query_sums(
         int((inside & ~labeled).sum()),
         int(inside.sum()),
         int((inside & ~judged).sum()),
+        _unseen(f[judged & labeled], f[judged & inside], judge_width),
+        _apart(y[labeled], human_width),
     )
+
+
+def _unseen(of_labeled: FloatArray, of_pool: FloatArray, width: float | None) -> int:
+    if width is None or not of_labeled.size:
+        return 0
+    far = FAR * width
+    return int(((of_pool < of_labeled.min() - far) | (of_pool > of_labeled.max() + far)).sum())
+
+
+def _apart(values: FloatArray, width: float | None) -> int:
+    """How many values the widest gap separates from the majority, if it is wide enough."""
+    gaps = np.diff(np.sort(values))
+    if width is None or gaps.max(initial=0.0) <= APART * width:
+        return 0
+    below = int(np.argmax(gaps)) + 1
+    return min(below, values.size - below)
 
 
 def _mean(total: FloatArray, count: FloatArray) -> float:

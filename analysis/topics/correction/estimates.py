@@ -23,8 +23,8 @@ from analysis.statistics.correction.prediction_powered import (
     informative,
     labels_needed,
     labels_saved,
-    nearly_all_labeled,
     tunable,
+    uncorrected,
 )
 from analysis.statistics.correction.query_sums import QuerySums, inclusion_probabilities, query_sums
 
@@ -84,12 +84,15 @@ class _Correction:
     def sums(self, chosen: BoolArray | slice = slice(None)) -> QuerySums:
         """Of the responses of one system, or of all, each once."""
         data = self.data
+        of_judge = self.context.scores.scale(data.construct, self.scorer)
         return query_sums(
             data.reference[chosen],
             data.scorers[self.scorer][chosen],
             data.query[chosen],
             data.n_queries,
             self.probability[chosen],
+            human_width=self.scale.width if self.scale else None,
+            judge_width=of_judge.width if of_judge else None,
         )
 
     def estimates(self) -> Iterator[Estimate]:
@@ -123,7 +126,7 @@ class _Correction:
             "judge_mean": sums.judge_mean,
             "human_mean": sums.human_mean,
             "judge_missing": sums.n_unjudged,
-            **(short if nearly_all_labeled(sums) else {}),
+            **(short if value.alone else {}),
         }
         yield self.estimate("ppi_mean", value, sums, None, record, params)
         yield from self.planned(value, ratings_alone, sums, None, record)
@@ -145,7 +148,7 @@ class _Correction:
         level = self.context.options.level
         alone = corrected(sums, minus, lam=0.0, level=level)
         withheld = self.context.differences_withheld(self.data.construct, self.scorer)
-        learned = tunable(sums, minus) or nearly_all_labeled(sums, minus)
+        learned = tunable(sums, minus) or uncorrected(sums, minus)
         if withheld and alone.reason is None and not learned:
             why = f"too few labels to learn the judge's scale, and without that: {withheld}"
             return _without(alone, why), alone
@@ -165,6 +168,8 @@ class _Correction:
         of_judge: dict[str, Any] = (
             {} if name == "weighted_human_mean" else {"lambda": value.lam, "df": value.df}
         )
+        if of_judge and value.alone:
+            of_judge["ratings_alone"] = value.alone
         return Estimate(
             name,
             value=value.value,
@@ -233,7 +238,8 @@ STATISTICS = (
         "Corrected mean",
         "corrected mean of a system, or of all; params.lambda, df, judge_mean (of all its "
         "scores), human_mean (weighted, of the rated), judge_missing, pool (responses), "
-        "target_population; n_responses and n_queries count the rated",
+        "ratings_alone (why they are not corrected), target_population; n_responses and n_queries "
+        "count the rated",
         scopes=("pooled", SYSTEM),
         source="Angelopoulos, Duchi and Zrnic 2023",
     ),

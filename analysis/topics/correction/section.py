@@ -33,8 +33,11 @@ def _leading(analysis: Analysis) -> Iterator[tuple[str, str, list[Estimate]]]:
 
 def _levels(analysis: Analysis) -> Iterator[str]:
     for construct, scorer, means in _leading(analysis):
-        whole = next((e for e in means if e.scope == "pooled" and e.has_interval), None)
+        whole = next((e for e in means if e.scope == "pooled" and e.defined), None)
         if whole is None:
+            continue
+        if not whole.has_interval:
+            yield f"{construct}: the corrected mean has no interval: {whole.reason}."
             continue
         scale = analysis.context.human_scale(construct)
         judge = whole.params["judge_mean"]
@@ -45,9 +48,8 @@ def _levels(analysis: Analysis) -> Iterator[str]:
         if analysis.context.differences_withheld(construct, scorer) is None:
             sentence += f", {scorer} gives {points(float(str(judge)), scale, 1)}"
         saved = figures.beside(analysis, "labels_saved", whole)
-        if whole.params["lambda"] == 0:
-            rated = f"{whole.n_responses:,} of {whole.params['pool']:,} responses are rated"
-            sentence += f"; {rated}: the ratings alone, which its scores cannot make more precise"
+        if "ratings_alone" in whole.params:
+            sentence += f"; these are the ratings alone, since {whole.params['ratings_alone']}"
         elif saved is not None and saved.defined:
             amount = f"{abs(saved.value):,.0f} further rated responses"
             sentence += (

@@ -163,8 +163,28 @@ def test_nearly_everything_rated(unrated: int) -> None:
         assert analysis.estimates.select("labels_saved", scope=scope)[0].value == 0
     found = chapter(section.SECTION, analysis)
     assert found is not None
-    assert f"{240 - unrated} of 240 responses are rated: the ratings alone" in found.reading[0]
+    rated = f"{240 - unrated} of 240 responses are rated"
+    assert found.reading[0].endswith(f"these are the ratings alone, since {rated}.")
     assert not any("save" in sentence for sentence in found.reading)
+
+
+def test_failures_that_nobody_rated() -> None:
+    frame = partly_rated(simulated(queries=120, systems=2), 20)
+    number = frame["query_id"].str[1:].astype(int)
+    failed = (frame["system"] == "s0") & (number >= 110)
+    frame.loc[failed, "value"] = 0.0
+    rated = ~failed & (frame["system"] == "s0")
+    frame.loc[rated, "value"] = 60 + 0.4 * frame.loc[rated, "value"]
+    analysis = analyse(table(frame), options=Options(resamples=100))
+    for name in ("ppi_mean", "weighted_human_mean"):
+        mean = analysis.estimates.select(name, scope="system:s0")[0]
+        assert mean.defined
+        assert not mean.has_interval
+        assert "10 of 120 responses far outside" in str(mean.reason)
+    difference = analysis.estimates.select("ppi_difference", scope="system_level")[0]
+    assert not difference.has_interval
+    saved = analysis.estimates.select("labels_saved", scope="system:s0")[0]
+    assert saved.reason == analysis.estimates.select("ppi_mean", scope="system:s0")[0].reason
 
 
 def test_one_system_wholly_rated() -> None:
