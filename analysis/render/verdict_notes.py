@@ -177,6 +177,7 @@ def notes(analysis: Analysis, construct: str, scorer: str, scope: str | None) ->
         )
     if difference is not None and difference.defined:
         yield from _on_raters(analysis, construct, scope or "pooled")
+    yield from _on_other_raters(analysis, construct)
     if scale_of_scorer is None:
         yield (
             f"No scale is declared for {construct}: bias and the share at the maximum are "
@@ -184,6 +185,24 @@ def notes(analysis: Analysis, construct: str, scorer: str, scope: str | None) ->
         )
     elif bias is not None and not bias.defined and plain is not None and plain.defined:
         yield f"Its bias is withheld: {bias.reason}."
+
+
+def _on_other_raters(analysis: Analysis, construct: str) -> Iterator[str]:
+    """That differences between systems by people had to be adjusted for raters, or are withheld."""
+    pairs = analysis.estimates.select(
+        "system_difference", construct=construct, adjusted="rater severity"
+    )
+    without = [e for e in pairs if not e.defined]
+    if any(e.defined for e in pairs):
+        yield (
+            "The systems were not rated by the same raters to the same extent: people's figures by "
+            "system are adjusted for raters' severity."
+        )
+    if without:
+        yield (
+            f"People's difference is withheld for {counted(len(without), 'pair')} of systems: "
+            f"{without[0].reason}."
+        )
 
 
 def _on_the_distribution(

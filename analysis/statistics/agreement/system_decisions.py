@@ -33,6 +33,7 @@ from analysis.statistics.discrimination.system_scores import (
     paired_differences,
     scheme_for,
 )
+from analysis.statistics.reliability.adjusted_systems import AdjustedSystems
 
 Decision = Literal["same", "opposite", "people_only", "judge_only", "neither", "undecided"]
 DECISIONS: tuple[Decision, ...] = get_args(Decision)
@@ -41,6 +42,7 @@ DECISIONS: tuple[Decision, ...] = get_args(Decision)
 PERMUTATIONS = 1000
 
 NOTHING_SHARED = "no two systems have answers to one query with both values"
+NOTHING_LINKED = "no two systems with answers to one query are linked by a rater"
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,11 +86,13 @@ def decisions(
     weights: npt.NDArray[np.uint16],
     level: float = 0.95,
     seed: int = 0,
+    adjusted: AdjustedSystems | None = None,
 ) -> Decisions:
     """Decide on scores (queries, systems), NaN where missing, from the cells that both have.
 
     `weights` (resamples, queries) are bootstrap counts, which serve from 500 contributing queries
-    on; below, the jackknife does. ValueError where the shapes do not fit.
+    on; below, the jackknife does. `adjusted` gives people's differences where raters are not
+    balanced over systems, from all ratings. ValueError where the shapes do not fit.
     """
     x, y = _scores(judge, people)
     pairs = x.shape[1] * (x.shape[1] - 1) // 2
@@ -109,16 +113,20 @@ def decisions(
         simultaneous_intervals(table.point, values, scheme, level, seed)
         for table, values in zip(tables, drawn, strict=True)
     ]
-    sides = [_side(table.point, of) for table, of in zip(tables, intervals, strict=True)]
+    points = [table.point for table in tables]
+    if adjusted is not None:
+        of_people = adjusted.differences(tables[1].first, tables[1].second, level, seed)
+        points[1], intervals[1] = of_people.values, of_people.simultaneous
+    sides = [_side(point, of) for point, of in zip(points, intervals, strict=True)]
     outcomes = tuple(_decision(j, h) for j, h in zip(*sides, strict=True))
     decided = any(decision != "undecided" for decision in outcomes)
     return Decisions(
         tables[0].first,
         tables[0].second,
         outcomes,
-        tables[0].point,
+        points[0],
         intervals[0],
-        tables[1].point,
+        points[1],
         intervals[1],
         shared,
         None if decided else "no pair of systems has an interval from both",
@@ -177,8 +185,12 @@ def soft_pairwise_accuracy(
     people: npt.ArrayLike,
     permutations: int = PERMUTATIONS,
     seed: int = 0,
+    adjusted: AdjustedSystems | None = None,
 ) -> SoftPairwise:
     """Compare scores (queries, systems), NaN where missing, on the cells that both have.
+
+    `adjusted` gives people's p-values where raters are not balanced over systems, from all ratings;
+    pairs that no rater links then do not enter.
 
     A permuted difference equal to the observed one counts half, so that the p-value of the
     reversed pair is 1 - p and the order of systems does not matter. A pair without a common query
@@ -190,13 +202,21 @@ def soft_pairwise_accuracy(
     if first.size > PAIRS_COMPARED:
         return _undefined(f"{first.size:,} pairs of systems are more than {PAIRS_COMPARED:,}")
     shared = both[:, first] & both[:, second]
-    compared = shared.any(axis=0)
+    compared: npt.NDArray[np.bool_] = np.atleast_1d(shared.any(axis=0))
+    better = np.full(first.size, np.nan)
+    if adjusted is not None:
+        pairs = enumerate(zip(first.tolist(), second.tolist(), strict=True))
+        for place, (i, j) in pairs:
+            better[place] = adjusted.better(i, j)
+        compared &= np.isfinite(better)
     first, second, shared = first[compared], second[compared], shared[:, compared]
     if not first.size:
-        return _undefined(NOTHING_SHARED)
+        return _undefined(NOTHING_SHARED if adjusted is None else NOTHING_LINKED)
     queries = shared.any(axis=1)
     shared = shared[queries]
     ps = [_better(v[queries], first, second, shared, permutations, seed) for v in (x, y)]
+    if adjusted is not None:
+        ps[1] = better[compared]
     value = 1 - float(np.abs(ps[0] - ps[1]).mean())
     return SoftPairwise(value, first, second, ps[0], ps[1], int(queries.sum()))
 

@@ -88,7 +88,7 @@ def reml(y: FloatArray, start: tuple[float, float]) -> tuple[float, float, float
         ),
         key=lambda result: float(result.fun),
     )
-    shares = _polished(objective, np.asarray(best.x, dtype=np.float64), top)
+    shares = polished(objective, np.asarray(best.x, dtype=np.float64), top)
     ratios = shares / (1 - shares)
     _, _, residual, mean = _profile(sums, ratios)
     unit = residual * scale**2
@@ -161,7 +161,7 @@ def _profile(s: _Sums, ratios: FloatArray) -> tuple[float, FloatArray, float, fl
     return value, gradient, quadratic / df, mean
 
 
-def _polished(objective: Objective, shares: FloatArray, top: float) -> FloatArray:
+def polished(objective: Objective, shares: FloatArray, top: float) -> FloatArray:
     """Newton steps on the gradient in the interior coordinates: the optimizer stops at 1e-8."""
     free = np.flatnonzero((shares > 1e-9) & (shares < top))
     for _ in range(4):
@@ -170,7 +170,7 @@ def _polished(objective: Objective, shares: FloatArray, top: float) -> FloatArra
         gradient = objective(shares)[1][free]
         hessian = np.empty((free.size, free.size))
         for column, index in enumerate(free):
-            step = np.zeros(2)
+            step = np.zeros(shares.size)
             step[index] = 1e-4 * min(shares[index], 1 - shares[index])
             ahead, behind = objective(shares + step)[1], objective(shares - step)[1]
             hessian[:, column] = (ahead - behind)[free] / (2 * step[index])

@@ -16,6 +16,7 @@ from analysis.core.statistic import Statistic
 from analysis.statistics.agreement.absolute_agreement import agreement_in_value, measures_in
 from analysis.statistics.agreement.disattenuation import pearson_disattenuated
 from analysis.statistics.agreement.repeated_measures import equivalence_of_bias
+from analysis.topics.distribution.people_by_system import reference_by_system
 
 _SCOPES: tuple[Scope, ...] = ("pooled", "between_queries", "within_query", "system_level")
 
@@ -35,12 +36,16 @@ def _differences(context: Context, scored: ComparedScores) -> Iterator[Estimate]
     data, _, values, withheld = scored
     for scope in _SCOPES if data.systems else _SCOPES[:-1]:
         record = scored.record(scope) | {"params": {"reference": data.reference_kind}}
-        if withheld:
+        people, unlinked = data.reference, None
+        if scope == "system_level":
+            people, unlinked, adjusted = reference_by_system(context, data)
+            record["params"] |= adjusted
+        if withheld or unlinked:
             for name in measures_in(scope):
-                yield Estimate(name, reason=withheld, **record)
+                yield Estimate(name, reason=withheld or unlinked, **record)
             continue
         family = agreement_in_value(
-            values, data.reference, data.query, scope,
+            values, people, data.query, scope,
             n_queries=data.n_queries, produced=data.produced,
         )  # fmt: skip
         resampled = ResampledFamily(context, family, context.rated_resampling)

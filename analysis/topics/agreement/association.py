@@ -16,6 +16,7 @@ from analysis.core.resampling import Transform
 from analysis.core.statistic import SCOPES, SYSTEM, Statistic
 from analysis.statistics.agreement.association import CORRELATIONS, Measure, association
 from analysis.statistics.reliability.variance_components import bias_for_raters_like_these
+from analysis.topics.distribution.people_by_system import reference_by_system
 
 REFERENCE = "human reference"
 
@@ -51,13 +52,17 @@ def compared(
         record = scored.record(scope) | {"params": {"reference": data.reference_kind}}
         if system:
             record["systems"] = (system,)
-        if reason:
-            yield Estimate(measure, reason=reason, **record)
+        people, unlinked = data.reference, None
+        if scope == "system_level" and measure != "bias":
+            people, unlinked, adjusted = reference_by_system(context, data)
+            record["params"] |= adjusted
+        if reason or unlinked:
+            yield Estimate(measure, reason=reason or unlinked, **record)
             continue
         statistic = association(
             measure,
             values,
-            data.reference,
+            people,
             data.query,
             kind,
             items=data.of_system(system) if system else None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -26,6 +26,7 @@ from analysis.statistics.agreement.system_decisions import (
     soft_pairwise_accuracy,
 )
 from analysis.statistics.discrimination.system_scores import system_scores
+from analysis.topics.distribution.people_by_system import ADJUSTED, adjusted_people
 
 #: Resamples that carry a critical value: more would not change its second digit.
 ROWS = 2000
@@ -56,21 +57,24 @@ def _of_scorer(
     needs = np.isfinite(people).any(axis=1).sum()
     weights = _weights(context, int(needs))
     options = context.options
-    outcome = decisions(judge, people, weights, options.level, options.seed)
+    adjusted = adjusted_people(context, data.construct)
+    outcome = decisions(judge, people, weights, options.level, options.seed, adjusted)
     record = data.record(scorer, "system_level") | {
         "n_responses": int(np.count_nonzero(both & data.produced.any(axis=1))),
         "n_queries": int(needs),
     }
+    if adjusted is not None:
+        record |= {"target": "raters_like_these", "params": ADJUSTED}
     yield _agreement(outcome, record)
     if len(outcome.decisions) <= PAIRS_LISTED:
         yield from _each(data, outcome, record)
-    soft = soft_pairwise_accuracy(judge, people, seed=options.seed)
+    soft = soft_pairwise_accuracy(judge, people, seed=options.seed, adjusted=adjusted)
+    counts = {"pairs": int(soft.first.size), "permutations": PERMUTATIONS}
     yield Estimate(
         "soft_pairwise_accuracy",
         value=soft.value,
         reason=soft.reason or NO_INTERVAL,
-        params={"pairs": int(soft.first.size), "permutations": PERMUTATIONS},
-        **record,
+        **_with_params(record, counts),
     )
 
 
@@ -87,9 +91,12 @@ def _agreement(outcome: Decisions, record: dict[str, Any]) -> Estimate:
         value=outcome.share,
         method=outcome.people_intervals.method or None,
         reason=outcome.reason,
-        params={"pairs": len(outcome.decisions), **counts},
-        **record,
+        **_with_params(record, {"pairs": len(outcome.decisions), **counts}),
     )
+
+
+def _with_params(record: dict[str, Any], params: Mapping[str, Any]) -> dict[str, Any]:
+    return record | {"params": {**record.get("params", {}), **params}}
 
 
 def _each(data: ConstructData, outcome: Decisions, record: dict[str, Any]) -> Iterator[Estimate]:
@@ -112,8 +119,8 @@ def _each(data: ConstructData, outcome: Decisions, record: dict[str, Any]) -> It
             "decision",
             value=float("nan") if undecided else float(decision in {"same", "neither"}),
             reason=(reasons or "undecided") if undecided else None,
-            params={"decision": decision, **params},
-            **record | {"systems": pair, "n_queries": queries, "n_responses": 2 * queries},
+            **_with_params(record, {"decision": decision, **params})
+            | {"systems": pair, "n_queries": queries, "n_responses": 2 * queries},
         )
 
 
@@ -123,14 +130,16 @@ _statistic = partial(
     estimates=decisions_on_systems,
     range=(0, 1),
     scopes=("system_level",),
-    targets=("these_raters",),
+    targets=("these_raters", "raters_like_these"),
 )
 
 STATISTICS = (
     _statistic(
         "decision_agreement",
         "Same decision",
-        "share of pairs of systems on which people and judge decide alike; counts in params",
+        "share of pairs of systems on which people and judge decide alike; counts in params. Where "
+        "raters are not balanced over systems, people's differences are adjusted "
+        "(params.adjusted)",
         better="higher",
     ),
     _statistic(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from analysis.statistics.discrimination.system_scores import system_scores
 from analysis.statistics.discrimination.tukey import FEW, RandomisedTukey, randomised_tukey_hsds
 from analysis.topics.discrimination.system_differences import SystemsScored, system_differences
 from analysis.topics.distribution.estimates import MEAN_OF_RATERS
+from analysis.topics.distribution.people_by_system import adjusted_people
 
 #: Permutations of a test, and the level at which a pair differs significantly: as in the paper.
 PERMUTATIONS, ALPHA = 10_000, 0.05
@@ -38,7 +39,10 @@ def discrimination(context: Context) -> Iterator[Estimate]:
     scored = [table for table in _scored(context) if table.scores.shape[1]]
     tables = [table.scores for table in scored]
     results = randomised_tukey_hsds(tables, PERMUTATIONS, context.options.seed)
-    tests = [_Test(of, test) for of, test in zip(scored, results, strict=True)]
+    tests = [
+        _Test(of, _without_raters(context, of, test))
+        for of, test in zip(scored, results, strict=True)
+    ]
     for test in tests:
         yield _power(test)
     for test in tests:
@@ -47,6 +51,21 @@ def discrimination(context: Context) -> Iterator[Estimate]:
     listed = [table for table in scored if table.leads and table.n_pairs <= PAIRS_LISTED]
     yield from system_differences(context, listed)
     yield from hypotheses(context, [(test.of, test.found) for test in tests if test.of.leads])
+
+
+#: Why people's scores are not permuted across systems.
+OTHER_RATERS = (
+    "the systems were not rated by the same raters to the same extent, so that permuting scores "
+    "across systems would take differences between raters for differences between systems; "
+    "system_difference is adjusted for raters"
+)
+
+
+def _without_raters(context: Context, of: SystemsScored, test: RandomisedTukey) -> RandomisedTukey:
+    """The test, without p where raters are not balanced over systems."""
+    if not of.people or adjusted_people(context, of.construct) is None:
+        return test
+    return replace(test, p=np.full(test.p.shape, np.nan), reason=OTHER_RATERS)
 
 
 def _scored(context: Context) -> Iterator[SystemsScored]:
@@ -254,11 +273,13 @@ STATISTICS = (
         "Difference",
         "mean of first minus second on their common queries, with a simultaneous interval over "
         "params.simultaneous pairs (max-t, params.critical_value); for these raters where it is "
-        "of people's own means",
+        "of people's own means. Where raters are not balanced over systems, people's are adjusted "
+        "for raters' severity (params.adjusted; params.unadjusted, params.imbalance) and for "
+        "raters like these; none where no rater links two systems",
         discrimination,
         scopes=("system_level",),
-        targets=("these_raters",),
-        source="Westfall and Young 1993; Hothorn et al. 2008",
+        targets=("these_raters", "raters_like_these"),
+        source="Westfall and Young 1993; Hothorn et al. 2008; Kenward and Roger 1997",
     ),
     Statistic(
         "hypothesis_p",

@@ -16,6 +16,7 @@ from analysis.render.table import Cell, Table, TableBuilder
 from analysis.topics.discrimination import estimates, figures
 from analysis.topics.discrimination.figures import name_of
 from analysis.topics.distribution.estimates import MEAN_OF_RATERS
+from analysis.topics.distribution.people_by_system import ADJUSTED
 
 #: Scorers and hypotheses of which a sentence is made; the tables have the others.
 _SCORERS_SAID, _HYPOTHESES_SAID = 2, 4
@@ -40,8 +41,33 @@ def reading(analysis: Analysis) -> Iterator[str]:
         again = [e for e in records if e.scorers == (first,) and e.params["on"] == "rated"]
         if again:
             yield f"{first} on the same responses: significant differences for {_counts(again)}."
+    yield from _other_raters(analysis)
     for e in analysis.estimates.select("hypothesis_p")[:_HYPOTHESES_SAID]:
         yield _outcome(analysis, e)
+
+
+def _other_raters(analysis: Analysis) -> Iterator[str]:
+    """People's differences where raters are not balanced over systems, by construct."""
+    by_construct: dict[str, list[Estimate]] = {}
+    for e in analysis.estimates.select("system_difference", **ADJUSTED):
+        by_construct.setdefault(e.constructs[0], []).append(e)
+    for construct, pairs in by_construct.items():
+        apart = [e for e in pairs if e.has_interval and (e.ci_low > 0 or e.ci_high < 0)]
+        defined = [e for e in pairs if e.has_interval]
+        text = f"{construct}: the systems were not rated by the same raters to the same extent."
+        if defined:
+            text += (
+                " Adjusted for raters' severity, people's ratings differ significantly for "
+                f"{len(apart)} of {counted(len(defined), 'pair')} of systems (for raters like "
+                "these)."
+            )
+        without = [e for e in pairs if not e.defined]
+        if without:
+            text += (
+                f" People's difference is withheld for {counted(len(without), 'pair')}: "
+                f"{without[0].reason}."
+            )
+        yield text
 
 
 def _counts(records: list[Estimate]) -> str:
@@ -75,6 +101,12 @@ def _outcome(analysis: Analysis, e: Estimate) -> str:
     adjusted = " after Holm's adjustment" if several else ""
     return f"“{name}” {holds} in the scores of {scorer} ({p_value(holm)}{adjusted})."
 
+
+#: Of people's figures in a table where raters are not balanced over systems.
+ADJUSTED_WORDS = (
+    "On {where} the systems were not rated by the same raters to the same extent: people's figures "
+    "by system are adjusted for raters' severity, with intervals for raters like these."
+)
 
 #: Pairs of systems in one table; more pairs are in estimates.csv only.
 PAIRS_SHOWN = 28
@@ -155,6 +187,9 @@ def differences(analysis: Analysis) -> Iterator[Table]:
                 scale = analysis.scores.scale(construct, difference.scorers[0])
                 cells.append(_cell(built, difference, test, scale))
             built.add(" minus ".join(pair), *cells)
+        adjusted = dict.fromkeys(
+            e.constructs[0] for e in by_scorer[name] if ADJUSTED.items() <= e.params.items()
+        )
         yield built.table(
             f"system-differences-{number + 1}",
             f"Differences between systems: {name}",
@@ -162,7 +197,8 @@ def differences(analysis: Analysis) -> Iterator[Table]:
             "the second on the queries that both have scores on, in points; brackets: "
             "simultaneous intervals for all pairs of a construct. "
             f"{analysis.headings['randomised_tukey_hsd_p']}: randomized Tukey HSD, two-sided, "
-            "also simultaneous for all pairs.",
+            "also simultaneous for all pairs."
+            + (f" {ADJUSTED_WORDS.format(where=listed(list(adjusted)))}" if adjusted else ""),
             ("Pair", *constructs),
         )
 
@@ -220,6 +256,9 @@ def systems(analysis: Analysis) -> Iterator[Table]:
                     built.points(first("bias", **where), scale),
                     built.r(first("pearson", **where)),
                 )
+    adjusted = dict.fromkeys(
+        e.constructs[0] for e in analysis.estimates.select("mean", of=MEAN_OF_RATERS, **ADJUSTED)
+    )
     adjudicated = analysis.options.reference == "adjudicated"
     headings, mean = analysis.headings, analysis.headings["mean"]
     yield built.table(
@@ -231,7 +270,8 @@ def systems(analysis: Analysis) -> Iterator[Table]:
             f"on those with both. The reference is {analysis.reference_words}."
             if any(not data.reference_missing for data in analysis.context.whole.values())
             else ""
-        ),
+        )
+        + (f" {ADJUSTED_WORDS.format(where=listed(list(adjusted)))}" if adjusted else ""),
         ("Construct", "System", "Scorer", f"{mean} of the scorer",
          f"{mean}, adjudicated" if adjudicated else f"{mean} of people", headings["bias"],
          headings["pearson"]),

@@ -19,6 +19,8 @@ from analysis.statistics.discrimination.system_scores import (
     paired_differences,
     scheme_for,
 )
+from analysis.statistics.reliability.adjusted_systems import AdjustedSystems
+from analysis.topics.distribution.people_by_system import ADJUSTED, adjusted_people
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +79,39 @@ def system_differences(context: Context, scored: Sequence[SystemsScored]) -> Ite
     prepared = [paired_differences(scores.scores) for scores in scored]
     values = _values(context, scored, prepared)
     for place, (scores, table) in enumerate(zip(scored, prepared, strict=True)):
-        yield from _records(context, scores, table, values.get(place))
+        people = adjusted_people(context, scores.construct) if scores.people else None
+        if people is not None:
+            yield from _adjusted(context, scores, people, table)
+        else:
+            yield from _records(context, scores, table, values.get(place))
+
+
+def _adjusted(
+    context: Context, scored: SystemsScored, people: AdjustedSystems, table: PairedDifferences
+) -> Iterator[Estimate]:
+    """People's differences where raters are not balanced over systems."""
+    options = context.options
+    pairs = people.differences(table.first, table.second, options.level, options.seed)
+    counts = np.isfinite(scored.scores).sum(axis=0)
+    for place, (i, j) in enumerate(zip(table.first, table.second, strict=True)):
+        either = np.isfinite(scored.scores[:, [i, j]]).any(axis=1)
+        params: dict[str, Any] = {
+            **ADJUSTED,
+            "simultaneous": scored.n_pairs,
+            "unadjusted": float(table.point[place]),
+            "imbalance": float(people.balance.imbalance[i, j]),
+        }
+        yield Estimate(
+            "system_difference",
+            systems=(scored.systems[i], scored.systems[j]),
+            target="raters_like_these",
+            value=float(pairs.values[place]),
+            **pairs.at(place).fields,
+            n_responses=int(counts[i] + counts[j]),
+            n_queries=int(either.sum()),
+            reason=pairs.reasons[place],
+            **scored.record(params),
+        )
 
 
 def _values(

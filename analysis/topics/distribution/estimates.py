@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any
 
@@ -24,6 +24,7 @@ from analysis.statistics.distribution.shape import (
     population_statistics,
     tie_probability,
 )
+from analysis.topics.distribution.people_by_system import ADJUSTED, adjusted_people
 
 MEAN_OF_RATERS = "mean_of_raters"
 
@@ -50,11 +51,28 @@ def score_properties(context: Context) -> Iterator[Estimate]:
     ends = {id(score_set): list(_ends(score_set)) for score_set in sets}
     estimates = _with_intervals(context, [*located, *(p for part in ends.values() for p in part)])
     for score_set, mean in zip(sets, located, strict=True):
-        yield estimates[id(mean)]
+        yield _adjusted(context, estimates[id(mean)])
         yield from (estimates[id(planned)] for planned in ends[id(score_set)])
         yield from _shape(
             score_set.values, score_set.record | counts(score_set.values, score_set.query)
         )
+
+
+def _adjusted(context: Context, mean: Estimate) -> Estimate:
+    """People's mean of a system, adjusted where raters are not balanced over systems."""
+    if not mean.systems or mean.params.get("of") != MEAN_OF_RATERS:
+        return mean
+    people = adjusted_people(context, mean.constructs[0])
+    if people is None:
+        return mean
+    place = people.names.index(mean.systems[0])
+    means = people.means(context.options.level)
+    value = float(means.values[place])
+    params = {**mean.params, **ADJUSTED, "unadjusted": mean.value}
+    reason = means.reasons[place]
+    interval = means.at(place).fields
+    like = "raters_like_these"
+    return replace(mean, value=value, **interval, target=like, reason=reason, params=params)
 
 
 def ends_of_scale(context: Context) -> Iterator[Estimate]:
@@ -197,7 +215,10 @@ STATISTICS = (
     _statistic(
         "mean",
         "Mean",
-        "arithmetic mean, overall and by system; queries resampled",
+        "arithmetic mean, overall and by system; queries resampled. People's mean of a system is "
+        "adjusted for raters' severity where raters are not balanced over systems (params.adjusted;"
+        " params.unadjusted is the plain mean), with an interval for raters like these",
+        targets=("raters_like_these",),
         source="Muhamed 2025, tables 4 and 14",
     ),
     _statistic(

@@ -1,0 +1,128 @@
+"""People's figures by system where each system has raters of its own, wholly or in part."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis import Options
+from analysis.core.analysis import Analysis
+from analysis.core.estimates import Estimate
+from analysis.pipeline.estimation import analyse
+from analysis.render.verdict_notes import notes
+from analysis.topics.discrimination.section import differences, reading, systems
+from tests.analysis.scores import table
+
+QUERIES = 60
+
+
+def campaign(overlap: float, seed: int = 3) -> Analysis:
+    """B and C are equally good. Raters 1 and 2 are severe, and rate B; 3 and 4 rate C.
+
+    `overlap` is the share of queries on which they change places.
+    """
+    rng = np.random.default_rng(seed)
+    severity = np.array([-10.0, -6, 6, 10])
+    rows = []
+    for query in range(QUERIES):
+        level = rng.normal(0, 9)
+        for place, system in enumerate("BC"):
+            truth = 50 + level + rng.normal(0, 8)
+            response = {"response_id": f"{query}{system}", "query_id": query, "system": system}
+            other = query < overlap * QUERIES
+            rater = 2 * (place ^ int(other)) + query % 2
+            rated = truth + severity[rater] + rng.normal(0, 5)
+            judged = truth + rng.normal(0, 5)
+            rows += [
+                response | {"scorer": f"rater {rater + 1}", "scorer_kind": "human", "value": rated},
+                response | {"scorer": "judge", "scorer_kind": "judge", "value": judged},
+            ]
+    frame = pd.DataFrame(rows).astype({"query_id": str}).assign(construct="QR")
+    frame["value"] = frame["value"].clip(0, 100)
+    return analyse(table(frame), options=Options(resamples=200))
+
+
+@pytest.fixture(scope="module")
+def linked() -> Analysis:
+    return campaign(0.1)
+
+
+@pytest.fixture(scope="module")
+def apart() -> Analysis:
+    return campaign(0)
+
+
+def people(analysis: Analysis, statistic: str) -> Estimate:
+    chosen = [e for e in analysis.estimates.select(statistic) if e.n_raters]
+    return chosen[0]
+
+
+def test_a_difference_between_raters_is_no_difference_between_systems(linked: Analysis) -> None:
+    """It was -14.9 [-18.4, -11.3] for two systems that are equally good."""
+    difference = people(linked, "system_difference")
+    assert difference.params["adjusted"] == "rater severity"
+    assert difference.params["unadjusted"] == pytest.approx(-15.5, abs=0.1)
+    assert difference.params["imbalance"] == pytest.approx(0.8)
+    assert difference.target == "raters_like_these"
+    assert difference.method == "kenward_roger"
+    assert difference.ci_low < 0 < difference.ci_high
+    assert abs(difference.value) < 6
+
+
+def test_means_are_adjusted_as_well(linked: Analysis) -> None:
+    means = [e for e in linked.estimates.select("mean", of="mean_of_raters") if e.systems]
+    difference = people(linked, "system_difference").value
+    assert means[0].value - means[1].value == pytest.approx(difference)
+    assert {e.target for e in means} == {"raters_like_these"}
+    assert all("unadjusted" in e.params for e in means)
+    (shown,) = systems(linked)
+    assert "adjusted for raters' severity" in shown.caption
+
+
+def test_permutations_that_would_mix_raters_are_withheld(linked: Analysis) -> None:
+    for statistic in ("randomised_tukey_hsd_p", "discriminative_power"):
+        found = people(linked, statistic)
+        assert not found.defined
+        assert found.reason is not None
+        assert "not rated by the same raters" in found.reason
+
+
+def test_decisions_of_people_are_adjusted(linked: Analysis) -> None:
+    decision = people(linked, "decision")
+    assert decision.params["decision"] in {"neither", "judge_only"}
+    assert people(linked, "soft_pairwise_accuracy").value > 0.6
+
+
+def test_the_words_state_the_adjustment(linked: Analysis) -> None:
+    said = " ".join(reading(linked))
+    assert "QR: the systems were not rated by the same raters to the same extent." in said
+    assert "differ significantly for 0 of 1 pair of systems" in said
+    of_people = list(differences(linked))[-1]
+    assert "On QR the systems were not rated by the same raters" in of_people.caption
+    assert any("adjusted for raters' severity" in note for note in notes_of(linked))
+
+
+def test_systems_that_no_rater_links_are_not_compared(apart: Analysis) -> None:
+    difference = people(apart, "system_difference")
+    assert not difference.defined
+    reason = "no rater links B and C, also not over other systems"
+    assert str(difference.reason).startswith(reason)
+    assert people(apart, "decision").params["decision"] == "undecided"
+    assert not people(apart, "soft_pairwise_accuracy").defined
+    said = " ".join(reading(apart))
+    assert f"People's difference is withheld for 1 pair: {reason}" in said
+    assert any(reason in note for note in notes_of(apart))
+
+
+def notes_of(analysis: Analysis) -> list[str]:
+    return list(notes(analysis, "QR", "judge", "within_query"))
+
+
+def test_one_rater_leaves_nothing_to_adjust() -> None:
+    frame = campaign(0).scores.frame.astype({"scorer": str})
+    frame.loc[frame["scorer_kind"] == "human", "scorer"] = "ann"
+    alone = analyse(table(frame), options=Options(resamples=200))
+    (difference,) = [e for e in alone.estimates.select("system_difference") if "ann" in e.scorers]
+    assert "adjusted" not in difference.params
+    assert difference.has_interval
