@@ -20,6 +20,9 @@ Better = Literal["higher", "lower", "0", "1", "neither"]
 #: About which raters an interval makes a statement: this panel, or raters like these.
 Target = Literal["these_raters", "raters_like_these"]
 
+#: The measure of how well a scorer orders responses, on which the verdict rests.
+ORDER: Literal["kendall_tau_b"] = "kendall_tau_b"
+
 SYSTEM = "system:NAME"
 SCOPES = ("pooled", "between_queries", "within_query", "system_level", SYSTEM)
 

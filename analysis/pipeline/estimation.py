@@ -16,7 +16,7 @@ from analysis.core.estimates import Estimate, EstimateList
 from analysis.core.layouts import of_one_layout, values_by_layout
 from analysis.core.options import Options
 from analysis.core.probe_table import ProbeTable
-from analysis.core.statistic import estimates_of
+from analysis.core.statistic import ORDER, estimates_of
 from analysis.core.tables import PreferenceTable, ScoreTable
 from analysis.topics.agreement.association import biases, judge_against_humans
 from analysis.topics.agreement.categories import on_categories
@@ -115,8 +115,8 @@ def _whole(title: str, context: Context) -> Analysis:
 
 def _headline(context: Context) -> Iterator[Estimate]:
     ordered = context.ordered
-    yield from judge_against_humans(ordered, ("pearson", "bias"), ("pooled", "within_query"))
-    yield from ceilings(ordered, ("pearson",))
+    yield from judge_against_humans(ordered, (ORDER, "bias"), ("pooled", "within_query"))
+    yield from ceilings(ordered)
     yield from expected_scores(ordered, ("pearson",))
     yield from raters_against_others(ordered)
     yield from biases(ordered)

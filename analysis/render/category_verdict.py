@@ -9,7 +9,11 @@ from collections.abc import Iterator
 
 from analysis.core.analysis import Analysis
 from analysis.render.formatting import NOISE, between, correlation, counted, percent
-from analysis.render.verdict_notes import FEW_QUERIES, WIDE, Comparison
+from analysis.render.verdict_notes import FEW_QUERIES
+from analysis.render.verdict_order import Comparison
+
+#: With a wider interval of a difference of kappas the two are not called equal.
+WIDE = 0.2
 
 
 def on_categories(

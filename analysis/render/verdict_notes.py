@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Literal
 
 import numpy as np
 
 from analysis.core.analysis import Analysis
 from analysis.core.construct_data import EXPECTED
 from analysis.core.estimates import Estimate
+from analysis.core.statistic import ORDER
 from analysis.render.formatting import (
     amount,
     between,
@@ -20,8 +20,7 @@ from analysis.render.formatting import (
     on_scale,
     percent,
 )
-
-Comparison = Literal["better", "worse", "undecided", "withheld"]
+from analysis.render.verdict_order import JudgeBesideRater, beside_a_rater, by_pearson
 
 #: A share of scores at an end of the scale from which the verdict mentions it.
 NOTABLE_SHARE = 0.25
@@ -113,37 +112,38 @@ def two_valued(analysis: Analysis, construct: str, scorer: str) -> bool:
     return set(np.unique(values[np.isfinite(values)])) == {scale.min, scale.max}
 
 
-#: Correlation from which a scorer orders well, and bias (share of the scale) that then matters.
-ORDERS_WELL, FAR_OFF = 0.7, 0.05
+#: Tau-b from which a scorer orders well (on normal scores a correlation of .7, since
+#: r = sin(pi tau / 2): Greiner 1909), and bias (share of the scale) that then matters.
+ORDERS_WELL, FAR_OFF = 0.5, 0.05
 
 #: Krippendorff (2004) accepts tentative conclusions from .667 on.
 TENTATIVE = 0.667
 
-#: With a wider interval of a difference of correlations the two are not called equal.
-WIDE = 0.2
+#: With a wider interval of a difference of tau-b the two are not called equal.
+WIDE = 0.15
 
 HALF = 0.5
 
 #: With fewer queries than this, their number is stated with the order.
 FEW_QUERIES = 20
 
-#: A rater is an outlier with less than this share of the correlation of at least two others.
+#: A rater is an outlier with less than this share of the tau-b of at least two others.
 OUTLIER_SHARE, RATERS_NEEDED = 0.67, 3
 
 
 def notes(analysis: Analysis, construct: str, scorer: str, scope: str | None) -> Iterator[str]:
     """Remarks on the verdict of one scorer on one construct."""
     first = analysis.estimates.first
-    difference = first(
-        "human_ceiling_difference", construct=construct, scorer=scorer, scope=scope,
-        measure="pearson",
-    )  # fmt: skip
-    if scope is not None and difference is not None:
+    compared = beside_a_rater(analysis, construct, scorer, scope)
+    difference = None if compared is None else compared.difference
+    if scope is not None and compared is not None and difference is not None:
         yield from _on_difference(difference)
+        yield from _on_ties(compared)
+        yield from by_pearson(analysis, construct, scorer, scope)
     if scope is not None:
         yield from _on_the_distribution(analysis, construct, scorer, scope)
-    plain = first("pearson", construct=construct, scorer=scorer, scope=scope or "pooled")
-    used = difference if difference is not None and difference.defined else plain
+    plain = first(ORDER, construct=construct, scorer=scorer, scope=scope or "pooled")
+    used = plain if difference is None else difference
     if scope is not None and used is not None and used.defined and used.n_queries < FEW_QUERIES:
         yield (
             f"That order rests on {counted(used.n_responses, 'response')} to "
@@ -175,7 +175,7 @@ def notes(analysis: Analysis, construct: str, scorer: str, scope: str | None) ->
             f"People agree little among themselves here (alpha {correlation(alpha.value)}"
             f"{interval}): one rater is an easy standard, and the mean of few raters is imprecise."
         )
-    if difference is not None and difference.defined:
+    if difference is not None:
         yield from _on_raters(analysis, construct, scope or "pooled")
     yield from _on_other_raters(analysis, construct)
     if scale_of_scorer is None:
@@ -228,15 +228,17 @@ def _on_the_distribution(
 
 def _on_raters(analysis: Analysis, construct: str, scope: str) -> Iterator[str]:
     """A rater who agrees little with the others lowers the human ceiling."""
-    by_rater = analysis.estimates.select("rater_against_others", construct=construct, scope=scope)
+    by_rater = analysis.estimates.select(
+        "rater_against_others", construct=construct, scope=scope, measure=ORDER
+    )
     ranked = sorted((e for e in by_rater if e.defined), key=lambda e: e.value)
     if len(ranked) < RATERS_NEEDED:
         return
     lowest, rest = ranked[0], ranked[1:]
     if lowest.value < OUTLIER_SHARE * rest[0].value:
         yield (
-            f"{lowest.scorers[0]} agrees little with the other raters "
-            f"({correlation(lowest.value)}; the others {correlation(rest[0].value)} to "
+            f"{lowest.scorers[0]} agrees little with the other raters in the order of responses "
+            f"(tau-b {correlation(lowest.value)}; the others {correlation(rest[0].value)} to "
             f"{correlation(rest[-1].value)}), which lowers what a rater reaches here."
         )
 
@@ -252,9 +254,26 @@ def _on_difference(difference: Estimate) -> Iterator[str]:
         )
 
 
+def _on_ties(compared: JudgeBesideRater) -> Iterator[str]:
+    """Queries in which one of the two sides gives all responses the same score."""
+    shares = [e.params.get("undefined_share") for e in (compared.judge, compared.rater)]
+    if any(isinstance(share, float) and share >= NOTABLE_SHARE for share in shares):
+        of_judge, of_rater = (percent(float(str(share))) for share in shares)
+        yield (
+            f"In {of_judge} of the queries the judge has no tau-b, and in {of_rater} a rater has "
+            "none, since all its scores or all of people's are equal there. The figures sum pairs "
+            "over all queries, so that these are not left out."
+        )
+
+
 def reading(analysis: Analysis) -> str:
     """What the brackets of the verdicts are, in a sentence or two."""
     level = f"Square brackets are {analysis.options.level:.0%} intervals"
+    if any(e.defined for e in analysis.estimates.select(ORDER)):
+        level = (
+            "Tau-b is the share of pairs of responses in the same order as people's, less the "
+            f"share in the opposite order, allowing for ties. {level}"
+        )
     if analysis.options.reference == "adjudicated":
         return f"{level} over queries, with the adjudicated values taken as fixed."
     levels = {analysis.context.level(construct) for construct in analysis.context.whole}

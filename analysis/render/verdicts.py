@@ -15,9 +15,11 @@ import numpy as np
 from analysis.core.analysis import Analysis
 from analysis.core.construct_data import ConstructData, judge_of_expected
 from analysis.core.estimates import Estimate
+from analysis.core.statistic import ORDER
 from analysis.render.category_verdict import category_notes, on_categories
-from analysis.render.formatting import NOISE, amount, between, correlation, counted, percent, points
-from analysis.render.verdict_notes import ORDERS_WELL, Comparison, ends, level, notes
+from analysis.render.formatting import amount, between, correlation, counted, percent, points
+from analysis.render.verdict_notes import ORDERS_WELL, ends, level, notes
+from analysis.render.verdict_order import Comparison, order
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ def _verdict(
             *notes(analysis, construct, scorer, None),
         )
         return Verdict(construct, scorer, f"{construct}: {stated}.", comparison, None, remarks)
-    parts, comparison, scope = _order(analysis, construct, scorer, name)
+    parts, comparison, scope = order(analysis, construct, scorer, name)
     rest = [level(analysis, construct, scorer), ends(analysis, construct, scorer)]
     tail = " and ".join(filter(None, rest))
     if tail:
@@ -77,97 +79,6 @@ def _verdict(
         comparison,
         scope,
         tuple(notes(analysis, construct, scorer, scope)),
-    )
-
-
-def _order(
-    analysis: Analysis, construct: str, scorer: str, name: str
-) -> tuple[str, Comparison, str | None]:
-    data = analysis.rated[construct]
-    if data.reference_missing:
-        return f"{data.reference_missing}, so there is no result for {name}", "withheld", None
-    first = analysis.estimates.first
-    scope, where = leading_scope(analysis, construct, scorer)
-    plain = first("pearson", construct=construct, scorer=scorer, scope=scope)
-    difference = first(
-        "human_ceiling_difference",
-        construct=construct,
-        scorer=scorer,
-        scope=scope,
-        measure="pearson",
-    )
-    if plain is None or not plain.defined:
-        why = plain.reason if plain is not None else "there are no values to compare"
-        return f"how {name} orders responses is unknown ({why})", "withheld", scope
-    if difference is None or not difference.defined:
-        return _without_ceiling(data, plain, name, where), "withheld", scope
-    judge = first(
-        "judge_against_others", construct=construct, scorer=scorer, scope=scope, measure="pearson"
-    )
-    rater = first(
-        "human_ceiling", construct=construct, scorer=scorer, scope=scope, measure="pearson"
-    )
-    assert judge is not None  # noqa: S101  (the three come together)
-    assert rater is not None  # noqa: S101
-    pair = f"{correlation(judge.value)} against {correlation(rater.value)}"
-    amounts = f"{pair}, difference {correlation(difference.value)} {between(difference)}".rstrip()
-    comparison = _compare(difference)
-    sentences = {
-        "worse": f"{where} {name} orders responses less well than a rater does ({amounts})",
-        "better": f"{where} {name} orders responses better than a rater does ({amounts})",
-        "undecided": f"{where} {name} cannot be distinguished from a rater in how it orders "
-        f"responses ({amounts})",
-        "withheld": f"{where} {name} and a rater order responses about as {pair} on average "
-        f"(no interval: {difference.reason})",
-    }
-    return sentences[comparison], comparison, scope
-
-
-def leading_scope(analysis: Analysis, construct: str, scorer: str) -> tuple[str, str]:
-    """Within a query, unless only all responses carry an interval; with the words for it."""
-    within, pooled = (
-        analysis.estimates.first("pearson", construct=construct, scorer=scorer, scope=scope)
-        for scope in ("within_query", "pooled")
-    )
-    defined = within is not None and within.defined
-    better = pooled is not None and pooled.has_interval
-    if within is not None and defined and (within.has_interval or not better):
-        return "within_query", "within a query"
-    why = "within a query it is unknown"
-    if not analysis.rated[construct].several_a_query:
-        why = "one a query, so the order within a query is unknown"
-    elif within is not None and defined:
-        why = (
-            f"within a query, {counted(within.n_responses, 'response')} to "
-            f"{counted(within.n_queries, 'query', 'queries')} have no interval"
-        )
-    return "pooled", f"over all responses ({why})"
-
-
-def _compare(difference: Estimate) -> Comparison:
-    if not difference.has_interval:
-        return "withheld"
-    if difference.ci_high < -NOISE:
-        return "worse"
-    return "better" if difference.ci_low > NOISE else "undecided"
-
-
-def _without_ceiling(data: ConstructData, plain: Estimate, name: str, where: str) -> str:
-    figure = f"{correlation(plain.value)} {between(plain)}".rstrip()
-    if data.reference_kind == "adjudicated":
-        return (
-            f"{where} {name} correlates {figure} with the adjudicated values; whether a rater does "
-            "better is not stated, since an adjudicated value favors the raters whose values it "
-            "settled"
-        )
-    if len(data.raters) == 1:
-        return (
-            f"{where} {name} correlates {figure} with the one rater; how well a rater does "
-            "is unknown without a second one"
-        )
-    return (
-        f"{where} {name} correlates {figure} with the mean of the raters; a rater cannot be "
-        "compared with the others, who rated too few of the same responses"
     )
 
 
@@ -218,8 +129,8 @@ def _on_preferences(analysis: Analysis) -> list[Verdict]:
     return on_preferences
 
 
-#: Correlations below this count as none.
-NIL = 0.2
+#: A tau-b below this counts as none; on normal scores it is a correlation of .2.
+NIL = 0.13
 
 #: Composed AC averages lower than people by this share of the scale.
 APART = 0.1
@@ -241,15 +152,15 @@ def contradictions(analysis: Analysis, verdict: Verdict) -> Iterator[str]:
     data = analysis.rated.get(construct)
     if not scorer or data is None or data.reference_missing:
         return
-    within = _pearson(analysis, verdict, "within_query")
-    pooled = _pearson(analysis, verdict, "pooled")
+    within = _tau_b(analysis, verdict, "within_query")
+    pooled = _tau_b(analysis, verdict, "pooled")
     nil = within is not None and within.value < NIL
     if nil and within is not None:
         if pooled is not None and pooled.value >= ORDERS_WELL:
             yield (
-                f"{OPENING}over all responses it correlates {_stated(pooled)} with people, within "
-                f"a query {_stated(within)}. It distinguishes easy queries from hard ones, and "
-                "hardly a good response from a bad one to the same query."
+                f"{OPENING}over all responses its order has a tau-b of {_stated(pooled)} with "
+                f"people's, within a query {_stated(within)}. It distinguishes easy queries from "
+                "hard ones, and hardly a good response from a bad one to the same query."
             )
         yield from _alternative_annotator(analysis, verdict, within)
     best = max((e.value for e in (within, pooled) if e is not None), default=float("nan"))
@@ -258,9 +169,9 @@ def contradictions(analysis: Analysis, verdict: Verdict) -> Iterator[str]:
     yield from _composed(analysis, verdict)
 
 
-def _pearson(analysis: Analysis, verdict: Verdict, scope: str) -> Estimate | None:
+def _tau_b(analysis: Analysis, verdict: Verdict, scope: str) -> Estimate | None:
     estimate = analysis.estimates.first(
-        "pearson", construct=verdict.construct, scorer=verdict.scorer, scope=scope
+        ORDER, construct=verdict.construct, scorer=verdict.scorer, scope=scope
     )
     return estimate if estimate is not None and estimate.defined else None
 
@@ -272,9 +183,9 @@ def _alternative_annotator(analysis: Analysis, verdict: Verdict, within: Estimat
     if rate is not None and rate.defined and rate.params.get("passed") == "yes":
         yield (
             f"{OPENING}it passes the alternative annotator test (it may replace "
-            f"{percent(rate.value)} of the raters), yet within a query it correlates "
-            f"{_stated(within)} with people. The test asks for closeness, which a nearly constant "
-            "judge has as well."
+            f"{percent(rate.value)} of the raters), yet within a query its order has a tau-b of "
+            f"{_stated(within)} with people's. The test asks for closeness, which a nearly "
+            "constant judge has as well."
         )
 
 
@@ -291,8 +202,8 @@ def _systems(analysis: Analysis, verdict: Verdict, best: float) -> Iterator[str]
         worst = max(against, key=lambda e: abs(e.value))
         first, second = worst.systems if worst.value > 0 else worst.systems[::-1]
         yield (
-            f"{OPENING}it correlates {correlation(best)} with people on responses, yet of "
-            f"{counted(len(apart), 'pair')} of systems that people find different it puts "
+            f"{OPENING}its order of responses has a tau-b of {correlation(best)} with people's, "
+            f"yet of {counted(len(apart), 'pair')} of systems that people find different it puts "
             f"{counted(len(against), 'pair')} the other way around (people find {first} better "
             f"than {second}, it does not)."
         )

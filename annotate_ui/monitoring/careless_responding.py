@@ -189,7 +189,7 @@ def agreement_with_others(context: Context) -> list[AgreementWithOthers]:
         AgreementWithOthers(
             row.scorers[0], row.constructs[0], row.value, row.ci_low, row.ci_high, row.n_queries
         )
-        for row in raters_against_others(context, ("pooled",))
+        for row in raters_against_others(context, ("pearson",), ("pooled",))
     ]
 
 

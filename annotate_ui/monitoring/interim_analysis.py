@@ -202,7 +202,7 @@ def _agreement(context: Context) -> Iterator[Estimate]:
             yield from alphas(context, data, (context.level(construct),))
             if not context.nominal([construct]):
                 yield _icc(context, data)
-    yield from raters_against_others(context.ordered)
+    yield from raters_against_others(context.ordered, ("pearson",))
 
 
 def _judge_agreement(context: Context) -> Iterator[Estimate]:

@@ -15,9 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from analysis.core.arrays import BoolArray, FloatArray
-from analysis.core.pairs import Scope
+from analysis.core.pairs import Scope, read_pairs
 from analysis.core.query_statistic import QueryStatistic, as_codes, as_values
 from analysis.statistics.agreement.association import association
+from analysis.statistics.agreement.paired_statistics import undefined_share
 
 OTHERS = "the mean of the other raters"
 CeilingMeasure = Literal["pearson", "spearman", "kendall_tau_b"]
@@ -30,7 +31,9 @@ class HumanCeiling:
     `rater` is the ceiling (`human_ceiling`), `judge` the judge's agreement with the same means
     (`judge_against_others`), `difference` judge minus rater; the last two are None without a
     judge. `used` are the columns averaged, `by_rater` their own points (rater, judge),
-    `excluded` the columns left out with the reason.
+    `excluded` the columns left out with the reason. `rater_undefined` and `judge_undefined` are the
+    shares of queries whose own tau-b is undefined (`undefined_share`), averaged over raters; None
+    for other measures and scopes.
     """
 
     rater: QueryStatistic
@@ -39,6 +42,8 @@ class HumanCeiling:
     used: tuple[int, ...]
     by_rater: dict[int, tuple[float, float]]
     excluded: dict[int, str]
+    rater_undefined: float | None = None
+    judge_undefined: float | None = None
 
 
 def human_ceiling(
@@ -71,6 +76,7 @@ def human_ceiling(
     rater_parts: dict[int, QueryStatistic] = {}
     judge_parts: dict[int, QueryStatistic] = {}
     excluded: dict[int, str] = {}
+    tied: dict[int, tuple[float, ...]] = {}
     entering = np.zeros(people.shape[0], dtype=bool)
     for column in range(people.shape[1]):
         items = present[:, column] & (counts >= 2)
@@ -104,6 +110,11 @@ def human_ceiling(
             continue
         rater_parts[column] = agreement
         entering |= items
+        if measure == "kendall_tau_b" and scope == "within_query":
+            tied[column] = tuple(
+                undefined_share(read_pairs(x, others, codes, items, total)[0])
+                for x in (people[:, column], others if machine is None else machine)
+            )
 
     n, dropped = int(np.count_nonzero(entering)), int(np.count_nonzero((counts > 0) & ~entering))
     ceiling = _average(list(rater_parts.values()), total, n, dropped)
@@ -121,6 +132,10 @@ def human_ceiling(
             for column, part in rater_parts.items()
         },
         excluded=excluded,
+        rater_undefined=float(np.mean([s[0] for s in tied.values()])) if tied else None,
+        judge_undefined=(
+            float(np.mean([s[1] for s in tied.values()])) if tied and machine is not None else None
+        ),
     )
 
 

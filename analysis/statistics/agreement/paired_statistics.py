@@ -171,6 +171,17 @@ def within_query_pairs(pairs: Pairs) -> FloatArray:
     return sums
 
 
+def undefined_share(pairs: Pairs) -> float:
+    """Share of the queries with two points or more whose own tau-b is undefined.
+
+    There all points of x, or all of y, are tied. Their pairs enter the sums of `kendall_within_of`
+    all the same: those that the other side orders count among its untied pairs.
+    """
+    several = np.bincount(pairs.query, minlength=pairs.n_queries) >= 2
+    _, untied_x, untied_y = within_query_pairs(pairs)[several].T
+    return float(np.mean((untied_x == 0) | (untied_y == 0)))
+
+
 def mean_of(values: FloatArray, query: IntArray, n_queries: int) -> OfWeights:
     """Mean of values (n,) over the weighted responses."""
     sums = sums_by_query(np.column_stack([np.ones(values.size), values]), query, n_queries)

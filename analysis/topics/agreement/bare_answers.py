@@ -11,11 +11,11 @@ import pandas as pd
 from analysis.core.analysis import Analysis
 from analysis.core.context import ComparedScores, Context
 from analysis.core.estimates import Estimate
-from analysis.core.statistic import Statistic
+from analysis.core.statistic import ORDER, Statistic
 from analysis.core.table_columns import NO_REASON
 from analysis.render.formatting import percent
 from analysis.render.table import Cell, Table, TableBuilder
-from analysis.render.verdicts import leading_scope
+from analysis.render.verdict_order import leading_scope
 from analysis.topics.agreement.association import compared
 from analysis.topics.agreement.human_ceiling import AGAINST_A_RATER, SCOPES, ceilings_of
 
@@ -78,8 +78,8 @@ def _from_bare_numbers(
     bare = np.where(np.isin(data.responses, list(bare_responses)), data.scorers[judge], np.nan)
     scored = ComparedScores(data, judge, bare, None)
     for estimate in (
-        *compared(context, scored, "pearson", only=SCOPES),
-        *ceilings_of(context, scored, ("pearson",)),
+        *compared(context, scored, ORDER, only=SCOPES),
+        *ceilings_of(context, scored, (ORDER,)),
     ):
         yield replace(estimate, params={**estimate.params, "answers": BARE})
 
@@ -143,32 +143,32 @@ def from_bare_numbers(analysis: Analysis) -> Iterator[Table]:
             continue
         scope, _ = leading_scope(analysis, construct, judge)
         where = {"construct": construct, "scorer": judge, "scope": scope}
-        difference = first("human_ceiling_difference", measure="pearson", **where)
+        difference = first("human_ceiling_difference", measure=ORDER, **where)
         against_rater = difference is not None and difference.defined
         for name, answers in _VALUES:
             parts: list[Estimate | None] = [
-                first(statistic, measure="pearson", **where, **answers) if against_rater else None
+                first(statistic, measure=ORDER, **where, **answers) if against_rater else None
                 for statistic in AGAINST_A_RATER
             ]
-            r = None if against_rater else first("pearson", **where, **answers)
-            leading = parts[-1] or r
+            plain = None if against_rater else first(ORDER, **where, **answers)
+            leading = parts[-1] or plain
             built.add(
                 construct,
                 judge,
                 name,
                 *(built.r(part) for part in parts),
-                built.r(r),
+                built.r(plain),
                 f"{leading.n_responses:,}" if leading else "",
                 "within a query" if scope == "within_query" else "pooled",
             )
     yield built.table(
         "bare-numbers",
         "The verdict from bare numbers only",
-        "The correlations that the verdict leads with, from all values, and with those missing "
+        "The tau-b that the verdict leads with, from all values, and with those missing "
         "that were read by another rule or by one that is not given. Scores of empty responses "
         "stay. Both rows of a pair are compared with people on their own responses.",
         ("Construct", "Scorer", "Values",
-         *(analysis.headings[name] for name in (*AGAINST_A_RATER, "pearson")), "Responses",
+         *(analysis.headings[name] for name in (*AGAINST_A_RATER, ORDER)), "Responses",
          "Scope"),
         heads=3,
     )  # fmt: skip

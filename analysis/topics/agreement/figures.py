@@ -9,6 +9,7 @@ import pandas as pd
 
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate, to_frame
+from analysis.core.statistic import ORDER
 from analysis.render.drawing import ACCENT, INK, MUTED, SOFT, Drawing, Figure, as_svg, canvas, head
 from analysis.render.forest import ForestStyle, Mark, forest, symmetrical
 from analysis.render.formatting import between, correlation, points, with_minus
@@ -213,7 +214,7 @@ def ceiling(analysis: Analysis) -> Iterator[Figure]:
         key="ceiling",
         title="Does the judge order responses as well as a rater does?",
         caption=(
-            f"Judge minus rater, Pearson correlation {where}. Both are compared with the same mean "
+            f"Judge minus rater, Kendall's tau-b {where}. Both are compared with the same mean "
             "of the other raters on the same responses, and averaged over raters. Bars: "
             f"{analysis.options.level:.0%} intervals, queries resampled. Right of the line, the "
             "judge orders better than a rater."
@@ -235,7 +236,7 @@ def _rows(analysis: Analysis) -> Iterator[tuple[tuple[str, ...], Estimate]]:
                     construct=construct,
                     scorer=scorer,
                     scope=scope,
-                    measure="pearson",
+                    measure=ORDER,
                 )
                 if difference is not None and difference.has_interval:
                     names = (construct, scorer) if len(judges) > 1 else (construct,)

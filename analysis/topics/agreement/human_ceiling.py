@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -67,21 +68,24 @@ def _ceiling(
         data.ratings, values, data.query, scope, measure, n_queries=data.n_queries
     )
     excluded = "; ".join(f"{data.raters[i]}: {why}" for i, why in result.excluded.items())
-    params: dict[str, str | None] = {"measure": measure, "excluded": excluded or None}
+    params: dict[str, str | float | None] = {"measure": measure, "excluded": excluded or None}
     assert result.judge is not None  # noqa: S101  (a judge was given)
     assert result.difference is not None  # noqa: S101
     rater, judge = map(context.rated_resampling.replicates, (result.rater, result.judge))
     # The difference is formed from the resamples of the two, which are expensive.
     both = judge - rater if judge.values.size == rater.values.size else None
     parts = (result.rater, result.judge, result.difference)
-    for name, statistic, replicates in zip(names, parts, (rater, judge, both), strict=True):
+    tied = (result.rater_undefined, result.judge_undefined, None)
+    for name, statistic, replicates, share in zip(
+        names, parts, (rater, judge, both), tied, strict=True
+    ):
         estimate = context.estimate(
             name,
             statistic,
             transform=None if name == "human_ceiling_difference" else "fisher_z",
             replicates=replicates,
             n_raters=len(result.used),
-            params=params,
+            params=params if share is None else params | {"undefined_share": share},
             **record,
         )
         if statistic.reason and excluded:
@@ -89,7 +93,11 @@ def _ceiling(
         yield estimate
 
 
-def raters_against_others(context: Context, scopes: Sequence[Scope] = SCOPES) -> Iterator[Estimate]:
+def raters_against_others(
+    context: Context,
+    measures: Sequence[CeilingMeasure] = MEASURES,
+    scopes: Sequence[Scope] = SCOPES,
+) -> Iterator[Estimate]:
     """`rater_against_others`: each rater's correlation with the mean of the other raters."""
     for construct, data in context.rated.items():
         if len(data.raters) < 2:
@@ -99,9 +107,9 @@ def raters_against_others(context: Context, scopes: Sequence[Scope] = SCOPES) ->
             rated = np.isfinite(ratings)
             others = np.full(len(ratings), np.nan)
             others[rated] = mean_over(np.delete(data.ratings[rated], column, axis=1))
-            for scope in scopes:
+            for measure, scope in product(measures, scopes):
                 statistic = association(
-                    "pearson",
+                    measure,
                     ratings,
                     others,
                     data.query,
@@ -118,7 +126,7 @@ def raters_against_others(context: Context, scopes: Sequence[Scope] = SCOPES) ->
                     scope=scope,
                     target="these_raters",
                     n_raters=len(data.raters),
-                    params={"measure": "pearson"},
+                    params={"measure": measure},
                 )
 
 
@@ -128,7 +136,8 @@ STATISTICS = (
         "Rater against the others",
         "a rater's correlation with the mean of the other raters, on responses that the judge "
         "scored too, averaged over raters (params.measure: pearson, kendall_tau_b; "
-        "params.excluded names raters left out)",
+        "params.excluded names raters left out; for tau-b within a query params.undefined_share is "
+        "the share of queries whose own tau-b is undefined, since all values of one side are tied)",
         ceilings,
         range=(-1, 1),
         scopes=("pooled", "within_query"),
@@ -159,7 +168,7 @@ STATISTICS = (
         "rater_against_others",
         "r with the other raters",
         "one rater's correlation with the mean of the other raters (the rater is the first of "
-        "`scorers`)",
+        "`scorers`; params.measure: pearson, kendall_tau_b)",
         raters_against_others,
         range=(-1, 1),
         better="higher",

@@ -10,7 +10,7 @@ from analysis.core.analysis import Analysis
 from analysis.core.context import ComparedScores, Context
 from analysis.core.estimates import Estimate
 from analysis.core.pairs import Scope
-from analysis.core.statistic import Statistic
+from analysis.core.statistic import ORDER, Statistic
 from analysis.render.table import Table, TableBuilder
 from analysis.statistics.agreement.human_ceiling import human_ceiling
 from analysis.topics.agreement.human_ceiling import ADJUDICATED
@@ -40,10 +40,12 @@ def _non_inferior(
         "scope": scope,
         "target": "these_raters",
     }
-    params: dict[str, str | float | None] = {"margin": margin, "measure": "pearson"}
+    params: dict[str, str | float | None] = {"margin": margin, "measure": ORDER}
     if data.reference_kind == "adjudicated":
         return Estimate("non_inferiority", reason=ADJUDICATED, params=params, **record)
-    ceiling = human_ceiling(data.ratings, values, data.query, scope, n_queries=data.n_queries)
+    ceiling = human_ceiling(
+        data.ratings, values, data.query, scope, ORDER, n_queries=data.n_queries
+    )
     difference = ceiling.difference
     assert difference is not None  # noqa: S101  (a judge was given)
     one_sided = context.options.level
@@ -70,7 +72,8 @@ STATISTICS = (
     Statistic(
         "non_inferiority",
         "Difference",
-        "`judge_against_others` minus `human_ceiling`, with params.non_inferior at params.margin",
+        "`judge_against_others` minus `human_ceiling` (params.measure: kendall_tau_b), with "
+        "params.non_inferior at params.margin",
         non_inferiority,
         range=(-2, 2),
         better="higher",
@@ -93,7 +96,7 @@ def non_inferiority_table(analysis: Analysis) -> Iterator[Table]:
     yield built.table(
         "non-inferiority",
         "No worse than a rater, by the declared margin",
-        "Judge minus rater, Pearson's r with the mean of the other raters. Brackets: "
+        "Judge minus rater, Kendall's tau-b with the mean of the other raters. Brackets: "
         f"{2 * level - 1:.0%} intervals, whose lower end is a bound at {level:.0%}; the judge is "
         "no worse where it is above minus the margin.",
         ("Construct", "Scorer", "Scope", analysis.headings["non_inferiority"], "Margin",

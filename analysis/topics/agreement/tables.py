@@ -66,7 +66,7 @@ def ceiling(analysis: Analysis) -> Iterator[Table]:
         if data.reference_kind == "adjudicated":
             continue
         for scope in ("within_query", "pooled"):
-            for measure in ("pearson", "kendall_tau_b"):
+            for measure in ("kendall_tau_b", "pearson"):
                 where = {
                     "construct": data.construct,
                     "scorer": scorer,

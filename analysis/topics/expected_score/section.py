@@ -13,7 +13,7 @@ from analysis.render.formatting import between, correlation, listed, with_minus
 from analysis.render.panels import JUDGES_DRAWN, WIDTH
 from analysis.render.section import Section
 from analysis.render.table import Table, TableBuilder
-from analysis.render.verdicts import leading_scope
+from analysis.render.verdict_order import leading_scope
 from analysis.topics.expected_score import estimates
 
 

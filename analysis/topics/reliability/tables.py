@@ -117,7 +117,9 @@ def raters(analysis: Analysis) -> Iterator[Table]:
             correlations = [
                 e
                 for scope in ("within_query", "pooled")
-                for e in select("rater_against_others", construct=construct, scope=scope)
+                for e in select(
+                    "rater_against_others", construct=construct, scope=scope, measure="pearson"
+                )
                 if e.scorers[0] == rater
             ]
             severity, drift = (

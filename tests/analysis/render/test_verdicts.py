@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -53,9 +54,9 @@ def test_the_sentence_of_the_design(analysis: Analysis) -> None:
         )
     )
     assert verdict.sentence == (
-        "QR: within a query the judge orders responses less well than a rater does (.41 against "
-        ".55, difference -.14 [-.20, -.08]); it is 11 points too lenient [7, 15] and 78% of its "
-        "scores are at the maximum."
+        "QR: within a query the judge orders responses less well than a rater does (tau-b .41 "
+        "against .55, difference -.14 [-.20, -.08]); it is 11 points too lenient [7, 15] and 78% "
+        "of its scores are at the maximum."
     )
     assert verdict.comparison == "worse"
     assert verdict.scope == "within_query"
@@ -175,15 +176,15 @@ def test_a_better_judge_is_said_to_be_better(analysis: Analysis) -> None:
 
 
 def test_a_high_correlation_with_a_large_bias_is_explained(analysis: Analysis) -> None:
-    verdict = only(with_figures(analysis, pearson=(0.9, 0.8, 0.95), bias=(12, 9, 15)))
+    verdict = only(with_figures(analysis, kendall_tau_b=(0.7, 0.6, 0.8), bias=(12, 9, 15)))
     assert any("Use it to compare, not to report a level" in note for note in verdict.notes)
     nan = float("nan")
     for harmless in ((2, 1, 3), (12, -1, 25), (12, nan, nan)):
-        fair = only(with_figures(analysis, pearson=(0.9, 0.8, 0.95), bias=harmless))
+        fair = only(with_figures(analysis, kendall_tau_b=(0.7, 0.6, 0.8), bias=harmless))
         assert not any("Use it to compare" in note for note in fair.notes)
     # The sentence speaks of raters like these, and so does the note.
     claimed = only(
-        with_figures(analysis, pearson=(0.9, 0.8, 0.95), bias_raters_like_these=(12, -1, 25))
+        with_figures(analysis, kendall_tau_b=(0.7, 0.6, 0.8), bias_raters_like_these=(12, -1, 25))
     )
     assert "no bias can be shown" in claimed.sentence
     assert not any("Use it to compare" in note for note in claimed.notes)
@@ -276,3 +277,39 @@ def test_raters_who_share_nothing_give_no_ceiling() -> None:
     verdict = only(analyse(table(rows(*records)), options=QUICK))
     assert verdict.comparison == "withheld"
     assert "who rated too few of the same responses" in verdict.sentence
+
+
+def of_a_bunched_judge() -> pd.DataFrame:
+    """A judge who knows the quality of each response exactly and spends the scale at its top."""
+    frame = simulated(queries=40, systems=4)
+    rng = np.random.default_rng(5)
+    quality = np.clip(50 + 10 * rng.normal(size=(40, 1)) + 14 * rng.normal(size=(40, 4)), 0, 99)
+    for scorer in frame["scorer"].unique():
+        rated = np.clip(np.round(quality + 10 * rng.normal(size=quality.shape)), 0, 100)
+        bunched = 100 * (1 - np.exp(-0.12 * quality))
+        own = frame["scorer"] == scorer
+        frame.loc[own, "value"] = (bunched if scorer == "judge" else rated).ravel()
+    return frame
+
+
+def test_a_judge_who_bunches_its_scores_is_compared_by_its_order() -> None:
+    verdict = only(analyse(table(of_a_bunched_judge()), options=QUICK))
+    assert "within a query the judge orders responses better than a rater does (tau-b .7" in (
+        verdict.sentence
+    )
+    assert verdict.comparison == "better"
+    (note,) = [note for note in verdict.notes if note.startswith("Pearson's r")]
+    assert "by it the order is less good than a rater's" in note
+    assert re.search(r"difference -\.2\d \[", note)
+
+
+def test_queries_without_a_tau_are_counted() -> None:
+    frame = simulated(queries=40)
+    frame["value"] = 100.0 * (frame["value"] > 25)
+    analysis = analyse(table(frame), options=QUICK)
+    verdict = only(analysis)
+    (note,) = [note for note in verdict.notes if "has no tau-b" in note]
+    rater = analysis.estimates.first("human_ceiling", scope="within_query", measure="kendall_tau_b")
+    assert rater is not None
+    share = rater.params["undefined_share"]
+    assert f"in {share:.0%} a rater has none" in note

@@ -65,7 +65,8 @@ def test_shares_by_rule_and_reason_add_up(analysis: Analysis) -> None:
 
 @pytest.mark.parametrize("scope", ["pooled", "within_query"])
 @pytest.mark.parametrize(
-    "statistic", ["pearson", "human_ceiling", "judge_against_others", "human_ceiling_difference"]
+    "statistic",
+    ["kendall_tau_b", "human_ceiling", "judge_against_others", "human_ceiling_difference"],
 )
 def test_bare_figures_are_those_of_a_table_without_the_other_values(
     analysis: Analysis, statistic: str, scope: str
@@ -74,6 +75,8 @@ def test_bare_figures_are_those_of_a_table_without_the_other_values(
     left = without(read_by(RULES, constructs=("QR", "CC")), "r0", "r1", "r2", "r4", "r5")
     alone = analyse(table(left), options=QUICK).estimates
     where = {"construct": "QR", "scorer": "judge", "scope": scope}
+    if statistic != "kendall_tau_b":
+        where["measure"] = "kendall_tau_b"
     bare = analysis.estimates.first(statistic, answers="bare", **where)
     wanted = alone.first(statistic, **where)
     everything = analysis.estimates.first(statistic, **where)
@@ -106,7 +109,7 @@ def test_a_response_of_several_systems_counts_once() -> None:
 def test_no_answer_was_a_bare_number() -> None:
     frame = read_by({f"r{i}": "labelled" for i in range(36)})
     found = analyse(table(frame), options=QUICK)
-    bare = found.estimates.select("pearson", answers="bare")
+    bare = found.estimates.select("kendall_tau_b", answers="bare")
     assert len(bare) == 2
     assert all(np.isnan(e.value) and e.reason for e in bare)
     (built,) = from_bare_numbers(found)
@@ -135,7 +138,7 @@ def test_the_tables_show_both(analysis: Analysis) -> None:
 def test_the_plain_correlation_stands_where_no_rater_can_be_compared() -> None:
     frame = read_by({"r0": "json"}, raters=1)
     (beside,) = from_bare_numbers(analyse(table(frame), options=QUICK))
-    assert beside.columns == ("Construct", "Scorer", "Values", "r", "Responses", "Scope")
+    assert beside.columns == ("Construct", "Scorer", "Values", "Tau-b", "Responses", "Scope")
 
 
 def test_without_people_only_the_counts_are_shown() -> None:

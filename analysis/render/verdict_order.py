@@ -1,0 +1,156 @@
+"""What a verdict states about the order of responses: the judge beside a rater, by Kendall's tau-b.
+
+Tau-b counts the pairs of responses to a query that are in the same order, so that a judge is not
+worse for using its scale unevenly; Pearson's r, which depends on distances, is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from analysis.core.analysis import Analysis
+from analysis.core.construct_data import ConstructData
+from analysis.core.estimates import Estimate
+from analysis.core.statistic import ORDER
+from analysis.render.formatting import NOISE, between, correlation, counted
+
+Comparison = Literal["better", "worse", "undecided", "withheld"]
+
+
+@dataclass(frozen=True)
+class JudgeBesideRater:
+    """Agreement of the judge and of a rater with the others by one measure, and their difference.
+
+    All three are for the same raters and responses.
+    """
+
+    judge: Estimate
+    rater: Estimate
+    difference: Estimate
+
+    @property
+    def comparison(self) -> Comparison:
+        """The judge is better or worse if the interval of the difference excludes 0."""
+        if not self.difference.has_interval:
+            return "withheld"
+        if self.difference.ci_high < -NOISE:
+            return "worse"
+        return "better" if self.difference.ci_low > NOISE else "undecided"
+
+    @property
+    def pair(self) -> str:
+        """'.41 against .55'."""
+        return f"{correlation(self.judge.value)} against {correlation(self.rater.value)}"
+
+    @property
+    def amounts(self) -> str:
+        """'.41 against .55, difference -.14 [-.20, -.08]'."""
+        difference = f"{correlation(self.difference.value)} {between(self.difference)}"
+        return f"{self.pair}, difference {difference}".rstrip()
+
+
+def beside_a_rater(
+    analysis: Analysis, construct: str, scorer: str, scope: str | None, measure: str = ORDER
+) -> JudgeBesideRater | None:
+    """The comparison with a rater; None where the difference is undefined."""
+    where: dict[str, Any] = {
+        "construct": construct, "scorer": scorer, "scope": scope, "measure": measure,
+    }  # fmt: skip
+    first = analysis.estimates.first
+    judge = first("judge_against_others", **where)
+    rater = first("human_ceiling", **where)
+    difference = first("human_ceiling_difference", **where)
+    if judge is None or rater is None or difference is None or not difference.defined:
+        return None
+    return JudgeBesideRater(judge, rater, difference)
+
+
+def order(
+    analysis: Analysis, construct: str, scorer: str, name: str
+) -> tuple[str, Comparison, str | None]:
+    """The statement on order, its outcome, and the scope that it is about."""
+    data = analysis.rated[construct]
+    if data.reference_missing:
+        return f"{data.reference_missing}, so there is no result for {name}", "withheld", None
+    scope, where = leading_scope(analysis, construct, scorer)
+    plain = analysis.estimates.first(ORDER, construct=construct, scorer=scorer, scope=scope)
+    if plain is None or not plain.defined:
+        why = plain.reason if plain is not None else "there are no values to compare"
+        return f"how {name} orders responses is unknown ({why})", "withheld", scope
+    compared = beside_a_rater(analysis, construct, scorer, scope)
+    if compared is None:
+        return _without_ceiling(data, plain, name, where), "withheld", scope
+    comparison, amounts = compared.comparison, f"tau-b {compared.amounts}"
+    sentences = {
+        "worse": f"{where} {name} orders responses less well than a rater does ({amounts})",
+        "better": f"{where} {name} orders responses better than a rater does ({amounts})",
+        "undecided": f"{where} {name} cannot be distinguished from a rater in how it orders "
+        f"responses ({amounts})",
+        "withheld": f"{where} {name} and a rater order responses with a tau-b of {compared.pair} "
+        f"on average (no interval: {compared.difference.reason})",
+    }
+    return sentences[comparison], comparison, scope
+
+
+def leading_scope(analysis: Analysis, construct: str, scorer: str) -> tuple[str, str]:
+    """Within a query, unless only all responses carry an interval; with the words for it."""
+    within, pooled = (
+        analysis.estimates.first(ORDER, construct=construct, scorer=scorer, scope=scope)
+        for scope in ("within_query", "pooled")
+    )
+    defined = within is not None and within.defined
+    better = pooled is not None and pooled.has_interval
+    compared = beside_a_rater(analysis, construct, scorer, "within_query")
+    # A tau-b of 1 has no interval; its difference to a rater's has.
+    carried = compared is not None and compared.difference.has_interval
+    if within is not None and defined and (within.has_interval or carried or not better):
+        return "within_query", "within a query"
+    why = "within a query it is unknown"
+    if not analysis.rated[construct].several_a_query:
+        why = "one a query, so the order within a query is unknown"
+    elif within is not None and defined:
+        why = (
+            f"within a query, {counted(within.n_responses, 'response')} to "
+            f"{counted(within.n_queries, 'query', 'queries')} have no interval"
+        )
+    return "pooled", f"over all responses ({why})"
+
+
+def _without_ceiling(data: ConstructData, plain: Estimate, name: str, where: str) -> str:
+    figure = f"{correlation(plain.value)} {between(plain)}".rstrip()
+    start = f"{where} {name}'s order of responses has a tau-b of {figure} with"
+    if data.reference_kind == "adjudicated":
+        return (
+            f"{start} the adjudicated values; whether a rater does better is not stated, since an "
+            "adjudicated value favors the raters whose values it settled"
+        )
+    if len(data.raters) == 1:
+        return f"{start} the one rater; how well a rater does is unknown without a second one"
+    return (
+        f"{start} the mean of the raters; a rater cannot be compared with the others, who rated "
+        "too few of the same responses"
+    )
+
+
+_CONCLUSIONS = {
+    "better": "the order is better than a rater's",
+    "worse": "the order is less good than a rater's",
+    "undecided": "the order cannot be distinguished from a rater's",
+}
+
+
+def by_pearson(analysis: Analysis, construct: str, scorer: str, scope: str) -> Iterator[str]:
+    """A note where Pearson's r leads to another conclusion than tau-b."""
+    by_order = beside_a_rater(analysis, construct, scorer, scope)
+    by_distance = beside_a_rater(analysis, construct, scorer, scope, "pearson")
+    if by_order is None or by_distance is None:
+        return
+    outcomes = by_order.comparison, by_distance.comparison
+    if outcomes[0] != outcomes[1] and "withheld" not in outcomes:
+        yield (
+            f"Pearson's r leads to another conclusion: by it {_CONCLUSIONS[outcomes[1]]} "
+            f"({by_distance.amounts}). It also depends on the distances between scores, which "
+            "are small where scores crowd at one end of the scale; tau-b counts pairs only."
+        )
