@@ -138,7 +138,7 @@ def test_the_tables_show_both(analysis: Analysis) -> None:
 def test_the_plain_correlation_stands_where_no_rater_can_be_compared() -> None:
     frame = read_by({"r0": "json"}, raters=1)
     (beside,) = from_bare_numbers(analyse(table(frame), options=QUICK))
-    assert beside.columns == ("Construct", "Scorer", "Values", "Tau-b", "Responses", "Scope")
+    assert beside.columns == ("Construct", "Scorer", "Values", "tau-b", "Responses", "Scope")
 
 
 def test_without_people_only_the_counts_are_shown() -> None:
