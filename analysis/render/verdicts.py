@@ -222,12 +222,20 @@ def _composed(analysis: Analysis, verdict: Verdict) -> Iterator[str]:
     people = float(str(mean.params["people"]))
     if people - mean.value < APART * scale.width or abs(bias.value) >= people - mean.value:
         return
-    weight = float(str(mean.params["lambda"]))
     yield (
         f"{OPENING}the judge's own part is {amount(abs(bias.value), scale)} from people on "
-        f"average, while AC composed with lambda {weight:g} averages {points(mean.value, scale)} "
-        f"where people average {points(people, scale)}. The difference comes from "
-        "composing and is not a bias of the judge."
+        f"average, while {composed_mean(analysis, mean)}"
+    )
+
+
+def composed_mean(analysis: Analysis, mean: Estimate) -> str:
+    """In words, the mean of composed AC (a `composed_ac_mean`) and that of people's ratings."""
+    scale = analysis.context.human_scale(mean.constructs[0])
+    people = float(str(mean.params["people"]))
+    return (
+        f"AC composed with lambda {mean.params['lambda']:g} averages {points(mean.value, scale)} "
+        f"where people average {points(people, scale)}. The difference comes from composing and "
+        "is not a bias of the judge."
     )
 
 

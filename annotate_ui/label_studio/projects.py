@@ -13,10 +13,10 @@ from study.scales import RatingScale
 from study.schema import (
     Assignment,
     Construct,
-    ElsewhereProject,
-    ElsewhereTask,
+    ExternalProject,
+    ExternalTask,
     Rating,
-    SetAside,
+    RejectedValue,
     table,
 )
 from study.study import Study
@@ -59,7 +59,7 @@ class StoredProject:
 
 def stored_projects(connection: Connection, server: str | None = None) -> list[StoredProject]:
     """Return the projects of a server, or of all, the oldest first."""
-    p, t = table(ElsewhereProject), table(ElsewhereTask)
+    p, t = table(ExternalProject), table(ExternalTask)
     tasks: dict[int, dict[int, int]] = {}
     blocked: dict[int, dict[int, int]] = {}
     columns = t.c.project_id, t.c.response_id, t.c.external_id, t.c.lost
@@ -120,7 +120,7 @@ def store_blocked(
         if blocked.get(response, 0) != project.blocked.get(response, 0)
     }
     if changed:
-        t = table(ElsewhereTask)
+        t = table(ExternalTask)
         connection.execute(
             update(t)
             .where(t.c.project_id == project.id, t.c.response_id == bindparam("of"))
@@ -133,7 +133,7 @@ def store_tasks(connection: Connection, project_id: int, tasks: Mapping[int, int
     """Store tasks of a project: response to the number of its task."""
     if tasks:
         connection.execute(
-            insert(table(ElsewhereTask)),
+            insert(table(ExternalTask)),
             [
                 {
                     "project_id": project_id,
@@ -151,7 +151,7 @@ def rated_slots(connection: Connection) -> set[int]:
 
     A slot with a rejected value counts as rated, one whose values were withdrawn does not.
     """
-    a, g, s = table(Assignment), table(Rating), table(SetAside)
+    a, g, s = table(Assignment), table(Rating), table(RejectedValue)
     of_channel = select(a.c.id).where(a.c.channel == CHANNEL)
     rows = connection.execute(select(newest_ratings(g.c.assignment_id.in_(of_channel))))
     newest = [(row.assignment_id, row.answered) for row in rows]
@@ -173,7 +173,7 @@ def forget(study: Study, project: StoredProject, responses: Iterable[int]) -> in
     tasks = [response for response in responses if response in project.tasks]
     if not tasks:
         return 0
-    t = table(ElsewhereTask)
+    t = table(ExternalTask)
     with study.write() as connection:
         for response in tasks:
             connection.execute(

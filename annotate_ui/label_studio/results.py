@@ -14,7 +14,7 @@ from annotate_ui.label_studio.annotation_reader import (
     UnreadableAnnotation,
 )
 from annotate_ui.label_studio.projects import StoredProject
-from study.schema import Rater, SetAside, table
+from study.schema import Rater, RejectedValue, table
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Pushed:
 
 
 @dataclass(frozen=True)
-class RejectedValue:
+class Rejection:
     """A value that cannot become a rating, as it is reported."""
 
     rater: str | None
@@ -108,7 +108,7 @@ class Pulled:
     """Annotations of people who were erased from the study, of which nothing was stored."""
     raters: dict[str, int] = field(default_factory=dict)
     """New raters: code to the user's number."""
-    rejected: list[RejectedValue] = field(default_factory=list)
+    rejected: list[Rejection] = field(default_factory=list)
     """All values on the server that cannot become ratings."""
     rejected_new: int = 0
     """Of the rejected values, those that no earlier pull read."""
@@ -175,7 +175,7 @@ class RejectedValues:
 
     def store(self, result: Pulled) -> None:
         """Store the values that no earlier pull stored; add all of them to the result."""
-        s, w = table(SetAside), table(Rater)
+        s, w = table(RejectedValue), table(Rater)
         stored = {
             (row.project_id, row.digest)
             for row in self._connection.execute(select(s.c.project_id, s.c.digest))
@@ -186,7 +186,7 @@ class RejectedValues:
         codes = {row.id: row.code for row in self._connection.execute(select(w.c.id, w.c.code))}
         result.rejected_new = len(new)
         result.rejected = [
-            RejectedValue(
+            Rejection(
                 codes.get(row["rater_id"]),
                 self._response_keys.get(row["response_id"]),
                 row["construct_key"],

@@ -11,7 +11,7 @@ from annotate_ui.label_studio.projects import StoredProject, stored_projects
 from annotate_ui.label_studio.reserved_slots import Slot
 from annotate_ui.label_studio.results import Pulled
 from study.facts.ratings import newest_ratings
-from study.schema import Assignment, Rating, RatingBase, SetAside, table
+from study.schema import Assignment, Rating, RatingBase, RejectedValue, table
 from study.study import Study
 
 # Rows are written in batches of this size, which bounds memory.
@@ -149,7 +149,7 @@ class Origins:
             project, slash, _ = row.external_id.partition("/")
             if slash and project.isdigit():
                 self._projects[row.assignment_id] = int(project)
-        s = table(SetAside)
+        s = table(RejectedValue)
         self._rejected = {
             (row.rater_id, row.response_id): row.project_id
             for row in connection.execute(select(s.c.rater_id, s.c.response_id, s.c.project_id))
@@ -172,7 +172,7 @@ class Origins:
 
 def _raters(connection: Connection) -> dict[str, int]:
     """Return the rater of every annotation with a stored or rejected value."""
-    g, a, s = table(Rating), table(Assignment), table(SetAside)
+    g, a, s = table(Rating), table(Assignment), table(RejectedValue)
     stored = connection.execute(
         select(g.c.external_id, a.c.rater_id)
         .join_from(g, a, g.c.assignment_id == a.c.id)

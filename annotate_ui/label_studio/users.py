@@ -9,7 +9,7 @@ from sqlalchemy import Connection, insert, select
 from study.errors import StudyError
 from study.facts.departures import has_left
 from study.facts.scorers import machine_names, scorer_names
-from study.schema import ElsewhereRater, Rater, RaterBase, Score, table
+from study.schema import ExternalRater, Rater, RaterBase, Score, table
 
 
 @dataclass
@@ -27,7 +27,7 @@ class Raters:
     _left: dict[int, bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        e = table(ElsewhereRater)
+        e = table(ExternalRater)
         rows = self.connection.execute(
             select(e.c.external_id, e.c.rater_id).where(e.c.instance == self.instance)
         )
@@ -77,7 +77,7 @@ class Raters:
 
         They include people whose ratings were imported.
         """
-        w, e, s = table(Rater), table(ElsewhereRater), table(Score)
+        w, e, s = table(Rater), table(ExternalRater), table(Score)
         users = select(e.c.rater_id).where(e.c.instance == self.instance, e.c.rater_id.is_not(None))
         people = set(
             self.connection.execute(select(w.c.code).where(w.c.id.not_in(users))).scalars()
@@ -113,7 +113,7 @@ class Raters:
 
     def _store(self, user: int, rater_id: int) -> None:
         self.connection.execute(
-            insert(table(ElsewhereRater)).values(
+            insert(table(ExternalRater)).values(
                 server=self.server,
                 instance=self.instance,
                 external_id=str(user),

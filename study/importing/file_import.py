@@ -14,7 +14,7 @@ from study.importing.readers.input_file import Advance, unseen
 from study.importing.readers.records import KINDS
 from study.importing.readers.source import RecordSource
 from study.importing.value_checks import known_kinds
-from study.schema import ElsewhereRater, Query, Rater, table
+from study.schema import ExternalRater, Query, Rater, table
 
 if TYPE_CHECKING:
     from study.study import Study
@@ -80,7 +80,7 @@ def import_file(
         stored = known_kinds(connection, study.config)
         q: Any = table(Query)
         queries = list(connection.execute(select(q.c.key).order_by(q.c.id)).scalars())
-        e, w = table(ElsewhereRater), table(Rater)
+        e, w = table(ExternalRater), table(Rater)
         pulled = connection.execute(
             select(e.c.server, e.c.external_id, w.c.code)
             .join_from(e, w, e.c.rater_id == w.c.id, isouter=True)

@@ -24,17 +24,17 @@ from study.progress_bar import Advance
 from study.schema import (
     ClosingAnswer,
     Decision,
-    ElsewhereProject,
-    ElsewhereRater,
-    ElsewhereTask,
     Enrolment,
     EnrolmentLink,
+    ExternalProject,
+    ExternalRater,
+    ExternalTask,
     Invitation,
     Noun,
     OwnerPassword,
     Rater,
     Rating,
-    SetAside,
+    RejectedValue,
     now,
     table,
 )
@@ -47,7 +47,7 @@ _DATABASE = "study.db"
 _CODE = "[completion code]"
 _SECRET: tuple[type[Noun], ...] = (
     *(Invitation, Enrolment, EnrolmentLink, OwnerPassword),
-    *(SetAside, ElsewhereTask, ElsewhereRater, ElsewhereProject),
+    *(RejectedValue, ExternalTask, ExternalRater, ExternalProject),
 )
 """Tables that are left empty."""
 _TOGETHER = 2000

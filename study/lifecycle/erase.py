@@ -29,9 +29,9 @@ from study.schema import (
     Consent,
     Decision,
     Departure,
-    ElsewhereRater,
     Enrolment,
     Erasure,
+    ExternalRater,
     ImportedFile,
     InterimAnalysis,
     Invitation,
@@ -39,7 +39,7 @@ from study.schema import (
     Pause,
     Rater,
     Rating,
-    SetAside,
+    RejectedValue,
     now,
     random_id,
     table,
@@ -209,13 +209,13 @@ def _sever(connection: Connection, study: Study, rater: Person) -> tuple[dict[st
 
 def _disown(connection: Connection, rater_id: int) -> None:
     """Keep the user's number of another server only to ignore their annotations from now on."""
-    e = table(ElsewhereRater)
+    e = table(ExternalRater)
     connection.execute(update(e).where(e.c.rater_id == rater_id).values(rater_id=None))
 
 
 def _sever_rater(connection: Connection, config: StudyConfig, rater_id: int, alias: str) -> int:
     _disown(connection, rater_id)
-    gone: tuple[type[Noun], ...] = (Consent, Enrolment, Invitation, SetAside)
+    gone: tuple[type[Noun], ...] = (Consent, Enrolment, Invitation, RejectedValue)
     for noun in gone:
         connection.execute(delete(table(noun)).where(table(noun).c.rater_id == rater_id))
     emptied = {"comment": None, "reason": None, "idempotency_key": None}

@@ -16,8 +16,8 @@ from study.schema import (
     Consent,
     Decision,
     Departure,
-    ElsewhereRater,
     Enrolment,
+    ExternalRater,
     ImportedFile,
     InterimAnalysis,
     Invitation,
@@ -27,9 +27,9 @@ from study.schema import (
     Preference,
     Rater,
     Rating,
+    RejectedValue,
     Reveal,
     Score,
-    SetAside,
     table,
 )
 from study.study import Study
@@ -86,7 +86,7 @@ def rows_of(person: Person) -> list[tuple[Table, ColumnElement[bool]]]:
     conditions: list[tuple[Table, ColumnElement[bool]]] = []
     on_assignments: tuple[type[Noun], ...] = (Rating, Reveal, OpenedPassage)
     of_raters: tuple[type[Noun], ...] = (
-        *(ClosingAnswer, Consent, Departure, ElsewhereRater, Enrolment, Invitation, SetAside),
+        *(ClosingAnswer, Consent, Departure, ExternalRater, Enrolment, Invitation, RejectedValue),
     )
     imported: tuple[type[Noun], ...] = (Score, Preference)
     if person.rater_id is not None:

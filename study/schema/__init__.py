@@ -14,7 +14,7 @@ from study.schema.content import (
     ResponsePassage,
     digest,
 )
-from study.schema.external import ElsewhereProject, ElsewhereRater, ElsewhereTask, SetAside
+from study.schema.external import ExternalProject, ExternalRater, ExternalTask, RejectedValue
 from study.schema.human_ratings import (
     Assignment,
     AssignmentBase,
@@ -101,15 +101,15 @@ __all__ = [
     "Decision",
     "DecisionBase",
     "Departure",
-    "ElsewhereProject",
-    "ElsewhereRater",
-    "ElsewhereTask",
     "Enrolment",
     "EnrolmentLink",
     "EnrolmentLinkBase",
     "Erasure",
     "ExpectedValue",
     "ExpectedValueBase",
+    "ExternalProject",
+    "ExternalRater",
+    "ExternalTask",
     "Fault",
     "ImportedFile",
     "InterimAnalysis",
@@ -142,6 +142,7 @@ __all__ = [
     "RatingBase",
     "Reading",
     "ReadingBase",
+    "RejectedValue",
     "Response",
     "ResponseAlias",
     "ResponseBase",
@@ -150,7 +151,6 @@ __all__ = [
     "Score",
     "ScoreBase",
     "ScoredBase",
-    "SetAside",
     "StepAnswer",
     "StepAnswerBase",
     "StudyIdentity",

@@ -52,7 +52,7 @@ def create_schema(engine: Engine) -> None:
 
 
 MUTABLE = frozenset(
-    {"rater", "assignment", "invitation", "comparison", "enrolment_link", "elsewhere_task"}
+    {"rater", "assignment", "invitation", "comparison", "enrolment_link", "external_task"}
 )
 """Tables whose rows may change; all others are append-only."""
 

@@ -10,10 +10,10 @@ from study.schema.base import Noun, UTCDateTime, now
 from study.types import Key, Sees, Text
 
 
-class ElsewhereProject(Noun, table=True):
+class ExternalProject(Noun, table=True):
     """A project on another server in which one stage is rated, with the fields that it shows."""
 
-    __tablename__ = "elsewhere_project"
+    __tablename__ = "external_project"
     __table_args__ = (UniqueConstraint("instance", "external_id"),)
 
     id: int | None = Field(default=None, primary_key=True)
@@ -33,17 +33,17 @@ class ElsewhereProject(Noun, table=True):
     created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
 
 
-class ElsewhereTask(Noun, table=True):
+class ExternalTask(Noun, table=True):
     """A response as a task of such a project."""
 
-    __tablename__ = "elsewhere_task"
+    __tablename__ = "external_task"
     __table_args__ = (
         UniqueConstraint("project_id", "response_id"),
         UniqueConstraint("project_id", "external_id"),
     )
 
     id: int | None = Field(default=None, primary_key=True)
-    project_id: int = Field(foreign_key="elsewhere_project.id")
+    project_id: int = Field(foreign_key="external_project.id")
     response_id: int = Field(foreign_key="response.id", index=True)
     external_id: Text
     lost: int = 0
@@ -51,10 +51,10 @@ class ElsewhereTask(Noun, table=True):
     created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
 
 
-class ElsewhereRater(Noun, table=True):
+class ExternalRater(Noun, table=True):
     """Which user of which server a rater is."""
 
-    __tablename__ = "elsewhere_rater"
+    __tablename__ = "external_rater"
     __table_args__ = (UniqueConstraint("instance", "external_id"),)
 
     id: int | None = Field(default=None, primary_key=True)
@@ -67,14 +67,14 @@ class ElsewhereRater(Noun, table=True):
     created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
 
 
-class SetAside(Noun, table=True):
+class RejectedValue(Noun, table=True):
     """A value from elsewhere that could not become a rating: kept as it came, and never counted."""
 
-    __tablename__ = "set_aside"
+    __tablename__ = "rejected_value"
     __table_args__ = (UniqueConstraint("project_id", "digest"),)
 
     id: int | None = Field(default=None, primary_key=True)
-    project_id: int = Field(foreign_key="elsewhere_project.id")
+    project_id: int = Field(foreign_key="external_project.id")
     digest: str
     """Of annotation, response, rater, construct, value and reason: the same is kept once."""
     rater_id: int | None = Field(default=None, foreign_key="rater.id", index=True)

@@ -32,7 +32,7 @@ CLOSE = {"rel": 1e-9, "abs": 1e-9}
 
 #: Figures of seeded draws over places: queries or raters in another order are drawn otherwise.
 DRAWN = (
-    "randomised_tukey_hsd",
+    "randomized_tukey_hsd",
     "discriminative_power",
     "hypothesis",
     "system_difference",

@@ -28,7 +28,7 @@ TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class RandomisedTukey:
+class RandomizedTukey:
     """Tests of all P = k(k - 1)/2 pairs of systems, simultaneous over the pairs.
 
     `first` and `second` (P,) are columns; `difference` is the mean of the first minus that of the
@@ -65,9 +65,9 @@ def one_sided(p: npt.ArrayLike, difference: npt.ArrayLike) -> FloatArray:
     return np.where(sign > 0, two / 2, np.where(sign < 0, 1 - two / 2, 0.5 + 0 * two))
 
 
-def randomised_tukey_hsd(
+def randomized_tukey_hsd(
     scores: npt.ArrayLike, resamples: int = 10_000, seed: int = 0, *, paper: bool = False
-) -> RandomisedTukey:
+) -> RandomizedTukey:
     """Test which systems differ, by permuting each query's scores across the systems.
 
     q* is the largest minus the smallest system mean of a permuted table, and p of a pair the share
@@ -95,13 +95,13 @@ def randomised_tukey_hsd(
     Carterette (2012), ACM TOIS 30:4; Muhamed 2025, section 4. It accounts for the queries that all
     systems answer, unlike Tukey's one-way test.
     """
-    return randomised_tukey_hsds([scores], resamples, seed, paper=paper)[0]
+    return randomized_tukey_hsds([scores], resamples, seed, paper=paper)[0]
 
 
-def randomised_tukey_hsds(
+def randomized_tukey_hsds(
     tables: Sequence[npt.ArrayLike], resamples: int = 10_000, seed: int = 0, *, paper: bool = False
-) -> list[RandomisedTukey]:
-    """`randomised_tukey_hsd` of several tables; those of one shape share their permutations."""
+) -> list[RandomizedTukey]:
+    """`randomized_tukey_hsd` of several tables; those of one shape share their permutations."""
     if resamples < 1:
         raise ValueError(f"{resamples} permutations: draw at least 1")
     prepared = [_prepared(scores) for scores in tables]
@@ -151,7 +151,7 @@ def _prepared(scores: npt.ArrayLike) -> _Prepared:
     return _Prepared(fixed, scored, columns, values.shape[1], reason)
 
 
-def _tested(table: _Prepared, sums: IntArray | None, paper: bool) -> RandomisedTukey:
+def _tested(table: _Prepared, sums: IntArray | None, paper: bool) -> RandomizedTukey:
     first, second = np.triu_indices(table.k, 1)
     difference = np.full(first.size, np.nan)
     p = np.full(first.size, np.nan)
@@ -179,7 +179,7 @@ def _tested(table: _Prepared, sums: IntArray | None, paper: bool) -> RandomisedT
             else:
                 reached = _reached(sums, counts, observed, i, j, table.fixed.exact)
             p[both] = (reached + 1) / (drawn + 1)
-    return RandomisedTukey(
+    return RandomizedTukey(
         first, second, difference, p, drawn,
         int((present.sum(axis=1) > 1).sum()), int(present.sum()), table.reason,
     )  # fmt: skip

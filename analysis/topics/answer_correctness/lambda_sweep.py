@@ -18,7 +18,7 @@ from analysis.render.formatting import correlation, with_minus
 from analysis.render.panels import HEIGHT, JUDGES_DRAWN, WIDTH
 from analysis.statistics.agreement.association import association
 from analysis.statistics.answer_correctness import composed_ac
-from analysis.statistics.discrimination.tukey import randomised_tukey_hsds
+from analysis.statistics.discrimination.tukey import randomized_tukey_hsds
 from analysis.statistics.distribution.shape import tie_probability
 from analysis.topics.agreement.association import REFERENCE
 from analysis.topics.distribution.estimates import counts
@@ -74,7 +74,7 @@ def lambda_sweep(context: Context, construct: str, judge: str, match: str) -> It
             **counts(values, whole.query), **record,
         )  # fmt: skip
     if len(whole.systems) > 1:
-        tests = randomised_tukey_hsds(
+        tests = randomized_tukey_hsds(
             [by_system(whole, values) for values in composed], RESAMPLES, context.options.seed
         )
         for weight, test in zip(WEIGHTS, tests, strict=True):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analysis.core.analysis import Analysis
-from analysis.render.formatting import between, correlation, listed, points
+from analysis.render.formatting import between, correlation, listed
 from analysis.render.section import Section
 from analysis.render.table import Cell, Table, TableBuilder
+from analysis.render.verdicts import composed_mean
 from analysis.topics.answer_correctness import estimates, lambda_sweep
 
 
@@ -42,14 +43,7 @@ def reading(analysis: Analysis) -> Iterator[str]:
                 f"{float(str(best.params['lambda'])):g} for {best.scorers[1]}, chosen on the same "
                 "data."
             )
-    for e in records.select("composed_ac_mean")[:1]:
-        scale = analysis.context.human_scale("AC")
-        people = float(str(e.params["people"]))
-        yield (
-            f"Composed with lambda {weight:g}, AC averages {points(e.value, scale)} where people "
-            f"average {points(people, scale)}: the difference comes from composing and is not a "
-            "bias of the judge."
-        )
+    yield from (composed_mean(analysis, e) for e in records.select("composed_ac_mean")[:1])
 
 
 def unit_checks(analysis: Analysis) -> Iterator[Table]:

@@ -16,7 +16,7 @@ from analysis.core.hypothesis import Hypothesis
 from analysis.core.statistic import Statistic
 from analysis.statistics.discrimination.hypotheses import holm, hypothesis_p
 from analysis.statistics.discrimination.system_scores import system_scores
-from analysis.statistics.discrimination.tukey import FEW, RandomisedTukey, randomised_tukey_hsds
+from analysis.statistics.discrimination.tukey import FEW, RandomizedTukey, randomized_tukey_hsds
 from analysis.topics.discrimination.system_differences import SystemsScored, system_differences
 from analysis.topics.distribution.estimates import MEAN_OF_RATERS
 from analysis.topics.distribution.people_by_system import adjusted_people
@@ -31,14 +31,14 @@ PAIRS_LISTED = 780
 @dataclass(frozen=True)
 class _Test:
     of: SystemsScored
-    found: RandomisedTukey
+    found: RandomizedTukey
 
 
 def discrimination(context: Context) -> Iterator[Estimate]:
     """Every scorer's tests, the reference's, their powers, differences, and hypotheses."""
     scored = [table for table in _scored(context) if table.scores.shape[1]]
     tables = [table.scores for table in scored]
-    results = randomised_tukey_hsds(tables, PERMUTATIONS, context.options.seed)
+    results = randomized_tukey_hsds(tables, PERMUTATIONS, context.options.seed)
     tests = [
         _Test(of, _without_raters(context, of, test))
         for of, test in zip(scored, results, strict=True)
@@ -61,7 +61,7 @@ OTHER_RATERS = (
 )
 
 
-def _without_raters(context: Context, of: SystemsScored, test: RandomisedTukey) -> RandomisedTukey:
+def _without_raters(context: Context, of: SystemsScored, test: RandomizedTukey) -> RandomizedTukey:
     """The test, without p where raters are not balanced over systems."""
     if not of.people or adjusted_people(context, of.construct) is None:
         return test
@@ -142,7 +142,7 @@ def _pairs(test: _Test) -> Iterator[Estimate]:
             f"{pairs:,} pairs of {len(of.systems):,} systems are not listed; discriminative_power "
             "sums them up"
         )
-        yield Estimate("randomised_tukey_hsd_p", reason=reason, **of.record({}))
+        yield Estimate("randomized_tukey_hsd_p", reason=reason, **of.record({}))
         return
     counts, missing = np.isfinite(of.scores).sum(axis=0), of.missing.sum(axis=0)
     for place, (i, j) in enumerate(zip(result.first, result.second, strict=True)):
@@ -156,10 +156,10 @@ def _pairs(test: _Test) -> Iterator[Estimate]:
             "permutations": result.resamples,
         }
         yield Estimate(
-            "randomised_tukey_hsd_p",
+            "randomized_tukey_hsd_p",
             systems=names,
             value=p,
-            method="randomised_tukey_hsd",
+            method="randomized_tukey_hsd",
             n_responses=int(counts[i] + counts[j]),
             n_queries=result.n_queries,
             n_dropped=int(missing[i] + missing[j]),
@@ -168,7 +168,7 @@ def _pairs(test: _Test) -> Iterator[Estimate]:
         )
 
 
-Tests = Sequence[tuple[SystemsScored, RandomisedTukey]]
+Tests = Sequence[tuple[SystemsScored, RandomizedTukey]]
 
 
 def hypotheses(context: Context, tests: Tests) -> Iterator[Estimate]:
@@ -176,7 +176,7 @@ def hypotheses(context: Context, tests: Tests) -> Iterator[Estimate]:
     declared = context.options.hypotheses
     if not declared:
         return
-    by_scorer: dict[str, dict[str, tuple[SystemsScored, RandomisedTukey]]] = {}
+    by_scorer: dict[str, dict[str, tuple[SystemsScored, RandomizedTukey]]] = {}
     for of, result in tests:
         by_scorer.setdefault(of.name, {})[of.construct] = (of, result)
     kinds = context.scores.scorer_kinds
@@ -190,7 +190,7 @@ def hypotheses(context: Context, tests: Tests) -> Iterator[Estimate]:
 def _of_scorer(
     scorer: str,
     hypotheses_of_scorer: Sequence[Hypothesis],
-    tests: Mapping[str, tuple[SystemsScored, RandomisedTukey]],
+    tests: Mapping[str, tuple[SystemsScored, RandomizedTukey]],
 ) -> Iterator[Estimate]:
     p: dict[tuple[str, str, str], float] = {}
     difference: dict[tuple[str, str, str], float] = {}
@@ -215,7 +215,7 @@ def _of_scorer(
             systems=tuple(systems),
             scope="system_level",
             value=value,
-            method="randomised_tukey_hsd" if np.isfinite(value) else None,
+            method="randomized_tukey_hsd" if np.isfinite(value) else None,
             n_responses=sum(result.n_scores for result in used),
             n_queries=max((result.n_queries for result in used), default=0),
             n_raters=len(reference.scorers) if reference and reference.people else 0,
@@ -257,7 +257,7 @@ STATISTICS = (
         source="Sakai 2006; Muhamed 2025, table 2",
     ),
     Statistic(
-        "randomised_tukey_hsd_p",
+        "randomized_tukey_hsd_p",
         "p",
         "p of the pair in `systems`, two-sided, simultaneous over all pairs; params.difference "
         "(first minus second, in points), params.one_sided (p of the first being above the "

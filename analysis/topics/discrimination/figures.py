@@ -37,7 +37,7 @@ def name_of(analysis: Analysis, estimate: Estimate) -> str:
 def asl_curves(analysis: Analysis) -> Iterator[Figure]:
     """A panel a judge, and one of people's by_construct scores; a curve a construct."""
     by_name: dict[str, dict[str, list[Estimate]]] = {}
-    for e in analysis.estimates.select("randomised_tukey_hsd_p"):
+    for e in analysis.estimates.select("randomized_tukey_hsd_p"):
         if e.defined:
             by_construct = by_name.setdefault(name_of(analysis, e), {})
             by_construct.setdefault(e.constructs[0], []).append(e)
@@ -65,7 +65,7 @@ def asl_curves(analysis: Analysis) -> Iterator[Figure]:
             + (f" The first {len(_LINES)} constructs are drawn." if more else "")
         ),
         drawings=tuple(
-            _draw(analysis.headings["randomised_tukey_hsd_p"], name, curves, f"asl-{number}")
+            _draw(analysis.headings["randomized_tukey_hsd_p"], name, curves, f"asl-{number}")
             for number, (name, curves) in enumerate(curves_of.items())
         ),
         data=to_frame(

@@ -161,7 +161,7 @@ def differences(analysis: Analysis) -> Iterator[Table]:
         by_scorer.setdefault(name_of(analysis, e), []).append(e)
     tests = {
         (name_of(analysis, e), e.constructs, e.systems): e
-        for e in analysis.estimates.select("randomised_tukey_hsd_p")
+        for e in analysis.estimates.select("randomized_tukey_hsd_p")
     }
     kinds = analysis.scorer_kinds
     judges = [name for name in by_scorer if kinds.get(name) == "judge"][:JUDGES_DRAWN]
@@ -196,7 +196,7 @@ def differences(analysis: Analysis) -> Iterator[Table]:
             f"{analysis.headings['system_difference']}: mean of the first system minus that of "
             "the second on the queries that both have scores on, in points; brackets: "
             "simultaneous intervals for all pairs of a construct. "
-            f"{analysis.headings['randomised_tukey_hsd_p']}: randomized Tukey HSD, two-sided, "
+            f"{analysis.headings['randomized_tukey_hsd_p']}: randomized Tukey HSD, two-sided, "
             "also simultaneous for all pairs."
             + (f" {ADJUSTED_WORDS.format(where=listed(list(adjusted)))}" if adjusted else ""),
             ("Pair", *constructs),

@@ -11,7 +11,7 @@ from analysis.core.hypothesis import Hypothesis
 from analysis.core.options import Options
 from analysis.core.resampling import PERCENTILE_FROM
 from analysis.pipeline.estimation import _context
-from analysis.statistics.discrimination.tukey import randomised_tukey_hsd
+from analysis.statistics.discrimination.tukey import randomized_tukey_hsd
 from analysis.topics.discrimination.estimates import PAIRS_LISTED, discrimination
 from tests.analysis.scores import simulated, table
 
@@ -37,8 +37,8 @@ def test_p_is_that_of_the_scores_by_query_and_system() -> None:
     found = records(frame, seed=3)
     judged = frame[frame["scorer"] == "judge"]
     cells = judged.pivot_table(index="query_id", columns="system", values="value", sort=False)
-    direct = randomised_tukey_hsd(cells[["s0", "s1", "s2"]].to_numpy(), seed=3)
-    own = list(found.select("randomised_tukey_hsd_p", scorer="judge"))
+    direct = randomized_tukey_hsd(cells[["s0", "s1", "s2"]].to_numpy(), seed=3)
+    own = list(found.select("randomized_tukey_hsd_p", scorer="judge"))
     assert [e.value for e in own] == direct.p.tolist()
     assert [e.params["difference"] for e in own] == pytest.approx(direct.difference.tolist())
     assert [e.systems for e in own] == [("s0", "s1"), ("s0", "s2"), ("s1", "s2")]
@@ -60,14 +60,14 @@ def test_a_judge_is_also_compared_on_the_responses_that_people_rated() -> None:
     people = one(found, "discriminative_power", on="rated", of="mean_of_raters")
     assert (people.n_queries, people.n_raters) == (12, 3)
     # Pairs of a judge are listed once.
-    assert len(found.select("randomised_tukey_hsd_p", scorer="judge")) == 3
+    assert len(found.select("randomized_tukey_hsd_p", scorer="judge")) == 3
 
 
 def test_a_response_of_two_systems_counts_for_both() -> None:
     frame = simulated(queries=10, systems=2, raters=0)
     twice = frame[frame["system"] == "s0"].assign(system="s9")
     found = records(pd.concat([frame, twice], ignore_index=True))
-    same = one(found, "randomised_tukey_hsd_p", "s0", "s9")
+    same = one(found, "randomized_tukey_hsd_p", "s0", "s9")
     assert same.params["difference"] == 0
     assert same.params["one_sided"] == 0.5
     assert same.value == 1
@@ -128,7 +128,7 @@ def test_systems_without_scores_and_a_single_one_have_reasons() -> None:
     frame = simulated(queries=6, raters=0)
     frame.loc[frame["system"] == "s2", "value"] = np.nan
     found = records(frame)
-    assert one(found, "randomised_tukey_hsd_p", "s0", "s2").reason == "no scores of s2"
+    assert one(found, "randomized_tukey_hsd_p", "s0", "s2").reason == "no scores of s2"
     assert one(found, "system_difference", "s1", "s2").reason == "no scores of s2"
     alone = records(simulated(systems=1, raters=0))
     assert [e.statistic for e in alone] == ["discriminative_power"]
@@ -143,6 +143,6 @@ def test_pairs_of_many_systems_are_summed_up_only() -> None:
     frame = simulated(queries=3, systems=60, raters=0)
     found = records(frame)
     assert PAIRS_LISTED < 60 * 59 // 2
-    assert "1,770 pairs of 60 systems" in str(found.select("randomised_tukey_hsd_p")[0].reason)
+    assert "1,770 pairs of 60 systems" in str(found.select("randomized_tukey_hsd_p")[0].reason)
     assert found.select("discriminative_power")[0].params["pairs"] == 1770
     assert not found.select("system_difference")

@@ -81,7 +81,7 @@ def test_means_are_adjusted_as_well(linked: Analysis) -> None:
 
 
 def test_permutations_that_would_mix_raters_are_withheld(linked: Analysis) -> None:
-    for statistic in ("randomised_tukey_hsd_p", "discriminative_power"):
+    for statistic in ("randomized_tukey_hsd_p", "discriminative_power"):
         found = people(linked, statistic)
         assert not found.defined
         assert found.reason is not None

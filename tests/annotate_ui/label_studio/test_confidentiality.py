@@ -15,7 +15,7 @@ from study.errors import StudyError
 from study.lifecycle.archive import archive
 from study.lifecycle.erase import erase
 from study.lifecycle.rater_export import export_rater
-from study.schema import ElsewhereProject, ElsewhereRater, SetAside, table
+from study.schema import ExternalProject, ExternalRater, RejectedValue, table
 
 SERVER = "https://xserverx.example.org/ls"
 
@@ -36,9 +36,9 @@ def pulled(study: Study, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Stu
             "overlap": 1,
             "config_hash": "x",
         }
-        connection.execute(insert(table(ElsewhereProject)).values(**project))
+        connection.execute(insert(table(ExternalProject)).values(**project))
         aside = {"project_id": 1, "digest": "d", "value": '"xvaluex"', "reason": "no number"}
-        connection.execute(insert(table(SetAside)).values(**aside, rater_id=rater))
+        connection.execute(insert(table(RejectedValue)).values(**aside, rater_id=rater))
     return study
 
 
@@ -49,15 +49,15 @@ def test_who_is_erased_stays_erased_at_the_next_pull(pulled: Study, sever: bool)
         people = Raters(connection, SERVER, "x")
         assert people.rater_of(5) is None
         assert people.new == {}
-        assert connection.execute(select(table(SetAside))).all() == []
-        (row,) = connection.execute(select(table(ElsewhereRater))).all()
+        assert connection.execute(select(table(RejectedValue))).all() == []
+        (row,) = connection.execute(select(table(ExternalRater))).all()
     assert (row.external_id, row.rater_id) == ("5", None)
     assert b"xvaluex" not in (pulled.folder / "study.db").read_bytes()
 
 
 def test_a_person_is_given_all_that_is_held_of_them(pulled: Study, tmp_path: Path) -> None:
     counts = export_rater(pulled, "ls-5", tmp_path / "hers.json")
-    assert counts == {"rater": 1, "elsewhere_rater": 1, "set_aside": 1}
+    assert counts == {"rater": 1, "external_rater": 1, "rejected_value": 1}
 
 
 def test_a_deposit_holds_nothing_of_the_server(pulled: Study, tmp_path: Path) -> None:

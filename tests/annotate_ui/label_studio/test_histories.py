@@ -11,7 +11,7 @@ from annotate_ui.label_studio.push import push
 from annotate_ui.label_studio.results import Pulled
 from study import Study
 from study.assignment.planner import assign
-from study.schema import ElsewhereRater, Rater, Response, table
+from study.schema import ExternalRater, Rater, Response, table
 from tests.annotate_ui.label_studio.fake_server import StandIn
 from tests.annotate_ui.label_studio.test_annotation_store import projects
 from tests.annotate_ui.rated_campaign import fill, give
@@ -129,7 +129,7 @@ class History:
 
     def _everything_is_somewhere(self, done: Pulled) -> None:
         """Every value over there counts under its rater, or is told with its reason."""
-        e, w, r = table(ElsewhereRater), table(Rater), table(Response)
+        e, w, r = table(ExternalRater), table(Rater), table(Response)
         with self.study.read() as connection:
             statement = select(e.c.external_id, w.c.code).join_from(e, w, e.c.rater_id == w.c.id)
             codes = {int(user): code for user, code in connection.execute(statement)}

@@ -14,10 +14,10 @@ from analysis.statistics.discrimination import tukey
 from analysis.statistics.discrimination.tukey import (
     FEW,
     NOTHING_MOVES,
-    RandomisedTukey,
+    RandomizedTukey,
     one_sided,
-    randomised_tukey_hsd,
-    randomised_tukey_hsds,
+    randomized_tukey_hsd,
+    randomized_tukey_hsds,
 )
 from tests.conftest import examples
 
@@ -59,7 +59,7 @@ def test_p_is_that_of_the_whole_distribution_of_20_queries_with_ties(seed: int) 
     cells[:, 0] = np.minimum(5, cells[:, 0] + (rng.random(20) < 0.4))
     exact = exact_p(cells.tolist())
     # Tenths: 0.1 + 0.2 is not 0.3 in floats, so that a plain comparison of means loses ties.
-    found = randomised_tukey_hsd(cells / 10, resamples=20_000, seed=seed)
+    found = randomized_tukey_hsd(cells / 10, resamples=20_000, seed=seed)
     for place, pair in enumerate(zip(found.first, found.second, strict=True)):
         assert within(found.p[place], exact[tuple(map(int, pair))], 20_000)
 
@@ -76,15 +76,15 @@ def test_ties_count_where_a_plain_comparison_of_floats_loses_them() -> None:
                                for c in (cells, rows))  # fmt: skip
             reached[name] += np.ptp(moved) >= np.ptp(observed)
     assert reached == {"whole": 12, "floats": 8}
-    assert within(randomised_tukey_hsd(whole / 10, 40_000).p[0], 12 / 32, 40_000)
+    assert within(randomized_tukey_hsd(whole / 10, 40_000).p[0], 12 / 32, 40_000)
 
 
 def test_means_of_three_repeats_are_compared_as_thirds() -> None:
     rng = np.random.default_rng(3)
     thirds = rng.integers(0, 12, (8, 3))
     exact = exact_p([[Fraction(int(v), 3) for v in row] for row in thirds])
-    found = randomised_tukey_hsd(thirds / 3, resamples=20_000)
-    whole = randomised_tukey_hsd(thirds, resamples=20_000)
+    found = randomized_tukey_hsd(thirds / 3, resamples=20_000)
+    whole = randomized_tukey_hsd(thirds, resamples=20_000)
     assert (found.p == whole.p).all()
     for place, pair in enumerate(zip(found.first, found.second, strict=True)):
         assert within(found.p[place], exact[tuple(map(int, pair))], 20_000)
@@ -106,7 +106,7 @@ def test_missing_scores_are_permuted_among_the_systems_that_have_one() -> None:
     totals = [
         Fraction(int(v), int(n)) for v, n in zip(np.nansum(cells, axis=0), counts, strict=True)
     ]
-    found = randomised_tukey_hsd(cells, resamples=20_000)
+    found = randomized_tukey_hsd(cells, resamples=20_000)
     for place, (i, j) in enumerate(zip(found.first, found.second, strict=True)):
         exact = np.mean([q >= abs(totals[i] - totals[j]) for q in ranges])
         assert within(found.p[place], float(exact), 20_000)
@@ -120,7 +120,7 @@ def test_many_systems_are_shuffled_alike(systems: int) -> None:
     rng = np.random.default_rng(5)
     cells = np.round(100 * rng.beta(5, 2, (800, systems)))
     cells[:, 0] += 1.5
-    found = randomised_tukey_hsd(cells, resamples=20_000)
+    found = randomized_tukey_hsd(cells, resamples=20_000)
     error = np.sqrt(np.var(cells, axis=1, ddof=1).mean() / len(cells))
     for difference, p in zip(found.difference, found.p, strict=True):
         large = stats.studentized_range.sf(abs(difference) / error, systems, np.inf)
@@ -138,7 +138,7 @@ def test_studentized_range_at_large_n_down_to_one_in_a_hundred() -> None:
         shifted[:, 0] += shifted[:, 1].mean() - shifted[:, 0].mean() + reach
         shifted = np.round(shifted, 4)
         again = np.sqrt(np.var(shifted, axis=1, ddof=1).mean() / len(shifted))
-        found = randomised_tukey_hsd(shifted, resamples=20_000)
+        found = randomized_tukey_hsd(shifted, resamples=20_000)
         large = stats.studentized_range.sf(found.difference[0] / again, 6, np.inf)
         # Four standard errors of the permutations, and a little for the finite sample.
         assert found.p[0] == pytest.approx(large, abs=4 * np.sqrt(large / 20_000) + 0.002)
@@ -147,7 +147,7 @@ def test_studentized_range_at_large_n_down_to_one_in_a_hundred() -> None:
 def test_scipys_permutations_of_samples_agree() -> None:
     rng = np.random.default_rng(7)
     cells = rng.integers(0, 11, (15, 4)).astype(float)
-    found = randomised_tukey_hsd(cells, resamples=20_000)
+    found = randomized_tukey_hsd(cells, resamples=20_000)
     reached = stats.permutation_test(
         list(cells.T),
         lambda *systems, axis: np.ptp(np.stack([np.mean(s, axis=axis) for s in systems]), axis=0),
@@ -167,8 +167,8 @@ def test_relabelling_shifts_and_scales_change_nothing(
     cells[rng.random(cells.shape) < missing] = np.nan
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        plain = randomised_tukey_hsd(cells, 300)
-        moved = randomised_tukey_hsd(cells / 8 + 100, 300)
+        plain = randomized_tukey_hsd(cells, 300)
+        moved = randomized_tukey_hsd(cells / 8 + 100, 300)
     assert np.array_equal(plain.p, moved.p, equal_nan=True)
     assert moved.difference == pytest.approx(plain.difference / 8, abs=1e-9, nan_ok=True)
     tested = plain.p[np.isfinite(plain.p)]
@@ -181,19 +181,19 @@ def test_relabelling_shifts_and_scales_change_nothing(
 def test_first_resamples_and_tables_beside_change_no_bits() -> None:
     rng = np.random.default_rng(1)
     one, other = rng.integers(0, 101, (2, 300, 5)).astype(float)
-    alone = randomised_tukey_hsd(one, 999, seed=4)
-    beside = randomised_tukey_hsds([other, one, other[:7]], 999, seed=4)
+    alone = randomized_tukey_hsd(one, 999, seed=4)
+    beside = randomized_tukey_hsds([other, one, other[:7]], 999, seed=4)
     assert (beside[1].p == alone.p).all()
-    assert (randomised_tukey_hsd(one, 999, seed=5).p != alone.p).any()
+    assert (randomized_tukey_hsd(one, 999, seed=5).p != alone.p).any()
 
 
 def test_the_papers_way_divides_the_count_by_the_number_of_permutations() -> None:
     cells = np.array([[9.0, 1.0]] * 30)
-    assert randomised_tukey_hsd(cells, 999).p.tolist() == [1 / 1000]
-    assert randomised_tukey_hsd(cells, 999, paper=True).p.tolist() == [0]
+    assert randomized_tukey_hsd(cells, 999).p.tolist() == [1 / 1000]
+    assert randomized_tukey_hsd(cells, 999, paper=True).p.tolist() == [0]
     rng = np.random.default_rng(2)
     varied = rng.integers(0, 5, (12, 3)).astype(float)
-    plain, paper = (randomised_tukey_hsd(varied, 999, paper=p).p for p in (False, True))
+    plain, paper = (randomized_tukey_hsd(varied, 999, paper=p).p for p in (False, True))
     assert paper == pytest.approx((plain * 1000 - 1) / 999)
 
 
@@ -209,26 +209,26 @@ def test_continuous_scores_that_tie_on_paper_still_tie(
     if not equal_counts:
         # Many queries make the grid coarse.
         cells = np.vstack([cells, [[0, np.nan, np.nan]], np.zeros((4000, 3))])
-    found = randomised_tukey_hsd(cells * factor, 1000).p
-    assert (found == randomised_tukey_hsd(cells, 1000).p).all()
+    found = randomized_tukey_hsd(cells * factor, 1000).p
+    assert (found == randomized_tukey_hsd(cells, 1000).p).all()
 
 
 def test_many_scores_bring_the_permutations_down_to_a_thousand_and_no_further(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     cells = np.random.default_rng(3).integers(0, 5, (12, 3)).astype(float)
-    assert randomised_tukey_hsd(cells, 2000).resamples == 2000
+    assert randomized_tukey_hsd(cells, 2000).resamples == 2000
     monkeypatch.setattr(tukey, "MOVES", 12 * 1500)
-    assert randomised_tukey_hsd(cells, 2000).resamples == 1500
+    assert randomized_tukey_hsd(cells, 2000).resamples == 1500
     monkeypatch.setattr(tukey, "MOVES", 12)
-    assert randomised_tukey_hsd(cells, 2000).resamples == 1000
-    assert randomised_tukey_hsd(cells, 300).resamples == 300
+    assert randomized_tukey_hsd(cells, 2000).resamples == 1000
+    assert randomized_tukey_hsd(cells, 300).resamples == 300
 
 
 def test_power_counts_pairs_with_p_below_alpha_and_leaves_untested_ones_out() -> None:
     p = np.array([0.01, 0.05, 0.2, np.nan])
     first, second = np.zeros(4, dtype=np.int64), np.arange(1, 5)
-    tested = RandomisedTukey(first, second, np.ones(4), p, 999, 10, 40)
+    tested = RandomizedTukey(first, second, np.ones(4), p, 999, 10, 40)
     assert tested.power() == pytest.approx(1 / 3)
     assert tested.power(0.06) == pytest.approx(2 / 3)
 
@@ -249,14 +249,14 @@ def test_one_sided_as_in_the_paper() -> None:
     ],
 )
 def test_without_two_systems_on_a_query_there_is_a_reason(cells: np.ndarray, reason: str) -> None:
-    found = randomised_tukey_hsd(cells, 100)
+    found = randomized_tukey_hsd(cells, 100)
     assert found.reason == reason
     assert np.isnan(found.p).all()
     assert np.isnan(found.power())
 
 
 def test_constant_scores_are_never_told_apart() -> None:
-    found = randomised_tukey_hsd(np.full((10, 3), 70.0), 100)
+    found = randomized_tukey_hsd(np.full((10, 3), 70.0), 100)
     assert found.p.tolist() == [1, 1, 1]
     assert found.power() == 0
 
@@ -264,19 +264,19 @@ def test_constant_scores_are_never_told_apart() -> None:
 def test_a_system_without_scores_leaves_the_others_tested() -> None:
     cells = np.random.default_rng(0).integers(0, 9, (10, 3)).astype(float)
     cells[:, 1] = np.nan
-    found = randomised_tukey_hsd(cells, 200)
+    found = randomized_tukey_hsd(cells, 200)
     assert np.isnan(found.p).tolist() == [True, False, True]
 
 
 def test_no_table_is_refused() -> None:
     with pytest.raises(ValueError, match="one row a query"):
-        randomised_tukey_hsd([1.0, 2.0])
+        randomized_tukey_hsd([1.0, 2.0])
     with pytest.raises(ValueError, match="at least 1"):
-        randomised_tukey_hsd(np.ones((2, 2)), 0)
+        randomized_tukey_hsd(np.ones((2, 2)), 0)
 
 
 def test_two_hundred_systems() -> None:
     cells = np.random.default_rng(0).integers(0, 101, (12, 200)).astype(float)
-    found = randomised_tukey_hsd(cells, 1000)
+    found = randomized_tukey_hsd(cells, 1000)
     assert found.p.size == 19_900
     assert np.isfinite(found.p).all()

@@ -17,7 +17,7 @@ from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from study import Study
 from study.assignment.planner import assign
-from study.schema import Assignment, Rater, Rating, SetAside, table
+from study.schema import Assignment, Rater, Rating, RejectedValue, table
 from tests.annotate_ui.label_studio.real.process import LabelStudioServer, Member
 from tests.annotate_ui.label_studio.real.rater_actions import (
     annotate,
@@ -156,7 +156,7 @@ def test_what_the_server_takes_and_a_rating_can_t_be_is_kept_aside(
     again = pull(campaign, server)
     assert (again.stored_anything, len(again.rejected), again.rejected_new) == (False, 5, 0)
     with campaign.read() as connection:
-        rows = connection.execute(select(table(SetAside))).all()
+        rows = connection.execute(select(table(RejectedValue))).all()
     assert len(rows) == 5
     assert "example.org" not in str(rows)
 

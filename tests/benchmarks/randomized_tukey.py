@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from analysis.statistics.discrimination.tukey import randomised_tukey_hsds
+from analysis.statistics.discrimination.tukey import randomized_tukey_hsds
 from tests.benchmarks.measuring import median_seconds
 
 QUERIES, SYSTEMS, METRICS, RESAMPLES = 4719, 6, 5, 10_000
@@ -22,11 +22,11 @@ sys.dont_write_bytecode = True
 import numba
 numba.config.CACHE_DIR = tempfile.mkdtemp()
 import numpy as np
-from analysis.statistics.discrimination.tukey import randomised_tukey_hsd
+from analysis.statistics.discrimination.tukey import randomized_tukey_hsd
 cells = np.arange(30.0).reshape(10, 3) % 7
 for _ in range(2):
     started = time.perf_counter()
-    randomised_tukey_hsd(cells, 100)
+    randomized_tukey_hsd(cells, 100)
     print(time.perf_counter() - started)
 """
 
@@ -58,7 +58,7 @@ def by_rows(scores: npt.NDArray[np.float64]) -> None:
 def main() -> None:
     """Print the times of all five metrics; the aims are 0.5 s, and 25 times scipy's speed."""
     scores = tables()
-    ours = median_seconds(lambda: randomised_tukey_hsds(scores, RESAMPLES))
+    ours = median_seconds(lambda: randomized_tukey_hsds(scores, RESAMPLES))
     print(f"five metrics, {QUERIES} x {SYSTEMS}, {RESAMPLES:,} permutations: {ours:.2f} s")
     slow = (("scipy permutation_test", by_scipy, SCIPYS), ("loop over rows", by_rows, LOOPS))
     for name, work, done in slow:
