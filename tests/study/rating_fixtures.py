@@ -28,7 +28,7 @@ from study.schema.human_ratings import Status
 class Rated:
     """A revision: its value, or the status in its place."""
 
-    said: float | str
+    answer: float | str
     after_reveal: bool = False
     late: bool = False
     at: datetime | None = None
@@ -45,7 +45,7 @@ def add(study: Study, noun: type[Noun], *rows: dict[str, Any]) -> list[int]:
 
 def add_responses(study: Study, queries: int = 1, systems: Sequence[str] = ("A",)) -> list[int]:
     """A response of each system to each query, named r0, r1, ...; return their ids."""
-    found = []
+    ids = []
     for q in range(queries):
         query = {"key": f"q{q}", "text": f"?{q}", "references": ["!"], "attributes": {}}
         (query_id,) = add(study, Query, query)
@@ -64,8 +64,8 @@ def add_responses(study: Study, queries: int = 1, systems: Sequence[str] = ("A",
             )
             output = {"query_id": query_id, "system": system, "revision": 1}
             add(study, Output, {**output, "response_id": response})
-            found.append(response)
-    return found
+            ids.append(response)
+    return ids
 
 
 def add_rater(study: Study, code: str) -> int:
@@ -93,19 +93,21 @@ def add_ratings(
 ) -> None:
     """Revisions of a construct's rating, in order."""
     rows = []
-    for number, given in enumerate(revisions, start=1):
-        one = given if isinstance(given, Rated) else Rated(given)
-        status, value = (one.said, None) if isinstance(one.said, str) else ("rated", one.said)
+    for number, revision in enumerate(revisions, start=1):
+        rated = revision if isinstance(revision, Rated) else Rated(revision)
+        status, value = (
+            (rated.answer, None) if isinstance(rated.answer, str) else ("rated", rated.answer)
+        )
         noun = RatingBase(
             construct_key=key,
             revision=number,
             value=value,
             status=cast(Status, status),
-            after_reveal=one.after_reveal,
-            late=one.late,
+            after_reveal=rated.after_reveal,
+            late=rated.late,
             rules_hash="told",
             **other,
         )
-        at = {} if one.at is None else {"created_at": one.at}
+        at = {} if rated.at is None else {"created_at": rated.at}
         rows.append({**noun.model_dump(), **at, "assignment_id": assignment, "config_hash": "x"})
     add(study, Rating, *rows)

@@ -36,13 +36,13 @@ def link(study: Study, rater: int, *, revoked: bool = False) -> None:
 
 
 def rating(study: Study) -> RatingProgress:
-    found = study_status(study).rating
-    assert found is not None
-    return found
+    progress = study_status(study).rating
+    assert progress is not None
+    return progress
 
 
 def by_code(study: Study) -> dict[str, RaterProgress]:
-    return {one.rater: one for one in rating(study).raters}
+    return {rater.rater: rater for rater in rating(study).raters}
 
 
 def test_nothing_assigned_is_no_progress(study: Study) -> None:
@@ -63,9 +63,9 @@ def test_each_rater_is_counted_and_open_slots_are_left(any_study: Study) -> None
     link(any_study, two, revoked=True)
     link(any_study, two)
     link(any_study, ten, revoked=True)
-    found = rating(any_study)
-    assert (found.values, found.values_expected, found.open_slots) == (3, 7, 1)
-    assert found.raters == [
+    progress = rating(any_study)
+    assert (progress.values, progress.values_expected, progress.open_slots) == (3, 7, 1)
+    assert progress.raters == [
         RaterProgress("rater-2", 2, 1, 3, 4, 0, 1, 1, 1, 0, 0, NOON, "live", 1),
         # A construct that study.toml has not is not asked for.
         RaterProgress("rater-10", 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, None, "revoked", 1),
@@ -80,11 +80,11 @@ def test_a_slot_that_was_handed_on_counts_with_what_it_holds(any_study: Study) -
     add_ratings(any_study, half, "QR", [Rated(5.0, late=True)])
     for expired, response in ((empty, first), (half, second)):
         add_assignment(any_study, ben, response, KEYS, replaces_id=expired)
-    found = by_code(any_study)
-    assert (found["anna"].responses, found["anna"].values, found["anna"].values_expected) == (
+    raters = by_code(any_study)
+    assert (raters["anna"].responses, raters["anna"].values, raters["anna"].values_expected) == (
         1, 1, 1,
     )  # fmt: skip
-    assert (found["anna"].own_left, found["ben"].own_left) == (0, 4)
+    assert (raters["anna"].own_left, raters["ben"].own_left) == (0, 4)
     assert rating(any_study).values_expected == 5
 
 
@@ -99,8 +99,8 @@ def test_a_rating_first_entered_after_the_reveal_is_done_but_not_counted(
     add_ratings(any_study, mine[1], "QR", [Rated(30.0, after_reveal=True)])
     progress = rating(any_study)
     assert (progress.values, progress.values_expected, progress.after_reveal) == (1, 4, 2)
-    (one,) = progress.raters
-    assert (one.values, one.after_reveal, one.responses_done, one.own_left) == (1, 2, 1, 1)
+    (rater,) = progress.raters
+    assert (rater.values, rater.after_reveal, rater.responses_done, rater.own_left) == (1, 2, 1, 1)
     # The report counts the same.
     scores = any_study.score_table()
     assert scores["value"].notna().sum() == progress.values
@@ -115,8 +115,13 @@ def test_a_rating_that_was_withdrawn_is_to_do_again(any_study: Study) -> None:
     (response,) = add_responses(any_study)
     mine = add_assignment(any_study, add_rater(any_study, "anna"), response, ["QR"])
     add_ratings(any_study, mine, "QR", [10.0, "withdrawn"])
-    one = by_code(any_study)["anna"]
-    assert (one.values, one.values_expected, one.responses_done, one.own_left) == (0, 1, 0, 1)
+    rater = by_code(any_study)["anna"]
+    assert (rater.values, rater.values_expected, rater.responses_done, rater.own_left) == (
+        0,
+        1,
+        0,
+        1,
+    )
 
 
 def test_a_released_slot_counts_with_what_it_holds(any_study: Study) -> None:
@@ -125,8 +130,8 @@ def test_a_released_slot_counts_with_what_it_holds(any_study: Study) -> None:
     half = add_assignment(any_study, anna, first, KEYS, released_at=NOON)
     add_assignment(any_study, anna, second, KEYS, released_at=NOON)
     add_ratings(any_study, half, "QR", [50.0])
-    one = by_code(any_study)["anna"]
-    assert (one.responses, one.values, one.values_expected, one.own_left) == (1, 1, 1, 0)
+    rater = by_code(any_study)["anna"]
+    assert (rater.responses, rater.values, rater.values_expected, rater.own_left) == (1, 1, 1, 0)
 
 
 def test_comparisons_left_are_work_left(any_study: Study) -> None:
@@ -135,40 +140,42 @@ def test_comparisons_left_are_work_left(any_study: Study) -> None:
     add_ratings(any_study, add_assignment(any_study, anna, first, ["QR"]), "QR", [50.0])
     pair = {"query_id": 1, "response_a_id": first, "response_b_id": second, "config_hash": "x"}
     add(any_study, Comparison, {**pair, "construct_key": "QR", "rater_id": anna})
-    one = by_code(any_study)["anna"]
-    assert (one.comparisons, one.comparisons_done, one.own_left) == (1, 0, 1)
+    rater = by_code(any_study)["anna"]
+    assert (rater.comparisons, rater.comparisons_done, rater.own_left) == (1, 0, 1)
     assert study_status(any_study).next_step.startswith("ccrs invite")
 
 
 def test_counts_add_up_whatever_was_saved(any_study: Study) -> None:
     responses = add_responses(any_study, queries=3)
     raters = count()
-    said = st.one_of(st.just(50.0), st.sampled_from(["cannot_judge", "skipped"]))
+    answers = st.one_of(st.just(50.0), st.sampled_from(["cannot_judge", "skipped"]))
     work = st.dictionaries(
-        st.sampled_from(responses), st.dictionaries(st.sampled_from(KEYS), said), min_size=1
+        st.sampled_from(responses), st.dictionaries(st.sampled_from(KEYS), answers), min_size=1
     )
 
     @settings(
         max_examples=examples(10), suppress_health_check=[HealthCheck.function_scoped_fixture]
     )
     @given(work)
-    def holds(given_: dict[int, dict[str, float | str]]) -> None:
+    def holds(entered: dict[int, dict[str, float | str]]) -> None:
         code = f"rater-{next(raters)}"
         rater = add_rater(any_study, code)
-        for response, values in given_.items():
+        for response, values in entered.items():
             assignment = add_assignment(any_study, rater, response, KEYS)
             for key, value in values.items():
                 add_ratings(any_study, assignment, key, [99.0, value])
-        found = rating(any_study)
-        one = by_code(any_study)[code]
-        committed = [value for saved in given_.values() for value in saved.values()]
-        assert (one.values, one.values_expected) == (len(committed), 2 * len(given_))
-        assert one.values + one.own_left == one.values_expected
-        assert one.cannot_judge + one.skipped == sum(isinstance(v, str) for v in committed)
-        assert one.responses_done == sum(len(saved) == 2 for saved in given_.values())
-        assert (one.last_activity is None) == (not committed)
-        assert found.values == sum(r.values for r in found.raters)
-        assert [r.rater for r in found.raters] == [f"rater-{n}" for n in range(len(found.raters))]
+        progress = rating(any_study)
+        counts = by_code(any_study)[code]
+        committed = [value for saved in entered.values() for value in saved.values()]
+        assert (counts.values, counts.values_expected) == (len(committed), 2 * len(entered))
+        assert counts.values + counts.own_left == counts.values_expected
+        assert counts.cannot_judge + counts.skipped == sum(isinstance(v, str) for v in committed)
+        assert counts.responses_done == sum(len(saved) == 2 for saved in entered.values())
+        assert (counts.last_activity is None) == (not committed)
+        assert progress.values == sum(r.values for r in progress.raters)
+        assert [r.rater for r in progress.raters] == [
+            f"rater-{n}" for n in range(len(progress.raters))
+        ]
 
     holds()
 
@@ -235,11 +242,11 @@ def test_the_command_shows_all_of_it_in_80_columns(
         assert cell in shown
     assert "".join(line.split(" ")[0] for line in shown.splitlines()).count(long) == 1
     assert "1 rating was changed after" in shown
-    told = json.loads(CliRunner().invoke(status, [str(study.folder), "--json"]).output)
-    assert told["edited"] == 1
-    assert told["rating"]["open_slots"] == 1
-    assert told["rating"]["raters"][0]["last_activity"] == "2030-06-01T12:00:00+00:00"
-    assert told["rating"]["raters"][0]["link"] == "live"
+    output = json.loads(CliRunner().invoke(status, [str(study.folder), "--json"]).output)
+    assert output["edited"] == 1
+    assert output["rating"]["open_slots"] == 1
+    assert output["rating"]["raters"][0]["last_activity"] == "2030-06-01T12:00:00+00:00"
+    assert output["rating"]["raters"][0]["link"] == "live"
 
 
 def test_ratings_of_another_channel_need_no_link(study: Study) -> None:

@@ -220,13 +220,13 @@ def test_stored_facts_cannot_be_changed_or_deleted(any_study: Study) -> None:
 def test_a_construct_changed_in_the_settings_is_a_new_version(any_study: Study) -> None:
     path = any_study.folder / "study.toml"
     before = path.read_text()
-    own = (
+    section = (
         '[[constructs]]\nkey = "FL"\nname = "Fluency"\nquestion = "How well does it read?"\n'
         "scale = { min = 1, max = 5 }\n"
     )
-    path.write_text(before + own)
+    path.write_text(before + section)
     first = Study.open(any_study.folder)
-    path.write_text(before + own.replace("max = 5", "max = 7"))
+    path.write_text(before + section.replace("max = 5", "max = 7"))
     second = Study.open(any_study.folder)
     unchanged = Study.open(any_study.folder)
     constructs = table(Construct)
@@ -243,13 +243,13 @@ def test_a_construct_changed_in_the_settings_is_a_new_version(any_study: Study) 
 
 
 def test_a_held_study_keeps_its_constructs_while_others_change_them(study: Study) -> None:
-    held = study.pinned()
+    pinned = study.pinned()
     path = study.folder / "study.toml"
     path.write_text('[[constructs]]\nkey = "QR"\nname = "Q"\nquestion = "?"\n')
     changed = Study.open(study.folder)
     for _ in range(2):
-        with held.write() as connection:
-            assert held.construct_versions(connection)["QR"] == 1
+        with pinned.write() as connection:
+            assert pinned.construct_versions(connection)["QR"] == 1
         with changed.write() as connection:
             assert changed.construct_versions(connection) == {"QR": 2}
     changed.close()

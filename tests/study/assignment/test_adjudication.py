@@ -20,7 +20,7 @@ from tests.annotate_ui.rated_campaign import fill, give
 def rated(study: Study, values: dict[str, list[float]], keys: tuple[str, ...] = ("QR",)) -> None:
     """Let raters give these values to the responses in order, on each construct."""
     a, g = table(Assignment), table(Rating)
-    for code, given in values.items():
+    for code, of_rater in values.items():
         rater_id = give(study, code, keys=keys)
         with study.write() as connection:
             ids = connection.execute(
@@ -38,7 +38,7 @@ def rated(study: Study, values: dict[str, list[float]], keys: tuple[str, ...] = 
                     "config_hash": study.config_hash,
                     "created_at": now(),
                 }
-                for assignment, value in zip(ids, given, strict=False)
+                for assignment, value in zip(ids, of_rater, strict=False)
                 for key in keys
             ]
             connection.execute(insert(g), rows)
@@ -148,8 +148,8 @@ def test_the_probability_of_a_sample_of_a_sample_is_the_product(study: Study) ->
         connection.execute(update(table(Assignment)).values(inclusion_prob=0.25))
     done = adjudicate(study, "dora", sample=6, widest=4)
     assert done.inclusion_prob == 6 / 16
-    found = {(row.stratum, row.inclusion_prob) for row in assigned(study)}
-    assert found == {("widest", 0.25), ("random", 0.25 * 6 / 16)}
+    strata = {(row.stratum, row.inclusion_prob) for row in assigned(study)}
+    assert strata == {("widest", 0.25), ("random", 0.25 * 6 / 16)}
 
 
 def test_with_new_responses_the_sample_stays_one_of_all(study: Study) -> None:

@@ -14,9 +14,9 @@ from tests.study.assignment.test_planner import fill, rows
 @given(st.integers(1, 9), st.integers(0, 20))
 def test_each_pair_of_turns_gives_all_the_same_mean_place(count: int, pair: int) -> None:
     base = list(range(count))
-    one, other = turned(base, 2 * pair), turned(base, 2 * pair + 1)
-    assert sorted(one) == sorted(other) == base
-    assert {one.index(x) + other.index(x) for x in base} == {count - 1}
+    first, second = turned(base, 2 * pair), turned(base, 2 * pair + 1)
+    assert sorted(first) == sorted(second) == base
+    assert {first.index(x) + second.index(x) for x in base} == {count - 1}
 
 
 @given(st.integers(1, 9))
@@ -29,10 +29,10 @@ def test_each_comes_first_equally_often_over_a_whole_cycle(count: int) -> None:
 
 @given(st.integers(0, 2**32), st.lists(st.integers(1, 99), unique=True, max_size=8))
 def test_orders_are_of_the_seed_alone(seed: int, responses: list[int]) -> None:
-    one, other = Orders(seed), Orders(seed)
+    first, second = Orders(seed), Orders(seed)
     backwards = responses[::-1]
-    assert one.responses(responses, 0) == other.responses(backwards, 0)
-    assert one.constructs(1, ["QR", "CC", "ID"], 1) == other.constructs(1, ["ID", "QR", "CC"], 1)
+    assert first.responses(responses, 0) == second.responses(backwards, 0)
+    assert first.constructs(1, ["QR", "CC", "ID"], 1) == second.constructs(1, ["ID", "QR", "CC"], 1)
 
 
 @pytest.mark.parametrize("one_construct_a_pass", [False, True], ids=["together", "in passes"])
@@ -49,9 +49,9 @@ def test_the_raters_of_a_query_have_opposite_orders(
         keys[row.response_id].append(row.construct_keys)
     firsts: Counter[int] = Counter()
     for by_rater in orders.values():
-        one, other = by_rater.values()
-        assert one == other[::-1]
-        firsts[sorted(one).index(one[0])] += 1
+        order, reverse = by_rater.values()
+        assert order == reverse[::-1]
+        firsts[sorted(order).index(order[0])] += 1
     assert len(firsts) == 3
     if not one_construct_a_pass:
         assert all(first == second[::-1] for first, second in keys.values())

@@ -66,23 +66,29 @@ def test_checks_are_damaged_copies_that_look_like_main_work(any_study: Study) ->
     fill(any_study, 12, response_of_six=True)
     done = assign(any_study, 3, per_item=2, checks=3, layout="side_by_side")
     assert done.further == {"check": 9}
-    given = checks(any_study)
-    assert Counter(row.code for row in given) == dict.fromkeys(("rater-1", "rater-2", "rater-3"), 3)
+    assigned = checks(any_study)
+    assert Counter(row.code for row in assigned) == dict.fromkeys(
+        ("rater-1", "rater-2", "rater-3"), 3
+    )
     responses = {row.id: row for row in stored(any_study, Response)}
     pairs = {pair.damaged_id: pair for pair in stored(any_study, CheckPair)}
     passages = defaultdict(list)
     for place in stored(any_study, ResponsePassage):
         passages[place.response_id].append((place.position, place.passage_id))
     main = {(row.code, row.response_id): row for row in rows(any_study) if row.purpose == "main"}
-    for row in given:
+    for row in assigned:
         pair = pairs[row.response_id]
         copy, original = responses[pair.damaged_id], responses[pair.original_id]
         assert pair.damage == "another_answer"
         assert set(pair.construct_keys) == {"QR", "CC", "AC", "IR"}
         # The rater has the original, and rates the copy on the same constructs in the same way.
-        own = main[row.code, original.id]
-        assert set(own.construct_keys) == set(row.construct_keys)
-        assert (own.layout, own.round, own.repeat) == (row.layout, row.round, row.repeat)
+        counterpart = main[row.code, original.id]
+        assert set(counterpart.construct_keys) == set(row.construct_keys)
+        assert (counterpart.layout, counterpart.round, counterpart.repeat) == (
+            row.layout,
+            row.round,
+            row.repeat,
+        )
         assert copy.role == "check"
         assert (copy.query_id, copy.context_hash) == (original.query_id, original.context_hash)
         assert passages[copy.id] == passages[original.id]
@@ -127,7 +133,7 @@ def test_checks_can_be_added_to_work_that_is_not_begun(any_study: Study) -> None
     assert begun.query_id not in {row.query_id for row in checks(any_study)}
     assert {row.id: row.position for row in rows(any_study) if row.id in before} == before
     order = [row.query_id for row in rows(any_study)]
-    assert sum(one != other for one, other in pairwise(order)) == 5
+    assert sum(earlier != later for earlier, later in pairwise(order)) == 5
 
 
 def test_imported_material_is_every_second_check_at_most(study: Study) -> None:
@@ -169,15 +175,15 @@ def test_one_construct_a_pass_checks_in_every_round(study: Study) -> None:
 )
 def test_what_must_fall_looks_at_more_than_the_response(sees: Any, falls: bool) -> None:
     assert expected_lower(CCRS) == ["QR", "CC", "AC", "IR"]
-    own = ConstructSpec(key="FL", name="Fluency", question="?", sees=sees)
-    assert expected_lower([own]) == ["FL"] * falls
+    construct = ConstructSpec(key="FL", name="Fluency", question="?", sees=sees)
+    assert expected_lower([construct]) == ["FL"] * falls
 
 
 def test_copies_take_their_texts_from_answers_that_nobody_is_given(study: Study) -> None:
     fill(study, 12, response_of_six=True)
     assign(study, 2, per_item=2, checks=3, sample=5)
     responses = {row.id: row for row in stored(study, Response)}
-    given = {responses[row.response_id].query_id for row in rows(study) if row.purpose == "main"}
+    assigned = {responses[row.response_id].query_id for row in rows(study) if row.purpose == "main"}
     pairs = stored(study, CheckPair)
     assert pairs
     for pair in pairs:
@@ -186,4 +192,4 @@ def test_copies_take_their_texts_from_answers_that_nobody_is_given(study: Study)
             r.query_id for r in responses.values() if r.role == "answer" and r.text == text
         }
         assert from_queries
-        assert not from_queries & given
+        assert not from_queries & assigned

@@ -44,9 +44,9 @@ def fill(study: Study, queries: range, systems: str = "ABC", *, alike: bool = Fa
 
 def plan(study: Study, raters: dict[str, int], per_item: int = 2, **other: Any) -> Any:
     with study.write() as connection:
-        rows, said = comparison_rows(connection, study, raters, per_item=per_item, **other)
+        rows, planned = comparison_rows(connection, study, raters, per_item=per_item, **other)
         store_comparisons(connection, rows)
-    return said
+    return planned
 
 
 def stored(study: Study) -> list[Any]:
@@ -63,8 +63,8 @@ def systems_of(study: Study) -> dict[int, str]:
 
 def test_without_a_share_nothing_is_compared(study: Study) -> None:
     fill(study, range(3))
-    said = plan(study, {"anna": add_rater(study, "anna")})
-    assert said.comparisons == said.pairs == 0
+    planned = plan(study, {"anna": add_rater(study, "anna")})
+    assert planned.comparisons == planned.pairs == 0
     assert stored(study) == []
 
 
@@ -75,12 +75,12 @@ def test_each_pair_of_systems_is_compared_equally_often_by_k_raters(any_study: S
     study = Study.open(any_study.folder)
     fill(study, range(12))
     raters = {code: add_rater(study, code) for code in ("anna", "ben", "cara", "dan")}
-    said = plan(study, raters)
-    assert said.by_systems == {"A / B": 6, "A / C": 6, "B / C": 6}
-    assert said.connected
-    assert (said.pairs, said.comparisons, said.short) == (18, 18 * 2 * 2, 0)
+    planned = plan(study, raters)
+    assert planned.by_systems == {"A / B": 6, "A / C": 6, "B / C": 6}
+    assert planned.connected
+    assert (planned.pairs, planned.comparisons, planned.short) == (18, 18 * 2 * 2, 0)
     rows = stored(study)
-    assert len(rows) == said.comparisons
+    assert len(rows) == planned.comparisons
     assert {row.construct_key for row in rows} == {"QR", "AC"}
     assert {row.inclusion_prob for row in rows} == {0.5}
     raters_of = defaultdict(set)
@@ -133,12 +133,12 @@ def test_a_larger_share_and_further_queries_add_without_taking_away(tmp_path: Pa
     study.close()
     study = campaign(tmp_path / "s", 0.8)
     fill(study, range(10, 15))
-    said = plan(study, raters)
+    planned = plan(study, raters)
     after = stored(study)
     assert after[: len(before)] == before
-    assert len(after) == len(before) + said.comparisons
+    assert len(after) == len(before) + planned.comparisons
     # 12 of 15 queries: with what was drawn before, at least that.
-    assert all(count >= 12 for count in said.by_systems.values())
+    assert all(count >= 12 for count in planned.by_systems.values())
     per = Counter((r.response_a_id, r.response_b_id, r.construct_key) for r in after)
     assert set(per.values()) == {2}
     for rater in raters.values():
@@ -163,9 +163,9 @@ def test_the_same_seed_gives_the_same_plan(tmp_path: Path) -> None:
 def test_a_response_of_two_systems_is_not_compared_with_itself(tmp_path: Path) -> None:
     study = campaign(tmp_path / "s", 1.0, more='comparison_constructs = ["QR"]\n')
     fill(study, range(4), alike=True)
-    said = plan(study, {"anna": add_rater(study, "anna")}, per_item=1)
+    planned = plan(study, {"anna": add_rater(study, "anna")}, per_item=1)
     # The one comparison of a query speaks of both pairs of systems.
-    assert (said.pairs, said.by_systems) == (4, {"A / B": 4, "B / C": 4})
+    assert (planned.pairs, planned.by_systems) == (4, {"A / B": 4, "B / C": 4})
     study.close()
 
 
@@ -192,7 +192,7 @@ def test_barred_queries_other_samples_and_missing_fields_are_obeyed(tmp_path: Pa
     anna, ben = add_rater(study, "anna"), add_rater(study, "ben")
     with study.read() as connection:
         queries = sorted(connection.execute(select(table(Output).c.query_id).distinct()).scalars())
-    said = plan(
+    planned = plan(
         study,
         {"anna": anna, "ben": ben},
         drawn=dict.fromkeys(queries[1:], 0.5),
@@ -202,8 +202,8 @@ def test_barred_queries_other_samples_and_missing_fields_are_obeyed(tmp_path: Pa
     assert {row.query_id for row in rows} == set(queries[1:])
     assert {row.inclusion_prob for row in rows} == {0.5}
     assert {row.query_id for row in rows if row.rater_id == ben} == set(queries[2:])
-    assert said.short == 2
-    assert said.left_out == [
+    assert planned.short == 2
+    assert planned.left_out == [
         {"construct": "CC", "reason": "the response has no passages", "pairs": 1}
     ]
     study.close()

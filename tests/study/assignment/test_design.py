@@ -24,11 +24,11 @@ def by_purpose(study: Study, purpose: str) -> list[Any]:
     return [row for row in rows(study) if row.purpose == purpose]
 
 
-def queries_of(given: list[Any]) -> dict[str, set[int]]:
-    found: dict[str, set[int]] = defaultdict(set)
-    for row in given:
-        found[row.code].add(row.query_id)
-    return found
+def queries_of(assignments: list[Any]) -> dict[str, set[int]]:
+    queries: dict[str, set[int]] = defaultdict(set)
+    for row in assignments:
+        queries[row.code].add(row.query_id)
+    return queries
 
 
 def same_but_stored(plan: Assigned, done: Assigned) -> bool:
@@ -166,7 +166,7 @@ def test_languages_are_obeyed_and_what_nobody_reads_is_named(tmp_path: Path) -> 
     # Somebody who said nothing takes everything.
     assert assign(study, ["anna", "ben", "cara"], per_item=1).left_over == []
     both = assign(study, ["anna", "ben", "cara"], per_item=3)
-    assert {one.reason for one in both.left_over} == {
+    assert {rest.reason for rest in both.left_over} == {
         "too few raters read en",
         "too few raters read fr",
     }
@@ -239,12 +239,12 @@ def test_repeats_are_a_share_of_each_raters_queries(any_study: Study) -> None:
     )
 
 
-def orders_of(given: list[Any]) -> dict[tuple[str, int, int], list[int]]:
+def orders_of(assignments: list[Any]) -> dict[tuple[str, int, int], list[int]]:
     """Return rater, query and round to the responses in order."""
-    found: dict[tuple[str, int, int], list[int]] = defaultdict(list)
-    for row in sorted(given, key=lambda row: (row.position, row.public_id)):
-        found[row.code, row.query_id, row.round].append(row.response_id)
-    return found
+    orders: dict[tuple[str, int, int], list[int]] = defaultdict(list)
+    for row in sorted(assignments, key=lambda row: (row.position, row.public_id)):
+        orders[row.code, row.query_id, row.round].append(row.response_id)
+    return orders
 
 
 @pytest.mark.parametrize("one_construct_a_pass", [False, True], ids=["together", "in passes"])
@@ -281,12 +281,12 @@ def test_a_repeat_of_work_that_was_assigned_in_parts_is_whole(study: Study) -> N
 def test_one_construct_a_pass_has_a_row_and_a_round_for_each(any_study: Study) -> None:
     fill(any_study, 6)
     assign(any_study, 4, per_item=2, one_construct_a_pass=True)
-    given = rows(any_study)
-    assert all(len(row.construct_keys) == 1 for row in given)
-    assert len(given) == 6 * 2 * 2 * 5
+    assignments = rows(any_study)
+    assert all(len(row.construct_keys) == 1 for row in assignments)
+    assert len(assignments) == 6 * 2 * 2 * 5
     orders = set()
-    for code in {row.code for row in given}:
-        rounds = {(row.round, row.construct_keys[0]) for row in given if row.code == code}
+    for code in {row.code for row in assignments}:
+        rounds = {(row.round, row.construct_keys[0]) for row in assignments if row.code == code}
         order = [key for _, key in sorted(rounds)]
         orders.add(tuple(order))
         assert order[0] == "QR"
@@ -294,7 +294,7 @@ def test_one_construct_a_pass_has_a_row_and_a_round_for_each(any_study: Study) -
         assert set(order[3:]) == {"AC", "IR"}
         assert [place for place, _ in sorted(rounds)] == [0, 1, 2, 3, 4]
         by_position = [row.round for row in sorted(
-            (r for r in given if r.code == code), key=lambda r: r.position)]  # fmt: skip
+            (r for r in assignments if r.code == code), key=lambda r: r.position)]  # fmt: skip
         assert by_position == sorted(by_position)
     assert len(orders) > 1
     assert assign(any_study, 4, per_item=2, one_construct_a_pass=True).assignments == 0
@@ -452,23 +452,25 @@ def test_any_plan_is_balanced_seeded_and_extended_without_disturbing(
 
 
 def _sound(study: Study, done: Assigned, options: dict[str, Any]) -> None:
-    given = rows(study)
+    assignments = rows(study)
     # Nobody has the same twice, apart from repeats.
     seen = Counter(
-        (row.code, row.response_id, row.repeat, key) for row in given for key in row.construct_keys
+        (row.code, row.response_id, row.repeat, key)
+        for row in assignments
+        for key in row.construct_keys
     )
     assert set(seen.values()) <= {1}
     raters: Counter[tuple[int, str]] = Counter()
-    for row in given:
+    for row in assignments:
         if row.purpose == "main":
             raters.update((row.response_id, key) for key in row.construct_keys)
     assert max(raters.values(), default=0) <= options["per_item"]
-    calibration = {row.query_id for row in given if row.purpose == "calibration"}
-    assert not calibration & {row.query_id for row in given if row.purpose == "main"}
-    for code in {row.code for row in given}:
-        checks = {r.response_id for r in given if r.code == code and r.purpose == "check"}
+    calibration = {row.query_id for row in assignments if row.purpose == "calibration"}
+    assert not calibration & {row.query_id for row in assignments if row.purpose == "main"}
+    for code in {row.code for row in assignments}:
+        checks = {r.response_id for r in assignments if r.code == code and r.purpose == "check"}
         assert len(checks) <= options["checks"]
-    for row in given:
+    for row in assignments:
         assert 0 < row.inclusion_prob <= 1
         if row.purpose not in {"main", "repeat"}:
             assert (row.inclusion_prob, row.stratum) == (1.0, None)

@@ -31,7 +31,7 @@ def fill(
     rows: list[LocatedRow] = []
     for q in range(queries):
         for s in range(systems):
-            given: dict[str, Any] = {
+            fields: dict[str, Any] = {
                 "query_id": f"q{q}",
                 "query": f"question {q}",
                 "system": f"s{s}",
@@ -41,10 +41,10 @@ def fill(
                 **other,
             }
             if query_id_of is not None:
-                given |= {"query_id": f"{query_id_of}-{q}", "query": f"{query_id_of} {q}"}
+                fields |= {"query_id": f"{query_id_of}-{q}", "query": f"{query_id_of} {q}"}
             if response_of_six:
-                given["response"] += " one two three four five six"
-            rows.append(LocatedRow(len(rows) + 1, ResponseRow(**given)))
+                fields["response"] += " one two three four five six"
+            rows.append(LocatedRow(len(rows) + 1, ResponseRow(**fields)))
     import_rows(study, rows, source="t", sha256=uuid4().hex, importer="responses")
 
 
@@ -62,10 +62,10 @@ def rows(study: Study) -> list[Any]:
 
 
 def by_response(study: Study) -> dict[int, list[str]]:
-    found: dict[int, list[str]] = defaultdict(list)
+    codes: dict[int, list[str]] = defaultdict(list)
     for row in rows(study):
-        found[row.response_id].append(row.code)
-    return found
+        codes[row.response_id].append(row.code)
+    return codes
 
 
 @pytest.mark.parametrize(("raters", "per_item", "queries"), [(5, 2, 13), (3, 3, 4), (7, 3, 30)])
@@ -74,9 +74,9 @@ def test_each_response_has_k_raters_and_raters_have_equally_many_queries(
 ) -> None:
     fill(any_study, queries)
     assign(any_study, raters, per_item=per_item)
-    given = by_response(any_study)
-    assert len(given) == queries * 2
-    assert all(len(set(codes)) == len(codes) == per_item for codes in given.values())
+    raters_of = by_response(any_study)
+    assert len(raters_of) == queries * 2
+    assert all(len(set(codes)) == len(codes) == per_item for codes in raters_of.values())
     loads = Counter({code: len({r.query_id for r in rows(any_study) if r.code == code})
                      for code in {r.code for r in rows(any_study)}})  # fmt: skip
     assert max(loads.values()) - min(loads.values()) <= 1
@@ -194,8 +194,8 @@ def test_more_raters_an_item_are_added_to_those_it_has(any_study: Study) -> None
     assign(any_study, 3, per_item=1)
     had = by_response(any_study)
     assign(any_study, 6, per_item=3)
-    given = by_response(any_study)
-    assert all(len(set(codes)) == 3 and set(codes) > set(had[r]) for r, codes in given.items())
+    raters_of = by_response(any_study)
+    assert all(len(set(codes)) == 3 and set(codes) > set(had[r]) for r, codes in raters_of.items())
     loads = Counter(row.code for row in rows(any_study))
     assert set(loads.values()) == {12}
 
@@ -228,8 +228,10 @@ def test_what_a_response_lacks_is_left_out_and_said(study: Study) -> None:
     fill(study, 2, passages=(), references=())
     done = assign(study, 2, per_item=1)
     assert {tuple(row.construct_keys) for row in rows(study)} == {("QR",)}
-    told = {(one["construct"], one["reason"]): one["responses"] for one in done.left_out}
-    assert told == {
+    left_out = {
+        (entry["construct"], entry["reason"]): entry["responses"] for entry in done.left_out
+    }
+    assert left_out == {
         ("CC", "the response has no passages"): 4,
         ("ID", "the response has no passages"): 4,
         ("AC", "the response has no passages"): 4,
@@ -242,16 +244,18 @@ def test_what_a_response_lacks_is_left_out_and_said(study: Study) -> None:
 def test_responses_that_lack_different_fields_share_their_raters(study: Study) -> None:
     whole = {"query_id": "q", "query": "question", "references": ("reference",)}
     passages = (PassageRow(text="passage"),)
-    given = [
+    responses = [
         ResponseRow(**whole, system="s0", response="a", passages=passages),
         ResponseRow(**whole, system="s1", response="b"),
         ResponseRow(query_id="p", query="other", system="s0", response="c", passages=passages),
     ]
-    placed = [LocatedRow(n, row) for n, row in enumerate(given, start=1)]
+    placed = [LocatedRow(n, row) for n, row in enumerate(responses, start=1)]
     import_rows(study, placed, source="t", sha256="1", importer="responses")
     done = assign(study, 6, per_item=2)
-    told = {(one["construct"], one["reason"]): one["responses"] for one in done.left_out}
-    assert told == {
+    left_out = {
+        (entry["construct"], entry["reason"]): entry["responses"] for entry in done.left_out
+    }
+    assert left_out == {
         **{(key, "the response has no passages"): 1 for key in ("CC", "ID", "AC", "IR")},
         **{(key, "the query has no reference answer"): 1 for key in ("AC", "IR")},
     }
@@ -333,11 +337,11 @@ def test_a_rater_is_not_named_like_a_judge_and_a_files_rater_may_go_on_here(stud
     with pytest.raises(StudyError, match="'robot' is the name of a judge or metric"):
         assign(study, ["robot"], per_item=1)
     assign(study, ["anna"], per_item=1)
-    (given,) = rows(study)
+    (assignment,) = rows(study)
     with study.write() as connection:
         connection.execute(
             insert(table(Rating)).values(
-                assignment_id=given.id,
+                assignment_id=assignment.id,
                 construct_key="QR",
                 construct_version=1,
                 revision=1,
@@ -348,9 +352,9 @@ def test_a_rater_is_not_named_like_a_judge_and_a_files_rater_may_go_on_here(stud
                 config_hash="0",
             )
         )
-    found = study.score_table()
-    assert found[found["scorer"] == "anna"]["value"].tolist() == [80.0]
-    assert found.attrs["left_out"] == {"imported for a rater who rated the same here": 1}
+    score_table = study.score_table()
+    assert score_table[score_table["scorer"] == "anna"]["value"].tolist() == [80.0]
+    assert score_table.attrs["left_out"] == {"imported for a rater who rated the same here": 1}
 
 
 def test_without_responses_the_next_command_is_named(study: Study) -> None:
@@ -363,7 +367,7 @@ def test_two_who_assign_at_once_do_not_assign_twice(any_study: Study) -> None:
     with ThreadPoolExecutor(4) as pool:
         raters = ["anna", "ben", "cara"]
         done = list(pool.map(lambda _: assign(any_study, raters, per_item=2), range(4)))
-    assert sorted(one.assignments for one in done) == [0, 0, 0, 40]
+    assert sorted(plan.assignments for plan in done) == [0, 0, 0, 40]
     assert all(len(set(codes)) == len(codes) == 2 for codes in by_response(any_study).values())
 
 
@@ -383,11 +387,11 @@ def test_made_up_codes_are_nobodys_who_was_imported(study: Study) -> None:
 def test_a_late_response_goes_to_raters_who_were_shown_no_reference(study: Study) -> None:
     fill(study, 1, systems=1)
     assign(study, ["anna", "ben"], per_item=1)
-    (given,) = rows(study)
+    (assignment,) = rows(study)
     with study.write() as connection:
         for stage in (1, 2):
             connection.execute(
-                insert(table(Reveal)).values(assignment_id=given.id, stage=stage, fields=[])
+                insert(table(Reveal)).values(assignment_id=assignment.id, stage=stage, fields=[])
             )
     fill(study, 1, systems=2)
     assign(study, ["anna", "ben"], per_item=1)

@@ -37,16 +37,16 @@ def test_the_sample_is_as_large_as_asked_for(
     sizes: list[int], size: int, allocation: Any, seed: int
 ) -> None:
     strata = draw(units(sizes, seed), size, allocation=allocation, seed=seed)
-    assert sum(len(one.chosen) for one in strata) == min(size, sum(sizes))
-    assert [len(one.units) for one in strata] == sizes
+    assert sum(len(stratum.chosen) for stratum in strata) == min(size, sum(sizes))
+    assert [len(stratum.units) for stratum in strata] == sizes
     if size >= len(sizes):
-        assert all(one.chosen for one in strata)
-    for one in strata:
-        rest = {unit.number for unit in one.units} - {unit.number for unit in one.chosen}
-        if one.chosen and rest:
-            assert max(unit.number for unit in one.chosen) < min(rest)
-        if one.chosen:
-            assert one.probability == len(one.chosen) / len(one.units)
+        assert all(stratum.chosen for stratum in strata)
+    for stratum in strata:
+        rest = {unit.number for unit in stratum.units} - {unit.number for unit in stratum.chosen}
+        if stratum.chosen and rest:
+            assert max(unit.number for unit in stratum.chosen) < min(rest)
+        if stratum.chosen:
+            assert stratum.probability == len(stratum.chosen) / len(stratum.units)
 
 
 @given(SIZES, st.integers(1, 60), st.integers(0, 60), ALLOCATIONS, st.integers(0, 99))
@@ -56,8 +56,8 @@ def test_a_larger_sample_contains_the_smaller_one(
     there = units(sizes, seed)
     small = draw(there, size, allocation=allocation, seed=seed)
     large = draw(there, size + more, allocation=allocation, seed=seed)
-    for one, other in zip(small, large, strict=True):
-        assert set(one.chosen) <= set(other.chosen)
+    for smaller, larger in zip(small, large, strict=True):
+        assert set(smaller.chosen) <= set(larger.chosen)
 
 
 @given(SIZES, st.integers(1, 60), ALLOCATIONS, st.integers(0, 99))
@@ -67,7 +67,7 @@ def test_the_order_of_the_units_changes_nothing(
     there = units(sizes, seed)
     backwards = draw(there[::-1], size, allocation=allocation, seed=seed)
     forwards = draw(there, size, allocation=allocation, seed=seed)
-    assert [one.chosen for one in backwards] == [one.chosen for one in forwards]
+    assert [stratum.chosen for stratum in backwards] == [stratum.chosen for stratum in forwards]
 
 
 @given(SIZES, st.integers(8, 100))
@@ -75,17 +75,17 @@ def test_proportional_stays_within_a_seat_or_so(sizes: list[int], size: int) -> 
     size = min(size, sum(sizes))
     strata = draw(units(sizes, 0), size, allocation="proportional", seed=0)
     alone = sum(size * n / sum(sizes) < 1 for n in sizes)
-    for one in strata:
-        fair = size * len(one.units) / sum(sizes)
+    for stratum in strata:
+        fair = size * len(stratum.units) / sum(sizes)
         # Strata that would have none take their seats from the others.
-        assert fair - 1.5 - alone <= len(one.chosen) <= max(fair, 1) + 1.5
+        assert fair - 1.5 - alone <= len(stratum.chosen) <= max(fair, 1) + 1.5
 
 
 @given(SIZES, st.integers(8, 100))
 def test_equal_strata_differ_by_one_unless_they_are_used_up(sizes: list[int], size: int) -> None:
     strata = draw(units(sizes, 0), size, allocation="equal", seed=0)
-    most = max(len(one.chosen) for one in strata)
-    assert all(len(one.chosen) >= min(most - 1, len(one.units)) for one in strata)
+    most = max(len(stratum.chosen) for stratum in strata)
+    assert all(len(stratum.chosen) >= min(most - 1, len(stratum.units)) for stratum in strata)
 
 
 @given(SIZES, st.integers(1, 40), st.sets(st.integers(0, 24)), st.integers(0, 99))
@@ -93,19 +93,19 @@ def test_what_was_assigned_stays_with_all_that_come_before_it(
     sizes: list[int], size: int, kept: set[int], seed: int
 ) -> None:
     there = [unit._replace(assigned=unit.id % 100 in kept) for unit in units(sizes, seed)]
-    for one in draw(there, size, allocation="proportional", seed=seed):
-        chosen = {unit.id for unit in one.chosen}
-        assert {unit.id for unit in one.units if unit.assigned} <= chosen
-        numbers = sorted(unit.number for unit in one.units)
-        assert sorted(unit.number for unit in one.chosen) == numbers[: len(chosen)]
+    for stratum in draw(there, size, allocation="proportional", seed=seed):
+        chosen = {unit.id for unit in stratum.chosen}
+        assert {unit.id for unit in stratum.units if unit.assigned} <= chosen
+        numbers = sorted(unit.number for unit in stratum.units)
+        assert sorted(unit.number for unit in stratum.chosen) == numbers[: len(chosen)]
 
 
 def test_where_cells_differ_a_probability_is_the_share_of_its_cell() -> None:
     there = [Unit(i, i / 10, None, cell="de" if i % 3 else "en") for i in range(10)]
-    (one,) = drawn = draw(there, 7, allocation="proportional", seed=0)
+    (stratum,) = drawn = draw(there, 7, allocation="proportional", seed=0)
     assert probabilities(drawn) == dict.fromkeys(range(7), 7 / 10)
     # Of en 0 3 6 9, those up to 6 are drawn; of de 1 2 4 5 7 8, those up to 5.
-    assert probabilities(drawn, {one.stratum}) == {
+    assert probabilities(drawn, {stratum.stratum}) == {
         **dict.fromkeys((0, 3, 6), 3 / 4),
         **dict.fromkeys((1, 2, 4, 5), 4 / 6),
     }
@@ -135,14 +135,14 @@ def everybody(_: int) -> frozenset[int]:
 def sample_of(
     frame: SamplingFrame,
     seed: int,
-    given: Sequence[ExistingAssignment] = (),
+    existing: Sequence[ExistingAssignment] = (),
     takers: Callable[[int], frozenset[int]] = everybody,
     **design: Any,
 ) -> Sample:
     study: Any = SimpleNamespace(config=SimpleNamespace(seed=seed, constructs=CCRS), folder="s")
     nothing: Any = None
     readable: Callable[[int], bool] = lambda query: len(takers(query)) == 2  # noqa: E731
-    return draw_sample(nothing, study, DesignSpec(**design), frame, given, takers, readable)
+    return draw_sample(nothing, study, DesignSpec(**design), frame, existing, takers, readable)
 
 
 DESIGNS: dict[str, dict[str, Any]] = {
@@ -189,15 +189,15 @@ IN_LANGUAGES: dict[str, list[dict[str, Any]]] = {
 @pytest.mark.parametrize("name", IN_LANGUAGES)
 def test_calibration_in_the_languages_that_all_read_biases_nothing(name: str) -> None:
     def drawn(frame: SamplingFrame, seed: int) -> Sample:
-        given: list[ExistingAssignment] = []
+        assigned: list[ExistingAssignment] = []
         for design in IN_LANGUAGES[name]:
-            found = sample_of(frame, seed, given, reads_english, **design)
-            assert not any(query % 2 for query in found.calibration)
-            main = found.responses()
-            given = [was_given(a, "main") for a in frame.answers if a.id in main]
-            shared = [a for a in frame.answers if a.query in found.calibration]
-            given += [was_given(a, "calibration") for a in shared]
-        return found
+            sample = sample_of(frame, seed, assigned, reads_english, **design)
+            assert not any(query % 2 for query in sample.calibration)
+            main = sample.responses()
+            assigned = [was_given(a, "main") for a in frame.answers if a.id in main]
+            shared = [a for a in frame.answers if a.query in sample.calibration]
+            assigned += [was_given(a, "calibration") for a in shared]
+        return sample
 
     drawn_as_stored(frame_of(24, 3), drawn)
 
@@ -246,24 +246,24 @@ def test_systems_differ_by_one_response_and_queries_are_spread() -> None:
     ]
     frame = SamplingFrame(answers, {q: FrameQuery(f"q{q}", {}) for q in range(60)})
     for seed in range(20):
-        found = sample_of(frame, seed, sample=30, sample_of="responses")
-        responses = found.responses()
+        sample = sample_of(frame, seed, sample=30, sample_of="responses")
+        responses = sample.responses()
         counts = Counter(answer.systems for answer in answers if answer.id in responses)
         assert max(counts.values()) - min(counts.values()) <= 1
         # 30 responses: each to a query of its own, but for a few at the seams.
         assert len({response // 10 for response in responses}) >= 28
-        assert any("stratified by system" in note for note in found.notes)
+        assert any("stratified by system" in note for note in sample.notes)
 
 
 def test_calibration_is_never_in_the_sample() -> None:
     frame = frame_of(20, 2)
     for seed in range(50):
-        found = sample_of(frame, seed, sample=12, calibration=3)
-        assert len(found.calibration) == 3
-        assert not found.units & set(found.calibration)
+        smaller = sample_of(frame, seed, sample=12, calibration=3)
+        assert len(smaller.calibration) == 3
+        assert not smaller.units & set(smaller.calibration)
         larger = sample_of(frame, seed, sample=17, calibration=3)
-        assert found.units <= larger.units
-        assert found.calibration == larger.calibration
+        assert smaller.units <= larger.units
+        assert smaller.calibration == larger.calibration
     short = sample_of(frame, 0, sample=18, calibration=3)
     assert len(short.calibration) == 2
     assert "2 of 3 queries" in short.notes[0]
@@ -277,5 +277,5 @@ def test_a_stratum_that_no_query_has_is_named_with_the_nearest() -> None:
 
 
 def test_fewer_units_than_strata_are_said() -> None:
-    found = sample_of(frame_of(9, 2), 0, sample=1, strata=("domain",))
-    assert "No unit is drawn from 1 of 2 strata: domain=medicine." in found.notes
+    sample = sample_of(frame_of(9, 2), 0, sample=1, strata=("domain",))
+    assert "No unit is drawn from 1 of 2 strata: domain=medicine." in sample.notes

@@ -19,12 +19,12 @@ def run(study: Study, *words: str, answer: str | None = None) -> Result:
     return CliRunner().invoke(cli, ["assign", str(study.folder), *words], input=answer)
 
 
-def refusal(told: Result) -> str:
+def refusal(result: Result) -> str:
     """Return the message of what the root command exits 2 for."""
-    if isinstance(told.exception, StudyError):
-        return str(told.exception)
-    assert told.exit_code == 2
-    return " ".join(told.output.split())
+    if isinstance(result.exception, StudyError):
+        return str(result.exception)
+    assert result.exit_code == 2
+    return " ".join(result.output.split())
 
 
 @pytest.fixture
@@ -53,20 +53,20 @@ def test_a_new_response_is_told_from_what_is_assigned_already(study: Study) -> N
     fill(study, 2, systems=1)
     run(study, "--raters", "anna", "--per-item", "1")
     fill(study, 1, systems=2)
-    told = run(study, "--per-item", "1").output
-    assert "1 response to 1 query, 1 rater each: 1 assignment\n" in told
-    assert "Assigned already, with 1 rater each: 2 responses." in told
-    assert "Stored 1 assignment." in told
+    output = run(study, "--per-item", "1").output
+    assert "1 response to 1 query, 1 rater each: 1 assignment\n" in output
+    assert "Assigned already, with 1 rater each: 2 responses." in output
+    assert "Stored 1 assignment." in output
 
 
 def test_lines_fit_80_columns_whatever_raters_are_called(study: Study) -> None:
     fill(study, 3, passages=())
     codes = ",".join([f"{'long-code-' * 12}{n}" for n in range(3)] + ["[red]ben[/red]"])
-    told = run(study, "--raters", codes, "--per-item", "1")
-    shown = [line for line in told.output.splitlines() if not line.startswith("Next:")]
+    result = run(study, "--raters", codes, "--per-item", "1")
+    shown = [line for line in result.output.splitlines() if not line.startswith("Next:")]
     assert max(map(len, shown)) <= 80
-    assert "[red]ben[/red]" in told.output
-    assert "\x1b" not in told.output
+    assert "[red]ben[/red]" in result.output
+    assert "\x1b" not in result.output
 
 
 @pytest.mark.usefixtures("terminal")
@@ -88,42 +88,42 @@ def test_in_a_terminal_it_asks_before_it_stores(study: Study) -> None:
 @pytest.mark.parametrize("option", ["--yes", "--json", "--dry-run"])
 def test_it_does_not_ask_when_told_so(study: Study, option: str) -> None:
     fill(study, 2)
-    told = run(study, "--raters", "2", "--per-item", "1", option)
-    assert "Store this?" not in told.output
+    result = run(study, "--raters", "2", "--per-item", "1", option)
+    assert "Store this?" not in result.output
     assert len(rows(study)) == (0 if option == "--dry-run" else 4)
 
 
 def test_json_has_the_figures_of_the_function(study: Study) -> None:
     fill(study, 4)
-    told = json.loads(run(study, "--raters", "2", "--per-item", "2", "--json").output)
-    assert (told["stored"], told["assignments"], told["connected"]) == (True, 16, True)
-    assert [load["rater"] for load in told["raters"]] == ["rater-1", "rater-2"]
-    assert {load["queries"] for load in told["raters"]} == {4}
+    output = json.loads(run(study, "--raters", "2", "--per-item", "2", "--json").output)
+    assert (output["stored"], output["assignments"], output["connected"]) == (True, 16, True)
+    assert [load["rater"] for load in output["raters"]] == ["rater-1", "rater-2"]
+    assert {load["queries"] for load in output["raters"]} == {4}
 
 
 def test_open_slots_lead_to_links_for_new_raters(study: Study) -> None:
     fill(study, 3)
-    told = run(study, "--open", "--per-item", "2")
-    assert "6 responses to 3 queries, 2 raters each: 12 open slots" in told.output
-    assert "Reading everything once takes <0.1 hours" in told.output
-    assert "Stored 12 open slots." in told.output
-    assert f"Next: ccrs invite {study.folder} --new " in told.output
+    result = run(study, "--open", "--per-item", "2")
+    assert "6 responses to 3 queries, 2 raters each: 12 open slots" in result.output
+    assert "Reading everything once takes <0.1 hours" in result.output
+    assert "Stored 12 open slots." in result.output
+    assert f"Next: ccrs invite {study.folder} --new " in result.output
 
 
 def test_raters_without_a_link_are_said(study: Study) -> None:
     fill(study, 4)
-    told = run(study, "--raters", "2", "--per-item", "1")
-    assert "severities can't be compared" in " ".join(told.output.split())
+    result = run(study, "--raters", "2", "--per-item", "1")
+    assert "severities can't be compared" in " ".join(result.output.split())
 
 
 def test_what_is_left_out_is_said_with_its_reason(study: Study) -> None:
     fill(study, 2, references=())
-    told = " ".join(run(study, "--raters", "2", "--per-item", "1").output.split())
-    assert "Not rated on AC: 4 responses, since the query has no reference answer." in told
+    output = " ".join(run(study, "--raters", "2", "--per-item", "1").output.split())
+    assert "Not rated on AC: 4 responses, since the query has no reference answer." in output
     row = ResponseRow(query_id="q9", query="?", system="s", response="r")
     import_rows(study, [LocatedRow(1, row)], source="t", sha256="9", importer="responses")
-    told = " ".join(run(study, "--constructs", "CC,ID", "--per-item", "1").output.split())
-    assert "Not assigned, since no construct can be rated: 1 response (" in told
+    output = " ".join(run(study, "--constructs", "CC,ID", "--per-item", "1").output.split())
+    assert "Not assigned, since no construct can be rated: 1 response (" in output
 
 
 def test_the_sample_the_hours_by_purpose_and_what_is_left_over_are_shown(study: Study) -> None:
@@ -137,21 +137,21 @@ def test_the_sample_the_hours_by_purpose_and_what_is_left_over_are_shown(study: 
         )
     (study.folder / "study.toml").write_text('[raters."anna"]\nlanguages = ["de"]\n')
     words = ("--sample", "9", "--strata", "domain", "--calibration", "1", "--checks", "1")
-    told = run(study, "--raters", "anna", "--per-item", "1", "--repeats", "0.5", *words).output
-    lines = told.splitlines()
+    output = run(study, "--raters", "anna", "--per-item", "1", "--repeats", "0.5", *words).output
+    lines = output.splitlines()
     assert lines[0] == "Sample: 9 of 18 queries"
-    assert "domain=law" in told
-    assert "domain=[red]medicine[/red]" in told
+    assert "domain=law" in output
+    assert "domain=[red]medicine[/red]" in output
     assert sum(line.endswith("0.500") for line in lines) == 2
     assert "12 responses to 6 queries, 1 rater each: 12 assignments" in lines
     assert "Further assignments: 2 for calibration, 1 for checks, 6 for repeats." in lines
     assert next(line for line in lines if "repeats" in line and "rater" in line).split() == [
         "rater", "calibration", "main", "checks", "repeats",
     ]  # fmt: skip
-    joined = " ".join(told.split())
+    joined = " ".join(output.split())
     assert "Left over, since too few raters read fr: 6 responses to 3 queries" in joined
     assert "more rater hours" in joined
-    assert "Stored 21 assignments." in told
+    assert "Stored 21 assignments." in output
     assert max(map(len, lines[:-1])) <= 80
 
 
@@ -161,8 +161,8 @@ def test_settings_of_the_design_count_and_options_go_before_them(study: Study) -
     words = ("--raters", "3", "--dry-run", "--json")
     assert json.loads(run(study, *words).output)["assignments"] == 5 * 2 * 2
     assert json.loads(run(study, *words, "--sample", "3").output)["assignments"] == 3 * 2 * 2
-    told = run(study, "--raters", "3", "--overlap", "0.4").output
-    assert "10 responses to 5 queries: 14 assignments" in told
+    output = run(study, "--raters", "3", "--overlap", "0.4").output
+    assert "10 responses to 5 queries: 14 assignments" in output
 
 
 @pytest.mark.parametrize(
@@ -184,8 +184,8 @@ def test_what_cannot_be_done_is_refused_with_a_remedy(
     study: Study, words: list[Any], message: str
 ) -> None:
     fill(study, 2)
-    told = run(study, *words)
-    assert message in refusal(told)
+    result = run(study, *words)
+    assert message in refusal(result)
     assert rows(study) == []
 
 

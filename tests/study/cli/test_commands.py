@@ -36,18 +36,18 @@ SCORES = "response_id,construct,scorer,scorer_kind,value\n" + "".join(
 
 def ccrs(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     """Run the program in this process, in the folder `cwd`."""
-    said, complained = io.StringIO(), io.StringIO()
+    output, complained = io.StringIO(), io.StringIO()
     with (
         contextlib.chdir(cwd),
         patch.object(sys, "argv", ["ccrs", *words]),
-        contextlib.redirect_stdout(said),
+        contextlib.redirect_stdout(output),
         contextlib.redirect_stderr(complained),
         pytest.raises(SystemExit) as end,
     ):
         root.main()
     code = end.value.code
     assert isinstance(code, int)
-    return subprocess.CompletedProcess(words, code, said.getvalue(), complained.getvalue())
+    return subprocess.CompletedProcess(words, code, output.getvalue(), complained.getvalue())
 
 
 @pytest.fixture
@@ -114,7 +114,7 @@ def test_a_faulty_file_exits_2_lists_its_faults_and_changes_nothing(folder: Path
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("status", "nowhere"), "ccrs init"),
         (("imprt",), "Did you mean 'import'?"),
@@ -125,11 +125,11 @@ def test_a_faulty_file_exits_2_lists_its_faults_and_changes_nothing(folder: Path
     ],
 )
 def test_what_could_not_run_exits_2_with_the_remedy(
-    words: tuple[str, ...], said: str, tmp_path: Path
+    words: tuple[str, ...], message: str, tmp_path: Path
 ) -> None:
     done = ccrs(*words, cwd=tmp_path)
     assert done.returncode == 2
-    assert said in done.stderr
+    assert message in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -9,11 +9,11 @@ from tests.study.datasets.conftest import serving
 
 def test_the_content_comes_whole_and_progress_is_told(plain_http: None) -> None:
     content = bytes(range(256)) * 1000
-    told: list[int] = []
+    amounts: list[int] = []
     with serving({"/file": content}) as address:
-        assert download(f"{address}/file", size=len(content), advance=told.append) == content
-    assert told == sorted(told)
-    assert told[-1] == len(content)
+        assert download(f"{address}/file", size=len(content), advance=amounts.append) == content
+    assert amounts == sorted(amounts)
+    assert amounts[-1] == len(content)
 
 
 def test_no_more_is_read_than_is_needed_to_see_that_it_is_too_much(plain_http: None) -> None:

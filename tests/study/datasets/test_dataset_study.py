@@ -34,13 +34,13 @@ def left_in(folder: Path) -> list[str]:
 
 
 def test_a_study_is_made_from_the_network(home: dict[str, bytes], tmp_path: Path) -> None:
-    told: list[tuple[int, int]] = []
+    calls: list[tuple[int, int]] = []
     summary = fetch(
-        "colors", tmp_path / "new" / "study", progress=lambda *amounts: told.append(amounts)
+        "colors", tmp_path / "new" / "study", progress=lambda *amounts: calls.append(amounts)
     )
     total = sum(map(len, FILES.values()))
-    assert told == sorted(told)
-    assert told[-1] == (total, total)
+    assert calls == sorted(calls)
+    assert calls[-1] == (total, total)
     assert summary.added == {
         "queries": 1,
         "responses": 2,
@@ -66,10 +66,10 @@ def test_license_and_citation_are_printed_and_kept(colors: Dataset, tmp_path: Pa
     lines = "\n".join(summary.lines())
     page = (tmp_path / "study" / "SOURCE.md").read_text(encoding="utf-8")
     for text in (lines, page):
-        for said in ("CC0", "Someone 2020", "someone/colors", "colors read", "smells", "0" * 40):
-            assert said in text
-    for said in ("No rights reserved.", *(sha256(f).hexdigest() for f in FILES.values())):
-        assert said in page
+        for phrase in ("CC0", "Someone 2020", "someone/colors", "colors read", "smells", "0" * 40):
+            assert phrase in text
+    for phrase in ("No rights reserved.", *(sha256(f).hexdigest() for f in FILES.values())):
+        assert phrase in page
     assert summary.as_json()["left_out"] == {"smells": 3}
 
 

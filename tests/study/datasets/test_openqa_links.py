@@ -48,8 +48,8 @@ def test_outputs_join_the_answers_they_are() -> None:
         output("green", system="E"),
     ]
     linked, rules = link([rated(2, "red"), rated(3, "blue")], outputs)
-    found = {answer.key: [o.system for o in answer.outputs] for answer in linked}
-    assert found == {"a0001": ["A", "B", "C"], "a0002": [], "u0001": ["D", "E"]}
+    systems = {answer.key: [o.system for o in answer.outputs] for answer in linked}
+    assert systems == {"a0001": ["A", "B", "C"], "a0002": [], "u0001": ["D", "E"]}
     assert (rules[PLAIN], rules[NORMALIZED], rules[LIST], rules[NO_SYSTEM]) == (2, 1, 1, 1)
     assert sum(count for rule, count in rules.items() if "match no rated" in rule) == 2
 

@@ -143,10 +143,10 @@ def test_judges_say_what_their_replies_begin_with(
 ) -> None:
     lines = (source / f"NQ301_{file}.tsv").read_text(encoding="utf-8").splitlines()[1:]
     published = [line.split("\t")[-2] for line in lines]
-    own = by_response[scorer].reindex([f"a{i:04d}" for i in range(1, 1491)])
+    stored = by_response[scorer].reindex([f"a{i:04d}" for i in range(1, 1491)])
     differing = [
         (verdict, value)
-        for verdict, value in zip(published, own, strict=True)
+        for verdict, value in zip(published, stored, strict=True)
         if not np.isnan(value) and {"Yes": 1.0, "No": 0.0}.get(verdict) != value
     ]
     # One reply of gpt-4 begins with No and stands as Yes in its table.
@@ -213,16 +213,16 @@ def test_quotation_marks_of_answers_are_kept(study: Study) -> None:
 def test_table_1_is_reproduced(source: Path, study: Study) -> None:
     published = json.loads((source / "published.json").read_text())["paper_Table1_rows_seen"]
     order = published.pop("order")
-    own = openqa_table1(study)
-    assert len(own) == 12
-    assert list(own.columns) == order
+    computed = openqa_table1(study)
+    assert len(computed) == 12
+    assert list(computed.columns) == order
     for system, figures in published.items():
-        assert own.loc[system].to_numpy() == pytest.approx(figures, abs=0.1), system
+        assert computed.loc[system].to_numpy() == pytest.approx(figures, abs=0.1), system
 
 
 def test_em_and_f1_of_table_1_are_means_of_the_score_table(study: Study) -> None:
     scores = study.score_table()
-    own = openqa_table1(study)
+    computed = openqa_table1(study)
     for scorer in ("EM", "F1"):
         means = scores[scores["scorer"] == scorer].groupby("system")["value"].mean()
-        assert np.allclose(own[scorer], 100 * means[own.index])
+        assert np.allclose(computed[scorer], 100 * means[computed.index])

@@ -114,8 +114,8 @@ def test_ragchecker_against_preferences_as_published(
     assert pairs.size == 560
     x = np.repeat(deltas(study, construct, pairs), 2)
     y = pairs.to_numpy().ravel()
-    own = [100 * stats.pearsonr(x, y)[0], 100 * stats.spearmanr(x, y)[0]]
-    assert own == pytest.approx(published["ragchecker"][construct], abs=0.03)
+    computed = [100 * stats.pearsonr(x, y)[0], 100 * stats.spearmanr(x, y)[0]]
+    assert computed == pytest.approx(published["ragchecker"][construct], abs=0.03)
 
 
 @pytest.mark.parametrize("construct", CONSTRUCTS)
@@ -124,8 +124,10 @@ def test_rater_against_rater_as_published(
 ) -> None:
     pairs = two_raters(study, construct)
     x, y = pairs["rater-1"], pairs["rater-2"]
-    own = [100 * stats.pearsonr(x, y)[0], 100 * stats.spearmanr(x, y)[0]]
-    assert own == pytest.approx(published["human_annotator_sanity_check"][construct], abs=0.006)
+    computed = [100 * stats.pearsonr(x, y)[0], 100 * stats.spearmanr(x, y)[0]]
+    assert computed == pytest.approx(
+        published["human_annotator_sanity_check"][construct], abs=0.006
+    )
 
 
 def test_raters_differ_by_one_at_most_as_often_as_published(study: Study, source: Path) -> None:

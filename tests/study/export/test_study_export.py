@@ -39,7 +39,7 @@ def rows(draw: st.DrawFn) -> list[LocatedRow]:
     scorer, stratum = draw(KEY), draw(KEY | st.none())
     kind = draw(st.sampled_from(["human", "judge"]))
     rule = draw(KEY | st.none()) if kind == "judge" else None
-    found: list[ResponseRow | ScoreRow | PreferenceRow] = []
+    content: list[ResponseRow | ScoreRow | PreferenceRow] = []
     for query_id in query_ids:
         query = draw(TEXT.filter(lambda text: bool(text.strip())))
         references, attributes = draw(st.lists(TEXT, max_size=2)), draw(st.dictionaries(TEXT, TEXT))
@@ -54,9 +54,9 @@ def rows(draw: st.DrawFn) -> list[LocatedRow]:
                 references=tuple(references),
                 attributes=attributes,
             )
-            found.append(row)
+            content.append(row)
         value = draw(VALUES)
-        found.append(
+        content.append(
             ScoreRow(
                 query_id=query_id,
                 system=systems[0],
@@ -70,7 +70,7 @@ def rows(draw: st.DrawFn) -> list[LocatedRow]:
                 stratum=stratum,
             )
         )
-    return [LocatedRow(number, row) for number, row in enumerate(found, start=2)]
+    return [LocatedRow(number, row) for number, row in enumerate(content, start=2)]
 
 
 def content(study: Study) -> list[tuple[object, ...]]:
@@ -87,13 +87,13 @@ def content(study: Study) -> list[tuple[object, ...]]:
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])
-@given(found=rows())
+@given(imported_rows=rows())
 @settings(max_examples=examples(25))
-def test_an_export_comes_back_as_it_was(form: str, found: list[LocatedRow]) -> None:
+def test_an_export_comes_back_as_it_was(form: str, imported_rows: list[LocatedRow]) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         study = Study.create(folder / "a")
-        import_rows(study, found, source="drawn", sha256="0", importer="test")
+        import_rows(study, imported_rows, source="drawn", sha256="0", importer="test")
         done = export_study(study, folder / "export", form)
         again = Study.create(folder / "b")
         for file in done.files:
@@ -114,14 +114,14 @@ def test_defusing_is_undone(text: str) -> None:
 @pytest.fixture
 def filled(study: Study) -> Study:
     common = {"query_id": "q1", "construct_key": "QR", "scorer": "=anna", "scorer_kind": "human"}
-    found = [
+    content = [
         ResponseRow(query_id="q1", query="Q?", system="A", response="=2+3", response_id="a"),
         ResponseRow(query_id="q1", query="Q?", system="B", response="y", response_id="b"),
         ResponseRow(query_id="q1", query="Q?", system="C", response="y", response_id="c"),
         ScoreRow(system="A", value=7.25, **common),  # type: ignore[arg-type]
         PreferenceRow(response_a="a", response_b="b", value=-1, **common),  # type: ignore[arg-type]
     ]
-    placed = [LocatedRow(number, row) for number, row in enumerate(found, start=2)]
+    placed = [LocatedRow(number, row) for number, row in enumerate(content, start=2)]
     import_rows(study, placed, source="x", sha256="0", importer="test")
     return study
 

@@ -7,7 +7,7 @@ from study.schema import Comparison, Decision, Preference, Query, table
 from tests.study.rating_fixtures import add, add_rater, add_responses
 
 
-def compare(study: Study, rater: int, pair: tuple[int, int], **said: object) -> int:
+def compare(study: Study, rater: int, pair: tuple[int, int], **columns: object) -> int:
     """A comparison on QR with one decision; return its id."""
     with study.read() as connection:
         query = connection.execute(table(Query).select()).first()
@@ -26,24 +26,24 @@ def compare(study: Study, rater: int, pair: tuple[int, int], **said: object) -> 
             "config_hash": "x",
         },
     )
-    decide(study, comparison, 1, **said)
+    decide(study, comparison, 1, **columns)
     return comparison
 
 
-def decide(study: Study, comparison: int, revision: int, **said: object) -> None:
+def decide(study: Study, comparison: int, revision: int, **columns: object) -> None:
     """A revision of a decision."""
-    row = {"status": "rated", "value": None, **said}
+    row = {"status": "rated", "value": None, **columns}
     noun = {"comparison_id": comparison, "construct_key": "QR", "construct_version": 1}
     add(study, Decision, {**noun, **row, "revision": revision, "revealed": [], "config_hash": "x"})
 
 
 def test_the_last_revision_counts_and_what_has_no_value_is_missing(any_study: Study) -> None:
-    one, other = add_responses(any_study, systems=("A", "B"))
+    first, second = add_responses(any_study, systems=("A", "B"))
     raters = [add_rater(any_study, code) for code in ("anna", "ben", "cara")]
-    changed = compare(any_study, raters[0], (one, other), value=-1.0)
+    changed = compare(any_study, raters[0], (first, second), value=-1.0)
     decide(any_study, changed, 2, value=2.0)
-    compare(any_study, raters[1], (one, other), status="skipped")
-    withdrawn = compare(any_study, raters[2], (one, other), value=1.0)
+    compare(any_study, raters[1], (first, second), status="skipped")
+    withdrawn = compare(any_study, raters[2], (first, second), value=1.0)
     decide(any_study, withdrawn, 2, status="withdrawn")
     rows = any_study.preference_table()
     shown = rows[["response_a", "response_b", "scorer", "scorer_kind", "missing_reason"]]
@@ -58,8 +58,8 @@ def test_the_last_revision_counts_and_what_has_no_value_is_missing(any_study: St
 
 
 def test_a_decision_goes_before_a_file_whichever_response_came_first(any_study: Study) -> None:
-    one, other = add_responses(any_study, systems=("A", "B"))
-    compare(any_study, add_rater(any_study, "anna"), (one, other), value=1.0)
+    first, second = add_responses(any_study, systems=("A", "B"))
+    compare(any_study, add_rater(any_study, "anna"), (first, second), value=1.0)
     imported = {
         "construct_key": "QR",
         "construct_version": 1,
@@ -69,7 +69,7 @@ def test_a_decision_goes_before_a_file_whichever_response_came_first(any_study: 
     }
     with any_study.write() as connection:
         for scorer, kind in (("anna", "human"), ("judge", "judge")):
-            for a, b in ((one, other), (other, one)):
+            for a, b in ((first, second), (second, first)):
                 row = {"response_a_id": a, "response_b_id": b, "scorer": scorer}
                 connection.execute(
                     insert(table(Preference)).values(**imported, **row, scorer_kind=kind)

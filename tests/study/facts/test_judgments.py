@@ -40,9 +40,9 @@ def judged(any_study: Study) -> Study:
     return any_study
 
 
-def judgment(number: int, attempt: int, said: float | str, **changes: Any) -> dict[str, Any]:
+def judgment(number: int, attempt: int, answer: float | str, **changes: Any) -> dict[str, Any]:
     """A value that was a bare number, or a reason."""
-    value = said if isinstance(said, float) else None
+    value = answer if isinstance(answer, float) else None
     return {
         "id": number,
         "run_id": 1,
@@ -52,16 +52,16 @@ def judgment(number: int, attempt: int, said: float | str, **changes: Any) -> di
         "repeat": 0,
         "attempt": attempt,
         "value": value,
-        "missing_reason": None if value is not None else said,
+        "missing_reason": None if value is not None else answer,
         "rule": "bare" if value is not None else None,
         "flags": [],
         **changes,
     }
 
 
-def reading(of: int, revision: int, said: float | str, rule: str | None = None) -> dict[str, Any]:
-    value = said if isinstance(said, float) else None
-    reason = None if value is not None else said
+def reading(of: int, revision: int, answer: float | str, rule: str | None = None) -> dict[str, Any]:
+    value = answer if isinstance(answer, float) else None
+    reason = None if value is not None else answer
     return {
         "judgment_id": of,
         "revision": revision,
@@ -72,7 +72,7 @@ def reading(of: int, revision: int, said: float | str, rule: str | None = None) 
     }
 
 
-def said(study: Study) -> list[tuple[object, ...]]:
+def scores_of(study: Study) -> list[tuple[object, ...]]:
     rows = study.score_table()[["scorer", "construct", "repeat", "value", "missing_reason", "rule"]]
     return [tuple(None if pd.isna(cell) else cell for cell in row) for row in rows.to_numpy()]
 
@@ -93,11 +93,11 @@ def said(study: Study) -> list[tuple[object, ...]]:
 def test_the_first_answer_to_a_whole_prompt_is_the_score(
     judged: Study, attempts: list[float | str], value: float | None, reason: str | None
 ) -> None:
-    rows = [judgment(n, n, found) for n, found in enumerate(attempts, start=1)]
+    rows = [judgment(n, n, answer) for n, answer in enumerate(attempts, start=1)]
     # The order in which rows come from the database is no order of attempts.
     add(judged, Judgment, *reversed(rows))
     rule = None if value is None else "bare"
-    assert said(judged) == [("one", "QR", 0, value, reason, rule)]
+    assert scores_of(judged) == [("one", "QR", 0, value, reason, rule)]
 
 
 def test_each_run_construct_and_repeat_has_a_score_of_its_own(judged: Study) -> None:
@@ -111,7 +111,7 @@ def test_each_run_construct_and_repeat_has_a_score_of_its_own(judged: Study) -> 
         judgment(5, 1, 40.0, run_id=2),
         judgment(6, 2, 50.0, run_id=2),
     )
-    assert said(judged) == [
+    assert scores_of(judged) == [
         ("one", "CC", 0, 30.0, None, "labelled"),
         ("one", "QR", 0, 10.0, None, "bare"),
         ("one", "QR", 1, 20.0, None, "bare"),
@@ -121,13 +121,13 @@ def test_each_run_construct_and_repeat_has_a_score_of_its_own(judged: Study) -> 
 
 def test_the_last_reading_of_an_answer_replaces_what_was_read_before(judged: Study) -> None:
     constructs = ("QR", "CC", "ID", "AC")
-    found: list[float | str] = ["no_score", 10.0, 20.0, 30.0]
+    answers: list[float | str] = ["no_score", 10.0, 20.0, 30.0]
     add(
         judged,
         Judgment,
         *(
             judgment(n, 1, value, construct_key=key)
-            for n, (key, value) in enumerate(zip(constructs, found, strict=True), start=1)
+            for n, (key, value) in enumerate(zip(constructs, answers, strict=True), start=1)
         ),
         judgment(5, 2, 99.0),
     )
@@ -141,7 +141,7 @@ def test_the_last_reading_of_an_answer_replaces_what_was_read_before(judged: Stu
         reading(3, 1, "out_of_range"),
         reading(5, 1, 1.0, "json"),
     )
-    assert said(judged) == [
+    assert scores_of(judged) == [
         ("one", "AC", 0, 30.0, None, "bare"),
         ("one", "CC", 0, 10.0, None, "decorated"),
         ("one", "ID", 0, None, "out_of_range", None),

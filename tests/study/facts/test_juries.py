@@ -91,20 +91,22 @@ def test_a_mean_of_two_and_its_words(tmp_path: Path) -> None:
 def test_the_status_names_a_judge_without_scores(tmp_path: Path) -> None:
     study = made(tmp_path)
     bring(study, [score(0, "a", 10), score(0, "b", 70)])
-    said = study_status(study).juries["three"]
-    assert said.startswith("the median of a, b and c. 'c' has no scores yet")
+    text = study_status(study).juries["three"]
+    assert text.startswith("the median of a, b and c. 'c' has no scores yet")
 
 
 def test_a_jury_is_on_the_scale_of_its_judges() -> None:
-    own = "[scorers.a]\nscale = { min = 0, max = 1 }\n[scorers.b]\nscale = { min = 0, max = 1 }\n"
-    config = parse_config(f'{own}[juries.both]\nof = ["a", "b"]\n')
+    scorers = (
+        "[scorers.a]\nscale = { min = 0, max = 1 }\n[scorers.b]\nscale = { min = 0, max = 1 }\n"
+    )
+    config = parse_config(f'{scorers}[juries.both]\nof = ["a", "b"]\n')
     scale = config.scale("QR", "both")
     assert scale is not None
     assert (scale.min, scale.max) == (0, 1)
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "message"),
     [
         ('[juries.j]\nof = ["a"]\n', "at least 2"),
         ('[juries.j]\nof = ["a", "a"]\n', "named more than once"),
@@ -120,8 +122,8 @@ def test_a_jury_is_on_the_scale_of_its_judges() -> None:
     ],
     ids=["one", "twice", "unknown", "itself", "jury-of-jury", "human", "metric", "scales"],
 )  # fmt: skip
-def test_what_makes_no_jury_is_refused_with_its_reason(settings: str, said: str) -> None:
-    with pytest.raises(StudyError, match=said):
+def test_what_makes_no_jury_is_refused_with_its_reason(settings: str, message: str) -> None:
+    with pytest.raises(StudyError, match=message):
         parse_config(settings)
 
 

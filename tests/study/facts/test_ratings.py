@@ -39,25 +39,25 @@ histories = st.dictionaries(
 )
 
 
-def said(
+def answers_of(
     study: Study, code: str, edits: Edits = "before_reveal"
 ) -> dict[tuple[str, int], float | str]:
     """What a rater's rows say, by construct and repeat: the value or why there is none."""
     rows = study.score_table(edits)
     rows = rows[rows["scorer"] == code]
-    found = rows["value"].astype("object").where(rows["value"].notna(), rows["missing_reason"])
-    return dict(zip(zip(rows["construct"], rows["repeat"], strict=True), found, strict=True))
+    answers = rows["value"].astype("object").where(rows["value"].notna(), rows["missing_reason"])
+    return dict(zip(zip(rows["construct"], rows["repeat"], strict=True), answers, strict=True))
 
 
 def counts(study: Study) -> tuple[int, dict[str, int]]:
-    found = study.score_table()
-    return found.attrs["edited"], found.attrs["left_out"]
+    scores = study.score_table()
+    return scores.attrs["edited"], scores.attrs["left_out"]
 
 
 def expected(history: list[Rated]) -> tuple[float | str | None, bool]:
     """What counts of a rating (None: nothing) and whether it was changed later."""
-    last = history[-1].said
-    in_time = [one.said for one in history if not one.after_reveal]
+    last = history[-1].answer
+    in_time = [entry.answer for entry in history if not entry.after_reveal]
     if last == "withdrawn":
         return "withdrawn", False
     if not in_time:
@@ -77,18 +77,18 @@ def test_the_last_value_before_the_reveal_counts(any_study: Study) -> None:
     )
     @given(histories)
     @example({"QR": [Rated("withdrawn"), Rated(0.0, after_reveal=True)]})
-    def holds(given_: dict[str, list[Rated]]) -> None:
+    def holds(by_construct: dict[str, list[Rated]]) -> None:
         edited, left_out = counts(any_study)
         code = f"rater {next(numbers)}"
-        rated = add_assignment(any_study, add_rater(any_study, code), response, given_)
-        for key, history in given_.items():
+        rated = add_assignment(any_study, add_rater(any_study, code), response, by_construct)
+        for key, history in by_construct.items():
             add_ratings(any_study, rated, key, history)
-        wanted = {key: expected(history) for key, history in given_.items()}
-        assert said(any_study, code) == {
+        wanted = {key: expected(history) for key, history in by_construct.items()}
+        assert answers_of(any_study, code) == {
             (key, 0): value for key, (value, _) in wanted.items() if value is not None
         }
-        assert said(any_study, code, "last") == {
-            (key, 0): history[-1].said for key, history in given_.items()
+        assert answers_of(any_study, code, "last") == {
+            (key, 0): history[-1].answer for key, history in by_construct.items()
         }
         now_edited, now_left_out = counts(any_study)
         assert now_edited - edited == sum(changed for _, changed in wanted.values())
@@ -111,8 +111,8 @@ def test_a_slot_that_came_back_to_its_rater_gives_one_value(any_study: Study) ->
     add_ratings(any_study, handed_on, "QR", [40.0])
     add_ratings(any_study, repeat, "QR", [20.0])
     # The earliest assignment with a rating, however late that was saved; a repeat is another.
-    assert said(any_study, "anna") == {("CC", 0): 70.0, ("QR", 0): 10.0, ("QR", 1): 20.0}
-    assert said(any_study, "ben") == {("QR", 0): 40.0}
+    assert answers_of(any_study, "anna") == {("CC", 0): 70.0, ("QR", 0): 10.0, ("QR", 1): 20.0}
+    assert answers_of(any_study, "ben") == {("QR", 0): 40.0}
     assert counts(any_study) == (0, {AGAIN: 1})
     assert any_study.score_table("last").attrs["left_out"] == {AGAIN: 1}
     with any_study.read() as connection:
@@ -129,7 +129,7 @@ def test_nothing_that_is_no_measurement_is_counted_as_left_out(any_study: Study)
         learning = add_assignment(any_study, anna, response, ["QR"], purpose=purpose)
         add_ratings(any_study, learning, "QR", [Rated(5.0, after_reveal=True)])
     add_assignment(any_study, None, response, ["QR"])
-    assert said(any_study, "anna") == {}
+    assert answers_of(any_study, "anna") == {}
     assert counts(any_study) == (0, {})
 
 
@@ -164,8 +164,8 @@ def test_an_adjudicator_is_a_scorer_of_another_kind(any_study: Study) -> None:
     dora = add_rater(any_study, "dora")
     main = add_assignment(any_study, dora, first, ["QR"], layout="side_by_side")
     add_ratings(any_study, main, "QR", [50.0])
-    given = {"purpose": "adjudication", "inclusion_prob": 0.25, "stratum": "random"}
-    adjudicated = add_assignment(any_study, dora, second, ["QR"], **given)
+    drawn = {"purpose": "adjudication", "inclusion_prob": 0.25, "stratum": "random"}
+    adjudicated = add_assignment(any_study, dora, second, ["QR"], **drawn)
     add_ratings(any_study, adjudicated, "QR", [80.0, Rated(60.0, after_reveal=True)])
     blind, informed = any_study.score_table(), any_study.score_table("last")
     shown = ["scorer", "scorer_kind", "value", "inclusion_prob", "stratum", "layout"]

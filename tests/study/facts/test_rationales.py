@@ -54,12 +54,12 @@ def test_the_newest_reading_of_the_attempt_that_counts(any_study: Study) -> None
         connection.execute(insert(table(Judgment)), [*every, repeat])
     places = [("judge-1", "r1", "AC"), ("judge-1 (expected)", "r1", "AC"), ("judge-1", "r9", "AC")]
     with any_study.read() as connection:
-        found = judge_reasons(connection, {"AC": 1}, places)
+        reasons = judge_reasons(connection, {"AC": 1}, places)
         stale = judge_reasons(connection, {"AC": 2}, places)
-        (said,) = answers_that_count(connection, [1])
-    assert found == {places[0]: "Because.", places[1]: "Because."}
+        (answer,) = answers_that_count(connection, [1])
+    assert reasons == {places[0]: "Because.", places[1]: "Because."}
     assert stale == {}
-    assert (said.value, said.missing_reason, said.reason) == (70.0, None, "Because.")
+    assert (answer.value, answer.missing_reason, answer.reason) == (70.0, None, "Because.")
     with any_study.write() as connection:
         j = table(Judgment)
         key = connection.execute(
@@ -71,5 +71,5 @@ def test_the_newest_reading_of_the_attempt_that_counts(any_study: Study) -> None
         )
     with any_study.read() as connection:
         assert judge_reasons(connection, {"AC": 1}, places) == {}
-        (said,) = answers_that_count(connection, [1])
-    assert (said.value, said.missing_reason) == (None, "several_scores")
+        (answer,) = answers_that_count(connection, [1])
+    assert (answer.value, answer.missing_reason) == (None, "several_scores")

@@ -85,8 +85,8 @@ def test_what_a_later_output_replaced_leaves_the_table_and_is_counted(filled: St
 
 def test_values_on_an_earlier_version_of_a_construct_are_counted(filled: Study) -> None:
     path = filled.folder / "study.toml"
-    own = '[[constructs]]\nkey="AC"\nname="Another"\nquestion="?"\n'
-    path.write_text(path.read_text() + own)
+    section = '[[constructs]]\nkey="AC"\nname="Another"\nquestion="?"\n'
+    path.write_text(path.read_text() + section)
     changed = Study.open(filled.folder)
     assert len(changed.score_table()) == 0
     assert changed.score_table().attrs["left_out"] == {
@@ -100,11 +100,11 @@ def test_values_on_an_earlier_version_of_a_construct_are_counted(filled: Study) 
 
 
 def test_status_counts_what_is_there(filled: Study) -> None:
-    found = study_status(filled)
-    assert (found.queries, found.responses, found.preferences) == (1, 2, 1)
-    assert found.systems == {"A": 1, "B": 1, "C": 1}
-    assert (found.responses_without_passages, found.queries_without_reference) == (2, 0)
-    by_scorer = {(s.construct, s.scorer): (s.values, s.missing) for s in found.scorers}
+    status = study_status(filled)
+    assert (status.queries, status.responses, status.preferences) == (1, 2, 1)
+    assert status.systems == {"A": 1, "B": 1, "C": 1}
+    assert (status.responses_without_passages, status.queries_without_reference) == (2, 0)
+    by_scorer = {(s.construct, s.scorer): (s.values, s.missing) for s in status.scorers}
     assert by_scorer == {
         ("AC", "EM"): (1, {}),
         ("AC", "anna"): (1, {}),
@@ -112,7 +112,7 @@ def test_status_counts_what_is_there(filled: Study) -> None:
         ("IR", "anna"): (0, {"skipped": 1}),
     }
     # Of the training assignment, IR is not rated, and anna has no link.
-    assert found.next_step.startswith("ccrs invite")
+    assert status.next_step.startswith("ccrs invite")
 
 
 def test_status_of_an_empty_study_says_what_comes_next(study: Study) -> None:

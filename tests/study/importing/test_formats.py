@@ -20,12 +20,12 @@ def test_responses_as_csv_parquet_and_json_are_the_same(tmp_path: Path) -> None:
         passages=frame["passages"].map(json.dumps), references=frame["references"].map(json.dumps)
     )
     cells.to_csv(tmp_path / "r.csv", index=False)
-    found = []
+    contents = []
     for name in ("r.csv", "r.parquet", "r.json"):
         study = Study.create(tmp_path / name.replace(".", "-"))
         assert import_file(study, tmp_path / name).importer == "responses"
         with study.read() as connection:
-            found.append(
+            contents.append(
                 connection.exec_driver_sql(
                     "SELECT r.key, r.text, r.content_hash, r.context_hash, q.key, q.text, "
                     'q."references", o.system FROM response r JOIN query q ON q.id = r.query_id '
@@ -33,7 +33,7 @@ def test_responses_as_csv_parquet_and_json_are_the_same(tmp_path: Path) -> None:
                 ).all()
             )
         study.close()
-    assert found[0] == found[1] == found[2]
+    assert contents[0] == contents[1] == contents[2]
 
 
 def test_numbered_passages_attributes_and_documents(study: Study, write: Write) -> None:
@@ -180,7 +180,7 @@ def test_the_composed_ac_of_ccrs_is_kept_apart_by_a_stated_choice(
 
 
 @pytest.mark.parametrize(
-    ("options", "count", "said"),
+    ("options", "count", "message"),
     [
         ({"system": "A"}, 3, "--scorer NAME"),
         ({"scorer": "llama"}, 3, "--system NAME"),
@@ -189,9 +189,9 @@ def test_the_composed_ac_of_ccrs_is_kept_apart_by_a_stated_choice(
     ],
 )
 def test_ccrs_results_that_do_not_fit(
-    filled: Study, write: Write, options: dict[str, str], count: int, said: str
+    filled: Study, write: Write, options: dict[str, str], count: int, message: str
 ) -> None:
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         import_file(filled, write("r.json", ccrs_results(*range(count))), **options)  # type: ignore[arg-type]
 
 
@@ -246,9 +246,9 @@ def test_a_parquet_file_cut_off(study: Study, tmp_path: Path) -> None:
 
 
 def test_progress_is_told(study: Study, write: Write) -> None:
-    told: list[tuple[int, int]] = []
+    calls: list[tuple[int, int]] = []
     rows = [response(n, "A") for n in range(1200)]
     path = write("r.jsonl", rows)
-    import_file(study, path, progress=lambda done, total: told.append((done, total)))
-    assert [total for _, total in told] == [path.stat().st_size] * 2
-    assert [done for done, _ in told] == sorted(done for done, _ in told)
+    import_file(study, path, progress=lambda done, total: calls.append((done, total)))
+    assert [total for _, total in calls] == [path.stat().st_size] * 2
+    assert [done for done, _ in calls] == sorted(done for done, _ in calls)

@@ -88,15 +88,15 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.parametrize(("changes", "told"), FAULTS.values(), ids=list(FAULTS))
+@pytest.mark.parametrize(("changes", "problem"), FAULTS.values(), ids=list(FAULTS))
 def test_what_is_wrong_is_told_with_its_row(
-    study: Study, write: Write, changes: dict[str, Any], told: str
+    study: Study, write: Write, changes: dict[str, Any], problem: str
 ) -> None:
     path = write("training.jsonl", [material(), material(2, **changes)])
     with pytest.raises(InputError) as refused:
         import_file(study, path, importer="expected")
     (fault,) = refused.value.faults
-    assert told in fault.problem
+    assert problem in fault.problem
     assert fault.row == 2
     assert fault.remedy
     assert rows_of(study)["response"] == 0
@@ -104,11 +104,11 @@ def test_what_is_wrong_is_told_with_its_row(
 
 def test_a_changed_range_is_refused(study: Study, write: Write) -> None:
     import_file(study, write("training.jsonl", [material()]))
-    for changed, told in (
+    for changed, message in (
         ({"QR": {"low": 60, "high": 100, "why": "It answers."}}, "the study has 70 to 100"),
         ({"QR": {"low": 70, "high": 100}}, "another explanation"),
     ):
-        with pytest.raises(InputError, match=told) as refused:
+        with pytest.raises(InputError, match=message) as refused:
             import_file(study, write("again.jsonl", [material(expected=changed)]))
         assert "new response" in refused.value.faults[0].remedy
     twice = [material(2), material(2, expected={"QR": [0, 1]})]
@@ -118,9 +118,9 @@ def test_a_changed_range_is_refused(study: Study, write: Write) -> None:
 
 
 def test_nobody_learns_from_what_is_measured(filled: Study, write: Write) -> None:
-    own = response(1, "A")
-    del own["system"], own["response_id"]
-    row = {**own, "expected": {"QR": [0, 50]}}
+    fields = response(1, "A")
+    del fields["system"], fields["response_id"]
+    row = {**fields, "expected": {"QR": [0, 50]}}
     with pytest.raises(InputError, match="that the study measures"):
         import_file(filled, write("training.jsonl", [row]))
     # To check with it harms nobody.

@@ -193,7 +193,7 @@ def test_conflicts_as_repeats_leave_stated_repeats_alone(study: Study) -> None:
 def test_the_same_value_with_another_further_column_is_a_conflict(
     study: Study, column: str, first: object, second: object
 ) -> None:
-    one, other = (
+    first_row, second_row = (
         ScoreRow(
             query_id="q1", system="A", construct_key="QR", scorer="j", scorer_kind="judge",
             value=5, **{column: content},  # type: ignore[arg-type]
@@ -202,11 +202,11 @@ def test_the_same_value_with_another_further_column_is_a_conflict(
     )  # fmt: skip
     take(study, answer("x"))
     with pytest.raises(InputError, match=f"{column} {second} .* row 2 has {column} {first}"):
-        take(study, one, other, sha256="1")
-    take(study, one, sha256="2")
+        take(study, first_row, second_row, sha256="1")
+    take(study, first_row, sha256="2")
     with pytest.raises(InputError, match=f"{column} {second} .* the study has {column} {first}"):
-        take(study, other, sha256="3")
-    assert take(study, one, answer("x"), sha256="4").already["scores"] == 1
+        take(study, second_row, sha256="3")
+    assert take(study, first_row, answer("x"), sha256="4").already["scores"] == 1
 
 
 @pytest.mark.parametrize(
@@ -284,7 +284,7 @@ def test_the_summary_as_json(study: Study) -> None:
     import json
 
     summary = take(study, answer("x"), answer("x", "B"), score(5))
-    found = json.loads(json.dumps(summary.as_json()))
-    assert found["added"]["scores"] == 1
-    assert found["changed"] is True
-    assert found["imported_before"] is None
+    counts = json.loads(json.dumps(summary.as_json()))
+    assert counts["added"]["scores"] == 1
+    assert counts["changed"] is True
+    assert counts["imported_before"] is None

@@ -10,7 +10,7 @@ from study.errors import InputError
 from study.importing import importers as module
 from tests.study.importing.conftest import Write, response
 
-OWN = {
+BUILT_IN = {
     "responses",
     "scores",
     "scores-wide",
@@ -35,8 +35,8 @@ def rows(source, options):
 
 
 def test_the_formats_of_the_house_are_installed() -> None:
-    found, broken = module.importers()
-    assert {importer.name for importer in found} >= OWN
+    installed, broken = module.importers()
+    assert {importer.name for importer in installed} >= BUILT_IN
     assert broken == []
 
 
@@ -91,11 +91,11 @@ def test_the_house_still_works_beside_broken_plug_ins(study: Study, write: Write
 
 @pytest.mark.usefixtures("foreign")
 def test_a_plug_in_may_refuse_a_file_before_others_take_it(study: Study, write: Write) -> None:
-    told = write("r.jsonl", [response(1, "A", fury=1)])
+    path = write("r.jsonl", [response(1, "A", fury=1)])
     with pytest.raises(InputError, match=r"tells too little\. Ask for more\."):
-        import_file(study, told)
+        import_file(study, path)
     with pytest.raises(InputError, match="tells too little"):
-        import_file(study, told, importer="refusing")
-    assert import_file(study, told, importer="responses").added["responses"] == 1
+        import_file(study, path, importer="refusing")
+    assert import_file(study, path, importer="responses").added["responses"] == 1
     done = import_file(study, write("s.jsonl", [response(2, "A", anger=1)]))
     assert "importer 'refusing' failed on this file: no disk" in done.warnings

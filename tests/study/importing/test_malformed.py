@@ -15,7 +15,7 @@ from tests.study.importing.test_bad_input import refused
 
 SCORES = "response_id,construct,scorer,scorer_kind,value\n"
 RESPONSES = "query_id,query,response,system,passages\n"
-SAID = {"response_id": "r1A", "construct": "QR", "scorer": "anna", "scorer_kind": "human"}
+SCORE = {"response_id": "r1A", "construct": "QR", "scorer": "anna", "scorer_kind": "human"}
 
 
 def quoted(cell: str) -> str:
@@ -27,23 +27,23 @@ class TestCells:
     def test_a_line_without_a_value(
         self, filled: Study, write: Write, wrong: dict[str, int]
     ) -> None:
-        rows = [{**SAID, "value": 1}, {**SAID, "response_id": "r1B", **wrong}]
+        rows = [{**SCORE, "value": 1}, {**SCORE, "response_id": "r1B", **wrong}]
         message = refused(filled, write("s.jsonl", rows))
         assert "row 2: the column 'value' (or score, rating) is missing" in message
         assert not wrong or "Did you mean 'vlaue'" in message
 
     def test_a_line_without_a_value_that_says_why(self, filled: Study, write: Write) -> None:
-        import_file(filled, write("s.jsonl", [{**SAID, "missing_reason": "skipped"}]))
+        import_file(filled, write("s.jsonl", [{**SCORE, "missing_reason": "skipped"}]))
         assert filled.score_table()["missing_reason"].tolist() == ["skipped"]
 
     def test_a_comparison_without_a_value(self, filled: Study, write: Write) -> None:
         sides = {"query_id": "q1", "response_a": "r1A", "response_b": "r1B"}
-        rows = [{**SAID, **sides, "value": 1}, {**SAID, **sides, "repeat": 1}]
+        rows = [{**SCORE, **sides, "value": 1}, {**SCORE, **sides, "repeat": 1}]
         message = refused(filled, write("p.jsonl", rows))
         assert "row 2: the column 'value' (or preference) is missing" in message
 
     @pytest.mark.parametrize(
-        ("cell", "said"),
+        ("cell", "problem"),
         [
             (str(np.array(["a", "b"])), "no comma between them, as NumPy prints an array"),
             (str(np.array(["a " * 40, "b"])), "no comma between them"),
@@ -57,10 +57,10 @@ class TestCells:
             ("[1]", "column passages, item 1: 1 is not a text. Write a text"),
         ],
     )
-    def test_a_list_that_is_none(self, study: Study, write: Write, cell: str, said: str) -> None:
+    def test_a_list_that_is_none(self, study: Study, write: Write, cell: str, problem: str) -> None:
         message = refused(study, write("r.csv", f"{RESPONSES}q1,Q?,r,A,{quoted(cell)}\n"))
         assert "row 2, column passages" in message
-        assert said in message
+        assert problem in message
         assert len(message) < 400
 
     @pytest.mark.parametrize("cell", ["[1] cited", "[sic] a text", "[", "[]x"])
@@ -71,7 +71,7 @@ class TestCells:
         assert texts == [cell]
 
     @pytest.mark.parametrize(
-        ("attributes", "said"),
+        ("attributes", "problem"),
         [
             ('{"a": "\\ud800"}', "at 'a': contains half of a surrogate pair"),
             ('{"\\ud800": 1}', "contains half of a surrogate pair"),
@@ -84,17 +84,17 @@ class TestCells:
         ],
     )
     def test_attributes_that_a_database_can_not_hold(
-        self, study: Study, write: Write, attributes: str, said: str
+        self, study: Study, write: Write, attributes: str, problem: str
     ) -> None:
         line = f'{{"query_id": "q", "query": "Q?", "response": "r", "attributes": {attributes}}}\n'
-        assert said in refused(study, write("r.jsonl", line))
+        assert problem in refused(study, write("r.jsonl", line))
 
     @pytest.mark.parametrize("cell", ["x" * 300_000, 10**400, ["y" * 5000] * 3])
     @pytest.mark.parametrize("column", ["value", "repeat", "scorer_kind"])
     def test_a_huge_cell_is_quoted_in_short(
         self, filled: Study, write: Write, column: str, cell: object
     ) -> None:
-        row = {**SAID, "value": 1, column: cell}
+        row = {**SCORE, "value": 1, column: cell}
         assert len(refused(filled, write("s.jsonl", [row]))) < 400
 
     @pytest.mark.parametrize("name", ["s.tsv", "s.csv"])
@@ -116,7 +116,7 @@ class TestFiles:
         assert "row 1: the file ends in the middle of this line" in message
 
     def test_a_name_twice_in_an_object(self, filled: Study, write: Write) -> None:
-        line = json.dumps({**SAID, "value": 1}).replace("}", ', "value": 2}')
+        line = json.dumps({**SCORE, "value": 1}).replace("}", ', "value": 2}')
         assert "row 1: the JSON has the name 'value' twice" in refused(
             filled, write("s.jsonl", line)
         )
@@ -126,14 +126,14 @@ class TestFiles:
 
     @pytest.mark.parametrize("name", ["s.jsonl", "s.json"])
     def test_a_number_of_thousands_of_digits(self, filled: Study, write: Write, name: str) -> None:
-        line = json.dumps({**SAID, "value": 7}).replace("7", "7" * 5000)
+        line = json.dumps({**SCORE, "value": 7}).replace("7", "7" * 5000)
         content = f"[{line}]" if name == "s.json" else line
         message = refused(filled, write(name, content))
         assert "a number with thousands of digits" in message
 
     def test_parquet_with_damaged_pages(self, filled: Study, tmp_path: Path) -> None:
         path = tmp_path / "s.parquet"
-        rows = [{**SAID, "repeat": n, "value": n % 100, "stratum": f"s{n}"} for n in range(3000)]
+        rows = [{**SCORE, "repeat": n, "value": n % 100, "stratum": f"s{n}"} for n in range(3000)]
         pd.DataFrame(rows).to_parquet(path)
         content = bytearray(path.read_bytes())
         content[100 : len(content) // 2] = b"\xff" * (len(content) // 2 - 100)

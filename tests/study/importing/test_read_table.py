@@ -53,7 +53,7 @@ def test_parquet_and_json_lines(write: Write) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "said"),
+    ("rows", "message"),
     [
         ("q1,r1,A,FL,anna,human,good\n", "row 2, column value: 'good' is not a number"),
         (
@@ -66,10 +66,10 @@ def test_parquet_and_json_lines(write: Write) -> None:
         (",r1,A,FL,anna,human,3\n", "row 2, column query_id: is blank"),
     ],
 )
-def test_faults_are_placed(write: Write, rows: str, said: str) -> None:
+def test_faults_are_placed(write: Write, rows: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
         read_scores(write("s.csv", HEAD + rows), scales={"FL": RatingScale(min=1, max=5)})
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_how_a_judge_was_read(write: Write) -> None:
@@ -89,17 +89,17 @@ def test_a_rule_in_a_wide_table_is_that_of_its_judges(write: Write) -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "said"),
+    ("row", "message"),
     [
         ("anna,human,3,,bare", "has the rule 'bare' and a human scorer"),
         ("j,judge,,refusal,bare", "has the rule 'bare' and no value"),
     ],
 )
-def test_a_rule_that_read_nothing_is_refused(write: Write, row: str, said: str) -> None:
+def test_a_rule_that_read_nothing_is_refused(write: Write, row: str, message: str) -> None:
     head = "query_id,response_id,construct,scorer,scorer_kind,value,missing_reason,rule\n"
     with pytest.raises(InputError) as caught:
         read_scores(write("s.csv", f"{head}q1,r1,FL,{row}\n"))
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert "give the column another name" in str(caught.value)
 
 

@@ -227,15 +227,15 @@ def need_pg_dump(study: Study) -> None:
 
 def public_ids(study: Study, rater: int) -> list[bytes]:
     """Return the random names that stand for a rater and their work in addresses."""
-    w, found = table(Rater), []
+    w, names = table(Rater), []
     with study.read() as connection:
-        found += connection.execute(select(w.c.public_id).where(w.c.id == rater)).scalars()
+        names += connection.execute(select(w.c.public_id).where(w.c.id == rater)).scalars()
         for noun in (Assignment, Comparison):
             t = table(noun)
-            found += connection.execute(
+            names += connection.execute(
                 select(t.c.public_id).where(t.c.rater_id == rater)
             ).scalars()
-    return [name.encode() for name in found]
+    return [name.encode() for name in names]
 
 
 def rows(study: Study, noun: type[Noun]) -> list[dict[str, object]]:

@@ -65,11 +65,11 @@ def test_no_secret_is_in_any_byte(owned: Study, tmp_path: Path, comments: bool) 
     done = archive(owned, tmp_path / "a.zip", comments=comments)
     top = unpacked(done.path, tmp_path / "out")
     assert top.name == "mine"
-    found = b"".join(path.read_bytes() for path in top.rglob("*") if path.is_file())
-    assert [word for word in NEVER if word.encode() in found] == []
-    assert [word for word in HASHES if word in found] == []
-    assert [word.encode() in found for word in COMMENTS] == [comments] * 3
-    assert CODE.encode() in found
+    content = b"".join(path.read_bytes() for path in top.rglob("*") if path.is_file())
+    assert [word for word in NEVER if word.encode() in content] == []
+    assert [word for word in HASHES if word in content] == []
+    assert [word.encode() in content for word in COMMENTS] == [comments] * 3
+    assert CODE.encode() in content
     names = {path.relative_to(top).as_posix() for path in top.rglob("*") if path.is_file()}
     assert names >= {"README.md", "study.toml", "study.db", "how.md", "tables/codebook.md"}
     assert "prompts/own/QR.txt" in names

@@ -75,12 +75,12 @@ def test_the_words_of_own_prompts_come_back_with_the_runs(study: Study, tmp_path
     (folder / "CC.txt").symlink_to(tmp_path / "elsewhere.txt")
     done = backup(study, tmp_path)
     back = restore(done.path, tmp_path / "back")
-    found = {
+    restored = {
         path.relative_to(back.folder / "prompts").as_posix(): path.read_text(encoding="utf-8")
         for path in (back.folder / "prompts").rglob("*")
         if path.is_file()
     }
-    assert found == {f"mine/{name}": text_ for name, text_ in words.items()}
+    assert restored == {f"mine/{name}": text_ for name, text_ in words.items()}
 
 
 def test_what_comes_back_is_what_was_there(
@@ -119,8 +119,8 @@ def test_who_was_erased_since_is_erased_again(
     ]
     again.close()
     if elsewhere is None:
-        found = (tmp_path / "back" / "study.db").read_bytes()
-        assert [word for word in planted.words if word in found] == []
+        restored = (tmp_path / "back" / "study.db").read_bytes()
+        assert [word for word in planted.words if word in restored] == []
 
 
 def test_an_erasure_that_a_backup_knows_is_not_done_twice(

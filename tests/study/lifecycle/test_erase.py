@@ -80,14 +80,14 @@ def test_no_byte_of_the_files_is_the_persons(planted_sqlite: Planted, sever: boo
 
 def test_removing_takes_their_rows_and_nobody_elses(planted: Planted) -> None:
     before = everything(planted.study)
-    held = stored_about(planted.study, CODE)
+    stored = stored_about(planted.study, CODE)
     done = erase(planted.study, CODE)
     after = everything(planted.study)
     changed = {name: count - after[name] for name, count in before.items() if count != after[name]}
     # One row says it was done; one open slot is in the place of an unfinished one.
     assert changed.pop("erasure") == -1
-    assert changed.pop("assignment") == held["assignment"] - done.reopened
-    assert changed == {name: n for name, n in held.items() if name != "assignment"}
+    assert changed.pop("assignment") == stored["assignment"] - done.reopened
+    assert changed == {name: n for name, n in stored.items() if name != "assignment"}
     assert [row["code"] for row in rows(planted.study, Rater)] == [OTHER]
     assert [row["scorer"] for row in rows(planted.study, Score)] == [OTHER]
     assert {row["value"] for row in rows(planted.study, Rating)} == {40.0}
@@ -241,8 +241,8 @@ def test_copies_that_remain_are_named(planted_sqlite: Planted) -> None:
     (study.folder / "export" / "responses.csv").write_text("r1,hello\n")
     gone = study.folder.parent / "gone.ccrs-backup"
     ErasureLog.of(study).note_copy("backup", gone)
-    found = {copy.path.name: copy.why for copy in erase(study, CODE).copies}
-    assert found["study-before-upgrade-0003.db"] == "the database as it was before an upgrade"
-    assert found["scores.csv"] == "mentions the code"
-    assert "not found there now" in found["gone.ccrs-backup"]
-    assert "responses.csv" not in found
+    copies = {copy.path.name: copy.why for copy in erase(study, CODE).copies}
+    assert copies["study-before-upgrade-0003.db"] == "the database as it was before an upgrade"
+    assert copies["scores.csv"] == "mentions the code"
+    assert "not found there now" in copies["gone.ccrs-backup"]
+    assert "responses.csv" not in copies

@@ -80,8 +80,8 @@ def test_whoever_reads_on_is_named_and_the_rest_is_done_later(
     reader.close()
     assert SECRETS["comment"] not in texts_of(study)
     rewrite_database(study, [])
-    found = files_of(study)
-    assert [word for word in planted_sqlite.words if word in found] == []
+    content = files_of(study)
+    assert [word for word in planted_sqlite.words if word in content] == []
 
 
 def test_imported_values_alone_are_erased_again_after_restoring(

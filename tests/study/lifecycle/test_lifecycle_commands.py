@@ -89,5 +89,5 @@ def test_the_archive_and_one_raters_data(planted_sqlite: Planted, tmp_path: Path
     assert "Left out: 2 rows of invitation." in done.output
     assert "It contains comments." in done.output
     assert run("export", folder, "--rater", CODE).exit_code == 2
-    one = run("export", folder, "--rater", CODE, "--out", tmp_path / "r.json")
-    assert "1 of rating" in one.output
+    exported = run("export", folder, "--rater", CODE, "--out", tmp_path / "r.json")
+    assert "1 of rating" in exported.output

@@ -50,8 +50,8 @@ def test_a_session_ends_at_the_next_request_and_is_never_anothers(
     if any_study.engine.dialect.name == "sqlite":
         # The server still runs, and holds its log open.
         paths = [any_study.folder / f"study.db{suffix}" for suffix in ("", "-wal", "-shm")]
-        found = b"".join(path.read_bytes() for path in paths if path.exists())
-        assert [word for word in words if word in found] == []
+        content = b"".join(path.read_bytes() for path in paths if path.exists())
+        assert [word for word in words if word in content] == []
     # The next rater is given the numbers that were hers.
     (other,) = invite(any_study, new=1)
     newest = rows(any_study, Invitation)[-1]

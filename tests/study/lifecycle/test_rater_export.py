@@ -23,12 +23,12 @@ def test_everything_is_in_it_and_nobody_else(planted: Planted, tmp_path: Path) -
     for name, word in SECRETS.items():
         assert (word in text) == (name != "password"), name
     assert OTHER not in json.dumps(json.loads(text)["tables"])
-    held = json.loads(text)
-    assert set(held["mentioned_in"]) == {"interim_analysis", "imported_file", "pause"}
-    (rating,) = held["tables"]["rating"]
+    exported = json.loads(text)
+    assert set(exported["mentioned_in"]) == {"interim_analysis", "imported_file", "pause"}
+    (rating,) = exported["tables"]["rating"]
     assert (rating["value"], rating["comment"]) == (61.0, SECRETS["comment"])
-    assert held["tables"]["enrolment"][0]["link"] == "l"
-    assert {response["response"] for response in held["responses"]} == {"x"}
+    assert exported["tables"]["enrolment"][0]["link"] == "l"
+    assert {response["response"] for response in exported["responses"]} == {"x"}
     assert "token_hash" not in text
 
 

@@ -40,18 +40,20 @@ def members(data: bytes) -> Members:
         return {name: packed.read(name) for name in packed.namelist()}
 
 
-def packed(found: Members, *, modes: dict[str, int] | None = None, restate: bool = True) -> bytes:
+def packed(
+    contents: Members, *, modes: dict[str, int] | None = None, restate: bool = True
+) -> bytes:
     """Return a zip of these members; the manifest says what they are unless told otherwise."""
-    manifest = json.loads(found["manifest.json"])
+    manifest = json.loads(contents["manifest.json"])
     if restate:
         manifest["members"] = {
             name: {"bytes": len(data), "sha256": sha256(data).hexdigest()}
-            for name, data in found.items()
+            for name, data in contents.items()
             if name != "manifest.json"
         }
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as target:
-        for name, data in found.items():
+        for name, data in contents.items():
             info = zipfile.ZipInfo(name)
             info.compress_type = zipfile.ZIP_DEFLATED
             info.external_attr = (modes or {}).get(name, stat.S_IFREG | 0o600) << 16
@@ -120,11 +122,11 @@ def test_a_name_that_no_backup_has(good: bytes, tmp_path: Path, name: str) -> No
 @given(name=st.text(min_size=1, max_size=40), data=st.binary(max_size=50))
 @example(name="files/consent.md/../../../x", data=b"")
 def test_any_further_member(good: bytes, tmp_path: Path, name: str, data: bytes) -> None:
-    found = members(good)
-    if name in found or "\x00" in name:
+    contents = members(good)
+    if name in contents or "\x00" in name:
         return
     try:
-        hostile = packed({**found, name: data})
+        hostile = packed({**contents, name: data})
     except (UnicodeEncodeError, ValueError):
         return
     refuses(hostile, tmp_path)
@@ -148,9 +150,9 @@ def test_any_changed_bit(good: bytes, tmp_path: Path, place: float, bit: int, cu
         assert around(tmp_path) == before
         return
     # A bit that says nothing, such as a time of the zip's: what came back is what was there.
-    found = members(good)
-    assert (tmp_path / "back" / "study.toml").read_bytes() == found["study.toml"]
-    assert (tmp_path / "back" / "consent.md").read_bytes() == found["files/consent.md"]
+    contents = members(good)
+    assert (tmp_path / "back" / "study.toml").read_bytes() == contents["study.toml"]
+    assert (tmp_path / "back" / "consent.md").read_bytes() == contents["files/consent.md"]
     shutil.rmtree(tmp_path / "back")
 
 
@@ -164,8 +166,8 @@ def test_any_bytes(tmp_path: Path, data: bytes) -> None:
     "kind", [stat.S_IFLNK, stat.S_IFDIR, stat.S_IFIFO], ids=["link", "folder", "pipe"]
 )
 def test_members_come_out_as_plain_files(good: bytes, tmp_path: Path, kind: int) -> None:
-    path, found = tmp_path / "b", members(good)
-    path.write_bytes(packed(found, modes=dict.fromkeys(found, kind | 0o777)))
+    path, contents = tmp_path / "b", members(good)
+    path.write_bytes(packed(contents, modes=dict.fromkeys(contents, kind | 0o777)))
     restore(path, tmp_path / "back")
     for name in ("consent.md", "study.toml", "study.db"):
         mode = (tmp_path / "back" / name).lstat().st_mode
@@ -175,11 +177,11 @@ def test_members_come_out_as_plain_files(good: bytes, tmp_path: Path, kind: int)
 
 
 def changed(good: bytes, change: Callable[[Any], None]) -> bytes:
-    found = members(good)
-    manifest = json.loads(found["manifest.json"])
+    contents = members(good)
+    manifest = json.loads(contents["manifest.json"])
     change(manifest)
-    found["manifest.json"] = json.dumps(manifest).encode()
-    return packed(found, restate=False)
+    contents["manifest.json"] = json.dumps(manifest).encode()
+    return packed(contents, restate=False)
 
 
 @pytest.mark.parametrize(
@@ -230,24 +232,24 @@ def test_a_member_twice(good: bytes, tmp_path: Path) -> None:
 def test_a_bomb_is_refused_before_it_is_unpacked(
     good: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = members(good)
-    found["database.sqlite"] = bytes(64 << 20)
+    contents = members(good)
+    contents["database.sqlite"] = bytes(64 << 20)
     disk = shutil.disk_usage(tmp_path)._replace(free=32 << 20)
     with monkeypatch.context() as patch:
         patch.setattr(shutil, "disk_usage", lambda _: disk)
-        refuses(packed(found), tmp_path, "unpacks to 64 MB, and .* has 32 MB free")
+        refuses(packed(contents), tmp_path, "unpacks to 64 MB, and .* has 32 MB free")
 
 
 def test_more_than_is_stated_is_not_unpacked(good: bytes, tmp_path: Path) -> None:
     """Sizes in both headers and in the manifest are lies; the stream goes on."""
-    found = members(good)
+    contents = members(good)
     small, large = b"name = 'x'\n", b"name = 'x'\n" + b"#" * 5_000_000
-    found["study.toml"] = large
-    data = packed(found)
+    contents["study.toml"] = large
+    data = packed(contents)
     manifest = json.loads(members(data)["manifest.json"])
     manifest["members"]["study.toml"] = {"bytes": len(small), "sha256": sha256(small).hexdigest()}
-    found["manifest.json"] = json.dumps(manifest).encode()
-    data = packed(found, restate=False)
+    contents["manifest.json"] = json.dumps(manifest).encode()
+    data = packed(contents, restate=False)
     lie = data.replace(len(large).to_bytes(4, "little"), len(small).to_bytes(4, "little"))
     assert lie != data
     refuses(lie, tmp_path)
@@ -265,36 +267,36 @@ def test_more_than_is_stated_is_not_unpacked(good: bytes, tmp_path: Path) -> Non
     ids=["view", "table", "trigger", "named-trigger", "virtual"],
 )
 def test_a_database_with_more_than_a_study_has(good: bytes, tmp_path: Path, statement: str) -> None:
-    found = members(good)
+    contents = members(good)
     path = tmp_path / "d.db"
-    path.write_bytes(found["database.sqlite"])
+    path.write_bytes(contents["database.sqlite"])
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(statement)
         connection.commit()
-    found["database.sqlite"] = path.read_bytes()
+    contents["database.sqlite"] = path.read_bytes()
     path.unlink()
-    refuses(packed(found), tmp_path, "which no study has")
+    refuses(packed(contents), tmp_path, "which no study has")
 
 
 @pytest.mark.parametrize("name", ["rating_refuses_update", "interim_analysis_refuses_delete"])
 def test_a_database_whose_facts_could_be_changed(good: bytes, tmp_path: Path, name: str) -> None:
-    found = members(good)
+    contents = members(good)
     path = tmp_path / "d.db"
-    path.write_bytes(found["database.sqlite"])
+    path.write_bytes(contents["database.sqlite"])
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(f"DROP TRIGGER {name}")
         connection.commit()
-    found["database.sqlite"] = path.read_bytes()
+    contents["database.sqlite"] = path.read_bytes()
     path.unlink()
-    refuses(packed(found), tmp_path, "could be changed")
+    refuses(packed(contents), tmp_path, "could be changed")
 
 
 def test_a_damaged_database(good: bytes, tmp_path: Path) -> None:
-    found = members(good)
-    data = bytearray(found["database.sqlite"])
+    contents = members(good)
+    data = bytearray(contents["database.sqlite"])
     data[5 * 4096 : 6 * 4096] = bytes(4096)
-    found["database.sqlite"] = bytes(data)
-    refuses(packed(found), tmp_path, "damaged|can't be read")
+    contents["database.sqlite"] = bytes(data)
+    refuses(packed(contents), tmp_path, "damaged|can't be read")
 
 
 @pytest.mark.parametrize(
@@ -308,8 +310,8 @@ def test_a_damaged_database(good: bytes, tmp_path: Path) -> None:
     ids=["other-database", "text-is-database", "no-settings", "outside"],
 )
 def test_settings_that_do_not_fit(good: bytes, tmp_path: Path, toml: str) -> None:
-    found = members(good)
-    found["study.toml"] = toml.encode()
+    contents = members(good)
+    contents["study.toml"] = toml.encode()
     if "study.db" in toml:
-        found["files/study.db"] = found.pop("files/consent.md")
-    refuses(packed(found), tmp_path)
+        contents["files/study.db"] = contents.pop("files/consent.md")
+    refuses(packed(contents), tmp_path)
