@@ -43,6 +43,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "topics.discrimination",
         "topics.correction",
         "topics.stability",
+        "topics.judges",
         "topics.validity",
         "topics.expected_score",
         "topics.answer_correctness",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,14 @@ if TYPE_CHECKING:
     help="Table of comparisons of two responses, in addition to a table of scores.",
 )
 @click.option("--preference-scale", metavar="MIN:MAX", help="Scale of that table's values.")
+@click.option(
+    "--same-judge",
+    "same_judge",
+    multiple=True,
+    metavar="RUN,RUN",
+    help="Scorers of a table that are runs of one judge under the same conditions. Repeatable. "
+    "Default: each is a judge of its own.",
+)
 @click.option(
     "--reference",
     type=click.Choice(["mean_of_raters", "adjudicated"]),
@@ -140,6 +149,7 @@ def report(
     kinds: tuple[str, ...],
     preferences: Path | None,
     preference_scale: str | None,
+    same_judge: tuple[str, ...],
     reference: str | None,
     layout: str | None,
     resamples: int | None,
@@ -197,16 +207,18 @@ def report(
     try:
         check_folder(folder)
         if source.is_dir():
-            if scales or kinds or preferences or preference_scale or hypotheses:
+            if any((scales, kinds, preferences, preference_scale, hypotheses, same_judge)):
                 raise CannotRun(
-                    "--scale, --kind, --preferences and --hypotheses describe a bare table; a "
-                    f"study has them in {source / 'study.toml'}"
+                    "--scale, --kind, --preferences, --same-judge and --hypotheses describe a bare "
+                    f"table; a study has them in {source / 'study.toml'}"
                 )
             inputs = from_study(source, chosen)
         else:
+            runs = {"runs": _runs(same_judge)} if same_judge else {}
             inputs = from_file(
-                source, scales, kinds, preferences, preference_scale, chosen, hypotheses
+                source, scales, kinds, preferences, preference_scale, chosen | runs, hypotheses
             )
+            _check_runs(inputs.options.runs, inputs.scores)
         if second_metrics is not None:
             _check_names(inputs.options.second_metrics, inputs.scores)
         write(inputs, title or inputs.name, folder, verify, as_json)
@@ -218,6 +230,27 @@ def report(
 
 def _names(text: str | None) -> tuple[str, ...] | None:
     return tuple(filter(None, map(str.strip, text.split(",")))) if text is not None else None
+
+
+def _runs(declared: Sequence[str]) -> dict[str, dict[str, str]]:
+    """The attributes of scorers that were declared to be runs of one judge."""
+    runs: dict[str, dict[str, str]] = {}
+    for text in declared:
+        for name in _names(text) or ():
+            if name in runs:
+                raise CannotRun(f"--same-judge: {name} is named twice")
+            runs[name] = {"judge": text}
+    return runs
+
+
+def _check_runs(runs: Iterable[str], scores: ScoreTable) -> None:
+    judges = [name for name, kind in scores.scorer_kinds.items() if kind == "judge"]
+    for name in runs:
+        if name not in judges:
+            raise CannotRun(
+                f"--same-judge {name}: the table has no such judge; there are "
+                f"{', '.join(judges) or 'none'}"
+            )
 
 
 def _check_names(names: tuple[str, ...], scores: ScoreTable) -> None:
@@ -261,7 +294,8 @@ def write(source: AnalysisInput, title: str, folder: Path, verify: bool, as_json
         analysis = completed(first)
     with terminal.working("Drawing and writing"):
         responses = [
-            (a.scorer, a.response_id, a.construct) for a in largest_disagreements(analysis.context)
+            (a.scorer, a.response_id, a.construct)
+            for a in largest_disagreements(analysis.context.ordered)
         ]
         reasons = source.reasons(responses)
         content = as_document(analysis, command_line(), verdict_list, source.judge_runs, reasons)

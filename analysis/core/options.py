@@ -10,6 +10,9 @@ from analysis.core.construct_data import Reference
 from analysis.core.errors import AnalysisError
 from analysis.core.hypothesis import Hypothesis
 
+#: The attribute in which runs of one judge may differ.
+SEED = "seed"
+
 
 @dataclass(frozen=True)
 class InstructionMismatch:
@@ -49,7 +52,8 @@ class Options:
     derived_from: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Scorers whose scores follow from those of others, with these: a jury, an expected score."""
     runs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """By run of a judge: its attributes, such as model, prompts and seed."""
+    """By run of a judge: its attributes, such as model, prompts and seed. Runs whose attributes are
+    equal, apart from the seed, are of one judge; other judge scorers are different judges."""
     instruction_mismatches: tuple[InstructionMismatch, ...] = ()
     """Rules that raters had and a judge lacked, which the report lists."""
     hypotheses: tuple[Hypothesis, ...] = ()
@@ -74,6 +78,12 @@ class Options:
     interim_analyses: int = 0
     """Number of interim analyses while people rated: from the first on, the design is
     sequential."""
+
+    def judge_of(self, run: str) -> tuple[object, ...]:
+        """What identifies the judge of a run: equal for two runs of one judge."""
+        if run not in self.runs:
+            return (run,)
+        return tuple(sorted(item for item in self.runs[run].items() if item[0] != SEED))
 
     def __post_init__(self) -> None:
         if self.target_width is not None and not self.target_width > 0:

@@ -12,6 +12,7 @@ from analysis.topics.correction import section as correction
 from analysis.topics.discrimination import section as discrimination
 from analysis.topics.distribution import section as distribution
 from analysis.topics.expected_score import section as expected_score
+from analysis.topics.judges import section as judges
 from analysis.topics.missingness import section as missingness
 from analysis.topics.probes import section as probes
 from analysis.topics.reliability import section as reliability
@@ -23,6 +24,7 @@ SECTIONS: tuple[Section, ...] = tuple(
     topic.SECTION
     for topic in (
         agreement,
+        judges,
         reliability,
         calibration,
         probes,

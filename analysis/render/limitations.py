@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
@@ -56,7 +57,9 @@ def _facts(analysis: Analysis) -> Iterator[str]:
             "do not, and cover less than their level if rating ended because of what was seen."
         )
     repeated = scores.frame.loc[scores.frame["repeat"] > 0, "scorer"]
-    silent = [name for name in judges if not (repeated == name).any()]
+    judge_of = analysis.options.judge_of
+    runs = Counter(judge_of(name) for name in judges)
+    silent = [n for n in judges if runs[judge_of(n)] == 1 and not (repeated == n).any()]
     if silent:
         yield (
             f"Whether {listed(silent)} would give the same scores again: each response has one "
@@ -65,8 +68,8 @@ def _facts(analysis: Analysis) -> Iterator[str]:
         )
     elif judges:
         yield (
-            "How much a judge varies from run to run: repeats are in the table, and the figures "
-            "here use the first score only."
+            "How much figures vary from run to run: each uses the first scores of one run. Repeats "
+            "and further runs are compared in the section on stability."
         )
     yield from _about_gaps(analysis)
     undeclared = [key for key in scores.constructs if scores.scale(key) is None]

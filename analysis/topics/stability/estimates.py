@@ -1,4 +1,4 @@
-"""Runs of judges on a construct, and how far scores depend on the run."""
+"""Runs of one judge on a construct, and how far scores depend on the run."""
 
 from __future__ import annotations
 
@@ -24,9 +24,8 @@ from analysis.statistics.stability.run_factors import half_mean_square, pairs_by
 #: How each measure's jackknife interval is formed.
 _TRANSFORMS: tuple[Transform | None, ...] = ("logit", None, "fisher_z", "fisher_z")
 
-#: What differs between two scores of one run, between two runs of the same make, and between runs
-#: of which one at least is of unknown make.
-REPEAT, RUN, UNKNOWN = "nothing (repeats)", "run", "not known"
+#: What differs between two scores of one run, and between two runs with one seed or none.
+REPEAT, RUN = "nothing (repeats)", "run"
 
 #: A run that has scored a smaller share of what the fullest has is left out where all the runs
 #: have to have scored a response: it is unfinished, or was a sample.
@@ -35,7 +34,7 @@ LEAST_SCORED = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Runs:
-    """The runs of judges on one construct: first scores and repeats.
+    """The runs of one judge on one construct: first scores and repeats.
 
     Scorers whose scores follow from those of others (juries, expected scores) are not runs.
     """
@@ -68,7 +67,7 @@ class Runs:
 
 
 def judge_runs(context: Context) -> Iterator[Runs]:
-    """The runs on each construct."""
+    """The runs on each construct by judge; runs of one judge differ in their seed at most."""
     frame = context.scores.frame
     judged = frame["scorer_kind"] == "judge"
     repeats = frame.loc[judged & (frame["repeat"] > 0)]
@@ -81,11 +80,13 @@ def judge_runs(context: Context) -> Iterator[Runs]:
             and np.isfinite(values).any()
         )
         of_construct = repeats[repeats["construct"] == construct]
-        if names:
-            later = {name: _later(data, of_construct, name) for name in names}
-            yield Runs(
-                data, names, {n: repeated for n, repeated in later.items() if repeated is not None}
-            )
+        by_judge: dict[tuple[object, ...], list[str]] = {}
+        for name in names:
+            by_judge.setdefault(context.options.judge_of(name), []).append(name)
+        for of_judge in by_judge.values():
+            later = {name: _later(data, of_construct, name) for name in of_judge}
+            repeated = {name: values for name, values in later.items() if values is not None}
+            yield Runs(data, tuple(of_judge), repeated)
 
 
 def _later(data: ConstructData, rows: pd.DataFrame, name: str) -> FloatArray | None:
@@ -132,7 +133,7 @@ def comparable(context: Context, runs: Runs) -> tuple[Runs, str | None]:
 
 
 def repeated_runs(context: Context) -> Iterator[Runs]:
-    """The runs on each construct on which a judge scored something twice: in two runs, or again."""
+    """The runs of each judge that scored something twice: in two runs, or again."""
     return (runs for runs in judge_runs(context) if len(runs.names) > 1 or runs.later)
 
 
@@ -224,21 +225,16 @@ def _sets(context: Context, runs: Runs) -> Iterator[tuple[str, tuple[str, ...], 
             for every in map(runs.repeats, repeated)
             for i, j in combinations(range(every.shape[1]), 2)
         ]  # fmt: skip
-    attributes = context.options.runs
-    described = [name for name in runs.names if name in attributes]
-    unknown = [name for name in runs.names if name not in attributes]
-    by_name = runs.data.scorers
-    for apart, pairs in pairs_by_difference([attributes[name] for name in described]).items():
-        names = [(described[i], described[j]) for i, j in pairs]
-        label = " + ".join(apart) or RUN
-        yield label, _named(names), [(by_name[a], by_name[b]) for a, b in names]
-    # Of scores from elsewhere it isn't known what they were made with.
-    others = [(a, b) for a, b in combinations(runs.names, 2) if {a, b} & set(unknown)]
-    if others:
-        yield UNKNOWN, _named(others), [(by_name[a], by_name[b]) for a, b in others]
+    if len(runs.names) < 2:
+        return
+    attributes, by_name = context.options.runs, runs.data.scorers
+    for apart, pairs in pairs_by_difference([attributes[name] for name in runs.names]).items():
+        names = [(runs.names[i], runs.names[j]) for i, j in pairs]
+        yield " + ".join(apart) or RUN, named(names), [(by_name[a], by_name[b]) for a, b in names]
 
 
-def _named(pairs: list[tuple[str, str]]) -> tuple[str, ...]:
+def named(pairs: list[tuple[str, str]]) -> tuple[str, ...]:
+    """The scorers of some pairs, in order of appearance."""
     return tuple(dict.fromkeys(name for pair in pairs for name in pair))
 
 
@@ -246,9 +242,9 @@ STATISTICS = (
     Statistic(
         "run_agreement",
         "Agreement of runs",
-        "of two runs (`scorers`), params.measure: `share_equal`, `mean_absolute_difference` in "
-        "points, `pearson` of the deviations from the query's means (scope within_query), `ccc` "
-        "(concordance, sums divided by n)",
+        "of two runs of one judge (`scorers`), params.measure: `share_equal`, "
+        "`mean_absolute_difference` in points, `pearson` of the deviations from the query's "
+        "means (scope within_query), `ccc` (concordance, sums divided by n)",
         stability,
         scopes=("pooled", "within_query"),
         source="Lin 1989",
@@ -264,9 +260,10 @@ STATISTICS = (
     Statistic(
         "variance_between_runs",
         "Variance",
-        "half the mean squared difference of two scorings that differ only in "
-        "params.differ, in squared points; params.rms is the root of the mean square, params.shift "
-        "the part that moves all scores alike, params.pairs the pairs of scorings",
+        "half the mean squared difference of two scorings by one judge that differ only in "
+        "params.differ (the run, its seed, or nothing: repeats), in squared points; params.rms is "
+        "the root of the mean square, params.shift the part that moves all scores alike, "
+        "params.pairs the pairs of scorings",
         stability,
         range=(0, None),
         better="lower",

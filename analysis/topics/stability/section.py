@@ -1,4 +1,4 @@
-"""Section of the report: how far judge scores depend on the run, with tables and figure."""
+"""Section of the report: how far a judge's scores depend on the run, with tables and figure."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from analysis.core.estimates import Estimate, to_frame
 from analysis.render.drawing import ACCENT, INK, Drawing, Figure
 from analysis.render.forest import ForestStyle, Mark, forest, reach_of
 from analysis.render.formatting import counted, listed, percent, points
-from analysis.render.panels import estimates_by_construct
+from analysis.render.panels import CONSTRUCTS_DRAWN
 from analysis.render.section import Section
 from analysis.render.table import Table, TableBuilder
 from analysis.statistics.stability.run_agreement import RUN_MEASURES
 from analysis.statistics.stability.run_components import RUN_COMPONENTS
-from analysis.statistics.stability.run_factors import never_alone
 from analysis.topics.stability import estimates, rank_reversals
 
 #: Runs below which the rate between runs like these is little more than a guess.
@@ -22,10 +21,9 @@ FEW_RUNS = 5
 
 
 def reading(analysis: Analysis) -> Iterator[str]:
-    """How often orders flip, the judge's share of the variance, and confounded attributes."""
+    """How often orders flip, and the judge's share of the variance."""
     yield from _flips(analysis)
     yield from _own_share(analysis)
-    yield from _confounded(analysis)
 
 
 def _flips(analysis: Analysis) -> Iterator[str]:
@@ -36,7 +34,9 @@ def _flips(analysis: Analysis) -> Iterator[str]:
         if e is None:
             continue
         where = f"on {e.constructs[0]}" if len(e.constructs) == 1 else "over all constructs"
-        scoring = f"{e.scorers[0]} asked again" if kind == "repeats" else "Another run like these"
+        scoring = f"{e.scorers[0]} asked again"
+        if kind == "runs":
+            scoring = f"Another run like {listed(e.scorers, 3)}"
         few = ""
         if kind == "runs" and len(e.scorers) < FEW_RUNS:
             few = f"; {counted(len(e.scorers), 'run')} are too few to generalize"
@@ -53,15 +53,24 @@ def _said(e: Estimate) -> str:
 
 
 def _own_share(analysis: Analysis) -> Iterator[str]:
-    shares = {}
-    for construct in analysis.context.whole:
-        components = analysis.estimates.select("run_variance_share", construct=construct)
+    by_judge: dict[tuple[str, ...], dict[str, float]] = {}
+    for (construct, runs), components in by_runs(analysis).items():
         of_judge = [e for e in components if e.params["component"] not in {"query", "response"}]
         if any(e.defined for e in of_judge):
-            shares[construct] = sum(e.value for e in of_judge if e.defined)
-    if shares:
+            share = sum(e.value for e in of_judge if e.defined)
+            by_judge.setdefault(runs, {})[construct] = share
+    for runs, shares in by_judge.items():
         words = [f"{_part(share)} on {construct}" for construct, share in shares.items()]
-        yield f"Of the variance of one score, the judge itself contributes {listed(words)}."
+        judge = f"the judge of {listed(runs, 3)}" if len(by_judge) > 1 else "the judge itself"
+        yield f"Of the variance of one score, {judge} contributes {listed(words)}."
+
+
+def by_runs(analysis: Analysis) -> dict[tuple[str, tuple[str, ...]], list[Estimate]]:
+    """The shares of variance by construct and the runs of one judge."""
+    shares: dict[tuple[str, tuple[str, ...]], list[Estimate]] = {}
+    for e in analysis.estimates.select("run_variance_share"):
+        shares.setdefault((e.constructs[0], e.scorers), []).append(e)
+    return shares
 
 
 def _part(share: float) -> str:
@@ -69,39 +78,6 @@ def _part(share: float) -> str:
     if share <= 0:
         return "none of it"
     return "all of it" if share >= 1 else percent(share)
-
-
-def _confounded(analysis: Analysis) -> Iterator[str]:
-    variances = analysis.estimates.select("variance_between_runs")
-    by_construct: dict[str, set[tuple[str, ...]]] = {}
-    for e in variances:
-        if e.params["differ"] not in {estimates.REPEAT, estimates.RUN, estimates.UNKNOWN}:
-            apart = tuple(str(e.params["differ"]).split(" + "))
-            by_construct.setdefault(e.constructs[0], set()).add(apart)
-    stated = set()
-    for sets in by_construct.values():
-        found_with = never_alone(sorted(sets))
-        for name, others in found_with.items():
-            both = [other for other in others if name in found_with.get(other, ())]
-            group = tuple(sorted((name, *both)))
-            required = tuple(other for other in others if other not in both)
-            if (group, required) not in stated:
-                stated.add((group, required))
-                yield _never_alone(group, required)
-
-
-def _never_alone(group: tuple[str, ...], required: tuple[str, ...]) -> str:
-    """What differs only together, and only where others do that may differ without it."""
-    where = f"only where {listed(required)} {'does' if len(required) == 1 else 'do'}"
-    if len(group) > 1:
-        only = f", and {where}" if required else ""
-        return (
-            f"Between runs {listed(group)} differ only together{only}: their "
-            "effects are confounded."
-        )
-    if required:
-        return f"Between runs {group[0]} differs {where}: its effect is confounded."
-    return f"No two runs differ in {group[0]} alone: its effect is confounded."
 
 
 #: Rows of a table; report.json and estimates.csv have all.
@@ -159,20 +135,16 @@ def agreement(analysis: Analysis) -> Iterator[Table]:
 
 def components(analysis: Analysis) -> Iterator[Table]:
     """Where the variance of scores comes from."""
-    built, first = TableBuilder(), analysis.estimates.first
-    for construct in analysis.context.whole:
-        shares = [
-            first("run_variance_share", construct=construct, component=name)
-            for name in RUN_COMPONENTS
-        ]
-        defined = next((e for e in shares if e is not None), None)
-        if defined is not None:
-            built.add(
-                construct,
-                *(built.number(e, ".0%") for e in shares),
-                _runs(defined),
-                f"{defined.n_responses:,}",
-            )
+    built = TableBuilder()
+    for (construct, runs), shares in by_runs(analysis).items():
+        of = {e.params["component"]: e for e in shares}
+        built.add(
+            construct,
+            _runs(shares[0]),
+            *(built.number(of.get(name), ".0%") for name in RUN_COMPONENTS),
+            str(len(runs)),
+            f"{shares[0].n_responses:,}",
+        )
     yield built.table(
         "run-variance",
         "Where the variance of judge scores comes from",
@@ -182,21 +154,32 @@ def components(analysis: Analysis) -> Iterator[Table]:
         "runs have scored; without runs that have less than half as many scores as the fullest, "
         "or another scale than most. Intervals speak of these runs on queries like these. "
         "Estimates may fall below 0 where there is little.",
-        ("Construct", *(name.capitalize().replace(":", " × ") for name in RUN_COMPONENTS),
-         "Runs", "Responses"),
+        ("Construct", "Runs", *(name.capitalize().replace(":", " × ") for name in RUN_COMPONENTS),
+         "Number of runs", "Responses"),
+        heads=2,
     )  # fmt: skip
 
 
 def _runs(e: Estimate) -> str:
     without = e.params["excluded"]
-    return str(len(e.scorers)) + (f" (without {without})" if without else "")
+    return listed(e.scorers, 3) + (f" (without {without})" if without else "")
 
 
 def what_differs(analysis: Analysis) -> Iterator[Table]:
-    """How far scores move with what differs between two runs."""
-    built = TableBuilder()
-    variance = analysis.headings["variance_between_runs"]
-    rows = analysis.estimates.select("variance_between_runs")
+    """How far one judge's scores move between runs and repeats."""
+    yield by_difference(
+        analysis,
+        "variance_between_runs",
+        "between-runs",
+        "What moves scores of one judge",
+        "Pairs of scorings by one judge, by what differs between the two.",
+    )
+
+
+def by_difference(analysis: Analysis, statistic: str, key: str, title: str, caption: str) -> Table:
+    """Mean square differences of pairs of scorings by what differs between the two."""
+    built, variance = TableBuilder(), analysis.headings[statistic]
+    rows = analysis.estimates.select(statistic)
     for e in rows[: 2 * ROWS_SHOWN]:
         scale = analysis.scores.scale(e.constructs[0], e.scorers[0])
         rms, shift = e.params["rms"], e.params["shift"]
@@ -205,23 +188,23 @@ def what_differs(analysis: Analysis) -> Iterator[Table]:
             share = f"{shift / e.value:.0%}"
         built.add(
             e.constructs[0],
+            listed(e.scorers, 3),
             str(e.params["differ"]),
             points(rms, scale, 1) if isinstance(rms, float) else "",
             built.number(e, ".3g"),
             share,
             str(e.params["pairs"]),
         )
-    yield built.table(
-        "between-runs",
-        "What moves scores between runs",
-        "Pairs of scorings by what differs between the two, which is all that differs. Typical "
-        f"difference: root of the mean squared difference, in points. {variance}: half of that "
-        "square, in squared points, with the part that is a shift of all scores alike. "
-        "Attributes that differ together are confounded. Not known: the conditions of one of the "
-        "two are unknown.",
-        ("Construct", "Differs", "Typical difference", variance, "Shift of all scores", "Pairs"),
-        heads=2,
-    )
+    return built.table(
+        key,
+        title,
+        f"{caption} Typical difference: root of the mean squared difference, in points. "
+        f"{variance}: half of that square, in squared points, with the part that is a shift of all "
+        "scores alike.",
+        ("Construct", "Scorers", "Differs", "Typical difference", variance, "Shift of all scores",
+         "Pairs"),
+        heads=3,
+    )  # fmt: skip
 
 
 def flips(analysis: Analysis) -> Iterator[Table]:
@@ -292,9 +275,15 @@ _OF_RESPONSES = {"query", "response"}
 
 def run_variance(analysis: Analysis) -> Iterator[Figure]:
     """Shares of the components with their intervals, those of the judge's own in the accent."""
-    by_construct = estimates_by_construct(analysis, "run_variance_share", analysis.context.whole)
-    if not by_construct:
+    shares = {
+        of: defined
+        for of, every in by_runs(analysis).items()
+        if (defined := [e for e in every if e.defined])
+    }
+    drawn = dict(list(shares.items())[:CONSTRUCTS_DRAWN])
+    if not drawn:
         return
+    several = len({runs for _, runs in shares}) > 1
     yield Figure(
         key="run-variance",
         title="What does a judge's score depend on?",
@@ -304,23 +293,25 @@ def run_variance(analysis: Analysis) -> Iterator[Figure]:
             f"Bars: {analysis.options.level:.0%} intervals for these runs on queries like these."
         ),
         drawings=tuple(
-            _draw(construct, records, f"run-variance-{number}")
-            for number, (construct, records) in enumerate(by_construct.items())
+            _draw(
+                (construct, listed(runs, 2) if several else ""), records, f"run-variance-{number}"
+            )
+            for number, ((construct, runs), records) in enumerate(drawn.items())
         ),
-        data=to_frame(e for records in by_construct.values() for e in records),
+        data=to_frame(e for records in shares.values() for e in records),
     )
 
 
-def _draw(construct: str, records: list[Estimate], key: str) -> Drawing:
+def _draw(heading: tuple[str, str], records: list[Estimate], key: str) -> Drawing:
     ordered = sorted(records, key=lambda e: RUN_COMPONENTS.index(str(e.params["component"])))
     names = [str(e.params["component"]) for e in ordered]
     shares = "; ".join(f"{name} {percent(e.value)}" for name, e in zip(names, ordered, strict=True))
     low, high = reach_of(ordered, 0.02)
     return forest(
         key,
-        f"Variance of judge scores on {construct} by source",
+        f"Variance of judge scores on {heading[0]} by source",
         f"{listed(ordered[0].scorers, most=12)}: {shares}",
-        (construct,),
+        tuple(filter(None, heading)),
         [name.replace(":", " × ") for name in names],
         [variance_mark(row, e) for row, e in enumerate(ordered)],
         ForestStyle("share of the variance", reach=(low, max(high, 1.02)), form=percent),

@@ -52,15 +52,16 @@ def test_the_report_says_what_moves_scores_and_of_whom_a_jury_consists(folder: P
     def of(statistic: str) -> list[dict[str, Any]]:
         return [e for e in written["estimates"] if e["statistic"] == statistic]
 
-    by = {e["params"]["differ"]: e for e in of("variance_between_runs")}
-    assert set(by) == {
-        "nothing (repeats)", "passage order", "prompts", "prompts + passage order",
-    }  # fmt: skip
-    assert by["nothing (repeats)"]["value"] == 0
+    repeated = of("variance_between_runs")
+    assert {e["params"]["differ"] for e in repeated} == {"nothing (repeats)"}
+    assert {e["value"] for e in repeated} == {0}
+    by = {e["params"]["differ"]: e for e in of("variance_between_judges")}
+    assert set(by) == {"passage order", "prompts", "prompts + passage order"}
     assert by["prompts"]["value"] > 0
     # The jury is a judge everywhere, but no run of its own.
     assert "jury" in {e["scorers"][0] for e in of("mean")}
-    stable = ("run_agreement", "run_variance_share", "variance_between_runs", "flip_rate")
+    stable = ("run_variance_share", "variance_between_runs", "flip_rate", "judge_agreement")
+    assert not of("run_agreement")
     assert not [e for name in stable for e in of(name) if "jury" in e["scorers"]]
     page = (folder / "report" / "report.html").read_text("utf-8")
     assert "Judge stability" in page

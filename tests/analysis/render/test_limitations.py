@@ -36,7 +36,7 @@ def test_repeats_change_what_is_said_of_the_judge() -> None:
     frame = simulated()
     again = frame[frame["scorer"] == "judge"].assign(repeat=1)
     text = said(pd.concat([frame.assign(repeat=0), again]))
-    assert "the figures here use the first score only" in text
+    assert "each uses the first scores of one run" in text
 
 
 def test_unrated_queries_unequal_samples_and_gaps_are_named() -> None:

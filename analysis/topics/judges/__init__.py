@@ -1,0 +1,1 @@
+"""How do several judges compare with people and with each other?"""

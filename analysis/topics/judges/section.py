@@ -1,0 +1,216 @@
+"""Section of the report: several judges, each against people and against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from analysis.core.analysis import Analysis
+from analysis.core.estimates import Estimate, to_frame
+from analysis.render.drawing import Drawing, Figure
+from analysis.render.formatting import correlation, counted, listed
+from analysis.render.heat_map import described, heat_map
+from analysis.render.section import Section
+from analysis.render.table import Table, TableBuilder
+from analysis.render.verdict_notes import headline_bias
+from analysis.statistics.stability.run_factors import never_alone
+from analysis.topics.judges import estimates
+from analysis.topics.stability.section import by_difference
+
+#: Pairs in the table, and judges in a drawing; the CSV has all.
+ROWS_SHOWN, JUDGES_DRAWN = 30, 12
+
+
+def reading(analysis: Analysis) -> Iterator[str]:
+    """How far apart the judges are, from people and from each other."""
+    for data, judges in estimates.judges_on(analysis.context):
+        measure = "kappa" if analysis.context.nominal([data.construct]) else "pearson"
+        pairs = [
+            e.value
+            for e in analysis.estimates.select(
+                "judge_agreement", construct=data.construct, measure=measure
+            )
+            if e.defined
+        ]
+        if pairs:
+            figure = "a kappa" if measure == "kappa" else "a correlation within queries"
+            spread = f" ({correlation(min(pairs))} to {correlation(max(pairs))})"
+            yield (
+                f"{data.construct}: two of {counted(len(judges), 'judge')} agree with each other "
+                f"by {figure} of {correlation(float(np.mean(pairs)))}"
+                f"{' on average' + spread if len(pairs) > 1 else ''}."
+            )
+    yield from _confounded(analysis)
+
+
+def _confounded(analysis: Analysis) -> Iterator[str]:
+    variances = analysis.estimates.select("variance_between_judges")
+    by_construct: dict[str, set[tuple[str, ...]]] = {}
+    for e in variances:
+        apart = tuple(str(e.params["differ"]).split(" + "))
+        by_construct.setdefault(e.constructs[0], set()).add(apart)
+    stated = set()
+    for sets in by_construct.values():
+        found_with = never_alone(sorted(sets))
+        for name, others in found_with.items():
+            both = [other for other in others if name in found_with.get(other, ())]
+            group = tuple(sorted((name, *both)))
+            required = tuple(other for other in others if other not in both)
+            if (group, required) not in stated:
+                stated.add((group, required))
+                yield _never_alone(group, required)
+
+
+def _never_alone(group: tuple[str, ...], required: tuple[str, ...]) -> str:
+    """What differs only together, and only where others do that may differ without it."""
+    where = f"only where {listed(required)} {'does' if len(required) == 1 else 'do'}"
+    if len(group) > 1:
+        only = f", and {where}" if required else ""
+        return (
+            f"Between judges {listed(group)} differ only together{only}: their "
+            "effects are confounded."
+        )
+    if required:
+        return f"Between judges {group[0]} differs {where}: its effect is confounded."
+    return f"No two judges differ in {group[0]} alone: its effect is confounded."
+
+
+def beside_each_other(analysis: Analysis) -> Iterator[Table]:
+    """Each judge's agreement with people, a row each."""
+    built, first, headings = TableBuilder(), analysis.estimates.first, analysis.headings
+    for data, judges in estimates.judges_on(analysis.context):
+        if data.reference_missing:
+            continue
+        scale = analysis.context.human_scale(data.construct)
+        juries = [name for name in data.judges if name in analysis.options.derived_from]
+        for judge in (*judges, *juries):
+            where = {"construct": data.construct, "scorer": judge}
+            within = where | {"scope": "within_query"}
+            pooled = where | {"scope": "pooled"}
+            quadratic = first("cohen_kappa", weights="quadratic", **where)
+            replaced = [
+                e
+                for e in analysis.estimates.select("alt_test_winning_rate", **where)
+                if e.params["alignment"] in {"rmse", "equality"}
+            ]
+            used = first("pearson", **pooled) or first("equal_categories", **where)
+            built.add(
+                data.construct,
+                judge,
+                built.r(first("pearson", **within)),
+                built.r(first("kendall_tau_b", **within)),
+                built.r(first("human_ceiling_difference", measure="pearson", **within)),
+                built.r(first("pearson", **pooled)),
+                built.points(headline_bias(analysis, data.construct, judge), scale),
+                built.points(first("mae", **pooled), scale),
+                built.number(first("equal_categories", **where), ".0%"),
+                built.r(quadratic or first("cohen_kappa", weights="none", **where)),
+                built.r(first("kappa_difference", **where)),
+                built.number(replaced[0], ".0%") if replaced else "",
+                f"{used.n_responses if used else 0:,}",
+            )
+    yield built.table(
+        "judges",
+        "Judges beside each other",
+        f"Each judge against {analysis.reference_words}: Pearson's r and tau-b within a query, r "
+        "minus that of a rater; r over all responses, bias and mean absolute difference in points; "
+        "Cohen's kappa with a rater (quadratic weights; on nominal scales without weights, beside "
+        "the share of equal categories and the kappa minus that of a rater); share of raters that "
+        "the judge may replace. Overlapping intervals of two judges do not show that they agree "
+        "equally well, since both are compared with the same ratings.",
+        ("Construct", "Scorer", f"{headings['pearson']} within a query",
+         f"{headings['kendall_tau_b']} within a query",
+         f"{headings['human_ceiling_difference']} from a rater", f"{headings['pearson']} pooled",
+         headings["bias"], headings["mae"], headings["equal_categories"], headings["cohen_kappa"],
+         f"{headings['cohen_kappa']} minus a rater's", headings["alt_test_winning_rate"],
+         "Responses"),
+        heads=2,
+    )  # fmt: skip
+
+
+def with_each_other(analysis: Analysis) -> Iterator[Table]:
+    """Each two judges against each other."""
+    built, headings = TableBuilder(), analysis.headings
+    by_pair: dict[tuple[tuple[str, ...], tuple[str, ...]], dict[str, Estimate]] = {}
+    for e in analysis.estimates.select("judge_agreement"):
+        by_pair.setdefault((e.constructs, e.scorers), {})[str(e.params["measure"])] = e
+    for ((construct,), pair), measures in list(by_pair.items())[:ROWS_SHOWN]:
+        scale = analysis.scores.scale(construct, pair[0])
+        built.add(
+            construct,
+            *pair,
+            built.r(measures.get("pearson")),
+            built.number(measures.get("share_equal"), ".0%"),
+            built.r(measures.get("kappa")),
+            built.points(measures.get("mean_absolute_difference"), scale),
+            built.r(measures.get("ccc")),
+            f"{next(iter(measures.values())).n_responses:,}",
+        )
+    more = f" The first {ROWS_SHOWN} of {len(by_pair)} pairs." if len(by_pair) > ROWS_SHOWN else ""
+    yield built.table(
+        "judge-agreement",
+        "Two judges on the same responses",
+        f"{headings['judge_agreement']}: correlation within queries; share of equal scores, on "
+        "nominal scales with Cohen's kappa; mean distance in points, and concordance (equal "
+        f"values, not only equal order), for two judges on one scale.{more}",
+        ("Construct", "Scorer", "Other scorer", f"{headings['pearson']} within a query",
+         headings["raw_agreement"], headings["cohen_kappa"], headings["mean_absolute_difference"],
+         headings["ccc"], "Responses"),
+        heads=3,
+    )  # fmt: skip
+
+
+def what_differs(analysis: Analysis) -> Iterator[Table]:
+    """How far scores move with what differs between two judges."""
+    yield by_difference(
+        analysis,
+        "variance_between_judges",
+        "between-judges",
+        "What moves scores between judges",
+        "Pairs of judges by what differs between the two, which is all that differs, for judges "
+        "whose model, prompts and settings are known. Attributes that differ together are "
+        "confounded.",
+    )
+
+
+def agreement_matrix(analysis: Analysis) -> Iterator[Figure]:
+    """Correlations between judges, a matrix for each construct."""
+    drawings, used = [], []
+    for number, (data, judges) in enumerate(estimates.judges_on(analysis.context)):
+        measure = "kappa" if analysis.context.nominal([data.construct]) else "pearson"
+        pairs = analysis.estimates.select(
+            "judge_agreement", construct=data.construct, measure=measure
+        )
+        if 2 < len(judges) <= JUDGES_DRAWN:
+            used += pairs
+            drawings.append(_matrix(f"judges-{number}", data.construct, judges, pairs))
+    if drawings:
+        yield Figure(
+            key="judges",
+            title="How far do the judges agree with each other?",
+            caption="Correlation within queries of each two judges; on nominal scales kappa.",
+            drawings=tuple(drawings),
+            data=to_frame(used),
+        )
+
+
+def _matrix(key: str, construct: str, judges: list[str], pairs: list[Estimate]) -> Drawing:
+    values = np.full((len(judges), len(judges)), np.nan)
+    for e in pairs:
+        i, j = (judges.index(name) for name in e.scorers)
+        values[i, j] = values[j, i] = e.value
+    names = [(e.scorers[0], e.scorers[1]) for e in pairs]
+    description = described(names, [e.value for e in pairs])
+    return heat_map(key, (construct,), judges, judges, values, description, diagonal=True)
+
+
+SECTION = Section(
+    key="judges",
+    title="Several judges",
+    statistics=estimates.STATISTICS,
+    figures=(agreement_matrix,),
+    tables=(beside_each_other, with_each_other, what_differs),
+    reading=reading,
+    on_categories=(reading, agreement_matrix, beside_each_other, with_each_other),
+)
