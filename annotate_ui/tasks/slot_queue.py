@@ -51,7 +51,7 @@ def free_query(connection: Connection, study: Study, rater_id: int) -> Row[Any] 
 
     In the order of rounds and slots it is the first query with a free slot for constructs of a
     response which this rater was never given, in a language of theirs. Queries of which the rater
-    was shown no later stage go before others; who has as many queries as they may have gets
+    was shown no later stage come first; a rater with as many queries as they may have gets
     further responses to those only. Adjudicators get no slots, since they see the values of others.
     """
     a = table(Assignment)

@@ -75,7 +75,7 @@ class HttpRater:
     given_up: list[str] = field(default_factory=list)
     """Keys of saves that were sent and never answered."""
     refused: int = 0
-    """Answers that said to slow down."""
+    """Answers that asked to slow down."""
     done: bool = False
     _was_away: bool = False
     """Since the last save the server could not be reached."""
@@ -86,8 +86,8 @@ class HttpRater:
         Late saves keep to the times that were set, so that a slow server meets as many as a quick
         one.
         """
-        # Cookies of an address that is a number are kept only by a jar that is told to.
-        # The address here stands for one with TLS where a proxy's headers say so.
+        # Cookies of an address that is a number are kept only by a jar with this option.
+        # A proxy's headers make this address one with TLS.
         jar = aiohttp.CookieJar(unsafe=True, treat_as_secure_origin=URL(self.address))
         limits = aiohttp.ClientTimeout(total=20)
         async with aiohttp.ClientSession(
@@ -101,7 +101,7 @@ class HttpRater:
                 page = await self._save_next(http, page)
                 due += every
                 if self._was_away:
-                    # What nobody could enter is not made up for; a slow answer is no such excuse.
+                    # Values that could not be entered are not made up for.
                     due += every * max(0, ceil((time.monotonic() - due) / every))
                 await _until(due)
             self.done = page is None

@@ -1,4 +1,4 @@
-"""The texts of the example study: complete, joined by their ids, and as its README says."""
+"""The texts of the example study: complete, joined by their ids, and as its README describes."""
 
 import csv
 import json
@@ -108,7 +108,7 @@ def test_quality_covers_each_response_on_the_scale(answers: list[dict[str, Any]]
     assert all(0 <= int(value) <= 100 for row in rows for value in row.values())
 
 
-def test_the_study_says_that_it_is_simulated() -> None:
+def test_the_study_states_that_it_is_simulated() -> None:
     study = tomllib.loads((EXAMPLE / "study.toml").read_text(encoding="utf-8"))
     assert study == {
         "name": "Example: simulated raters and a simulated judge",

@@ -47,7 +47,7 @@ class Turn:
 
 
 def turn(study: Study, public_id: str) -> Turn:
-    """Return what stands behind a page's address."""
+    """Return what a page's address refers to."""
     a, r, e = table(Assignment), table(Response), table(ExpectedValue)
     with study.read() as connection:
         row = connection.execute(
@@ -62,7 +62,7 @@ def turn(study: Study, public_id: str) -> Turn:
 
 
 class Judging:
-    """What a rater says: as one of the example's simulated raters, careful or not at checks."""
+    """The values of a rater: a simulated rater of the example, careful or not at checks."""
 
     def __init__(self, study: Study, number: int, *, careless: bool = False) -> None:
         self.study = study
@@ -111,7 +111,7 @@ def by_keyboard(page: Page, values: dict[str, float]) -> None:
 
 
 def by_slider(page: Page, values: dict[str, float]) -> None:
-    """Click each slider where the value stands, then the button."""
+    """Click each slider at the value, then the button."""
     for key, value in values.items():
         _open(page, key)
         slider = page.locator(f"#slider-{key}")
@@ -183,7 +183,7 @@ class Player:
             self.page.locator("#go-on").click()
 
     def attempts_training(self, value: float | None = None) -> list[str]:
-        """Rate an attempt and read its feedback; return what each page of it says."""
+        """Rate an attempt and read its feedback; return the text of each page."""
         texts = list[str]()
         while len(texts) < 2:
             while STEP.search(self.page.url):
@@ -210,7 +210,7 @@ class Player:
         return steps
 
     def purpose(self) -> str:
-        """Return what the step is for, which no page of the main work tells."""
+        """Return what the step is for, which no page of the main work shows."""
         return turn(self.judging.study, self.here()[0]).purpose
 
 
@@ -265,7 +265,7 @@ def another_size(page: Page, size: ViewportSize, scheme: Any) -> Iterator[None]:
 
 
 def photograph(page: Page, name: str) -> None:
-    """Keep pictures for whoever asks, wide, on a phone and dark: CCRS_TEST_PICTURES is a folder."""
+    """Keep pictures, wide, on a phone and dark, if CCRS_TEST_PICTURES names a folder."""
     folder = os.environ.get("CCRS_TEST_PICTURES")
     if not folder:
         return

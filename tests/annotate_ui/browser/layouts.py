@@ -1,4 +1,4 @@
-"""Campaigns of other forms: responses beside each other, scales of several kinds."""
+"""Campaigns of other forms: responses side by side, scales of several kinds."""
 
 from sqlalchemy import update
 

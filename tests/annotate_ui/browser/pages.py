@@ -93,7 +93,7 @@ def field(page: Page, key: str) -> Locator:
 
 
 def state(page: Page, key: str) -> Locator:
-    """Return the words that say how a construct stands."""
+    """Return the text of a construct's state."""
     return page.locator(f"#construct-{key} .state")
 
 
@@ -166,12 +166,12 @@ def kill_tabs(page: Page) -> None:
 
 
 def saved(page: Page, key: str) -> None:
-    """Wait until a construct is said to be saved, as it must be within a second."""
+    """Wait until a construct is shown as saved."""
     expect(state(page, key)).to_have_text("saved", timeout=5_000)
 
 
 def wait_all_saved(page: Page) -> None:
-    """Wait until the page says that nothing is under way, of any construct and in all."""
-    # The line above all constructs says so only once it takes a moment.
+    """Wait until the page shows that nothing is under way, for each construct and in all."""
+    # The line above all constructs changes only where saving takes a moment.
     expect(page.locator('[data-state="saving"]')).to_have_count(0, timeout=60_000)
     expect(page.locator("#saved")).to_contain_text("All saved", timeout=60_000)

@@ -111,7 +111,7 @@ class Wire:
             while part := source.recv(_CHUNK):
                 if kept is self._received and self._deaf.is_set():
                     break
-                # Kept before it is passed on: whoever acts on it finds it here.
+                # Kept before it is passed on, so that it is here when the other side acts.
                 with self._lock:
                     kept += part
                 target.sendall(part)

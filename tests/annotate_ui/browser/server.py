@@ -39,7 +39,7 @@ class Server:
                 env=self._environment,
             )
         assert self._process.stdout is not None
-        # Its first line is said once it listens.
+        # Its first line is printed once it listens.
         if not self._process.stdout.readline():
             raise AssertionError(f"the server did not start: {self.complaints}")
 

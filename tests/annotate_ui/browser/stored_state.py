@@ -1,4 +1,4 @@
-"""What the database holds, for comparison with what the page says."""
+"""The content of the database, for comparison with the page."""
 
 from typing import Any, NamedTuple
 

@@ -19,7 +19,7 @@ WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
-def test_no_page_has_a_grave_fault(
+def test_no_page_has_a_serious_violation(
     study: Study, serve: Serve, arrive: Arrive, size: dict[str, int], scheme: str
 ) -> None:
     served = serve(study, "anna", filled=partial(fill, queries=1, systems=2))
@@ -120,7 +120,7 @@ def conflict(anna: Rater, page: Page) -> None:
 
 
 def _photograph(page: Page, name: str) -> None:
-    """Keep a picture for whoever asks: CCRS_TEST_PICTURES names a folder."""
+    """Keep a picture if CCRS_TEST_PICTURES names a folder."""
     folder = os.environ.get("CCRS_TEST_PICTURES")
     if folder:
         page.screenshot(path=Path(folder) / f"{name}.png")

@@ -80,15 +80,18 @@ def test_saving_is_announced_politely_and_a_conflict_assertively(newcomer: Newco
     page = second_stage(anna)
     status = page.get_by_role("status")
     expect(status).to_have_attribute("aria-live", "polite")
-    announced = "() => (window.said = [], new MutationObserver(() => window.said.push(" + (
-        "document.getElementById('saved').textContent)).observe(document.getElementById('saved'),"
-        " { childList: true, subtree: true, characterData: true }))"
+    announced = (
+        "() => (window.announced = [], new MutationObserver(() => window.announced.push("
+        + (
+            "document.getElementById('saved').textContent)).observe(document.getElementById('saved'),"
+            " { childList: true, subtree: true, characterData: true }))"
+        )
     )
     page.evaluate(announced)
     field(page, "CC").fill("30")
     page.keyboard.press("Enter")
     saved(page, "CC")
-    announced = page.evaluate("window.said")
+    announced = page.evaluate("window.announced")
     assert announced, "the region was there before its words changed"
     assert "All saved" in announced[-1]
     assert "Contextual Coherence" in announced[-1]
@@ -108,7 +111,7 @@ def test_saving_is_announced_politely_and_a_conflict_assertively(newcomer: Newco
 def test_what_is_read_out(newcomer: Newcomer) -> None:
     page = newcomer().begin()
     assert "Question Relevance" in accessible(page, "slider")["name"]
-    # Chromium's protocol leaves out aria-valuetext, which stands in for the number (WAI-ARIA 1.2).
+    # Chromium's protocol leaves out aria-valuetext, which replaces the number (WAI-ARIA 1.2).
     slider = page.locator("#slider-QR")
     expect(slider).to_have_attribute("aria-valuetext", "not set")
     (value,) = [

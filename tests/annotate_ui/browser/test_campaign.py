@@ -233,7 +233,7 @@ def ben_rates_with_the_mouse(ben: Player, served: Served) -> None:
 
 
 def the_owner_pauses(owner: Owner, anna: Player) -> None:
-    """Pause the campaign: anna may save what is open and is told why no more comes; resume."""
+    """Pause the campaign: anna may save what is open and sees why no more pages open; resume."""
     page = owner.page
     expect(page.get_by_role("heading", name="Action needed")).to_be_visible()
     photograph(page, "owner-overview")
@@ -283,7 +283,7 @@ def cara_goes_on_elsewhere(cara: Player, link: str, arrive: Arrive, served: Serv
 
 
 def works_until_a_break(player: Player) -> None:
-    """Rate in a hurry until the session has lasted long enough, and be told so."""
+    """Rate in a hurry until the session is over, and see the message."""
     page, code = player.page, player.rater.code
     page.goto(f"{player.rater.served.address}/rate")
     assert player.judging.hurry(code) == "break"
@@ -322,7 +322,7 @@ def enough_is_rated(owner: Owner) -> None:
 
 
 def a_missed_check_is_shown(owner: Owner) -> None:
-    """See that ben rated damaged copies above their originals, and that nobody is excluded."""
+    """See that ben rated damaged copies above their originals, and that no rater is excluded."""
     page = owner.opens("Overview")
     expect(page.locator(".items")).to_contain_text("ben")
     photograph(page, "owner-action-items")
@@ -334,7 +334,7 @@ def a_missed_check_is_shown(owner: Owner) -> None:
 
 
 def the_owner_has_it_adjudicated(owner: Owner) -> None:
-    """Give what anna and ben differ on most, and a random sample, to somebody who saw neither."""
+    """Give what anna and ben differ on most, and a random sample, to a rater who saw neither."""
     page = owner.opens("Adjudication")
     page.get_by_label("Adjudicator").fill("rater-1")
     page.get_by_label("Responses with the widest range").fill("2")
@@ -347,7 +347,7 @@ def the_owner_has_it_adjudicated(owner: Owner) -> None:
 
 
 def cara_adjudicates(cara: Player) -> None:
-    """Rate blind, then see what others said, and add an informed value beside the blind one."""
+    """Rate blind, then see the others' values, and add an informed value to the blind one."""
     page = cara.page
     page.goto(f"{cara.rater.served.address}/rate")
     cara.starts()
@@ -425,7 +425,7 @@ def the_owner_exports(owner: Owner, study: Study, folder: Path) -> None:
 
 
 def the_report_holds_every_value(study: Study, folder: Path) -> None:
-    """Find each rater's mean of exactly what they said first, and that somebody had looked."""
+    """Find each rater's mean of exactly their first values, and that the owner had looked."""
     out = folder / "report"
     ccrs("report", str(study.folder), "--out", str(out), "--no-verify")
     reported = {
@@ -442,7 +442,7 @@ def the_report_holds_every_value(study: Study, folder: Path) -> None:
 
 
 def what_counts(study: Study) -> pd.DataFrame:
-    """Return what raters said of responses the first time, from the database itself."""
+    """Return the raters' first values from the database itself."""
     newest = {}
     for row in ratings(study):
         if not row.after_reveal:

@@ -114,7 +114,7 @@ def test_another_tab_is_not_overwritten_silently(
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
-def test_the_page_has_no_grave_fault(
+def test_the_page_has_no_serious_violation(
     study: Study, serve: Serve, arrive: Arrive, size: dict[str, int], scheme: str
 ) -> None:
     touch = {"has_touch": True, "is_mobile": True} if size is PHONE else {}

@@ -130,7 +130,7 @@ def too_wide(page: Page) -> str:
 
 
 def photograph(page: Page, name: str) -> None:
-    """Keep a picture for whoever asks: CCRS_TEST_PICTURES names a folder."""
+    """Keep a picture if CCRS_TEST_PICTURES names a folder."""
     folder = os.environ.get("CCRS_TEST_PICTURES")
     if folder:
         page.screenshot(path=Path(folder) / f"{name}.png", full_page=True)

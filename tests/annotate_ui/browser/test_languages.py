@@ -75,13 +75,13 @@ def test_from_right_to_left(
     study: Study, serve: Serve, arrive: Arrive, size: dict[str, int], layout: str
 ) -> None:
     name = pseudo_arabic(study.folder)
-    beside = layout == "side by side"
+    together = layout == "side by side"
     served = serve(
         study,
         "anna",
         rating=f'interface_language = "ar"\ncatalogue = "{name}"',
         filled=fill_three,
-        arranged=side_by_side if beside else None,
+        arranged=side_by_side if together else None,
     )
     anna = arrive(served, "anna", viewport=size)
     page = come_in(anna)
@@ -103,8 +103,8 @@ def test_from_right_to_left(
     # The study's own texts keep their direction, whatever the pages' is.
     question = page.locator("#field-question .text")
     assert question.evaluate("(one) => getComputedStyle(one).direction") == "ltr"
-    for value in (10, 20, 30)[: 3 if beside else 1]:
-        last = value == 30 or not beside
+    for value in (10, 20, 30)[: 3 if together else 1]:
+        last = value == 30 or not together
         page.locator(".construct.active .value").focus()
         if not last:
             enter(page, value)

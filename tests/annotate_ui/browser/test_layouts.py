@@ -1,4 +1,4 @@
-"""Responses beside each other, and scales other than a number from 0 to 100."""
+"""Responses side by side, and scales other than a number from 0 to 100."""
 
 import os
 from functools import partial
@@ -33,7 +33,7 @@ _ROOM = f"{_ROW}.scrollWidth - {_ROW}.clientWidth"
 
 
 def photograph(page: Page, name: str) -> None:
-    """Keep a picture for whoever asks: CCRS_TEST_PICTURES names a folder."""
+    """Keep a picture if CCRS_TEST_PICTURES names a folder."""
     folder = os.environ.get("CCRS_TEST_PICTURES")
     if folder:
         width = page.viewport_size["width"] if page.viewport_size else 0
@@ -45,19 +45,19 @@ def revisions(rater: Rater, construct: str) -> list[tuple[int, float | None]]:
 
 
 @SIZES
-def test_responses_beside_each_other_are_rated_line_by_line(
+def test_side_by_side_responses_are_rated_line_by_line(
     study: Study, serve: Serve, arrive: Arrive, size: dict[str, int]
 ) -> None:
     served = serve(study, "anna", filled=fill_three, arranged=side_by_side)
     anna = arrive(served, "anna", viewport=size)
     page = anna.begin()
-    photograph(page, "beside-1")
+    photograph(page, "side-by-side-1")
     assert page.locator(".column").count() == 3
     for system in range(3):
         assert response(0, system) in page.locator(".columns").inner_text()
     assert page.evaluate(_WIDER) <= 0
     fits = page.evaluate(_ROOM) <= 0
-    assert fits == (size is WIDE), "three have room beside the panel"
+    assert fits == (size is WIDE), "three have room next to the panel"
     assert grave_violations(page) == ""
     for letter, value in (("A", 10), ("B", 20)):
         expect(page.locator(".column.current h2")).to_have_text(f"Response {letter}")
@@ -65,7 +65,7 @@ def test_responses_beside_each_other_are_rated_line_by_line(
         enter(page, value)
         saved(page, f"QR-{letter}")
     expect(page.locator("#construct-QR-A .entered")).to_have_text("10")
-    photograph(page, "beside-2")
+    photograph(page, "side-by-side-2")
     with moving_on(page):
         page.locator("#value-QR-C").focus()
         enter(page, 30)
@@ -73,11 +73,11 @@ def test_responses_beside_each_other_are_rated_line_by_line(
     assert len({row.response for row in anna.ratings("QR")}) == 3, (
         "each is a rating of its own response"
     )
-    photograph(page, "beside-passages")
+    photograph(page, "side-by-side-passages")
     expect(page.locator("[data-new]").first).to_be_focused()
     page.get_by_role("button", name="Open all passages").click()
     assert grave_violations(page) == ""
-    photograph(page, "beside-passages-open")
+    photograph(page, "side-by-side-passages-open")
     page.locator("#construct-CC-B .open").click()
     page.get_by_role("button", name="Skip response B").click()
     page.locator("#skip-reason").fill("broken off")
@@ -95,13 +95,13 @@ def test_responses_beside_each_other_are_rated_line_by_line(
 
 
 @SIZES
-def test_a_row_that_has_no_room_is_cut_and_scrolls_by_key(
+def test_a_row_that_is_too_wide_is_cut_and_scrolls_by_key(
     study: Study, serve: Serve, arrive: Arrive, size: dict[str, int]
 ) -> None:
     four = partial(fill, queries=1, systems=4)
     served = serve(study, "anna", filled=four, arranged=side_by_side)
     page = arrive(served, "anna", viewport=size).begin()
-    photograph(page, "beside-four")
+    photograph(page, "side-by-side-four")
     row = page.get_by_role("group", name="Responses side by side")
     frame = row.bounding_box()
     assert frame is not None
@@ -109,7 +109,7 @@ def test_a_row_that_has_no_room_is_cut_and_scrolls_by_key(
     boxes = [column.bounding_box() for column in page.locator(".column").all()]
     assert any(
         box["x"] + 40 < edge < box["x"] + box["width"] - 40 for box in boxes if box is not None
-    ), "what is cut in the middle tells that there is more"
+    ), "a response cut in the middle shows that there is more"
     row.focus()
     page.keyboard.press("ArrowRight")
     # The row glides; a page that allows no eval can only be asked again.
@@ -117,13 +117,13 @@ def test_a_row_that_has_no_room_is_cut_and_scrolls_by_key(
     while not page.evaluate(f"{_ROW}.scrollLeft"):
         assert monotonic() < deadline, "the key does not scroll the row"
     page.evaluate(f"{_ROW}.scrollLeft = 1e6")
-    photograph(page, "beside-four-end")
+    photograph(page, "side-by-side-four-end")
 
 
 @pytest.mark.parametrize(
     "size", [WIDE, PHONE, {"width": 320, "height": 256}], ids=["wide", "phone", "400 percent"]
 )
-def test_beside_each_other_by_keyboard_alone(
+def test_side_by_side_by_keyboard_alone(
     study: Study, serve: Serve, arrive: Arrive, size: dict[str, int]
 ) -> None:
     served = serve(study, "anna", filled=fill_three, arranged=side_by_side)
@@ -135,7 +135,7 @@ def test_beside_each_other_by_keyboard_alone(
             enter(page, value)
     page.locator("#find-words").fill("opening hours")
     expect(page.locator(".passage[open]")).to_have_count(6)
-    photograph(page, "beside-dark")
+    photograph(page, "side-by-side-dark")
     assert grave_violations(page) == ""
     for _ in range(30):
         page.keyboard.press("Tab")
@@ -164,7 +164,7 @@ def test_points_are_chosen_by_click_by_key_and_by_number(
     saved(page, "use")
     expect(page.locator("#value-use")).to_have_value("4")
     assert [(r.value, r.input_kind) for r in anna.ratings("use")] == [(4, "button")]
-    # By keys: what is passed on the way is no revision.
+    # By keys: values passed on the way are not revisions.
     page.locator("#construct-use :checked").focus()
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowLeft")

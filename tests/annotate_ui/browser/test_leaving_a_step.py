@@ -35,7 +35,7 @@ def test_skipping_keeps_the_reason_and_enters_no_draft(newcomer: Newcomer) -> No
     field(page, "QR").fill("40")
     page.keyboard.press("Tab")
     saved(page, "QR")
-    # A value that was entered stands, so there is nothing to skip.
+    # A value that was entered stays, so there is nothing to skip.
     expect(page.locator("#skip")).to_be_hidden()
 
 

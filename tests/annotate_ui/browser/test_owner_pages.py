@@ -100,7 +100,7 @@ def heard(page: Page) -> list[str]:
     ids=["wide-light", "phone-dark"],
     indirect=True,
 )
-def test_no_page_has_a_grave_fault(study: Study, serve: Serve, page: Page) -> None:
+def test_no_page_has_a_serious_violation(study: Study, serve: Serve, page: Page) -> None:
     served = serve(study, filled=campaign)
     errors, faults_of = heard(page), dict[str, str]()
     size = page.viewport_size

@@ -1,4 +1,4 @@
-"""How heavy the rating page is, and how soon it stands."""
+"""The size of the rating page, and the time until it is shown."""
 
 from functools import partial
 from statistics import median

@@ -60,7 +60,7 @@ def test_words_are_found_in_passages(newcomer: Newcomer, size: dict[str, int]) -
     expect(words).to_have_value("")
     expect(page.locator("mark")).to_have_count(0)
     expect(opened).to_have_count(0)
-    # What stood open for the reader is what counts as opened.
+    # Passages that were open for the reader count as opened.
     p = table(OpenedPassage)
     for _ in range(30):
         with anna.served.study.read() as connection:
@@ -127,7 +127,7 @@ def test_the_list_of_keys(newcomer: Newcomer) -> None:
     assert anna.errors == []
 
 
-def test_active_and_wall_time_are_told(newcomer: Newcomer) -> None:
+def test_active_and_wall_time_are_sent(newcomer: Newcomer) -> None:
     anna = newcomer()
     page = anna.begin()
     page.wait_for_timeout(1200)

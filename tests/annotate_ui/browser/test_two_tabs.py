@@ -22,17 +22,17 @@ def revisions(rater: Rater, construct: str = "QR") -> list[tuple[int, float | No
 
 
 def commit(page: Page, key: str, value: int) -> None:
-    """Commit a value that is not the step's last: nobody is carried on."""
+    """Commit a value that is not the step's last, so that the page stays."""
     field(page, key).fill(str(value))
     field(page, key).press("Enter")
 
 
 def alert_of(page: Page) -> str:
-    """Return what a tab says assertively."""
+    """Return the text of a tab's alert."""
     return page.get_by_role("alert").inner_text()
 
 
-def test_a_stale_tab_is_told_and_the_rater_chooses(newcomer: Newcomer) -> None:
+def test_a_stale_tab_is_warned_and_the_rater_chooses(newcomer: Newcomer) -> None:
     ben = newcomer()
     first = ben.begin()
     rate_step(first, 10)
@@ -82,7 +82,7 @@ def test_both_tabs_commit_at_one_moment(newcomer: Newcomer) -> None:
         if conflicts:
             break
         first.wait_for_timeout(200)
-    assert len(conflicts) == 1, "one was first, the other is told"
+    assert len(conflicts) == 1, "one was first, the other is warned"
     assert len(revisions(anna, "CC")) == 1
 
 

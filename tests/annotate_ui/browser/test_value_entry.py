@@ -40,7 +40,7 @@ def test_the_middle_of_the_slider_can_be_clicked(begin: Begin) -> None:
     expect(slider).to_have_class(re.compile("unset"))
     expect(slider).to_have_attribute("aria-valuetext", "not set")
     assert anna.ratings() == [], "untouched, it is no value"
-    slider.click()  # in its middle, where a native slider stands already
+    slider.click()  # in its middle, where a native slider is already
     expect(field(page, "QR")).to_have_value("50")
     saved(page, "QR")
     expect(slider).not_to_have_class(re.compile("unset"))
@@ -227,7 +227,7 @@ def test_signing_out_clears_the_browser_after_a_warning(begin: Begin) -> None:
     page.get_by_role("link", name="Overview").click()
     page.wait_for_url("**/rate")
     stored = "Object.keys(localStorage).filter((name) => name.startsWith('ccrs:'))"
-    # Leaving the field by a click commits what stood in it.
+    # Leaving the field by a click commits its content.
     wait_for_ratings(anna, page, 1)
     page.goto(page.url)
     page.get_by_role("button", name="Go on").click()

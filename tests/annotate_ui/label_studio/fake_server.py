@@ -1,7 +1,7 @@
 """A stand-in for the server, for what the real one can't be brought to: moments, and PostgreSQL.
 
 It keeps projects, tasks and annotations in memory and answers as `annotate_ui.label_studio.client`
-does. What the real server says is tried in `real/`.
+does. The real server is tested in `real/`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

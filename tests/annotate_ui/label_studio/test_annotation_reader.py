@@ -1,4 +1,4 @@
-"""What an annotation says, and everything that it may say wrongly."""
+"""The content of an annotation, and everything that may be wrong in it."""
 
 import json
 from io import BytesIO
@@ -80,14 +80,14 @@ def test_values_are_read_by_name_and_not_by_place() -> None:
     ],
     ids=["above", "below", "between", "text", "null", "bool", "list", "huge", "nan"],
 )
-def test_what_is_no_point_of_the_scale_is_no_answer(value: Any, reason: str) -> None:
+def test_a_value_off_the_scale_is_invalid(value: Any, reason: str) -> None:
     annotation = read(("QR", {"number": value}))
     assert annotation.answers == []
     (invalid,) = annotation.invalid
     assert (invalid.construct_key, invalid.reason) == ("QR", reason)
 
 
-def test_everything_else_that_may_be_wrong() -> None:
+def test_other_invalid_results_have_their_reasons() -> None:
     assert [invalid.reason for invalid in read().invalid] == [MISSING]
     twice = read(("QR", {"number": 1}), ("QR", {"number": 2}))
     assert (twice.answers, [invalid.reason for invalid in twice.invalid]) == (
@@ -106,7 +106,7 @@ def test_everything_else_that_may_be_wrong() -> None:
     assert read(("comment", {"text": ["alone"]})).invalid[-1].reason == COMMENT_ONLY
 
 
-def test_a_skip_says_nothing_of_any_construct() -> None:
+def test_a_skip_has_no_value_for_any_construct() -> None:
     annotation = read(was_cancelled=True)
     assert [(answer.construct_key, answer.value) for answer in annotation.answers] == [("QR", None)]
     assert annotation.invalid == []
@@ -117,7 +117,7 @@ def test_a_skip_says_nothing_of_any_construct() -> None:
     [None, -1, "3", float("inf"), 10**400],
     ids=["none", "negative", "text", "infinite", "huge"],
 )
-def test_a_time_that_is_none_is_not_taken(lead: Any) -> None:
+def test_an_invalid_lead_time_is_not_read(lead: Any) -> None:
     assert read(("QR", {"number": 1}), lead_time=lead).lead_seconds is None
 
 
@@ -154,7 +154,7 @@ def test_an_account_that_is_deleted_over_there_leaves_its_values() -> None:
     assert read(("QR", {"number": 1}), completed_by=None).user is None
 
 
-def test_a_relation_between_results_says_nothing_of_a_control() -> None:
+def test_a_relation_between_results_is_ignored() -> None:
     body = [
         {"from_name": "QR", "value": {"number": 3}},
         {"type": "relation", "from_id": "a", "to_id": "b", "direction": "right"},
@@ -165,7 +165,7 @@ def test_a_relation_between_results_says_nothing_of_a_control() -> None:
 
 
 @pytest.mark.parametrize("value", [None, 5, []], ids=str)
-def test_a_result_without_a_value_is_no_number(value: Any) -> None:
+def test_a_result_without_a_value_is_not_a_number(value: Any) -> None:
     annotation = read(("QR", value))
     assert [invalid.reason for invalid in annotation.invalid] == [NO_NUMBER]
 
@@ -199,7 +199,7 @@ def test_a_task_whose_lists_are_none_is_an_error_with_words(name: str) -> None:
 
 
 @pytest.mark.parametrize("odd", [7, {"x": 1}, [7]])
-def test_an_odd_comment_or_remark_takes_no_value_along(odd: Any) -> None:
+def test_an_invalid_comment_or_remark_leaves_the_value(odd: Any) -> None:
     annotation = read(
         ("comment", {"text": odd}), ("QR_flags", {"choices": odd}), ("QR", {"number": 66.5})
     )
@@ -208,7 +208,7 @@ def test_an_odd_comment_or_remark_takes_no_value_along(odd: Any) -> None:
     assert annotation.comment is not None
 
 
-def test_an_edit_by_another_account_is_told() -> None:
+def test_an_edit_by_another_account_is_reported() -> None:
     assert [read(updated_by=user).edited_by_other for user in (None, 3, 4, {"id": 4})] == [
         False,
         False,

@@ -208,14 +208,14 @@ def test_a_place_that_was_given_up_goes_to_somebody_else(study: Study) -> None:
     annotations.pop(0)
     done = pull(study, server)
     assert (done.new, done.withdrawn, done.rejected) == (1, 1, [])
-    # Who comes back goes on where they were; nobody's value is lost.
+    # A returning rater continues where they were; no value is lost.
     server.annotate(project.number, task, 5, "11:00", QR=71)
     assert pull(study, server).changed == 1
     assert pull(study, server).stored_anything is False
     assert [r.value for r in revisions_of(study, "ls-5", "QR")] == [70.0, None, 71.0]
 
 
-def test_who_comes_back_takes_a_place_that_is_open_again(study: Study) -> None:
+def test_a_returning_rater_takes_a_place_that_is_open_again(study: Study) -> None:
     server: Any = StandIn()
     project = pushed(study, server, constructs=["QR"])
     task = min(project.tasks.values())
@@ -234,7 +234,7 @@ def test_who_comes_back_takes_a_place_that_is_open_again(study: Study) -> None:
     assert counted["scorer"].tolist() == ["ls-5"]
 
 
-def test_who_has_left_gives_nothing_more(study: Study) -> None:
+def test_values_of_a_rater_who_left_are_rejected(study: Study) -> None:
     server: Any = StandIn()
     project = pushed(study, server, constructs=["QR"])
     first, second = sorted(project.tasks.values())
@@ -250,7 +250,7 @@ def test_who_has_left_gives_nothing_more(study: Study) -> None:
     assert study.score_table()["value"].tolist() == [70.0]
 
 
-def test_a_task_that_is_nobodys_is_told(study: Study) -> None:
+def test_an_unknown_task_is_reported(study: Study) -> None:
     server: Any = StandIn()
     project = pushed(study, server, constructs=["QR"])
     (strange,) = server.import_tasks(project.number, [{"data": {"ccrs_id": "0" * 32}}])
@@ -259,7 +259,7 @@ def test_a_task_that_is_nobodys_is_told(study: Study) -> None:
     assert (done.new, [rejected.reason for rejected in done.rejected]) == (0, [UNKNOWN_TASK])
 
 
-def test_of_a_task_that_is_there_twice_the_known_one_stays(study: Study) -> None:
+def test_the_known_one_of_two_equal_tasks_stays(study: Study) -> None:
     server: Any = StandIn()
     project = pushed(study, server, constructs=["QR"])
     tasks = server.tasks[project.number]

@@ -1,4 +1,4 @@
-"""Tokens stay outside; who is erased is not pulled again; a deposit holds nothing of a server."""
+"""Tokens are not stored; erased raters are not pulled again; a deposit names no server."""
 
 import sys
 import zipfile
@@ -22,7 +22,7 @@ SERVER = "https://xserverx.example.org/ls"
 
 @pytest.fixture
 def pulled(study: Study, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Study:
-    """Return a study into which a value of user 5 was pulled that is no rating."""
+    """Return a study with a pulled value of user 5 that cannot be a rating."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     with study.write() as connection:
         rater = Raters(connection, SERVER, "x").rater_of(5)
@@ -43,7 +43,7 @@ def pulled(study: Study, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Stu
 
 
 @pytest.mark.parametrize("sever", [False, True], ids=["removed", "severed"])
-def test_who_is_erased_stays_erased_at_the_next_pull(pulled: Study, sever: bool) -> None:
+def test_an_erased_rater_stays_erased_at_the_next_pull(pulled: Study, sever: bool) -> None:
     erase(pulled, "ls-5", sever=sever)
     with pulled.write() as connection:
         people = Raters(connection, SERVER, "x")
@@ -80,7 +80,7 @@ def test_users_and_raters(study: Study) -> None:
         with pytest.raises(StudyError, match="already another rater"):
             people.assign({5: "ben"})
         assert people.new == {"ls-6": 6}
-        # The same number on another server is somebody else.
+        # The same number on another server is another person.
         assert Raters(connection, "https://other.example.org", "y").rater_of(6) != people.rater_of(
             6
         )
@@ -115,7 +115,7 @@ def test_an_address_has_one_form() -> None:
             address(wrong)
 
 
-def test_without_the_sdk_the_message_says_what_to_install(
+def test_without_the_sdk_the_message_names_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "label_studio_sdk", None)

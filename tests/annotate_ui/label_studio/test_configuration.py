@@ -80,7 +80,7 @@ def test_a_remark_is_shown_as_it_is_and_comes_back_as_it_was_written() -> None:
 
 
 @pytest.mark.parametrize("key", ["comment", "response", "QR_flags", "Ä", "a b", "1"])
-def test_a_key_that_is_no_name_of_a_control_gets_another(key: str) -> None:
+def test_a_key_that_cannot_name_a_control_gets_a_generated_name(key: str) -> None:
     assert control_name(key) != key
     assert control_name(key) == control_name(key)
 
@@ -118,11 +118,11 @@ def test_the_name_of_a_task_depends_on_each_of_its_texts(tmp_path: Path) -> None
     assert len(names) == len(changes)
 
 
-def test_instructions_hold_the_rules_and_the_owners_words_without_what_runs(
+def test_instructions_contain_the_rules_and_the_owners_text_without_scripts(
     study: Study,
 ) -> None:
-    (study.folder / "told.md").write_text("# Read\n<script>x</script> **this**")
-    rating = study.config.rating.model_copy(update={"instructions": "told.md"})
+    (study.folder / "instructions.md").write_text("# Read\n<script>x</script> **this**")
+    rating = study.config.rating.model_copy(update={"instructions": "instructions.md"})
     object.__setattr__(study, "config", study.config.model_copy(update={"rating": rating}))
     text = instructions(study, CCRS[:1], "Stage 1 of <b>mine</b>")
     assert "<strong>this</strong>" in text

@@ -29,7 +29,7 @@ def asking(study: Study, word: str) -> Study:
     return Study.open(study.folder)
 
 
-def test_tasks_that_nobody_touched_ask_what_study_toml_says_by_now(study: Study) -> None:
+def test_unrated_tasks_ask_for_the_constructs_of_the_current_study_toml(study: Study) -> None:
     server: Any = StandIn()
     fill(study, queries=1, systems=3)
     first = asking(study, "wel")

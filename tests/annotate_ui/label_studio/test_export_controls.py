@@ -63,7 +63,7 @@ def test_each_of_two_controls_keeps_its_range(study: Study, tmp_path: Path) -> N
     assert scores == {"AC": 50, "QR": 3}
 
 
-def test_a_control_that_is_said_must_rate(study: Study, tmp_path: Path) -> None:
+def test_a_control_of_the_option_must_rate(study: Study, tmp_path: Path) -> None:
     annotated = annotation(1, 5, QR=80)
     annotated["result"].append(result("quality", "choices", ["4"]))
     path = written(tmp_path, task(1, annotated))
@@ -97,7 +97,7 @@ def test_settings_may_name_controls_of_other_exports(tmp_path: Path) -> None:
     ],
     ids=["equals", "quotes", "colon"],
 )
-def test_a_control_of_any_name_can_be_said(
+def test_a_control_of_any_name_can_be_mapped(
     study: Study, tmp_path: Path, name: str, remedy: str
 ) -> None:
     path = written(tmp_path, task(1, {**annotation(1, 5), "result": [result(name, "number", 7)]}))
@@ -111,7 +111,7 @@ def test_a_control_of_any_name_can_be_said(
     assert values(study) == {"ls-5": 7}
 
 
-def test_a_name_that_is_half_a_character_is_no_traceback(study: Study, tmp_path: Path) -> None:
+def test_a_name_with_a_lone_surrogate_gives_no_traceback(study: Study, tmp_path: Path) -> None:
     annotated = {**annotation(1, 5), "result": [result("\ud800", "number", 7)]}
     with pytest.raises(InputError, match="which construct") as caught:
         import_file(study, written(tmp_path, task(1, annotated)))
@@ -134,7 +134,7 @@ def test_stars_are_five_only_where_the_file_agrees(
     assert values(fluency) == {"ls-5": 2, "ls-6": 5}
 
 
-def test_a_part_of_a_star_is_missing_on_a_range_that_is_said(study: Study, tmp_path: Path) -> None:
+def test_a_fraction_of_a_star_is_missing_on_a_declared_range(study: Study, tmp_path: Path) -> None:
     path = written(tmp_path, task(1, stars(1, 5, 4), stars(2, 6, 2.5)))
     done = import_file(study, path, controls={"stars": "AC"}, ranges={"stars": (1, 5)})
     assert values(study) == {"ls-5": 75}

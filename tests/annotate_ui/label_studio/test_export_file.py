@@ -19,9 +19,7 @@ from study.lifecycle.erase import erase
 from tests.annotate_ui.label_studio.export_builder import annotation, stars, task, written
 
 
-def test_controls_become_constructs_by_name_and_by_what_is_said(
-    study: Study, tmp_path: Path
-) -> None:
+def test_controls_become_constructs_by_name_and_by_option(study: Study, tmp_path: Path) -> None:
     path = written(
         tmp_path,
         task(1, annotation(1, 5, question_relevance=80, quality=60), item_id="a"),
@@ -39,7 +37,7 @@ def test_controls_become_constructs_by_name_and_by_what_is_said(
     assert not again.added
 
 
-def test_a_control_that_nobody_maps_is_asked_for(study: Study, tmp_path: Path) -> None:
+def test_an_unmapped_control_is_asked_for(study: Study, tmp_path: Path) -> None:
     path = written(tmp_path, task(1, annotation(1, 5, quality=60, stars=4)))
     with pytest.raises(InputError, match="which construct does the control 'stars' rate"):
         import_file(study, path, controls={"quality": "AC"})
@@ -49,7 +47,9 @@ def test_a_control_that_nobody_maps_is_asked_for(study: Study, tmp_path: Path) -
     assert study.score_table()["construct"].tolist() == ["AC"]
 
 
-def test_what_is_no_rating_is_missing_with_its_reason(study: Study, tmp_path: Path) -> None:
+def test_a_value_that_is_not_a_rating_is_missing_with_its_reason(
+    study: Study, tmp_path: Path
+) -> None:
     skip = {**annotation(5, 9), "was_cancelled": True, "result": []}
     path = written(
         tmp_path,
@@ -68,7 +68,7 @@ def test_what_is_no_rating_is_missing_with_its_reason(study: Study, tmp_path: Pa
     assert summary.left_out == {"annotations of a task that the same user annotated again later": 1}
 
 
-def test_stars_are_points_only_where_somebody_says_how(study: Study, tmp_path: Path) -> None:
+def test_stars_need_a_declared_range(study: Study, tmp_path: Path) -> None:
     path = written(tmp_path, task(1, stars(1, 5, 4), stars(2, 6, 1), stars(3, 7, 6)))
     with pytest.raises(InputError, match="--scale stars=1:10"):
         import_file(study, path, controls={"stars": "AC"})
@@ -80,7 +80,7 @@ def test_stars_are_points_only_where_somebody_says_how(study: Study, tmp_path: P
     assert scores["missing_reason"].dropna().to_dict() == {"ls-7": "out_of_range"}
 
 
-def test_a_rater_who_is_said_must_be_there(study: Study, tmp_path: Path) -> None:
+def test_a_user_of_the_option_must_have_annotations(study: Study, tmp_path: Path) -> None:
     path = written(tmp_path, task(1, annotation(1, 5, QR=20), annotation(2, 6, QR=30)))
     with pytest.raises(
         InputError, match=r"user 9 has no annotation in this file\. Its users: 5, 6"
@@ -100,16 +100,14 @@ def test_a_rater_who_is_said_must_be_there(study: Study, tmp_path: Path) -> None
     ],
     ids=["rater", "control", "scale", "kind"],
 )
-def test_an_option_says_one_thing_of_a_name(
-    study: Study, tmp_path: Path, options: list[str]
-) -> None:
+def test_an_option_gives_each_name_once(study: Study, tmp_path: Path, options: list[str]) -> None:
     path = written(tmp_path, task(1, annotation(1, 5, QR=2)))
     done = CliRunner().invoke(import_, [str(study.folder), str(path), *options])
     assert f"{options[0]} has two values for" in done.output
     assert done.exit_code == 2
 
 
-def test_a_user_of_a_long_number_is_no_other(study: Study, tmp_path: Path) -> None:
+def test_users_with_long_numbers_are_distinguished(study: Study, tmp_path: Path) -> None:
     path = written(tmp_path, task(1, annotation(1, 10**18, QR=2)))
     mapping = f"{10**18 + 7}=anna"
     done = CliRunner().invoke(import_, [str(study.folder), str(path), "--rater", mapping])
@@ -153,7 +151,7 @@ def test_people_of_two_servers_are_not_one(
     ],
     ids=["result", "user", "nobody", "number", "relation"],
 )
-def test_a_broken_annotation_is_no_traceback(study: Study, tmp_path: Path, broken: Any) -> None:
+def test_a_broken_annotation_gives_no_traceback(study: Study, tmp_path: Path, broken: Any) -> None:
     path = written(tmp_path, task(1, annotation(1, 5, QR=20), {**annotation(2, 6, QR=1), **broken}))
     import_file(study, path)
     assert study.score_table()["value"].dropna().tolist() == [20]
@@ -166,7 +164,7 @@ def test_a_task_without_a_number_is_a_fault(study: Study, tmp_path: Path) -> Non
         import_file(study, path)
 
 
-def test_a_time_of_any_size_is_no_traceback(study: Study, tmp_path: Path) -> None:
+def test_a_time_of_any_size_gives_no_traceback(study: Study, tmp_path: Path) -> None:
     path = tmp_path / "export.json"
     text = json.dumps([task(1, {**annotation(1, 5, QR=20), "lead_time": "LEAD"})])
     path.write_text(text.replace('"LEAD"', f"1{'0' * 400}"))

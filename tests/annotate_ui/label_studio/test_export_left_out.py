@@ -1,4 +1,4 @@
-"""What of an export is no rating is said, and where it stands."""
+"""What an export contains besides ratings is reported with its place."""
 
 import json
 from pathlib import Path
@@ -20,9 +20,7 @@ def warned(done: Any) -> str:
 
 
 @pytest.mark.parametrize("name", ["annotations", "drafts"], ids=["annotations", "drafts"])
-def test_what_should_be_a_list_and_is_none_is_a_fault(
-    study: Study, tmp_path: Path, name: str
-) -> None:
+def test_a_field_that_is_not_a_list_is_a_fault(study: Study, tmp_path: Path, name: str) -> None:
     good = task(1, annotation(1, 5, QR=10))
     path = written(tmp_path, good, {**task(2, annotation(2, 5, QR=10)), name: 7})
     with pytest.raises(InputError, match=f"row 2: task 2: its {name} are 7, which is not a list"):
@@ -46,7 +44,7 @@ def test_a_response_may_be_empty(study: Study, tmp_path: Path) -> None:
     assert study.score_table()["response_id"].tolist() == ["task-1"]
 
 
-def test_a_response_that_the_study_has_not_is_one_fault(study: Study, tmp_path: Path) -> None:
+def test_a_response_unknown_to_the_study_is_one_fault(study: Study, tmp_path: Path) -> None:
     rated = {"id": 1, "data": {"item_id": "r9"}, "annotations": [annotation(1, 5, QR=10)]}
     with pytest.raises(InputError, match=r"1 fault;.*\n.*'r9' is not in the study") as caught:
         import_file(study, written(tmp_path, rated))
@@ -91,7 +89,7 @@ SHORT = {"id": 1, "question": "Q?", "response": "R.", "QR": 50, "annotator": 5, 
     ],
     ids=["json-min", "without-texts", "csv"],
 )
-def test_a_short_form_is_no_file_of_responses(
+def test_a_short_form_is_not_read_as_responses(
     study: Study, tmp_path: Path, name: str, text: str
 ) -> None:
     path = tmp_path / name
@@ -101,7 +99,7 @@ def test_a_short_form_is_no_file_of_responses(
             import_file(study, path, importer=importer)
 
 
-def test_a_short_form_that_names_responses_is_a_table_of_scores_when_it_is_said(
+def test_a_short_form_with_response_ids_is_read_as_scores_on_request(
     study: Study, tmp_path: Path
 ) -> None:
     import_file(study, written(tmp_path, task(1, response_id="a")))
@@ -162,7 +160,7 @@ def test_a_time_is_needed_only_of_somebody_with_several(
         import_file(study, again)
 
 
-def test_the_projects_own_answers_are_no_raters(study: Study, tmp_path: Path) -> None:
+def test_ground_truth_annotations_are_not_counted_as_raters(study: Study, tmp_path: Path) -> None:
     reference = {**annotation(1, 5, QR=5, other=9), "ground_truth": True}
     path = written(tmp_path, task(1, reference, annotation(2, 5, QR=60), annotation(3, 6, QR=50)))
     done = import_file(study, path)

@@ -128,7 +128,7 @@ class History:
         return f"{self.minute // 60:02d}:{self.minute % 60:02d}"
 
     def _everything_is_somewhere(self, done: Pulled) -> None:
-        """Every value over there counts under its rater, or is told with its reason."""
+        """Every value on the server counts under its rater, or is rejected with its reason."""
         e, w, r = table(ExternalRater), table(Rater), table(Response)
         with self.study.read() as connection:
             statement = select(e.c.external_id, w.c.code).join_from(e, w, e.c.rater_id == w.c.id)

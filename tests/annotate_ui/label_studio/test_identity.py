@@ -42,7 +42,7 @@ def test_a_server_set_up_anew_gives_nothing_of_another_study(study: Study, tmp_p
     assert (done.missing_projects, done.stored_anything) == ([project.number], False)
     assert push(study, anew).missing_projects == [project.number]
     assert study.score_table()["value"].tolist() == [70.0, 70.0]
-    # Both studies go on there, beside each other.
+    # Both studies continue on this server, independently.
     assign(study, per_item=2, open_slots=True, channel="label_studio", constructs=["QR"])
     assert push(study, anew).tasks == 2
     mine = projects(study)[1]
@@ -106,7 +106,7 @@ def test_a_project_that_is_only_not_listed_is_not_taken_for_deleted(study: Study
     assert (done.missing_projects, done.tasks) == ([], 0)
 
 
-def test_a_deleted_project_is_told_by_a_push(study: Study) -> None:
+def test_a_push_reports_a_deleted_project(study: Study) -> None:
     server: Any = StandIn()
     project = rated(study, server)
     server.delete_project(project.number)
@@ -137,9 +137,7 @@ def test_other_texts_under_the_same_numbers_are_other_tasks(study: Study, tmp_pa
     restored.close()
 
 
-def test_a_project_that_an_earlier_backup_knows_nothing_of_is_told(
-    study: Study, tmp_path: Path
-) -> None:
+def test_a_project_unknown_to_an_earlier_backup_is_reported(study: Study, tmp_path: Path) -> None:
     server: Any = StandIn()
     fill(study, queries=1, systems=2)
     assign(study, per_item=1, open_slots=True, channel="label_studio", constructs=["QR"])
@@ -153,7 +151,7 @@ def test_a_project_that_an_earlier_backup_knows_nothing_of_is_told(
     restored.close()
 
 
-def test_a_task_whose_name_is_lost_takes_and_gives_nothing(study: Study) -> None:
+def test_a_task_without_its_name_is_left_alone(study: Study) -> None:
     server: Any = StandIn()
     fill(study, queries=1, systems=2)
     assign(study, per_item=1, open_slots=True, channel="label_studio", constructs=["QR"])

@@ -64,7 +64,7 @@ def test_a_pull_from_one_server_takes_nothing_of_another_back(study: Study) -> N
     assert pull(study, first).withdrawn == 1
 
 
-def test_who_is_on_two_servers_counts_where_they_rated_first(study: Study) -> None:
+def test_a_rater_on_two_servers_counts_on_the_first_one_used(study: Study) -> None:
     first: Any = StandIn()
     second = another()
     project = pushed(study, first, constructs=["QR"])
@@ -112,7 +112,7 @@ def test_the_account_of_a_value_given_anew_is_known_by_it(study: Study, twice: s
     assert study.score_table()["value"].tolist() == [70.0]
 
 
-def test_an_annotation_that_can_t_be_read_any_more_is_not_gone(study: Study) -> None:
+def test_an_annotation_that_became_unreadable_is_not_withdrawn(study: Study) -> None:
     server: Any = StandIn()
     project = pushed(study, server, constructs=["QR"])
     first, second = sorted(project.tasks.values())
@@ -127,7 +127,7 @@ def test_an_annotation_that_can_t_be_read_any_more_is_not_gone(study: Study) -> 
     )
 
 
-def test_of_who_is_erased_not_even_what_can_t_be_read_is_kept(
+def test_unreadable_values_of_an_erased_rater_are_not_kept(
     study: Study, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
@@ -147,7 +147,7 @@ def test_of_who_is_erased_not_even_what_can_t_be_read_is_kept(
 
 
 @pytest.mark.parametrize("readable", [True, False])
-def test_of_who_is_erased_nothing_comes_back_when_their_account_is_deleted(
+def test_values_of_an_erased_rater_do_not_return_when_the_account_is_deleted(
     any_study: Study, readable: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ) -> None:
     study = any_study
@@ -167,7 +167,7 @@ def test_of_who_is_erased_nothing_comes_back_when_their_account_is_deleted(
     assert kept == [None]
 
 
-def test_a_narrower_scale_is_none_of_what_was_pushed_before(study: Study) -> None:
+def test_a_narrower_scale_does_not_change_earlier_projects(study: Study) -> None:
     server: Any = StandIn()
     project = pushed(study, server, constructs=["AC"])
     for task in project.tasks.values():
@@ -178,7 +178,7 @@ def test_a_narrower_scale_is_none_of_what_was_pushed_before(study: Study) -> Non
     assert (done.withdrawn, done.rejected, done.unchanged) == (0, [], 2)
 
 
-def test_a_project_with_a_construct_that_is_gone_goes_on(study: Study) -> None:
+def test_a_project_with_a_removed_construct_is_still_pulled(study: Study) -> None:
     server: Any = StandIn()
     project = pushed(study, server, constructs=["AC", "IR"])
     first, second = sorted(project.tasks.values())
@@ -196,7 +196,7 @@ def test_a_project_with_a_construct_that_is_gone_goes_on(study: Study) -> None:
     assert push(edited, server).tasks == 2
 
 
-def test_a_slot_whose_construct_is_gone_asks_for_the_others(study: Study) -> None:
+def test_a_slot_with_a_removed_construct_asks_for_the_others(study: Study) -> None:
     server: Any = StandIn()
     fill(study, queries=1, systems=1)
     open_for(study, 1, "AC", "IR")
@@ -227,7 +227,7 @@ def test_what_was_pushed_is_not_pushed_again_in_other_stages(study: Study, first
     assert len(asked) == len(set(asked))
 
 
-def test_two_accounts_of_one_rater_are_one(study: Study) -> None:
+def test_two_accounts_of_a_rater_are_treated_as_one(study: Study) -> None:
     server: Any = StandIn()
     project = pushed(study, server, per_item=2, constructs=["QR"])
     task = min(project.tasks.values())
@@ -239,7 +239,7 @@ def test_two_accounts_of_one_rater_are_one(study: Study) -> None:
     assert [r.value for r in revisions_of(study, "anna", "QR")] == [20.0]
 
 
-def test_who_is_assigned_a_response_later_is_followed_where_they_rated_it(study: Study) -> None:
+def test_a_response_assigned_later_stays_on_the_channel_where_it_was_rated(study: Study) -> None:
     server: Any = StandIn()
     project = pushed(study, server, constructs=["QR"])
     made = [server.annotate(project.number, t, 5, "10:00", QR=70) for t in project.tasks.values()]
@@ -276,7 +276,7 @@ def test_where_the_first_of_two_channels_is_taken_back_the_other_counts(study: S
     assert counts() == [11.0, "own"]
 
 
-def test_of_a_task_only_what_counts_elsewhere_is_set_aside(study: Study) -> None:
+def test_only_the_values_of_a_task_that_count_elsewhere_are_rejected(study: Study) -> None:
     server: Any = StandIn()
     fill(study, queries=1, systems=1)
     open_for(study, 1, "CC", "ID")

@@ -56,7 +56,7 @@ def test_a_project_that_an_interrupted_push_made_is_known_again(study: Study) ->
     assert len(server.made) == 1
 
 
-def test_who_works_on_while_study_toml_is_edited_keeps_to_its_constructs(study: Study) -> None:
+def test_a_command_under_way_keeps_the_constructs_of_its_start(study: Study) -> None:
     fill(study, queries=1, systems=1)
     assign(study, per_item=1, open_slots=True, channel="label_studio", constructs=["QR"])
     server: Any = StandIn()
@@ -104,7 +104,7 @@ def test_a_task_that_was_deleted_is_sent_again(study: Study) -> None:
     assert (push(study, server).deleted, push(study, server).tasks) == (0, 0)
 
 
-def test_what_nobody_rated_of_a_deleted_project_is_sent_again(any_study: Study) -> None:
+def test_unrated_tasks_of_a_deleted_project_are_sent_again(any_study: Study) -> None:
     study = any_study
     server: Any = StandIn()
     project = rated(study, server)
@@ -118,7 +118,7 @@ def test_what_nobody_rated_of_a_deleted_project_is_sent_again(any_study: Study) 
     assert pull(study, server).stored_anything is False
 
 
-def test_what_was_rated_where_nothing_is_any_more_is_not_asked_twice(study: Study) -> None:
+def test_responses_rated_in_a_deleted_project_are_not_asked_again(study: Study) -> None:
     server: Any = StandIn()
     project = pushed(study, server, 3, constructs=["QR"])
     task = min(project.tasks.values())
@@ -143,7 +143,7 @@ def test_a_server_that_moved_is_the_same(any_study: Study) -> None:
         pull(study, other)
 
 
-def test_who_may_be_a_rater_already_is_asked_about_before_they_become_another(
+def test_a_user_who_may_be_a_known_rater_needs_a_decision(
     study: Study, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
@@ -164,7 +164,7 @@ def test_who_may_be_a_rater_already_is_asked_about_before_they_become_another(
 
     def stop(users: list[int], here: list[str]) -> None:
         met.append((users, here))
-        # While somebody thinks, others save.
+        # While one rater thinks, others save.
         with Study.open(study.folder).write():
             pass
         raise StudyError("stopped")

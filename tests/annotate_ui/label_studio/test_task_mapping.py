@@ -19,7 +19,7 @@ from tests.annotate_ui.label_studio.test_provenance import another, open_for, se
 from tests.annotate_ui.rated_campaign import fill, give
 
 
-def test_a_place_that_is_there_is_not_split_when_others_are_gone(study: Study) -> None:
+def test_an_existing_place_is_not_split_when_others_are_removed(study: Study) -> None:
     server: Any = StandIn()
     fill(study, queries=1, systems=1)
     together = settings(study, "[rating]", 'disclosure = "all"')
@@ -86,7 +86,7 @@ def test_places_from_which_nothing_comes_are_made_again(study: Study, why: str) 
 
 
 @pytest.mark.parametrize("why", ["left", "unreadable"])
-def test_a_place_whose_value_stands_is_not_made_again(study: Study, why: str) -> None:
+def test_a_place_whose_value_still_counts_is_not_created_again(study: Study, why: str) -> None:
     server: Any = StandIn()
     project = pushed(study, server, 2, constructs=["QR"])
     made = [
@@ -145,7 +145,7 @@ def test_more_annotations_than_places_lose_no_more_places_than_there_are(
     assert (done.blocked, done.tasks) == ((0, 0) if rated_here else (2, 2))
 
 
-def test_work_that_was_taken_back_elsewhere_keeps_nobody_out(study: Study) -> None:
+def test_work_released_elsewhere_does_not_block_others(study: Study) -> None:
     server: Any = StandIn()
     project = pushed(study, server, constructs=["QR"])
     give(study, "anna", keys=["QR"])
@@ -171,7 +171,7 @@ def test_lost_places_are_counted_by_users_and_never_beyond_the_overlap(study: St
 
 
 @pytest.mark.parametrize("gone", ["left", "erased"])
-def test_who_is_gone_holds_no_place_for_good(
+def test_a_rater_who_left_does_not_keep_a_place(
     study: Study, gone: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))

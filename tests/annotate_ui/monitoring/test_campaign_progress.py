@@ -95,7 +95,7 @@ def test_a_rating_first_entered_after_the_reveal_is_counted_apart(
     assert "1 value entered after the reveal, kept but not counted." in shown
 
 
-def test_what_needs_a_hand_names_who_and_what_helps(any_study: Study) -> None:
+def test_action_items_name_the_rater_and_the_remedy(any_study: Study) -> None:
     fill(any_study, share=0.5)
     revoke(any_study, "a")
     a = table(Assignment)
@@ -117,7 +117,7 @@ def test_what_needs_a_hand_names_who_and_what_helps(any_study: Study) -> None:
     assert "idle" not in subjects
 
 
-def test_a_rater_who_never_came_is_idle_unless_the_campaign_is_paused(study: Study) -> None:
+def test_a_rater_who_never_started_is_idle_unless_the_campaign_is_paused(study: Study) -> None:
     fill(study, share=0)
     a = table(Assignment)
     with study.write() as connection:
@@ -128,7 +128,7 @@ def test_a_rater_who_never_came_is_idle_unless_the_campaign_is_paused(study: Stu
     assert list(subjects) == ["paused"]
 
 
-def test_who_enrolled_and_never_began_is_told_with_the_way_to_free_the_place(
+def test_an_enrolled_rater_who_never_began_is_reported_with_the_remedy(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(study)
@@ -152,7 +152,7 @@ def test_who_enrolled_and_never_began_is_told_with_the_way_to_free_the_place(
     assert "idle" not in codes(campaign_progress(study))
 
 
-def test_raters_in_groups_that_share_nothing_are_told(study: Study) -> None:
+def test_groups_of_raters_without_common_items_are_reported(study: Study) -> None:
     fill(study)
     a = table(Assignment)
     with study.write() as connection:
@@ -167,7 +167,7 @@ def test_raters_in_groups_that_share_nothing_are_told(study: Study) -> None:
     assert "unconnected" in codes(campaign_progress(study))
 
 
-def test_who_fails_the_training_or_is_stuck_in_it_comes_first(study: Study) -> None:
+def test_raters_who_failed_or_are_stuck_in_training_come_first(study: Study) -> None:
     fill(study)
     some = campaign_progress(study).raters[0]
     failed = Training(attempt=3, attempts=3, passed=False, failed=True, share=0.4)
@@ -189,7 +189,7 @@ def test_who_fails_the_training_or_is_stuck_in_it_comes_first(study: Study) -> N
     assert "1 attempt of 3 (60% of the values in range)" in items[1].text
 
 
-def test_training_without_material_and_a_wide_interval_need_a_hand(study: Study) -> None:
+def test_missing_training_material_and_a_wide_interval_are_action_items(study: Study) -> None:
     fill(study)
     ruled = under(study, half_width=1, constructs=("QR",))
     assert "interval_wide" not in codes(campaign_progress(ruled))
@@ -209,7 +209,7 @@ def test_training_without_material_and_a_wide_interval_need_a_hand(study: Study)
     assert "lacking_checks" not in codes(campaign_progress(ruled))
 
 
-def test_released_work_that_somebody_took_over_is_not_nobodys(study: Study) -> None:
+def test_released_work_that_was_taken_over_is_not_vacant(study: Study) -> None:
     fill(study, share=0.5)
     leave(study, rater_id(study, "c"), "withdrew")
     a, w = table(Assignment), table(Rater)

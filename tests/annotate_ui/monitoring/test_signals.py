@@ -16,7 +16,7 @@ def test_the_longest_run_is_the_longest_group(values: list[int]) -> None:
     assert _longest(array).tolist() == [expected, expected]
 
 
-def test_a_run_across_queries_stands_out_and_one_within_a_query_does_not() -> None:
+def test_a_run_across_queries_is_flagged_and_one_within_a_query_is_not() -> None:
     query = np.repeat(np.arange(30), 4)
     draw = np.random.default_rng(1)
     mixed = draw.integers(0, 6, 120) * 10.0
@@ -30,7 +30,7 @@ def test_a_run_across_queries_stands_out_and_one_within_a_query_does_not() -> No
     assert longest_run(mixed, query).expected <= 4
 
 
-def test_one_value_throughout_is_no_run_that_another_order_lacks() -> None:
+def test_a_constant_value_is_not_an_unusual_run() -> None:
     run = longest_run(np.full(40, 70.0), np.repeat(np.arange(10), 4))
     assert (run.length, run.expected, run.p) == (40, 40.0, 1.0)
 

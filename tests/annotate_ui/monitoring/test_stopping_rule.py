@@ -144,7 +144,7 @@ def test_a_judge_is_compared_where_people_rated_the_response(study: Study) -> No
     assert (error.half_width or 0) > (mean.half_width or 0)
 
 
-def test_what_is_not_declared_or_not_there_is_named(study: Study) -> None:
+def test_undeclared_rules_and_missing_data_are_named(study: Study) -> None:
     filled(study, queries=10)
     undeclared = stopping_state(study)
     assert (undeclared.declared, undeclared.stop) == (False, False)

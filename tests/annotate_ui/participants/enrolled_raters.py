@@ -1,4 +1,4 @@
-"""What tests of taking part do beside the pages: rate without a browser, look at what is stored."""
+"""Helpers for tests of participation: rate without a browser, read what is stored."""
 
 from typing import Any
 

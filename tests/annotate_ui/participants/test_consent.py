@@ -1,4 +1,4 @@
-"""What stands before the work: asked once for each text, and again when the text changes."""
+"""Consent and instructions: asked once for each text, and again when the text changes."""
 
 from pathlib import Path
 
@@ -92,7 +92,7 @@ def test_a_text_that_cannot_be_read_stops_the_start(
     named.close()
 
 
-def test_a_mark_at_the_beginning_is_no_text(study: Study) -> None:
+def test_a_byte_order_mark_is_not_text(study: Study) -> None:
     named = opened(study, consent="x")
     (study.folder / "consent.md").write_bytes(b"\xef\xbb\xbf# Title")
     assert text_of(named, "consent").markdown == "# Title"

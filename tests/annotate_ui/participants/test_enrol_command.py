@@ -35,7 +35,7 @@ def test_the_link_is_printed_with_what_it_is_for(study: Study) -> None:
     assert lines[-1] == f"Next: ccrs serve {study.folder}"
 
 
-def test_without_open_slots_it_says_that_there_is_nothing_to_rate(study: Study) -> None:
+def test_without_open_slots_the_command_warns(study: Study) -> None:
     named = opened(study, 'base_url = "https://rate.example.org"')
     result = run(named, "spring", "--quota", "1")
     assert "spring: 1 person may join; queries without a limit; all languages." in result.output
@@ -45,7 +45,7 @@ def test_without_open_slots_it_says_that_there_is_nothing_to_rate(study: Study) 
     named.close()
 
 
-def test_json_holds_what_the_lines_say(study: Study) -> None:
+def test_json_contains_the_content_of_the_lines(study: Study) -> None:
     made = json.loads(run(study, "spring", "--quota", "3", "--json").output)
     assert made["quota"] == 3
     assert made["link"].startswith("http://127.0.0.1:8350/enrol/")
@@ -80,7 +80,7 @@ def test_the_list_fits_a_terminal(study: Study) -> None:
     ],
     ids=["nothing", "no-quota", "no-name", "none", "both", "bound"],
 )
-def test_what_cannot_be_meant_is_refused(study: Study, words: list[str]) -> None:
+def test_contradictory_options_are_refused(study: Study, words: list[str]) -> None:
     assert run(study, *words).exit_code == 2
 
 

@@ -1,4 +1,4 @@
-"""Many join by one link: never more than are wanted, and nobody twice."""
+"""Many join by one link: never more than the quota, and each only once."""
 
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
@@ -40,7 +40,7 @@ def refused(study: Study, token: str, external_id: str | None = None) -> str:
     return caught.value.reason
 
 
-def test_whoever_enrols_is_a_rater_with_a_link_and_the_links_attributes(any_study: Study) -> None:
+def test_enrolling_creates_a_rater_with_a_link_and_the_links_attributes(any_study: Study) -> None:
     link, url = make_link(any_study, "spring", 2, queries_each=3, languages=["de", "en", "de"])
     assert url.startswith("http://127.0.0.1:8350/enrol/")
     assert len(token_of(url)) == 43, "32 bytes in base64 without padding"
@@ -70,7 +70,7 @@ def test_the_database_holds_the_hash_of_a_links_token(any_study: Study) -> None:
     assert stored == sha256(token.encode()).digest()
 
 
-def test_of_twenty_at_once_as_many_join_as_there_are_places(any_study: Study) -> None:
+def test_of_twenty_simultaneous_requests_as_many_join_as_there_are_places(any_study: Study) -> None:
     token = made(any_study, quota=5)
 
     def come(number: int) -> str:
@@ -106,12 +106,12 @@ def test_an_id_never_joins_again_by_this_link_or_another(any_study: Study) -> No
     joined = enrol(any_study, first, "PID")
     assert refused(any_study, first, "PID") == "joined"
     assert refused(any_study, second, "PID") == "joined"
-    # Not by leaving either: whoever withdrew is not let in by an id.
+    # A rater who withdrew cannot join again with the same id.
     leave(any_study, joined.rater_id, "withdrew")
     assert refused(any_study, first, "PID") == "joined"
 
 
-def test_who_leaves_without_a_finished_response_gives_the_place_back(any_study: Study) -> None:
+def test_leaving_without_a_finished_response_frees_the_place(any_study: Study) -> None:
     fill(any_study, queries=1, systems=1)
     token = made(any_study, quota=2)
     idle, busy = enrol(any_study, token, "idle"), enrol(any_study, token, "busy")
@@ -131,7 +131,7 @@ def test_who_leaves_without_a_finished_response_gives_the_place_back(any_study: 
     assert (state.joined, state.counted) == (3, 3)
 
 
-def test_who_does_not_agree_keeps_nobody_else_out(any_study: Study) -> None:
+def test_a_rater_without_consent_does_not_take_a_place(any_study: Study) -> None:
     token, text = made(any_study, quota=1), RaterText("Taking part", "0" * 64)
     first = enrol(any_study, token, "first").rater_id
     assert refused(any_study, token, "second") == "full"
@@ -144,7 +144,7 @@ def test_who_does_not_agree_keeps_nobody_else_out(any_study: Study) -> None:
     assert (state.joined, state.counted) == (2, 2)
 
 
-def test_a_closed_link_lets_nobody_join_and_a_renewed_one_has_another_address(
+def test_a_closed_link_is_refused_and_a_renewed_one_has_another_address(
     any_study: Study,
 ) -> None:
     token = made(any_study)
@@ -156,7 +156,7 @@ def test_a_closed_link_lets_nobody_join_and_a_renewed_one_has_another_address(
     enrol(any_study, again)
 
 
-def test_a_server_is_sized_for_whoever_may_still_join(any_study: Study) -> None:
+def test_a_server_is_sized_for_all_who_may_still_join(any_study: Study) -> None:
     token = made(any_study, quota=30)
     made(any_study, "closed", quota=500)
     close_link(any_study, "closed")
@@ -170,7 +170,7 @@ def test_a_server_is_sized_for_whoever_may_still_join(any_study: Study) -> None:
 @pytest.mark.parametrize(
     "token", ["", "x", "é" * 43, "\ud800", "a" * 100_000], ids=["empty", "x", "e", "half", "long"]
 )
-def test_a_token_that_is_none_joins_nobody(study: Study, token: str) -> None:
+def test_an_invalid_token_does_not_enrol(study: Study, token: str) -> None:
     made(study)
     assert refused(study, token) == "unknown"
 
@@ -180,7 +180,7 @@ def test_a_token_that_is_none_joins_nobody(study: Study, token: str) -> None:
     ["x" * 201, "a\x00b", "\ud800", "{{%PROLIFIC_PID%}}", "${workerId}", "%PID%"],
     ids=["long", "nul", "half", "braces", "dollar", "percent"],
 )
-def test_an_id_that_is_none_joins_nobody(study: Study, external_id: str) -> None:
+def test_an_invalid_id_does_not_enrol(study: Study, external_id: str) -> None:
     assert refused(study, made(study), external_id) == "bad_id"
 
 
@@ -203,9 +203,7 @@ def test_a_hostile_id_is_kept_as_it_is(any_study: Study) -> None:
     ],
     ids=["taken", "blank", "none", "many", "queries", "language"],
 )
-def test_a_link_that_cannot_be_is_refused(
-    study: Study, wrong: dict[str, object], message: str
-) -> None:
+def test_an_invalid_link_is_refused(study: Study, wrong: dict[str, object], message: str) -> None:
     made(study)
     with pytest.raises(StudyError, match=message):
         made(study, **{"name": "other", **wrong})  # type: ignore[arg-type]

@@ -86,7 +86,7 @@ def test_the_configured_address_begins_every_link(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("wrong", ["", "x", "é" * 43, "\ud800", "a" * 100_000])
-def test_a_token_that_was_never_made_lets_nobody_in(study: Study, wrong: str) -> None:
+def test_an_unknown_token_is_refused(study: Study, wrong: str) -> None:
     invite(study, new=1)
     with study.read() as connection:
         assert rater_of_token(connection, wrong) is None
@@ -159,7 +159,7 @@ def test_new_raters_take_the_next_codes(any_study: Study) -> None:
             invite(any_study, new=wrong)
 
 
-def test_two_at_once_make_one_link_and_no_code_twice(any_study: Study) -> None:
+def test_simultaneous_invitations_create_one_link_and_unique_codes(any_study: Study) -> None:
     fill(any_study)
     assign(any_study, "anna", "ben")
     others = [Study.open(any_study.folder) for _ in range(6)]
@@ -176,7 +176,7 @@ def test_two_at_once_make_one_link_and_no_code_twice(any_study: Study) -> None:
     assert sorted(codes, key=lambda code: int(code[6:])) == [f"rater-{n}" for n in range(1, 13)]
 
 
-def test_the_list_says_whether_a_link_is_live_and_used(any_study: Study) -> None:
+def test_the_list_shows_whether_a_link_is_live_and_used(any_study: Study) -> None:
     fill(any_study)
     assign(any_study, "anna", "ben", "carl")
     anna, _ = invite(any_study, ["anna", "ben"])
@@ -309,5 +309,5 @@ def test_json_is_all_that_is_printed_when_asked_for(study: Study, tmp_path: Path
         ("--new", "0"),
     ],
 )
-def test_what_does_not_go_together_is_refused(study: Study, words: tuple[str, ...]) -> None:
+def test_incompatible_options_are_refused(study: Study, words: tuple[str, ...]) -> None:
     assert ccrs(str(study.folder), *words).exit_code == 2

@@ -79,7 +79,7 @@ def test_nothing_but_text_comes_of_a_hostile_text(name: str) -> None:
             assert re.match(r"(https?|mailto):", value or ""), value
 
 
-def test_a_link_opens_beside_and_tells_nothing() -> None:
+def test_a_link_opens_in_another_tab_without_a_referrer() -> None:
     html = markdown('[x](https://a.example/?q=1&r=2 "Title")')
     (link,) = re.findall("<a [^>]*>", html)
     assert 'rel="noopener noreferrer"' in link
@@ -87,7 +87,7 @@ def test_a_link_opens_beside_and_tells_nothing() -> None:
     assert 'href="https://a.example/?q=1&amp;r=2"' in link
 
 
-def test_tables_lists_and_headings_stand() -> None:
+def test_tables_lists_and_headings_are_kept() -> None:
     html = markdown("# One\n\n###### Six\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n\n3. x\n4. **y**\n")
     for piece in (
         "<h2>One</h2>",

@@ -117,7 +117,7 @@ def test_comparisons_that_are_not_decided_go_back(any_study: Study) -> None:
         assert set(connection.execute(select(c.c.released_at)).scalars()) == {None}
 
 
-def test_what_an_enrolled_rater_gives_back_goes_to_the_next(any_study: Study) -> None:
+def test_slots_released_by_an_enrolled_rater_go_to_the_next(any_study: Study) -> None:
     fill(any_study, queries=1, systems=2)
     give(any_study, None)
     first, second = joined(any_study)
@@ -130,7 +130,7 @@ def test_what_an_enrolled_rater_gives_back_goes_to_the_next(any_study: Study) ->
     assert slot.replaces_id == assignments(any_study, first)[0].id
 
 
-def test_what_an_enrolled_rater_leaves_lying_goes_to_the_next(any_study: Study) -> None:
+def test_expired_slots_of_an_enrolled_rater_go_to_the_next(any_study: Study) -> None:
     fill(any_study, queries=1, systems=2)
     give(any_study, None)
     first, second = joined(any_study)
@@ -145,7 +145,7 @@ def test_what_an_enrolled_rater_leaves_lying_goes_to_the_next(any_study: Study) 
     assert leave(any_study, first, "withdrew") == 0
 
 
-def test_who_is_readmitted_has_back_what_nobody_took_and_gets_a_new_link(any_study: Study) -> None:
+def test_a_readmitted_rater_regains_free_slots_and_gets_a_new_link(any_study: Study) -> None:
     fill(any_study, queries=1, systems=2)
     give(any_study, None)
     first, second = joined(any_study)
@@ -176,7 +176,7 @@ def test_a_session_ends_with_its_rater(study: Study) -> None:
         assert connection.execute(revoked_at).scalar() is not None
 
 
-def test_what_was_taken_back_before_a_rater_left_stays_so_when_they_come_again(
+def test_slots_released_before_a_rater_left_are_not_regained(
     study: Study,
 ) -> None:
     fill(study)

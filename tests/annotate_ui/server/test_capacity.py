@@ -64,7 +64,7 @@ class Limits:
         (Limits(64, 64), 64, 16),
     ],
 )
-def test_the_limit_on_open_files_is_raised_or_told(
+def test_the_limit_on_open_files_is_raised_or_reported(
     limits: Limits, raised: int, connections: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "resource", limits)

@@ -28,7 +28,7 @@ def log() -> Iterator[io.StringIO]:
         logger.setLevel(level)
 
 
-def test_an_error_is_told_with_time_kind_and_place(log: io.StringIO) -> None:
+def test_an_error_is_logged_with_time_kind_and_place(log: io.StringIO) -> None:
     try:
         raise ValueError("the rater's own words")
     except ValueError:
@@ -53,7 +53,7 @@ def test_a_database_error_shows_no_row(any_study: Study, log: io.StringIO) -> No
     assert "987654321" not in text
 
 
-def test_the_systems_word_and_a_locked_database_are_told(log: io.StringIO) -> None:
+def test_system_errors_and_a_locked_database_are_logged(log: io.StringIO) -> None:
     for error in (OSError(28, "No space left on device"), sqlite3.OperationalError("is locked")):
         try:
             try:
@@ -69,7 +69,7 @@ def test_the_systems_word_and_a_locked_database_are_told(log: io.StringIO) -> No
     assert "words" not in text
 
 
-def test_requests_that_wait_and_news_are_no_errors(log: io.StringIO) -> None:
+def test_waiting_requests_and_information_are_not_logged_as_errors(log: io.StringIO) -> None:
     logging.getLogger("waitress.queue").warning("Task queue depth is 3")
     logging.getLogger("waitress").info("Client disconnected")
     assert log.getvalue() == ""

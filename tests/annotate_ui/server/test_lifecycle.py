@@ -74,7 +74,7 @@ def status(connection: socket.socket) -> str:
     return f"{answer.status} {answer.reason}"
 
 
-def test_it_does_not_say_what_it_is(start: Start) -> None:
+def test_the_server_does_not_reveal_its_software(start: Start) -> None:
     _, host, port = start()
     code, body, headers = get(host, port, "/")
     assert (code, body) == (200, b"here")
@@ -159,7 +159,7 @@ def test_a_second_ctrl_c_ends_at_once(start: Start) -> None:
     assert process.returncode == 0
 
 
-def test_it_ends_while_nobody_is_there(start: Start) -> None:
+def test_the_server_ends_without_requests(start: Start) -> None:
     process, _, _ = start()
     process.terminate()
     assert process.wait(10) == 0

@@ -79,7 +79,7 @@ def test_processes_at_once_get_one_secret(folder: Path, state: Path) -> None:
     assert len(list((state / "ccrs-study" / "secrets").iterdir())) == 1
 
 
-def test_threads_that_find_no_secret_take_the_first_one(
+def test_threads_without_a_secret_take_the_first_one_created(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = secret_key(folder)

@@ -195,7 +195,7 @@ def test_failed_links_are_counted_by_the_address_that_trusted_proxies_name(
     port = start(study, "--proxies", proxies).port
     guesser = Browser(port, **{"X-Forwarded-For": "203.0.113.1"})
     assert [guesser.join("#wrong") for _ in range(11)] == [403] * 10 + [429]
-    # With nobody trusted, another address in a header is no other address.
+    # Without a trusted proxy, an address in a header is ignored.
     other = Browser(port, **{"X-Forwarded-For": "203.0.113.2"})
     assert other.join("#wrong") == elsewhere
 

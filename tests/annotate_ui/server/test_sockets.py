@@ -8,7 +8,7 @@ from annotate_ui.server.sockets import address_of, is_loopback, listen, reachabi
 from study import StudyError
 
 
-def test_a_free_port_is_taken_and_told() -> None:
+def test_a_free_port_is_taken_and_reported() -> None:
     with listen("127.0.0.1", 0) as first, listen("localhost", 0) as second:
         assert address_of(first) == f"http://127.0.0.1:{first.getsockname()[1]}"
         assert first.getsockname()[1] != second.getsockname()[1]
@@ -17,7 +17,7 @@ def test_a_free_port_is_taken_and_told() -> None:
             listen("127.0.0.1", first.getsockname()[1])
 
 
-def test_ipv6_stands_in_brackets() -> None:
+def test_ipv6_is_in_brackets() -> None:
     try:
         listening = listen("::1", 0)
     except StudyError:
@@ -27,7 +27,7 @@ def test_ipv6_stands_in_brackets() -> None:
         assert address_of(listening) == f"http://[::1]:{listening.getsockname()[1]}"
 
 
-def test_a_host_that_is_none_is_named() -> None:
+def test_an_invalid_host_is_named() -> None:
     with pytest.raises(StudyError, match="unknown host name"):
         listen("no-such-host.invalid", 0)
 
@@ -51,7 +51,7 @@ def test_loopback_is_known(host: str, alone: bool) -> None:
     assert is_loopback(host) == alone
 
 
-def test_what_the_owner_is_told() -> None:
+def test_the_owner_is_warned_about_unreachable_links() -> None:
     with listen("127.0.0.1", 0) as alone, listen("0.0.0.0", 0) as everybody:
         address = address_of(alone)
         assert reachability(alone, address, 0) == []

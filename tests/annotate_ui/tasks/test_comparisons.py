@@ -147,7 +147,7 @@ def test_a_changed_decision_is_a_revision_and_an_unchanged_one_nothing(campaign:
     ],
     ids=["other construct", "between", "outside", "nothing", "skipped", "reason"],
 )
-def test_what_can_not_be_said_is_refused(study: Study, sent: dict[str, Any], field: str) -> None:
+def test_an_invalid_decision_is_refused(study: Study, sent: dict[str, Any], field: str) -> None:
     fill(study)
     anna = pair_up(study, "anna")
     page = open_one(study, anna)
@@ -193,7 +193,7 @@ def test_points_that_are_offered(scale: RatingScale, offered: tuple[float, ...])
     assert points(scale) == pytest.approx(offered)
 
 
-def test_who_left_decides_no_more(campaign: Study) -> None:
+def test_a_rater_who_left_makes_no_decisions(campaign: Study) -> None:
     anna = pair_up(campaign, "anna")
     page = open_one(campaign, anna)
     save(campaign, anna, ComparisonPayload(page, choice("QR", 1.0)))

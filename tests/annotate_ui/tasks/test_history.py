@@ -69,7 +69,7 @@ def test_first_values_are_left_out_while_they_are_given_again(any_study: Study) 
     assert (values, after.left_out) == ([20, 10], False)
 
 
-def test_decisions_stand_among_the_values_and_hide_with_them(any_study: Study) -> None:
+def test_decisions_are_listed_among_the_values_and_hidden_with_them(any_study: Study) -> None:
     fill(any_study, queries=1)
     configure(any_study, design={"repeat_after_hours": 0}, rating={"break_minutes": 1e-6})
     anna = give(any_study, "anna", keys=("QR",))

@@ -48,7 +48,7 @@ def queries_of(study: Study, rater: int) -> list[int]:
     return list(dict.fromkeys(by_response[row.response_id] for row in ordered))
 
 
-def test_what_was_taken_back_unfinished_goes_to_who_joins(any_study: Study) -> None:
+def test_released_unfinished_slots_go_to_new_raters(any_study: Study) -> None:
     fill(any_study, queries=2, systems=1)
     anna = give(any_study, "anna", keys=["QR"])
     assert anna is not None
@@ -72,7 +72,7 @@ def test_what_was_taken_back_unfinished_goes_to_who_joins(any_study: Study) -> N
     assert open_next(any_study, ben).kind == "end"
 
 
-def test_a_late_value_completes_what_was_taken_back(any_study: Study) -> None:
+def test_a_late_value_completes_a_released_slot(any_study: Study) -> None:
     fill(any_study, queries=1, systems=1)
     anna = give(any_study, "anna", keys=["CC", "ID"])
     assert anna is not None
@@ -88,7 +88,7 @@ def test_a_late_value_completes_what_was_taken_back(any_study: Study) -> None:
 
 
 @pytest.mark.parametrize("purpose", ["check", "repeat", "calibration", "adjudication"])
-def test_what_measures_somebody_else_is_handed_to_nobody(study: Study, purpose: str) -> None:
+def test_slots_of_other_purposes_are_not_handed_on(study: Study, purpose: str) -> None:
     fill(study, queries=1, systems=1)
     anna = new_rater(study, "anna")
     assign_one(study, anna, 1, purpose=purpose)
@@ -96,7 +96,7 @@ def test_what_measures_somebody_else_is_handed_to_nobody(study: Study, purpose: 
     assert open_next(study, new_rater(study, "ben")).kind == "waiting"
 
 
-def test_who_enrolled_for_two_queries_is_handed_two(any_study: Study) -> None:
+def test_a_rater_enrolled_for_two_queries_gets_two(any_study: Study) -> None:
     fill(any_study, queries=4, systems=2)
     give(any_study, None, keys=["QR"])
     anna = enrol(any_study, "anna", 2)
@@ -122,7 +122,7 @@ def test_who_enrolled_for_two_queries_is_handed_two(any_study: Study) -> None:
     assert queries_of(any_study, ben) == [3, 4]
 
 
-def test_queries_go_to_who_reads_their_language(study: Study) -> None:
+def test_queries_go_to_raters_who_read_their_language(study: Study) -> None:
     rows = [
         LocatedRow(
             n,
@@ -137,7 +137,7 @@ def test_queries_go_to_who_reads_their_language(study: Study) -> None:
     anna = new_rater(study, "anna", languages=["de"])
     go_through(study, anna)
     assert queries_of(study, anna) == [1, 3]
-    # What study.toml says of a rater goes first.
+    # The rater's entry in study.toml takes precedence.
     from study.settings.rating import RaterSpec
 
     raters = {"ben": RaterSpec(languages=("fr",))}
@@ -190,7 +190,7 @@ def long_answers(study: Study, queries: int) -> None:
     import_rows(study, rows, source="t", sha256="0" * 64, importer="responses")
 
 
-def test_checks_are_strewn_among_the_slots_of_who_joins(any_study: Study) -> None:
+def test_checks_are_placed_at_random_among_the_slots_of_new_raters(any_study: Study) -> None:
     long_answers(any_study, 8)
     configure(any_study, design={"checks": 2})
     give(any_study, None, keys=["QR", "AC"])
@@ -256,7 +256,7 @@ def test_only_open_checks_of_the_rater_and_query_go_when_slots_are_handed_on(stu
     assert released == [check.id]
 
 
-def test_who_joins_has_the_calibration_of_the_others_first(any_study: Study) -> None:
+def test_a_new_rater_starts_with_the_calibration_of_the_others(any_study: Study) -> None:
     fill(any_study, queries=3, systems=2)
     give(any_study, None, keys=["QR"])
     named = new_rater(any_study, "named")
@@ -274,7 +274,7 @@ def test_who_joins_has_the_calibration_of_the_others_first(any_study: Study) -> 
     assert open_next(any_study, new_rater(any_study, "ben")).kind == "waiting"
 
 
-def test_the_first_who_joins_has_calibration_as_the_design_draws_it(study: Study) -> None:
+def test_the_first_rater_gets_the_calibration_that_the_design_draws(study: Study) -> None:
     fill(study, queries=4, systems=2)
     configure(study, design={"calibration": 1})
     give(study, None, keys=["QR"], queries=["q0", "q1"])
@@ -304,7 +304,7 @@ def test_an_adjudicator_is_handed_no_slots(study: Study) -> None:
         assert all_done(connection, study, anna)
 
 
-def test_a_few_values_in_a_slot_that_went_to_somebody_else_are_no_finished_work(
+def test_a_few_values_in_a_slot_handed_on_are_not_finished_work(
     any_study: Study,
 ) -> None:
     fill(any_study, queries=1, systems=1)

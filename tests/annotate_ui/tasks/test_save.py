@@ -91,7 +91,7 @@ def test_an_unchanged_value_writes_nothing(any_study: Study, rater: int) -> None
     assert len(ratings(any_study)) == 1
 
 
-def test_a_stale_base_is_told_with_what_is_stored(any_study: Study, rater: int) -> None:
+def test_a_stale_base_is_answered_with_the_stored_rating(any_study: Study, rater: int) -> None:
     step = opened(any_study, rater)
     rate(any_study, rater, step, "QR", 80.0)
     with pytest.raises(StaleError) as caught:
@@ -122,7 +122,7 @@ def test_many_saves_at_once_make_one_rating_and_no_error(any_study: Study, rater
     assert set(answers) <= {"rated", "stale"}
 
 
-def test_only_an_opened_step_of_ones_own_can_be_rated(any_study: Study, rater: int) -> None:
+def test_only_a_raters_opened_steps_can_be_rated(any_study: Study, rater: int) -> None:
     ben = give(any_study, "ben")
     assert ben is not None
     step = opened(any_study, rater)
@@ -187,7 +187,7 @@ def test_the_same_value_under_a_new_construct_version_is_a_new_revision(
         (commit("QR", 5.0, flags=["too long"]), "Question Relevance has no remark"),
     ],
 )
-def test_what_cannot_be_stored_is_refused(study: Study, entered: RatingInput, message: str) -> None:
+def test_an_invalid_rating_is_refused(study: Study, entered: RatingInput, message: str) -> None:
     fill(study, queries=1, systems=1)
     anna = give(study, "anna")
     assert anna is not None
@@ -353,7 +353,7 @@ def test_an_address_may_hold_anything(any_study: Study, rater: int) -> None:
             save(any_study, rater, RatingPayload(public_id, 1, commit("QR", 1.0)))
 
 
-def test_what_a_comparison_has_shown_is_known_to_the_ratings_of_its_query(any_study: Study) -> None:
+def test_ratings_record_what_a_comparison_of_the_query_has_shown(any_study: Study) -> None:
     fill(any_study, queries=1, systems=2)
     rater = give(any_study, "anna", keys=["QR"])
     assert rater is not None

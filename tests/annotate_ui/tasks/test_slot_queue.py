@@ -56,7 +56,7 @@ def open_slots(study: Study, per_item: int, **other: Any) -> None:
         give(study, None, **other)
 
 
-def test_twenty_who_ask_at_once_are_handed_k_and_no_more(any_study: Study) -> None:
+def test_twenty_simultaneous_requests_get_exactly_k_slots(any_study: Study) -> None:
     fill(any_study, queries=1, systems=3)
     open_slots(any_study, 3)
     everybody = raters(any_study, 20)
@@ -116,7 +116,7 @@ def test_a_slot_that_was_handed_on_counts_with_the_values_it_holds(study: Study)
     assert (progress.done, progress.total, progress.left) == (1, 1, 0)
 
 
-def test_a_late_save_takes_back_a_slot_that_nobody_took(any_study: Study) -> None:
+def test_a_late_save_regains_a_slot_that_was_not_handed_on(any_study: Study) -> None:
     fill(any_study, queries=1, systems=1)
     open_slots(any_study, 1)
     anna, ben = raters(any_study, 2)
@@ -201,7 +201,7 @@ def test_saving_renews_no_slot_of_the_query_that_was_handed_on(any_study: Study)
     assert live_slots(any_study) == {1: 1, 2: 1}
 
 
-def test_many_who_save_late_while_many_ask_never_make_more_than_k(any_study: Study) -> None:
+def test_late_saves_during_many_requests_never_exceed_k(any_study: Study) -> None:
     fill(any_study, queries=4, systems=1)
     open_slots(any_study, 1)
     everybody = raters(any_study, 8)
@@ -223,7 +223,7 @@ def test_many_who_save_late_while_many_ask_never_make_more_than_k(any_study: Stu
     assert len(ratings(any_study)) == 4
 
 
-def test_what_is_finished_is_never_handed_on(any_study: Study) -> None:
+def test_finished_slots_are_never_handed_on(any_study: Study) -> None:
     fill(any_study, queries=1, systems=1)
     open_slots(any_study, 1)
     anna, ben = raters(any_study, 2)
@@ -268,7 +268,7 @@ def test_named_raters_have_no_lease(study: Study) -> None:
     assert [row.leased_until for row in assignments(study)] == [None]
 
 
-def test_slots_for_further_constructs_go_to_those_who_had_the_first(any_study: Study) -> None:
+def test_slots_for_further_constructs_go_to_the_raters_of_the_first(any_study: Study) -> None:
     fill(any_study, queries=1, systems=2)
     open_slots(any_study, 1, keys=["QR"])
     open_slots(any_study, 1, keys=["AC"])

@@ -25,7 +25,7 @@ def test_ccrs_is_rated_in_three_stages() -> None:
     ]
 
 
-def test_without_question_relevance_the_question_is_shown_only_to_who_may_see_it() -> None:
+def test_without_question_relevance_the_question_is_shown_only_where_a_construct_sees_it() -> None:
     coherence = [spec for spec in CCRS if spec.key == "CC"]
     assert stages(coherence)[0].fields == ("response", "context")
 
@@ -98,7 +98,7 @@ def test_stages_keep_their_numbers_whichever_constructs_there_are(study: Study) 
     assert [(s.stage.number, s.opened, s.shown) for s in work.steps] == [(3, False, ())] * 2
 
 
-def test_a_repeat_is_a_pass_of_its_own_and_knows_what_was_seen(study: Study, clock: Clock) -> None:
+def test_a_repeat_is_a_separate_pass_and_records_what_was_seen(study: Study, clock: Clock) -> None:
     fill(study, queries=1, systems=1)
     anna = give(study, "anna")
     give(study, "anna", repeat=1)
@@ -187,7 +187,7 @@ def test_an_unfolded_passage_is_recorded_once_and_only_where_passages_are_shown(
 @pytest.mark.parametrize(
     ("attribute", "shown"), [("de", "de"), ('"><script>', "en"), (7, "en"), (None, "en")]
 )
-def test_a_querys_language_goes_before_the_studys(
+def test_a_querys_language_takes_precedence_over_the_studys(
     study: Study, attribute: object, shown: str
 ) -> None:
     from study.importing.import_store import import_rows

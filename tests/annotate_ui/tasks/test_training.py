@@ -47,7 +47,7 @@ def anna(any_study: Study) -> int:
     return rater
 
 
-def test_who_meets_enough_goes_on_to_what_counts(any_study: Study, anna: int) -> None:
+def test_a_rater_who_passes_continues_with_the_main_work(any_study: Study, anna: int) -> None:
     teach(any_study, 3)
     assert kinds(any_study, anna, 70) == [*["step", "step", "feedback"] * 2, "step", "end"]
     training = state(any_study, anna)
@@ -57,7 +57,7 @@ def test_who_meets_enough_goes_on_to_what_counts(any_study: Study, anna: int) ->
         1.0,
         1,
     )
-    # Nothing of the training is in the progress, and it is no measurement.
+    # The training is not part of the progress or of the measurements.
     with any_study.read() as connection:
         progress = rater_work(connection, any_study.config, anna).progress
         assert all_done(connection, any_study, anna)
@@ -77,7 +77,7 @@ def test_another_attempt_has_new_responses_and_then_it_ends(any_study: Study, an
     assert (training.failed, training.why, training.shares) == (True, "attempts_used", (0, 0, 0))
     with any_study.read() as connection:
         assert not all_done(connection, any_study, anna)
-    # The owner lets them through: nobody is locked out for good.
+    # The owner lets them through: no rater is locked out for good.
     readmit(any_study, "anna")
     assert state(any_study, anna).why == "readmitted"
     assert kinds(any_study, anna, 10) == ["step", "end"]
@@ -129,7 +129,7 @@ def test_a_share_of_exactly_the_pass_mark_passes(study: Study) -> None:
     ],
     ids=["not-asked", "none-there", "none-readable"],
 )
-def test_without_training_or_material_nobody_is_kept_out(
+def test_without_training_or_material_raters_are_admitted(
     study: Study, training: int, material: int, language: str | None, why: str
 ) -> None:
     fill(study, queries=1, systems=1)
@@ -141,7 +141,7 @@ def test_without_training_or_material_nobody_is_kept_out(
     assert kinds(study, anna, 10)[-1] == "end"
 
 
-def test_who_left_and_came_back_has_not_passed(any_study: Study, anna: int) -> None:
+def test_a_rater_who_left_and_returned_has_not_passed(any_study: Study, anna: int) -> None:
     teach(any_study, 2)
     leave(any_study, anna, "withdrew")
     readmit(any_study, "anna")
@@ -149,7 +149,9 @@ def test_who_left_and_came_back_has_not_passed(any_study: Study, anna: int) -> N
     assert open_next(any_study, anna).kind == "step"
 
 
-def test_was_readmitted_in_the_middle_one_need_not_finish(any_study: Study, anna: int) -> None:
+def test_a_rater_readmitted_during_an_attempt_need_not_finish_it(
+    any_study: Study, anna: int
+) -> None:
     teach(any_study, 2)
     finish_step(any_study, anna, 1)
     d = table(Departure)
@@ -186,7 +188,7 @@ def test_feedback_shows_what_is_expected_and_what_follows_it_does_not_count(
     assert (qr.expected.met, ac.expected.met) == (False, True)
     assert qr.expected.explanation == "because-QR"
     assert view.training is None
-    # The end of the attempt tells how it went, by what was said before the feedback.
+    # The end of the attempt shows the result of the values given before the feedback.
     for _ in range(2):
         finish_step(any_study, anna, 60)
     last = open_next(any_study, anna)

@@ -1,4 +1,4 @@
-"""The order of a rater's work, and what stands in its way: pauses, breaks, another session."""
+"""The order of a rater's work, and what interrupts it: pauses, breaks, another session."""
 
 from datetime import timedelta
 
@@ -72,7 +72,7 @@ def test_training_calibration_main_with_checks_repeats_adjudication(
         counted = values_done(connection, any_study.config, anna)
         assert (work.progress.done, work.progress.total) == counted
         assert all_done(connection, any_study, anna)
-        # The check is told by nothing in its page.
+        # Nothing on its page reveals the check.
         check = next(p for p in work.pages if p.item.purpose == "check")
         view, _ = show_page(connection, any_study.config, check)
     assert view.purpose == "main"
@@ -118,7 +118,7 @@ def test_without_hours_between_a_repeat_still_waits_for_another_session(
     clock.forward(minutes=31)
     finish_step(study, anna)
     with study.read() as connection:
-        # Its second part is still to come, and nothing of it is open.
+        # Its second part is still to come and not open.
         assert history(connection, study.config, anna).left_out
     # Once begun it goes on, though its own saves are of this session.
     assert finish_step(study, anna).item.repeat == 1
@@ -183,7 +183,7 @@ def test_while_paused_nothing_is_opened_and_what_is_open_is_saved(any_study: Stu
         pause(any_study, "x" * 501)
 
 
-def test_who_left_is_shown_and_stores_nothing_more(any_study: Study) -> None:
+def test_a_rater_who_left_sees_and_stores_nothing_more(any_study: Study) -> None:
     fill(any_study, queries=1, systems=1)
     anna = give(any_study, "anna")
     assert anna is not None
@@ -347,7 +347,7 @@ def test_the_clock_set_forth_and_back_loses_doubles_and_refuses_nothing(
     assert len({(row.assignment_id, row.construct_key, row.revision) for row in rows}) == len(rows)
     newest = {(row.assignment_id, row.construct_key): row.value for row in rows}
     assert len(newest) == 10
-    # Revisions say what was last, whatever the clock said.
+    # Revisions determine what was last, whatever the clock showed.
     assert newest[first.item.id, "QR"] == 11
     assert newest[second.item.id, "QR"] == 21
     assert open_next(any_study, ben).kind == "waiting"

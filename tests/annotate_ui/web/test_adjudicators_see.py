@@ -10,7 +10,7 @@ from tests.annotate_ui.tasks.test_adjudicators_see import judged
 from tests.annotate_ui.web.conftest import Browser
 
 
-def test_pages_before_the_blind_value_hold_nothing_of_it_and_the_page_after_shows_it_as_text(
+def test_the_judge_is_shown_as_text_only_after_the_blind_value(
     study: Study,
 ) -> None:
     fill(study, queries=1, systems=1)

@@ -87,7 +87,7 @@ def test_every_route_leads_to_consent_and_sends_nothing_else(
     assert not any(word in data for data in anna.received for word in MATERIAL)
 
 
-def test_who_agrees_reads_the_instructions_and_then_rates(asking: tuple[Study, Browser]) -> None:
+def test_after_consent_come_the_instructions_and_the_rating(asking: tuple[Study, Browser]) -> None:
     study, anna = asking
     page = anna.get("/consent").get_data(as_text=True)
     assert "<h2>Purpose</h2>" in page
@@ -116,7 +116,7 @@ def text_of_file(text: str) -> str:
     return sha256(text.encode()).hexdigest()
 
 
-def test_who_declines_is_thanked_and_may_come_back(asking: tuple[Study, Browser]) -> None:
+def test_a_rater_who_declines_is_thanked_and_may_return(asking: tuple[Study, Browser]) -> None:
     study, anna = asking
     declined = anna.submit("/consent", text=text_of(anna), answer="decline")
     assert declined.request.path == "/consent/declined"
@@ -131,7 +131,7 @@ def test_who_declines_is_thanked_and_may_come_back(asking: tuple[Study, Browser]
     assert anna.get("/consent/declined").headers["Location"] == "/consent"
 
 
-def test_nobody_agrees_to_a_text_that_was_not_shown(asking: tuple[Study, Browser]) -> None:
+def test_consent_to_a_text_that_was_not_shown_is_refused(asking: tuple[Study, Browser]) -> None:
     study, anna = asking
     shown = text_of_file(CONSENT)
     wrong: tuple[dict[str, str], ...] = (

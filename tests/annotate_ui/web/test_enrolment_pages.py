@@ -64,7 +64,7 @@ def personal_link(page: bytes) -> str:
     return link
 
 
-def test_begin_makes_a_rater_who_goes_on_elsewhere_by_their_own_link(
+def test_begin_creates_a_rater_with_a_personal_link_for_other_devices(
     any_study: Study, link: str, visitor: Callable[[], Browser]
 ) -> None:
     browser = visitor()
@@ -121,7 +121,7 @@ def test_a_form_that_is_sent_twice_makes_one_rater(
     assert second.status_code == 200
     assert personal_link(second.data) == personal_link(first.data)
     assert count(any_study) == (1, 1, 1)
-    # Renewed by the owner, the link of then opens nothing any more, and still makes nobody.
+    # After the owner renewed it, the earlier link opens nothing and creates no rater.
     invite(any_study, ["rater-1"], renew=True)
     browser.client.set_cookie(cookie_name(browser), before.value)
     third = browser.client.post(link, data={"csrf_token": csrf, "external_id": "5f3c"})
@@ -142,7 +142,7 @@ def test_reloading_the_page_of_the_link_leads_on(
     assert personal.encode() not in again.data
     assert b"rater-1" in browser.get("/rate").data
     assert count(any_study) == (1, 1, 1)
-    # Somebody else's form is theirs to send anew, and makes nobody by itself.
+    # Another person's form must be sent again by them, and creates no rater by itself.
     other = browser.client.post(link, data=sent | {"external_id": "other"}, follow_redirects=True)
     assert b"You are invited to rate" in other.data
     assert b'name="external_id" value="other"' in other.data
@@ -194,7 +194,7 @@ def test_a_hostile_id_is_text(any_study: Study, visitor: Callable[[], Browser]) 
         assert tuple(stored) == HOSTILE
 
 
-def test_an_id_that_is_none_is_refused(
+def test_an_invalid_id_is_refused(
     any_study: Study, link: str, visitor: Callable[[], Browser]
 ) -> None:
     for external_id in ("x" * 201, "a\x00b", "{{%PROLIFIC_PID%}}"):
@@ -206,7 +206,7 @@ def test_an_id_that_is_none_is_refused(
     assert count(any_study) == (0, 0, 0)
 
 
-def test_when_all_places_are_taken_it_says_so(
+def test_a_full_study_is_reported(
     any_study: Study, link: str, visitor: Callable[[], Browser]
 ) -> None:
     late = visitor()
@@ -227,7 +227,7 @@ def test_when_all_places_are_taken_it_says_so(
     assert [state.open for state in list_links(any_study)] == [False]
 
 
-def test_nobody_joins_while_the_campaign_is_paused(
+def test_joining_is_refused_while_the_campaign_is_paused(
     any_study: Study, link: str, visitor: Callable[[], Browser]
 ) -> None:
     inside, outside = visitor(), visitor()
@@ -243,7 +243,7 @@ def test_nobody_joins_while_the_campaign_is_paused(
     assert count(any_study) == (2, 2, 2)
 
 
-def test_a_token_that_is_none_leads_where_bad_links_lead_and_is_throttled(
+def test_an_invalid_token_is_treated_as_a_bad_link_and_throttled(
     any_study: Study, link: str, visitor: Callable[[], Browser]
 ) -> None:
     browser = visitor()
@@ -277,7 +277,7 @@ def test_joining_asks_for_the_token_of_the_page(
     assert count(any_study) == (0, 0, 0)
 
 
-def test_who_signs_out_needs_the_personal_link(
+def test_a_rater_who_signed_out_needs_the_personal_link(
     any_study: Study, link: str, visitor: Callable[[], Browser]
 ) -> None:
     browser = visitor()

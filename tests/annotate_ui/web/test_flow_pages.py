@@ -142,7 +142,7 @@ def test_feedback_is_its_raters_alone_and_only_once_it_is_opened(
     assert anna.client.get("/rate/%00/feedback").status_code == 404
 
 
-def test_side_by_side_is_one_page_with_an_address_of_its_own(any_study: Study, visit: Come) -> None:
+def test_side_by_side_is_one_page_with_one_address(any_study: Study, visit: Come) -> None:
     fill(any_study, queries=1, systems=2)
     anna = new_rater(any_study, "anna")
     r = table(Response)
@@ -171,7 +171,7 @@ def test_side_by_side_is_one_page_with_an_address_of_its_own(any_study: Study, v
     assert len(ratings(any_study)) == 4
 
 
-def test_notices_say_what_is_so_and_nothing_that_is_not(
+def test_notices_describe_the_current_state_only(
     study: Study, visit: Come, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = fake_clock(monkeypatch)
@@ -212,7 +212,7 @@ def time_element(day: str, hour: str) -> str:
     return f'<time datetime="{day}T{hour}:00+00:00">{day} {hour} UTC</time>'
 
 
-def test_who_left_is_signed_out(any_study: Study, visit: Come) -> None:
+def test_a_rater_who_left_is_signed_out(any_study: Study, visit: Come) -> None:
     fill(any_study, queries=1, systems=1)
     anna = give(any_study, "anna")
     assert anna is not None
@@ -301,7 +301,7 @@ def test_feedback_and_passages_asked_again_are_recorded_once(any_study: Study, v
     assert [row.after_reveal for row in ratings(any_study)] == [False, True]
 
 
-def test_a_full_disk_says_so_and_the_same_save_goes_through_afterwards(
+def test_a_full_disk_is_reported_and_the_same_save_succeeds_afterwards(
     study: Study, visit: Come, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(study, queries=1, systems=1)
@@ -389,7 +389,7 @@ def test_rater_codes_are_on_no_page_of_feedback(any_study: Study, visit: Come) -
     assert browser.go_on().request.path == "/rate/end"
 
 
-def test_a_read_only_database_says_so_and_the_same_save_goes_through_afterwards(
+def test_a_read_only_database_is_reported_and_the_same_save_succeeds_afterwards(
     study: Study, visit: Come
 ) -> None:
     fill(study, queries=1, systems=1)

@@ -16,7 +16,9 @@ from tests.annotate_ui.web.conftest import Browser
 from tests.small_disk import fill_up, small_disk
 
 
-def test_a_save_on_a_full_disk_says_so_and_is_taken_later(tmp_path: Path) -> None:
+def test_a_save_on_a_full_disk_is_refused_with_the_reason_and_accepted_later(
+    tmp_path: Path,
+) -> None:
     with small_disk(tmp_path / "disk", 8 * 2**20) as disk:
         study = Study.create(disk / "study")
         fill(study)

@@ -198,7 +198,7 @@ def test_no_request_breaks_in_or_breaks_the_server(attacked: Any, who: str) -> N
     assert _victims(study) == (victims, rows), "nothing of another rater has changed"
 
 
-def test_nobody_writes_anything_without_a_session(attacked: Any) -> None:
+def test_nothing_is_written_without_a_session(attacked: Any) -> None:
     study, app, _ = attacked
     before = _counts(study)
     client = app.test_client()

@@ -53,7 +53,7 @@ def test_a_link_leads_to_the_configured_address_whatever_the_host_header(
 
 
 @pytest.mark.parametrize("token", ["", "x", "x" * 43, "é", "\x00", "a" * 10_000])
-def test_a_link_that_is_none_lets_nobody_in(app: Flask, token: str) -> None:
+def test_an_invalid_link_is_refused(app: Flask, token: str) -> None:
     browser = Browser(app.test_client())
     browser.get("/join")
     refused = browser.submit("/join", token=token)
@@ -124,7 +124,7 @@ def test_another_raters_page_is_refused_in_the_same_browser(come: Come, app: Fla
         assert refused.get_json()["error"]["code"] == "other_rater"
 
 
-def test_raters_can_neither_see_nor_rate_what_is_anothers(campaign: Study, come: Come) -> None:
+def test_raters_can_neither_see_nor_rate_the_work_of_others(campaign: Study, come: Come) -> None:
     anna, ben = come("anna"), come("ben")
     anna.go_on()
     at = anna.at
@@ -162,7 +162,7 @@ def test_every_change_asks_for_the_token_of_the_session(
 
 
 def test_enrolment_without_the_token_leads_back_to_what_is_offered(come: Come) -> None:
-    # The form may be one that was opened before its sender came in; nobody joins by it.
+    # The form may have been opened before its sender signed in; it enrols no one.
     answer = come("anna").client.post("/enrol/none", headers={"X-CSRFToken": "wrong"})
     assert (answer.status_code, answer.location) == (303, "/enrol/none")
 

@@ -118,7 +118,7 @@ def test_what_cannot_be_stored_is_refused_with_the_field(
     assert ratings(campaign) == []
 
 
-def test_a_body_that_is_no_json_object_is_refused(come: Come) -> None:
+def test_a_body_that_is_not_a_json_object_is_refused(come: Come) -> None:
     browser = come("anna")
     browser.go_on()
     headers = {"X-CSRFToken": browser.csrf, "X-Rater": browser.rater}

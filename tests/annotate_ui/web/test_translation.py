@@ -89,7 +89,7 @@ def messages(path: Path) -> dict[Any, Any]:
         }
 
 
-def test_the_template_holds_what_the_code_says() -> None:
+def test_the_template_contains_the_messages_of_the_code() -> None:
     template, code = set(messages(TRANSLATIONS / "messages.pot")), found_in_the_code()
     assert sorted(map(str, code - template)) == [], f"missing: {RENEW}"
     assert sorted(map(str, template - code)) == [], f"no longer used: {RENEW}"
@@ -115,7 +115,7 @@ def test_a_shipped_catalogue_is_complete(path: Path) -> None:
 
 
 class Bracketed(NullTranslations):
-    """Every text of the pages in brackets, so that one without them stands out."""
+    """Every text of the pages in brackets, so that one without them is noticed."""
 
     def ugettext(self, message: str) -> str:
         return f"⟦{message}⟧"

@@ -29,7 +29,7 @@ def run(*words: str | Path) -> Result:
     return CliRunner().invoke(cli, ["judge", *map(str, words)])
 
 
-def test_run_is_meant_where_no_command_is_named(campaign: Study, stub: Stub) -> None:
+def test_run_is_the_default_command(campaign: Study, stub: Stub) -> None:
     for words in (
         (campaign.folder, "--base-url", stub.base_url, "--limit", "2"),
         ("--limit", "2", "--base-url", stub.base_url, campaign.folder),
@@ -77,7 +77,7 @@ def test_several_in_one_option_or_in_several(campaign: Study, stub: Stub) -> Non
         ),
     ],
 )
-def test_bad_values_are_refused_in_words_and_no_secret_is_repeated(
+def test_invalid_values_are_refused_without_repeating_a_secret(
     campaign: Study, words: tuple[str, ...], message: str
 ) -> None:
     done = run(campaign.folder, "--model", "m", *words)
@@ -127,7 +127,7 @@ def test_status_and_report_know_the_run(campaign: Study, stub: Stub) -> None:
     assert "ccrs assign" in shown
 
 
-def test_progress_is_told_after_every_commit(campaign: Study, scripted: type[Scripted]) -> None:
+def test_progress_is_reported_after_every_commit(campaign: Study, scripted: type[Scripted]) -> None:
     reached = []
     judge_study(campaign, ScriptedSettings(limit=5), reached.append)
     assert [reach.answered for reach in reached] == [1, 2, 3, 4, 5]

@@ -134,7 +134,7 @@ def test_results_of_another_run_are_refused(campaign: Study, tmp_path: Path) -> 
         ("\x80", "not valid JSON"),
     ],
 )
-def test_lines_that_are_no_results_are_told_with_their_number(
+def test_invalid_result_lines_are_reported_with_their_number(
     campaign: Study, tmp_path: Path, line: str, words: str
 ) -> None:
     judge_study(campaign, writing(tmp_path / "batch", limit=1))
@@ -225,7 +225,7 @@ def test_refusals_of_nearly_all_prompts_are_not_their_end(campaign: Study, tmp_p
     assert (done.failed, done.run_missing) == ({}, {"rejected": 20})
 
 
-def test_what_is_no_file_is_said(campaign: Study, tmp_path: Path) -> None:
+def test_a_missing_or_invalid_file_is_reported(campaign: Study, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is a folder"):
         judge_study(campaign, reading(tmp_path))
     with pytest.raises(InputError, match="does not exist"):

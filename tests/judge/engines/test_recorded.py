@@ -161,7 +161,7 @@ FIRST = rows()[0]
         ([FIRST, {**FIRST, "answer": "3"}], r"row 2.*the answer is '3', but '81' in .*row 1"),
     ],
 )
-def test_faults_are_told_with_their_rows_and_nothing_is_stored(
+def test_faults_are_reported_with_their_rows_and_nothing_is_stored(
     campaign: Study, write: Callable[..., Path], lines: list[dict[str, Any]], words: str
 ) -> None:
     with pytest.raises(InputError, match=words):
@@ -183,7 +183,9 @@ def test_the_same_answer_twice_is_counted(campaign: Study, write: Callable[..., 
         ({"retry_unparsed": True}, "--retry-unparsed: not available with the engine 'recorded'"),
     ],
 )
-def test_what_it_needs_is_asked_for(campaign: Study, settings: dict[str, Any], words: str) -> None:
+def test_missing_settings_are_asked_for(
+    campaign: Study, settings: dict[str, Any], words: str
+) -> None:
     with pytest.raises(StudyError, match=words):
         judge_study(campaign, RecordedSettings.checked(**settings))
 
@@ -221,7 +223,9 @@ def test_what_no_database_holds_is_kept_escaped(
     assert [row[1] for row in judgments(any_study)] == ["8\\u00005 \\ud83d"]
 
 
-def test_a_content_filter_is_no_empty_answer(campaign: Study, write: Callable[..., Path]) -> None:
+def test_a_filtered_answer_is_not_an_empty_answer(
+    campaign: Study, write: Callable[..., Path]
+) -> None:
     path = write({**FIRST, "answer": "", "finish_reason": "content_filter"})
     assert judge_study(campaign, settings(path)).missing == {"content_filter": 1}
 
@@ -293,7 +297,7 @@ def test_probabilities_of_scores_come_as_such_or_as_tokens(
     ],
     ids=["beyond-1", "beyond-the-scale", "name", "word", "negative", "nothing", "list"],
 )
-def test_what_is_no_distribution_is_a_fault_of_its_row(
+def test_an_invalid_distribution_is_a_fault_of_its_row(
     campaign: Study, write: Callable[..., Path], distribution: Any, problem: str
 ) -> None:
     first, *others = rows()

@@ -116,7 +116,7 @@ def test_tokenizers_that_write_digits(lead: tuple[int, ...]) -> None:
     assert how == "digit by digit"
 
 
-def test_other_tokenizers_and_scales_have_none_and_it_is_said() -> None:
+def test_other_tokenizers_and_scales_have_no_score_tokens_with_the_reason() -> None:
     pairs = {"10": [99], "100": [99, 48]}
     assert score_tokenization(Writes(pairs), HUNDRED)[0] is None
     numbers, how = score_tokenization(Writes(), RatingScale(min=1, max=20))
@@ -134,12 +134,12 @@ def test_other_tokenizers_and_scales_have_none_and_it_is_said() -> None:
         ("hf_token", "HF_TOKEN"),
     ],
 )
-def test_arguments_that_stand_elsewhere_are_refused(name: str, instead: str) -> None:
+def test_arguments_that_belong_to_other_settings_are_refused(name: str, instead: str) -> None:
     with pytest.raises(StudyError, match=instead):
         check_arguments({name: 2})
 
 
-def test_what_moves_no_score_is_no_part_of_the_identity() -> None:
+def test_settings_that_change_no_score_are_not_part_of_the_identity() -> None:
     arguments = {"dtype": "bfloat16", "gpu_memory_utilization": 0.8, "chat_template": "t.jinja"}
     assert of_identity(arguments) == {"vllm.dtype": "bfloat16"}
     assert recorded_only(arguments) == {"vllm.gpu_memory_utilization": 0.8}

@@ -1,1 +1,1 @@
-"""What goes wrong while judging: for each fault, what is said, stored, and made good later."""
+"""What goes wrong while judging: for each fault, what is reported, stored, and completed later."""

@@ -1,4 +1,4 @@
-"""Fixtures of the tests of judging: an endpoint that fails as it is told, a study to judge."""
+"""Fixtures of the tests of judging: an endpoint that fails on request, a study to judge."""
 
 from collections.abc import Iterator
 from pathlib import Path

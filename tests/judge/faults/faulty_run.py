@@ -35,7 +35,7 @@ SHORT_WAITS: dict[str, Any] = {
 
 
 class CommandResult(NamedTuple):
-    """How a command ended, and what it said."""
+    """How a command ended, and what it printed."""
 
     code: int
     output: str

@@ -41,7 +41,7 @@ def test_prompts_that_the_server_cut_are_missing_and_asked_anew(
     assert f"Missing: {cut} truncated_by_server (the server used only a part of" in "\n".join(
         outcome.lines()
     )
-    # The answer to a cut prompt is kept as it came, and is no score.
+    # The answer to a cut prompt is stored as received, and is not a score.
     of_cut = [r for r in judgments(small_study) if r["missing_reason"] == "truncated_by_server"]
     assert all(row["value"] is None and row["raw_answer"].isdigit() for row in of_cut)
     assert len(scores(small_study)) == WHOLE - cut
@@ -57,7 +57,7 @@ def test_prompts_that_the_server_cut_are_missing_and_asked_anew(
     assert judged(small_study, stub).judged == 0
 
 
-def test_a_server_that_cuts_slightly_is_found_out(small_study: Study, stub: Stub) -> None:
+def test_a_server_that_cuts_slightly_is_detected(small_study: Study, stub: Stub) -> None:
     # The shortest prompts with passages have 963 tokens, the longest 1038: nearly all is there.
     stub.behave("truncating", most=930, when={"containing": "Output: Only print"})
     with pytest.raises(RunStoppedError, match=r"cut the last 20 prompts.*to 930 tokens"):
@@ -78,7 +78,7 @@ def test_a_server_that_cuts_everything_is_not_asked_for_ever(
 
 
 @pytest.mark.parametrize("window", [1000, 500])
-def test_a_server_with_a_small_window_is_found_out_before_the_first_prompt(
+def test_a_server_with_a_small_window_is_detected_before_the_first_prompt(
     small_study: Study, stub: Stub, window: int
 ) -> None:
     stub.behave("truncating", most=window)
@@ -92,7 +92,9 @@ def test_a_server_with_a_small_window_is_found_out_before_the_first_prompt(
     assert "truncated_by_server" not in outcome.missing
 
 
-def test_honest_counts_of_another_tokenizer_are_no_cut(small_study: Study, stub: Stub) -> None:
+def test_honest_counts_of_another_tokenizer_are_not_taken_for_a_cut(
+    small_study: Study, stub: Stub
+) -> None:
     stub.behave({"behaviour": "constant_usage", "prompt_tokens": 5})
     outcome = judged(small_study, stub)
     assert outcome.missing == {}
@@ -108,7 +110,7 @@ def test_an_endpoint_that_counts_nothing_is_named_as_such(small_study: Study, st
     assert {row["prompt_tokens"] for row in judgments(small_study)} == {None}
 
 
-def test_another_model_than_was_asked_for_is_said_and_stored(
+def test_a_served_model_other_than_the_requested_one_is_reported_and_stored(
     small_study: Study, stub: Stub
 ) -> None:
     stub.behave("other_model", name="stub-judge-mini")
@@ -140,7 +142,7 @@ def test_a_model_that_changes_between_two_calls_is_a_warning_too(
     assert outcome.served == {"stub-judge, fp_stub_1": 10, "stub-judge-2, fp_stub_2": 50}
 
 
-def test_a_seed_that_changes_nothing_is_said(small_study: Study, stub: Stub) -> None:
+def test_an_ignored_seed_is_reported(small_study: Study, stub: Stub) -> None:
     stub.behave("wavering")
     outcome = judged(small_study, stub, seed=7, temperature=0.7, limit=5)
     assert any("ignores the seed" in note for note in outcome.notes)

@@ -1,4 +1,4 @@
-"""An endpoint that is down, slow or unsteady, or sends what is no answer."""
+"""An endpoint that is down, slow or unsteady, or sends something else than an answer."""
 
 from typing import Any
 

@@ -24,7 +24,7 @@ def runs(study: Study) -> list[tuple[str, dict[str, object], str]]:
 
 
 def mean(score: float, mass: float) -> float:
-    """Return the mean of the distribution that the endpoint tells about a score."""
+    """Return the mean of the distribution that the endpoint gives around a score."""
     del mass  # The mean is over what is known.
     weights = [math.exp(-0.3 * k) for k in range(20)]
     points = [(score + k) % 101 for k in range(20)]
@@ -48,16 +48,14 @@ def test_the_means_of_distributions_are_a_second_scorer(small_study: Study, stub
     assert (sent["logprobs"], sent["top_logprobs"]) == (True, 20)
 
 
-def test_a_part_of_the_probability_makes_no_score_but_bounds(
-    small_study: Study, stub: Stub
-) -> None:
+def test_incomplete_probabilities_give_bounds_and_no_score(small_study: Study, stub: Stub) -> None:
     stub.behave("logprobs", mass=0.9)
     judged(small_study, stub, constructs=("QR",))
     scores = small_study.score_table()
     rows = scores[scores["scorer"] == EXPECTED]
     assert rows["value"].isna().all()
     assert set(rows["missing_reason"]) == {"distribution_incomplete"}
-    # The number that was written stands all the same.
+    # The number that was written counts all the same.
     assert scores.loc[scores["scorer"] == "stub-judge", "value"].notna().all()
     path = small_study.folder / "run.jsonl"
     from judge.inspect.export import export_run
@@ -76,7 +74,7 @@ def test_a_part_of_the_probability_makes_no_score_but_bounds(
 
 
 def commanded_show(study: Study, response: str) -> str:
-    """Return what `ccrs judge show` says of a response."""
+    """Return what `ccrs judge show` prints about a response."""
     from judge.inspect.response_details import show_response
 
     return "\n".join(show_response(study, "stub-judge", response, "QR").lines())
@@ -94,7 +92,7 @@ def commanded_show(study: Study, response: str) -> str:
     ],
     ids=["one-hot", "after-temperature", "few", "digits", "silently-ignored", "refused"],
 )
-def test_what_is_no_distribution_is_refused_by_name(
+def test_an_invalid_distribution_is_refused_with_its_reason(
     small_study: Study, stub: Stub, form: str | None, status: str
 ) -> None:
     if form == "refused":
@@ -113,7 +111,7 @@ def test_what_is_no_distribution_is_refused_by_name(
 
 
 @pytest.mark.parametrize("temperature", [0.5, 1.0, 2.0])
-def test_probabilities_bent_by_another_temperature_are_found_out(
+def test_probabilities_distorted_by_temperature_are_detected(
     small_study: Study, stub: Stub, temperature: float
 ) -> None:
     stub.behave("logprobs", form="after_temperature")
@@ -135,12 +133,12 @@ def test_a_run_begun_without_probabilities_goes_on_without_them(
     assert len(runs(small_study)) == 1
     again = judged(small_study, stub, logprobs="on", limit=5)
     assert (again.begun, again.run) == (True, "stub-judge (2)")
-    # Once there is one that asks for them, that one is meant where nothing is said.
+    # Once there is a run that asks for them, it is the default.
     assert judged(small_study, stub, limit=5).run == "stub-judge (2)"
     assert judged(small_study, stub, logprobs="off").run == "stub-judge"
 
 
-def test_off_asks_for_none(small_study: Study, stub: Stub) -> None:
+def test_off_requests_no_probabilities(small_study: Study, stub: Stub) -> None:
     stub.behave("logprobs")
     result = commanded(small_study, stub, "--logprobs", "off", "--limit", "3")
     assert result.code == 0

@@ -170,7 +170,7 @@ def test_a_model_that_reasons_gets_room_for_it(small_study: Study, stub: Stub, f
         assert {row["reasoning_tokens"] for row in judgments(small_study)} <= {480, 481}
 
 
-def test_reasoning_beyond_all_room_is_missing_and_said(small_study: Study, stub: Stub) -> None:
+def test_reasoning_beyond_the_limit_is_missing_and_reported(small_study: Study, stub: Stub) -> None:
     stub.behave("reasoning", needs=500)
     outcome = judged(small_study, stub, reasoning_tokens=100)
     assert outcome.falls_short

@@ -66,8 +66,8 @@ def test_two_processes_do_not_work_on_one_run(small_study: Study, stub: Stub) ->
         with pytest.raises(StudyError, match="Another process is working on the run 'stub-judge'"):
             judged(small_study, stub)
         # Another run of the same study has nothing to wait for.
-        beside = judged(small_study, stub, name="beside", temperature=0.5, limit=8)
-        assert beside.judged == 8
+        parallel = judged(small_study, stub, name="parallel", temperature=0.5, limit=8)
+        assert parallel.judged == 8
         output, errors = other.communicate(timeout=60)
         assert (other.returncode, errors) == (0, "")
         assert f"{WHOLE} judgments of the run 'stub-judge' were stored" in output
@@ -180,7 +180,7 @@ def test_a_limit_on_files_stops_the_run_and_keeps_what_was_stored(
     small_study: Study, stub: Stub
 ) -> None:
     stub.behave("slow", delay=0.01)
-    # Closed, the database has no log beside it; with some commits, that grows beyond the limit.
+    # A closed database has no log file; after some commits the log exceeds the limit.
     small_study.close()
     with another_process(small_study, stub, file_size=150_000) as other:
         output, errors = other.communicate(timeout=60)

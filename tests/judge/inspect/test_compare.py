@@ -42,7 +42,7 @@ def test_unknown_runs_and_one_run_twice_are_refused(judged: Study) -> None:
         compare_runs(judged, "a", "a")
 
 
-def test_the_command_says_how_scores_moved(judged: Study) -> None:
+def test_the_command_reports_how_scores_moved(judged: Study) -> None:
     words = ["judge", "compare", str(judged.folder), "a", "b"]
     done = CliRunner().invoke(cli, words)
     assert done.exit_code == 0, done.output
@@ -66,7 +66,7 @@ def test_scores_on_other_scales_are_not_compared(judged: Study) -> None:
     assert "'a' and 'b' have different scales" in str(done.exception)
 
 
-def test_runs_without_a_construct_in_common_are_said(
+def test_runs_without_a_common_construct_are_reported(
     campaign: Study, scripted: type[Scripted]
 ) -> None:
     scripted.answer = always(Answer("60"))

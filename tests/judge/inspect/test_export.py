@@ -167,7 +167,7 @@ def test_nothing_is_replaced_unasked_and_no_half_file_stays(
     assert len(read(path)) == 12
 
 
-def test_formats_and_names_that_are_none(
+def test_invalid_formats_and_names_are_refused(
     campaign: Study, scripted: type[Scripted], tmp_path: Path
 ) -> None:
     judge_study(campaign, ScriptedSettings(name="j", constructs=("QR",)))

@@ -1,4 +1,4 @@
-"""Raw answers read again: what differs is stored beside, whole or not at all, and once."""
+"""Raw answers read again: differences are stored as new readings, all or none, and once."""
 
 import json
 from dataclasses import replace
@@ -50,7 +50,7 @@ def test_the_same_parser_finds_nothing_to_do(judged: Study) -> None:
     assert reparsed.lines()[-1] == "No reading changed."
 
 
-def test_differences_are_stored_beside_and_count_in_the_table(
+def test_differences_are_stored_as_new_readings_and_count_in_the_table(
     judged: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = rows(judged, Judgment)
@@ -84,7 +84,7 @@ def test_differences_are_stored_beside_and_count_in_the_table(
 
 
 @pytest.mark.parametrize("reason", [TRUNCATED_BY_SERVER, CONTENT_FILTER, REJECTED])
-def test_reasons_that_no_text_decides_stand(
+def test_reasons_that_do_not_depend_on_the_text_are_kept(
     any_study: Study,
     scripted: type[Scripted],
     monkeypatch: pytest.MonkeyPatch,

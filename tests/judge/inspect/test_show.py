@@ -127,7 +127,7 @@ def last_id(study: Study, system: str) -> str:
     return str(scores[scores["system"] == system]["response_id"].iloc[0])
 
 
-def test_one_response_has_the_very_prompts_that_were_asked(
+def test_a_response_is_shown_with_the_prompts_that_were_asked(
     any_study: Study, scripted: type[Scripted]
 ) -> None:
     fill(any_study)
@@ -146,7 +146,7 @@ def test_one_response_has_the_very_prompts_that_were_asked(
     assert [audited.construct for audited in only.constructs] == ["CC"]
 
 
-def test_what_a_model_says_does_not_steer_the_terminal(
+def test_the_text_of_a_model_does_not_control_the_terminal(
     study: Study, scripted: type[Scripted]
 ) -> None:
     nasty = "85\n\x1b[2J\x9b31m\u202e\u2028end"
@@ -168,7 +168,7 @@ def test_printable_keeps_all_that_is_seen() -> None:
     assert printable("Größe 85 % 分数 🙂") == "Größe 85 % 分数 🙂"
 
 
-def test_prompts_that_are_not_at_hand_are_said_to_be_so(
+def test_unavailable_prompts_are_reported(
     campaign: Study, scripted: type[Scripted], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     judge_study(campaign, ScriptedSettings(name="j", constructs=("QR",)))
@@ -184,7 +184,9 @@ def test_prompts_that_are_not_at_hand_are_said_to_be_so(
     )
 
 
-def test_unknown_names_are_told_with_the_nearest(campaign: Study, scripted: type[Scripted]) -> None:
+def test_unknown_names_are_reported_with_the_nearest(
+    campaign: Study, scripted: type[Scripted]
+) -> None:
     judge_study(campaign, ScriptedSettings(name="llama", constructs=("QR",)))
     with pytest.raises(StudyError, match=r"no run 'lama'\. Did you mean 'llama'"):
         show_run(campaign, "lama")

@@ -86,7 +86,9 @@ def test_every_number_in_every_wrapping_gives_its_value(wrapping: str, rule: str
 
 @pytest.mark.parametrize(("wrapping", "rule"), WRAPPINGS)
 @pytest.mark.parametrize("number", ["085", "00", "８５", "85,5", "1e2", "-0", ".5", "8 5", "80-90"])
-def test_what_is_no_number_is_none_in_any_wrapping(wrapping: str, rule: str, number: str) -> None:
+def test_an_invalid_number_gives_no_value_in_any_wrapping(
+    wrapping: str, rule: str, number: str
+) -> None:
     assert parse_answer(wrapping.format(number), POINTS, "stop").value is None
 
 
@@ -146,7 +148,7 @@ SCALES = [POINTS, RatingScale(min=1, max=5), RatingScale(min=0, max=1), RatingSc
 @given(text=TEXTS, scale=st.sampled_from(SCALES), finish=st.sampled_from([None, "stop", "length"]))
 @example("ſcore: 85", POINTS, None)
 @example('{"score": "\\u0038\\u0035"}', POINTS, None)
-def test_any_text_gives_a_value_of_the_scale_that_stands_there_or_a_reason(
+def test_any_text_gives_a_value_of_the_scale_that_it_contains_or_a_reason(
     text: str, scale: RatingScale, finish: str | None
 ) -> None:
     parsed = parse_answer(text, scale, finish)

@@ -133,7 +133,7 @@ def test_the_name_of_a_published_version_is_not_taken(study: Study) -> None:
         prompt_version("ccrs-paper-v1", study.folder)
 
 
-def test_a_folder_with_another_name_is_no_version_and_spoils_none(study: Study) -> None:
+def test_a_folder_with_an_invalid_name_is_ignored(study: Study) -> None:
     write_version(study, ".ipynb_checkpoints", QR="{response}")
     write_version(study, "with space", QR="{response}")
     write_version(study, "ccrs-rationale-v1", QR="{response}")

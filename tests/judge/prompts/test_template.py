@@ -24,7 +24,7 @@ HASHES = {
 def test_the_words_are_the_papers() -> None:
     path = ROOT.parent / "shared" / "method" / "ccrs.json"
     if not path.is_file():
-        absent("the method's own file of prompts is not beside the project")
+        absent("the method's own file of prompts is not next to the project")
     method = json.loads(path.read_text(encoding="utf-8"))
     version = prompt_version(PAPER)
     assert version.name == method["prompt_version"]

@@ -56,7 +56,7 @@ def test_content_in_its_forms(data: dict[str, Any], text: str) -> None:
 
 
 @pytest.mark.parametrize("usage", [None, {}, {"prompt_tokens": -1}, {"prompt_tokens": "9"}, [1]])
-def test_counts_that_are_none_are_not_known(usage: Any) -> None:
+def test_invalid_counts_are_not_known(usage: Any) -> None:
     result = read(completion(usage=usage))
     assert isinstance(result, Answer)
     assert result.prompt_tokens is None
@@ -127,7 +127,7 @@ def test_refusals_of_this_very_prompt_are_judgments(
         (422, {"message": "unknown field `seed`"}, "parameter", "seed"),
     ],
 )  # fmt: skip
-def test_troubles_are_told_apart(
+def test_troubles_are_distinguished(
     status: int, error: dict[str, Any], kind: str, parameter: str | None
 ) -> None:
     result = read({"error": error}, status)
@@ -147,7 +147,7 @@ def test_troubles_are_told_apart(
         ({"choices": None}, "no_choice"),
     ],
 )
-def test_what_is_no_answer_is_tried_again(data: Any, reason: str) -> None:
+def test_a_reply_without_an_answer_is_tried_again(data: Any, reason: str) -> None:
     result = read(data)
     assert isinstance(result, Trouble)
     assert (result.kind, result.reason) == ("again", reason)

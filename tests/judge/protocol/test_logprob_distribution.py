@@ -37,7 +37,7 @@ def test_white_space_before_the_answer_is_passed_over() -> None:
     assert distribution == pytest.approx({"7": 0.5, "9": 0.5})
 
 
-def test_of_an_unprobed_tokenizer_single_digits_alone_are_no_scores() -> None:
+def test_single_digits_of_an_unprobed_tokenizer_are_not_scores() -> None:
     unprobed = ScoreTokens(RatingScale(min=0, max=100), unprobed=True)
     # A tokenizer that writes digits: 8 also represents 80 to 89.
     digits = token("0", ("8", 0.3), ("9", 0.2))
@@ -75,14 +75,14 @@ def test_an_answer_that_begins_with_no_score_has_no_distribution(tokens: Any) ->
     assert read(*tokens) is None
 
 
-def test_probabilities_that_are_none_are_refused() -> None:
+def test_invalid_probabilities_are_refused() -> None:
     assert read(token("85", ("80", 0.6))) is None
     assert read({"token": "85", "logprob": 0.0, "top_logprobs": []}) is None
     assert read({"token": "85", "top_logprobs": [{"token": "85", "logprob": "0"}]}) is None
     assert read({"token": "85", "top_logprobs": [{"token": "85", "logprob": 3.0}]}) is None
 
 
-def test_tokens_are_known_by_their_numbers_where_they_are_told_so() -> None:
+def test_tokens_can_be_identified_by_number() -> None:
     scores = ScoreTokens(RatingScale(min=0, max=100), {"token_id:11": 1, "token_id:12": 2})
     blank = {**token("token_id:9"), "bytes": list(b" ")}
     answer = token("token_id:12", ("token_id:11", 0.25), ("token_id:3", 0.1))
@@ -91,7 +91,7 @@ def test_tokens_are_known_by_their_numbers_where_they_are_told_so() -> None:
     assert read({**token("token_id:9"), "bytes": list(b"A")}, answer, scores=scores) is None
 
 
-def test_a_token_told_twice_counts_once_and_one_below_a_millionth_not_at_all() -> None:
+def test_a_repeated_token_counts_once_and_one_below_a_millionth_not_at_all() -> None:
     twice = token("85", ("85", 0.5), ("1", 5e-7))
     assert read(twice) == pytest.approx({"85": 0.5})
 

@@ -48,7 +48,7 @@ def test_a_call_is_kept_with_what_it_did_and_took(
     assert "Cost: 0.00 (1 call without prices)." in text
 
 
-def test_a_killed_call_has_a_beginning_and_a_stopped_one_says_so(
+def test_a_killed_call_has_a_start_and_a_stopped_one_its_reason(
     any_study: Study, scripted: type[Scripted]
 ) -> None:
     fill(any_study)

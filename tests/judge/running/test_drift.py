@@ -77,7 +77,7 @@ def test_without_it_nothing_is_asked_twice(campaign: Study, scripted: Any) -> No
     assert stored(campaign) == []
 
 
-def test_engines_that_ask_nobody_have_no_drift(campaign: Study, tmp_path: Any) -> None:
+def test_engines_without_calls_have_no_drift(campaign: Study, tmp_path: Any) -> None:
     answers = tmp_path / "answers.jsonl"
     answers.write_text('{"query_id": "q1", "system": "A", "construct": "QR", "answer": "7"}\n')
     with pytest.raises(StudyError, match="--drift: not available with the engine 'recorded'"):

@@ -50,7 +50,7 @@ def test_a_sample_is_stored_and_says_what_the_rest_takes(
     assert kinds == [("estimate", 30, 30), ("run", 160, 160)]
 
 
-def test_what_it_says_and_how_to_go_on(campaign: Study, scripted: type[Scripted]) -> None:
+def test_the_output_and_the_next_command(campaign: Study, scripted: type[Scripted]) -> None:
     scripted.answer = staticmethod(counted)
     done = judge_study(campaign, ScriptedSettings(name="j", estimate=10))
     text = "\n".join(done.lines())

@@ -111,7 +111,7 @@ def test_tokens_time_and_cost_of_the_rest() -> None:
     assert local.seconds == IntervalEstimate(30)
 
 
-def test_what_was_not_counted_is_told_and_not_taken_for_0() -> None:
+def test_uncounted_tokens_are_reported_and_not_taken_for_0() -> None:
     settings = ScriptedSettings()
     counted = Answer("85", prompt_tokens=100)
     rest = forecast(

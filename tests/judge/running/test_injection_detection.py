@@ -1,4 +1,4 @@
-"""Texts that may speak to the judge are told from those that speak of something else."""
+"""Texts that may address the judge are distinguished from other texts."""
 
 import csv
 import json

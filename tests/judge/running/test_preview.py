@@ -53,7 +53,7 @@ def test_limit_price_and_window(campaign: Study) -> None:
     assert "AC of q1/A" in too_long
 
 
-def test_a_run_that_is_there_is_gone_on_with(campaign: Study, scripted: type[Scripted]) -> None:
+def test_an_existing_run_is_continued(campaign: Study, scripted: type[Scripted]) -> None:
     judge_study(campaign, ScriptedSettings(limit=20, name="mine"))
     shown = preview(campaign, ScriptedSettings(name="mine"))
     assert shown.run == "mine"

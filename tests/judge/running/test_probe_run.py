@@ -150,7 +150,7 @@ def test_an_answer_without_a_score_is_missing_with_its_reason(
     assert {(row["value"], row["missing_reason"]) for row in stored(judged)} == {(None, "refusal")}
 
 
-def test_prompts_beyond_the_window_are_stored_as_missing_and_asked_of_nobody(
+def test_prompts_beyond_the_window_are_stored_as_missing_without_a_call(
     judged: Study, scripted: type[Scripted]
 ) -> None:
     longest = max(len(p.prompt.encode()) for p in _asked(judged, scripted))

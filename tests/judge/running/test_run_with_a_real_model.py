@@ -133,7 +133,7 @@ def killed(example: Path, endpoint: TinyModel, prompts: dict[tuple[int, str], st
                 time.sleep(0.01)
         finally:
             process.kill()
-    # What the killed process had sent is answered all the same, to nobody.
+    # What the killed process had sent is answered all the same.
     middle = len(calls := endpoint.calls_when_quiet())
     committed = {
         prompts[row["response_id"], row["construct_key"]]
@@ -244,7 +244,7 @@ def test_a_dry_run_makes_no_call(example: Path, endpoint: TinyModel, tmp_path: P
     assert judgments(folder) == []
 
 
-def test_the_report_says_what_the_judge_is_worth(judged: Path, tmp_path: Path) -> None:
+def test_the_report_compares_the_judge_with_people(judged: Path, tmp_path: Path) -> None:
     folder, out = copytree(judged, tmp_path / "study"), tmp_path / "report"
     settings = folder / "study.toml"
     scorer_settings = f'\n[scorers."{MODEL}"]\nnote = "{NOTE}"\n'
@@ -301,7 +301,7 @@ def test_its_probabilities_make_a_second_scorer(
     assert expected.nunique() > parsed.nunique()
 
 
-def test_both_ways_of_asking_tell_the_same_probabilities(model: Path, tmp_path: Path) -> None:
+def test_both_request_forms_give_the_same_probabilities(model: Path, tmp_path: Path) -> None:
     plain: dict[str, Any] = {
         "model": MODEL,
         "messages": [{"role": "user", "content": "A score?"}],

@@ -41,7 +41,7 @@ def test_every_response_is_judged_on_every_construct(
     assert qr["q1", "B"] == qr["q1", "D"]
 
 
-def test_prompts_of_one_context_stand_together_and_qr_by_itself(
+def test_prompts_of_one_context_are_adjacent_and_qr_separate(
     campaign: Study, scripted: type[Scripted]
 ) -> None:
     judge_study(campaign, ScriptedSettings())
@@ -138,7 +138,7 @@ def test_what_an_answer_cost_is_stored_once_though_it_is_the_judgment_of_several
     assert sum(row.prompt_tokens or 0 for row in rows) == 9 * 100 == 100 * len(scripted.asked)
 
 
-def test_limit_constructs_and_systems_are_no_part_of_the_identity(
+def test_limit_constructs_and_systems_are_not_part_of_the_identity(
     campaign: Study, scripted: type[Scripted]
 ) -> None:
     for settings in (
@@ -153,7 +153,7 @@ def test_limit_constructs_and_systems_are_no_part_of_the_identity(
     assert len(scripted.asked) == 57
 
 
-def test_limit_says_what_is_left(campaign: Study, scripted: type[Scripted]) -> None:
+def test_limit_reports_what_is_left(campaign: Study, scripted: type[Scripted]) -> None:
     outcome = judge_study(campaign, ScriptedSettings(limit=10))
     assert (outcome.answered, outcome.judged, outcome.remaining) == (10, 10, 50)
     assert any("50 judgments are still to be made" in line for line in outcome.lines())
@@ -408,7 +408,7 @@ def test_an_unknown_choice_is_refused_by_name(
     assert not scripted.asked
 
 
-def test_a_study_without_responses_says_how_to_bring_them(
+def test_a_study_without_responses_names_the_import_command(
     study: Study, scripted: type[Scripted]
 ) -> None:
     with pytest.raises(StudyError, match="ccrs import"):

@@ -113,7 +113,7 @@ def test_a_normalized_match_is_one_in_the_words_of_squad() -> None:
         assert normalized_match(response, ["London", "Paris"])
     assert not normalized_match("In Paris", ["Paris"])
     assert not normalized_match("Paris", [])
-    # "A" is left without a word, and so would be matched by nothing said.
+    # "A" is left without a word, and so would match an empty response.
     assert normalized_match("A", ["A"])
     assert not normalized_match(" ", ["A"])
 
@@ -181,7 +181,7 @@ def test_a_metric_has_its_share_of_its_own_scale(tmp_path: Path, scripted: type[
     study.close()
 
 
-def test_a_metric_that_the_study_holds_stays_and_is_told(
+def test_a_metric_already_in_the_study_stays_and_is_reported(
     campaign: Study, scripted: type[Scripted]
 ) -> None:
     add(campaign, "EM", "metric", 100.0)

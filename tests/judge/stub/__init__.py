@@ -1,4 +1,4 @@
-"""An endpoint for tests: it speaks OpenAI's chat completions, and fails as it is told.
+"""An endpoint for tests: it speaks OpenAI's chat completions, and fails on request.
 
 It runs in a process of its own (`python -m tests.judge.stub --port 0`), on the loopback only, and
 never calls anything. `tests.judge.stub.process.running_stub` starts one and talks to it.
@@ -9,5 +9,5 @@ knows what must be stored. What goes wrong is a list of rules, each a behaviour 
 
     {"behaviour": "throttled", "form": "seconds", "wait": 1, "when": {"first": 3}}
 
-The rules are switched while it runs. Its log tells what was asked, when, and beside how many.
+The rules are switched while it runs. Its log records what was asked, when, and among how many.
 """

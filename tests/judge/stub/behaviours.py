@@ -56,7 +56,7 @@ def cut(_seen: Seen, reply: Reply, *, share: float = 0.5) -> None:
     reply.sent_share = share
 
 
-# What is no answer.
+# Replies that are not answers.
 
 
 def http_status(_seen: Seen, reply: Reply, *, status: int, message: str = "Internal error") -> None:
@@ -209,7 +209,7 @@ def refuses(_seen: Seen, reply: Reply, *, message: str = "Invalid request.") -> 
     error(reply, 400, message)
 
 
-# What it takes beside the prompt.
+# What it accepts besides the prompt.
 
 
 def rejects(seen: Seen, reply: Reply, *, parameter: str, instead: str | None = None) -> None:
@@ -288,7 +288,7 @@ def constant_usage(_seen: Seen, reply: Reply, *, prompt_tokens: int = 10) -> Non
 def logprobs(seen: Seen, reply: Reply, *, form: str = "real", mass: float = 0.999) -> None:
     """Tell the probabilities of the first token, where they are asked for.
 
-    form is real (falling over 20 scores from the one that is said, `mass` together), or what some
+    form is real (falling over 20 scores from the one in the answer, `mass` together), or what some
     servers do instead: one_hot, after_temperature, few, digits.
     """
     if reply.completion is None or not seen.parameters.get("logprobs"):

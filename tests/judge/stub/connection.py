@@ -70,7 +70,7 @@ class Connection(asyncio.Protocol):
             self._gone = gone if self._busy else None
 
     def send(self, reply: Reply) -> None:
-        """Send a reply, or do what stands in its place."""
+        """Send a reply, or do what replaces it."""
         late = self._gone is not None
         self._busy, self._gone = False, None
         if self._transport.is_closing():

@@ -10,7 +10,7 @@ _HOST = "127.0.0.1"
 
 
 class Ports:
-    """Listens as the endpoint's mode says."""
+    """Listens according to the endpoint's mode."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
@@ -31,7 +31,7 @@ class Ports:
         return self._port, int(self._control.sockets[0].getsockname()[1])
 
     def follow(self) -> None:
-        """Be up, down, or by turns, as the mode says; called when the mode has changed."""
+        """Be up, down, or by turns, according to the mode; called when the mode has changed."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

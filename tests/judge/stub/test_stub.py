@@ -64,7 +64,7 @@ def test_the_score_is_a_function_of_the_prompt(stub: Stub) -> None:
     assert len({stub.score(prompt) for prompt in prompts}) > 80
 
 
-def test_the_log_tells_what_came_and_never_a_key(stub: Stub) -> None:
+def test_the_log_records_requests_and_never_a_key(stub: Stub) -> None:
     ask(stub, QR, temperature=0, max_tokens=16)
     ask(stub, "Reply with 7.")
     log = stub.log()
@@ -159,7 +159,7 @@ def test_a_truncating_server_counts_only_what_it_used(stub: Stub) -> None:
     assert json.loads(ask(stub, QR * 20)[2])["usage"]["prompt_tokens"] == 100
 
 
-def test_every_behaviour_can_be_told(stub: Stub) -> None:
+def test_every_behaviour_can_be_selected(stub: Stub) -> None:
     needed: dict[str, dict[str, Any]] = {
         "http_status": {"status": 418},
         "answers": {"text": "Score: 4"},

@@ -49,7 +49,7 @@ class Asked:
     def checked(cls, body: Any, model: str) -> Self:
         """Return the request, or raise `RefusedError`."""
         if not isinstance(body, dict):
-            raise RefusedError(400, "invalid_json", "The body is no JSON object.")
+            raise RefusedError(400, "invalid_json", "The body is not a JSON object.")
         if body.get("model") != model:
             message = f"The model {body.get('model')!r} does not exist. There is {model!r}."
             raise RefusedError(404, "model_not_found", message, "model")

@@ -51,7 +51,7 @@ def count(folder: Path) -> int:
 
 
 def answers(folder: Path) -> list[tuple[Any, ...]]:
-    """Return what each judgment says, in a stable order."""
+    """Return the content of each judgment, in a stable order."""
     names = (
         "response_key",
         "construct_key",

@@ -75,7 +75,7 @@ def tokenizer(*, whole_numbers: bool = True) -> PreTrainedTokenizerFast:
     vocabulary = written["model"]["vocab"]
     for number in range(1000 if whole_numbers else 0):
         vocabulary.setdefault(str(number), len(vocabulary))
-    # As in Llama 3: what stands in the vocabulary needs no merges.
+    # As in Llama 3: what is in the vocabulary needs no merges.
     written["model"]["ignore_merges"] = True
     whole = Tokenizer.from_str(json.dumps(written))
     whole.decoder = decoders.ByteLevel()

@@ -1,7 +1,7 @@
 """Serve the model as an OpenAI-compatible endpoint.
 
 `python -m tests.judge.tiny_model.server FOLDER --log FILE`, in an environment with
-requirements.txt. It prints its address when it is ready, and tells real probabilities of tokens
+requirements.txt. It prints its address when it is ready, and returns real probabilities of tokens
 where they are asked for. Each answer is computed by itself on one thread, so that it depends on its
 prompt alone, bit for bit, and on no other prompt under way.
 """
@@ -139,7 +139,7 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(content)
             self.wfile.flush()
         except OSError:
-            # The client has gone, killed perhaps: nobody is left to be told.
+            # The client has ended, perhaps killed; nobody reads the answer.
             self.close_connection = True
 
     def log_message(self, *_: Any) -> None:
@@ -159,7 +159,7 @@ def _end_with_input() -> None:
 
 
 def main() -> None:
-    """Load the model, and answer until told to end."""
+    """Load the model, and answer until asked to end."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--port", type=int, default=0, help="0: any that is free")

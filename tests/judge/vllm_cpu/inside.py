@@ -1,7 +1,7 @@
 """What can be seen from inside only, asked of one loaded engine: runs in vLLM's environment.
 
 `python -m tests.judge.vllm_cpu.inside WHOLE DIGITS FOLDER` writes FOLDER/WHAT.json for each
-question; test_inside.py says what must come out. Models are loaded once for several questions.
+question; test_inside.py tests the results. Models are loaded once for several questions.
 """
 
 import json
@@ -136,7 +136,7 @@ def long(study: Study) -> None:
 
 
 def distributions(loaded: LoadedModel, folder: Path) -> list[dict[str, Any]]:
-    """Return the distributions of the engine, beside those of an exhaustive computation."""
+    """Return the distributions of the engine and those of an exhaustive computation."""
     feed = SchedulerFeed("tiny", loaded, Decoding(0.0, 16, None, structured=False))
     for key, question in enumerate(QUESTIONS):
         feed.add(key, question, 0)
@@ -202,7 +202,7 @@ def main(whole: Path, by_digit: Path, out: Path) -> None:
     spelt = model(by_digit)
     say("digits", distributions(spelt, by_digit))
     say("digits-judged", judged(spelt, folder(), fill))
-    # This one's free answers are no scores, often.
+    # Free answers of this model are often not scores.
     say("structured", judged(spelt, folder(), fill, structured=True))
 
 

@@ -76,7 +76,7 @@ def test_structured_answers_are_numbers_where_free_ones_are_not(result_of: Resul
     assert free["missing"]
     assert structured["missing"] == {}
     assert all(row[2] == f"{row[1]:g}" for row in structured["rows"] if row[2] is not None)
-    # What the model would have said freely is told all the same.
+    # The free answer of the model is returned all the same.
     masses = [sum(row[3].values()) for row in structured["rows"] if row[3]]
     assert masses
     assert min(masses) < 1

@@ -25,7 +25,7 @@ CCRS = str(Path(sys.executable).with_name("ccrs"))
 
 
 def stored_judgments(folder: Path) -> list[tuple[Any, ...]]:
-    """Return what each judgment says, the probabilities to the last bit, in a stable order."""
+    """Return the content of each judgment, the probabilities to the last bit, in a stable order."""
     names = (
         "response_key",
         "construct_key",
@@ -45,7 +45,7 @@ def killed_midway(
 ) -> tuple[int, str, list[int]]:
     """Run a command until enough is judged, and kill it, or one of its processes.
 
-    Returns the judgments then on disk, what it said, and the processes that it had begun.
+    Returns the judgments then on disk, what it printed, and the processes that it had begun.
     """
     with subprocess.Popen(
         words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment()
@@ -107,7 +107,7 @@ def judged(example: Path, model: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def tiny(judged: Path) -> list[tuple[Any, ...]]:
-    """Return what that run says."""
+    """Return the judgments of that run."""
     return stored_judgments(judged)
 
 
@@ -128,7 +128,7 @@ def twice(judged: Path, model: Path, tiny: list[tuple[Any, ...]]) -> Twice:
     return Twice(folder, stored, output)
 
 
-def test_every_response_is_judged_and_the_run_says_under_what(
+def test_every_response_is_judged_and_the_run_records_its_conditions(
     judged: Path, tiny: list[tuple[Any, ...]]
 ) -> None:
     assert len(tiny) == WHOLE
@@ -146,7 +146,7 @@ def test_every_response_is_judged_and_the_run_says_under_what(
     run = json.loads(shown.stdout)
     assert run["engine"] == "vllm"
     assert run["decoding"]["vllm.enforce_eager"] is True
-    # How much is done at once makes no other judge.
+    # The number of simultaneous prompts does not make another judge.
     assert "vllm.max_num_seqs" not in run["decoding"]
     assert len(run["decoding"]["chat_template_sha256"]) == 64
     observed = run["observed"]
@@ -183,7 +183,7 @@ def test_scores_from_the_distribution_are_a_scorer_of_their_own(
     assert names <= {name for estimate in written["estimates"] for name in estimate["scorers"]}
 
 
-def test_a_repeat_says_the_same(twice: Twice) -> None:
+def test_a_repeat_gives_the_same_judgments(twice: Twice) -> None:
     rows = judgments(twice.folder)
     assert len(rows) == 3 * WHOLE
     (run,) = {row["run_id"] for row in rows if row["repeat"] == 1}
@@ -198,7 +198,7 @@ def test_a_repeat_says_the_same(twice: Twice) -> None:
     assert repeats[0] == repeats[1]
 
 
-def test_the_end_of_one_of_two_processes_is_said_and_loses_nothing(twice: Twice) -> None:
+def test_the_end_of_one_of_two_processes_is_reported_and_loses_nothing(twice: Twice) -> None:
     assert "of 2 has ended by signal 9. All answers so far are stored" in twice.output
     assert WHOLE < twice.stored < 3 * WHOLE
     assert {row["attempt"] for row in judgments(twice.folder)} == {1}

@@ -129,7 +129,7 @@ def test_an_edit_a_skip_and_a_deletion(
     assert [r.value for r in revisions(campaign, ada, second, "QR")] == [40, None, 99]
 
 
-def test_what_the_server_takes_and_a_rating_can_t_be_is_kept_aside(
+def test_values_that_only_the_server_accepts_are_stored_as_rejected(
     campaign: Study, server: Server, label_studio: LabelStudioServer, members: Two
 ) -> None:
     ada, bo = members
@@ -270,7 +270,7 @@ def test_a_relation_takes_no_rating_back(
     assert (done.new, done.rejected) == (1, [])
 
 
-def test_tasks_that_nobody_touched_follow_an_edited_construct(
+def test_unrated_tasks_follow_an_edited_construct(
     study: Study, server: Server, label_studio: LabelStudioServer, members: Two
 ) -> None:
     fill(study, queries=1, systems=3)

@@ -22,7 +22,7 @@ def ccrs(*words: str) -> Result:
     return done
 
 
-def test_push_pull_and_sync_say_what_they_did(
+def test_push_pull_and_sync_report_what_they_did(
     campaign: Study, label_studio: LabelStudioServer, members: tuple[Member, Member]
 ) -> None:
     folder, to = str(campaign.folder), ("--url", label_studio.url)
@@ -45,13 +45,13 @@ def test_push_pull_and_sync_say_what_they_did(
     assert "ada" in ccrs("watch", folder).output
 
 
-def test_what_an_owner_may_get_wrong(
+def test_mistakes_of_an_owner_are_explained(
     study: Study, campaign: Study, label_studio: LabelStudioServer, tmp_path: Path
 ) -> None:
     def refused(*words: str, **env: Any) -> str:
         done = CliRunner().invoke(cli, ["label-studio", *words], env=env)
         assert done.exit_code, done.output
-        # The root command says these on standard error and ends with 2.
+        # The root command prints these on standard error and exits with 2.
         assert isinstance(done.exception, SystemExit | StudyError)
         return f"{done.output} {done.exception}"
 

@@ -119,7 +119,7 @@ def test_a_server_that_does_not_answer_is_given_up(label_studio: LabelStudioServ
         pytest.raises(ServerError, match="Check that the server runs"),
     ):
         server.check()
-    # The proxy that is gone does not answer either.
+    # The proxy that has ended does not answer either.
     with Server(proxy.url, OWNER) as server, pytest.raises(ServerError, match="Check that"):
         server.check()
 
@@ -134,7 +134,7 @@ def test_another_name_of_the_same_server_is_known(
         assert (pull(campaign, server).stored_anything, push(campaign, server).tasks) == (False, 0)
 
 
-def test_an_address_below_the_servers_is_told(
+def test_an_address_below_the_servers_is_reported(
     campaign: Study, label_studio: LabelStudioServer
 ) -> None:
     with (

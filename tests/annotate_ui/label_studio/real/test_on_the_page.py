@@ -56,7 +56,7 @@ def test_a_rater_sees_texts_as_they_are_and_what_they_give_is_pulled(
     assert page.evaluate("window.hacked") is None
     assert "secret-system" not in page.content()
 
-    # The page begins an annotation once it stands; what is typed before, no person types.
+    # The page begins an annotation once it is drawn; no person types before.
     page.wait_for_load_state("networkidle")
     for place, key in enumerate(ALL[:-1]):
         field = page.locator(f"input[type=number][name={key}]")

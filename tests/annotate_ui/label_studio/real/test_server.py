@@ -85,7 +85,7 @@ def test_a_personal_token_never_leaves_the_address(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("status", [200, 502])
-def test_a_page_in_place_of_values_passes_and_is_told(
+def test_an_html_page_instead_of_values_is_reported_as_temporary(
     monkeypatch: pytest.MonkeyPatch, status: int
 ) -> None:
     monkeypatch.setattr(module, "_FIRST_PAUSE", 0.001)

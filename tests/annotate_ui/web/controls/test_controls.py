@@ -58,7 +58,7 @@ def test_points_to_choose_from(
     assert values == wanted
 
 
-def test_points_stand_in_a_row_where_their_labels_are_short() -> None:
+def test_points_are_in_a_row_where_their_labels_are_short() -> None:
     scale: dict[str, object] = {"min": 1, "max": 5, "step": 1}
     long = {**FIVE, "3": "useful to some, and of no use to most others"}
     for anchors, short in ((FIVE, True), (long, False)):
@@ -89,7 +89,7 @@ def test_anchors_between_the_ends_have_their_place() -> None:
     ],
     ids=["only the ends", "too close", "too long"],
 )
-def test_other_anchors_stand_beside_or_below_each_other(anchors: dict[str, str]) -> None:
+def test_other_anchors_are_next_to_or_below_each_other(anchors: dict[str, str]) -> None:
     assert anchor_places(spec({"min": 0, "max": 100}, anchors)) == ()
 
 

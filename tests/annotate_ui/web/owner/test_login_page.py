@@ -135,7 +135,7 @@ def test_a_session_ends_when_idle_and_in_any_case(
             assert "The session has ended" in owner.get(answer.location).text
 
 
-def test_what_comes_in_passing_keeps_no_session_alive(
+def test_background_requests_do_not_extend_a_session(
     owner: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     moment = time.time()
@@ -163,7 +163,7 @@ def test_signing_out_ends_the_session(owner: Browser) -> None:
 
 
 @pytest.mark.usefixtures("protected")
-def test_a_session_of_another_form_is_none(app: Flask) -> None:
+def test_a_session_of_another_form_is_not_accepted(app: Flask) -> None:
     for session in ({}, {"password": 1}, {"password": "1", "began": 1, "seen": 1}, 1, None):
         client = app.test_client()
         with client.session_transaction() as cookie:

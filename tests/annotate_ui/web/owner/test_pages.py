@@ -169,7 +169,7 @@ def test_a_rater_is_removed_and_let_in_again(
 
 
 @pytest.mark.parametrize("page", ["raters", "items"])
-def test_there_is_no_page_of_what_is_not_there(owner: Browser, page: str) -> None:
+def test_unknown_items_and_raters_have_no_page(owner: Browser, page: str) -> None:
     for name in ("0" * 32, "0", "999", "99999999999999999999", "x", "-1", "%00"):
         assert owner.get(f"/owner/{page}/{name}").status_code == 404
     assert owner.get("/owner/chart/x-light.svg").status_code == 404
@@ -231,7 +231,7 @@ def test_figures_are_those_of_the_newest_look(owner: Browser, protected: Study) 
     assert "agreement among people" in owner.get("/owner/interim-analyses").text
 
 
-def test_the_judge_is_shown_only_to_who_asks(
+def test_the_judge_is_shown_only_on_request(
     owner: Browser, protected: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("annotate_ui.web.owner.interim_pages.machine_names", lambda _: {"judge-a"})

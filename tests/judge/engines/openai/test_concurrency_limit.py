@@ -23,7 +23,7 @@ def test_it_doubles_until_the_first_complaint_then_grows_by_one_a_round() -> Non
     assert 16.9 < limit.limit < 17.1
 
 
-def test_complaints_about_one_round_count_once_and_it_never_stands_still() -> None:
+def test_complaints_about_one_round_count_once_and_the_limit_stays_above_0() -> None:
     clock = Clock()
     limit = ConcurrencyLimit(64, clock)
     clock.now = 5.0
@@ -43,7 +43,7 @@ def test_it_never_exceeds_the_most() -> None:
     assert limit.limit == 4
 
 
-def test_places_are_given_in_turn_and_none_is_lost_to_a_cancelled_one() -> None:
+def test_places_are_assigned_in_turn_and_a_cancelled_caller_keeps_none() -> None:
     async def scene() -> list[str]:
         limit = ConcurrencyLimit(1)
         seen = []

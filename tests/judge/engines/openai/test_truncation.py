@@ -68,7 +68,7 @@ def test_half_of_a_text_like_the_sample_is_cut_whatever_its_halves_count() -> No
     )
 
 
-def test_halves_are_asked_for_again_and_an_open_question_is_no_answer() -> None:
+def test_a_refused_half_is_requested_again_and_an_undecided_check_fails() -> None:
     busy = Trouble("throttled", "http_429", "busy")
     once = Counting(lambda part: min(round(len(part) * 0.25), 900), busy, busy)
     assert cast(Answer, checked(once, ENGLISH)).missing == "truncated_by_server"
