@@ -107,13 +107,18 @@ def rows(cell: Cell, repetitions: int, seed: int = 1) -> Iterator[dict[str, obje
 
 
 def summary(cell: Cell, what: str, way: str, ends: FloatArray, answer: float) -> dict[str, object]:
-    """One line of the table; a withheld interval covers nothing and is counted apart."""
+    """One line of the table."""
+    named = {"labels": cell.labels, "ceiling": cell.ceiling, "statistic": what, "way": way}
+    return named | coverage(ends, answer)
+
+
+def coverage(ends: FloatArray, answer: float) -> dict[str, object]:
+    """How intervals (n, 2) cover; a withheld one covers nothing and is counted apart."""
     given = np.isfinite(ends).all(axis=1)
     low, high = ends[given].T
     below, above = float((high < answer).mean()), float((low > answer).mean())
     covers = 1 - below - above
     return {
-        "labels": cell.labels, "ceiling": cell.ceiling, "statistic": what, "way": way,
         "truth": round(answer, 3), "repetitions": len(ends), "withheld": int((~given).sum()),
         "coverage": round(covers, 4),
         "monte_carlo_error": round(float(np.sqrt(covers * (1 - covers) / given.sum())), 4),

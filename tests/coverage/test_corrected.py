@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.coverage import regimes
 from tests.coverage.corrected import CEILINGS, LABELS, Cell, rows
 
 pytestmark = pytest.mark.slow
 
 TABLE = Path(__file__).with_name("corrected.csv")
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("cell", [Cell(15, 0.78), Cell(30, 0.4)])
@@ -32,5 +34,29 @@ def test_committed_table() -> None:
     }
     for row in table:
         assert int(row["repetitions"]) >= 5000
-        assert int(row["withheld"]) <= 50, row
+        assert int(row["withheld"]) <= 100, row
         assert float(row["coverage"]) >= 0.935, row
+
+
+#: No data show these failures.
+UNSEEN = ("12", "unrelated", "failures", "mean")
+
+
+def test_committed_regimes() -> None:
+    page = (ROOT / "analysis/statistics/correction/README.md").read_text(encoding="utf-8")
+    with TABLE.with_name("regimes.csv").open(encoding="utf-8", newline="") as file:
+        table = [row for row in csv.DictReader(file) if row["way"] == "report"]
+    assert {(r["labels"], r["judge"], r["scores"]) for r in table} == {
+        regime.key for regime in regimes.regimes()
+    }
+    for row in table:
+        assert int(row["repetitions"]) >= 1000
+        place = (row["labels"], row["judge"], row["scores"], row["statistic"])
+        assert (float(row["coverage"]) >= 0.935) == (place != UNSEEN), row
+        assert f"{float(row['coverage']):.3f}".lstrip("0") in page, row
+
+
+@pytest.mark.parametrize(("labels", "judge", "scores"), [(239, "fair", "40%"), (12, "close", "0%")])
+def test_a_regime_covers(labels: int, judge: str, scores: str) -> None:
+    for row in regimes.rows(regimes.Regime(labels, judge, scores), repetitions=80):
+        assert float(str(row["coverage"])) >= 68 / 80, row
