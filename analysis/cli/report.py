@@ -12,6 +12,7 @@ from analysis.cli.source import (
     AnalysisInput,
     CannotRun,
     from_file,
+    from_preferences,
     from_study,
     kind_option,
     scale_option,
@@ -172,7 +173,7 @@ def report(
     """Report how far each judge agrees with people.
 
     STUDY_OR_SCORES is a study's folder, or a table of scores (CSV, TSV, JSON lines or
-    Parquet).
+    Parquet), or one of comparisons alone, with columns response_a and response_b.
 
     \b
     Examples:
@@ -183,6 +184,7 @@ def report(
     from analysis.core.errors import AnalysisError
     from analysis.render.output_files import check_folder
     from study.errors import StudyError
+    from study.importing.read_table import compares_responses
 
     for path in filter(None, (source, preferences, hypotheses)):
         if not path.exists():
@@ -213,6 +215,14 @@ def report(
                     f"table; a study has them in {source / 'study.toml'}"
                 )
             inputs = from_study(source, chosen)
+        elif compares_responses(source):
+            if any((scales, preferences, hypotheses, same_judge)):
+                raise CannotRun(
+                    f"{source} compares responses and has no scores; --scale, --preferences, "
+                    "--same-judge and --hypotheses describe scores, --preference-scale the "
+                    "comparisons"
+                )
+            inputs = from_preferences(source, kinds, preference_scale, chosen)
         else:
             runs = {"runs": _runs(same_judge)} if same_judge else {}
             inputs = from_file(

@@ -297,3 +297,25 @@ def from_file(
         chosen = chosen | {"hypotheses": declared(read_hypotheses(hypotheses), scores)}
     options = Options(**{"derived_from": _derived_from(scores), **chosen})
     return AnalysisInput(scores, compared, options, path.stem)
+
+
+def from_preferences(
+    path: Path, kinds: Sequence[str], preference_scale: str | None, chosen: dict[str, Any]
+) -> AnalysisInput:
+    """A table of comparisons alone: people's preferences, and those of judges."""
+    import pandas as pd
+
+    from analysis.core.options import Options
+    from analysis.core.scales import parse_scale
+    from analysis.core.table_declarations import check_kinds, read_kinds
+    from analysis.core.tables import PreferenceTable, ScoreTable
+    from study.columns import SCORE_COLUMNS
+    from study.importing.read_table import read_preferences
+
+    of_kind = read_kinds(kinds)
+    scale = parse_scale(preference_scale) if preference_scale else None
+    rows = read_preferences(path, kinds=of_kind, scale=scale)
+    check_kinds(of_kind, list(dict.fromkeys(rows["scorer"])))
+    nothing = ScoreTable.from_frame(pd.DataFrame(columns=list(SCORE_COLUMNS)))
+    compared = PreferenceTable.from_frame(rows, scale)
+    return AnalysisInput(nothing, compared, Options(**chosen), path.stem)

@@ -22,6 +22,7 @@ from analysis.topics.agreement.association import biases, judge_against_humans
 from analysis.topics.agreement.categories import on_categories
 from analysis.topics.agreement.human_ceiling import ceilings, raters_against_others
 from analysis.topics.agreement.preferences import preferences as on_preferences
+from analysis.topics.answer_correctness.estimates import unit_checks
 from analysis.topics.distribution.estimates import ends_of_scale
 from analysis.topics.expected_score.estimates import expected_scores
 from analysis.topics.reliability.estimates import alphas
@@ -126,6 +127,7 @@ def _headline(context: Context) -> Iterator[Estimate]:
             yield from alphas(context, data, (context.level(construct),))
     yield from on_preferences(ordered, ("pearson",))
     yield from ends_of_scale(ordered)
+    yield from unit_checks(ordered)
 
 
 def _weights(scores: ScoreTable) -> list[str]:

@@ -185,6 +185,28 @@ def notes(analysis: Analysis, construct: str, scorer: str, scope: str | None) ->
         )
     elif bias is not None and not bias.defined and plain is not None and plain.defined:
         yield f"Its bias is withheld: {bias.reason}."
+    yield from _on_the_unit(analysis, construct, scorer)
+
+
+def _on_the_unit(analysis: Analysis, construct: str, scorer: str) -> Iterator[str]:
+    """A match in the wrong unit, with the judge it concerns, else with the first scorer."""
+    data = analysis.context.whole[construct]
+    speaking = data.judges or list(data.scorers)
+    for e in analysis.estimates.select("ac_unit_check", construct=construct):
+        concerned = [name for name in speaking if name in e.scorers] or speaking
+        if e.value == 1 and scorer == concerned[0]:
+            yield slip_in_words(e)
+
+
+def slip_in_words(e: Estimate) -> str:
+    """What an `ac_unit_check` of 1 means."""
+    weight, per_unit = (float(str(e.params[name])) for name in ("lambda", "points_per_unit"))
+    points = "of a point " if per_unit == 1 else ""
+    return (
+        f"In {e.scorers[0]} an exact match adds {weight / per_unit:g} {points}where "
+        f"{100 * weight / per_unit:g} are meant: the match was left at 1 while the judge's part is "
+        "in points."
+    )
 
 
 def _on_other_raters(analysis: Analysis, construct: str) -> Iterator[str]:

@@ -113,9 +113,13 @@ def _on_preferences(analysis: Analysis) -> list[Verdict]:
         compared = [e for e in on if e not in between_raters and e.defined]
         for estimate in compared:
             figure = f"{correlation(estimate.value)} {between(estimate)}".rstrip()
+            scorer = estimate.scorers[0]
+            compares = scorer in analysis.preferences.scorers(construct)
             sentence = (
-                f"{construct}: differences in {estimate.scorers[0]}'s scores correlate {figure} "
-                "with people's preferences"
+                f"{construct}: {scorer}'s own preferences correlate {figure} with people's"
+                if compares
+                else f"{construct}: differences in {scorer}'s scores correlate {figure} with "
+                "people's preferences"
             )
             if among:
                 sentence += f"; {pairs} {mean}"

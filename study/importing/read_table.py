@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 _LOOKED_AT = 200
 
 
+_COMPARED = {"response_a", "response_b"}
+
+
 class Ranged(Protocol):
     """A scale, as far as its ends."""
 
@@ -142,9 +145,14 @@ def read_preferences(
     return _frame(source, records, PREFERENCE_COLUMNS)
 
 
+def compares_responses(path: Path | str) -> bool:
+    """Return whether a file is a table of comparisons of two responses, by its columns."""
+    return bool(folded(RecordSource(Path(path)).head.columns) & _COMPARED)
+
+
 def _form(head: Head) -> Any:
     names = folded(head.columns)
-    if names & {"response_a", "response_b"}:
+    if names & _COMPARED:
         fault = Fault("the file compares responses.", "Read it as preferences.")
         raise InputError("scores", [fault])
     if responses.matches(head):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -39,10 +40,10 @@ def answer_correctness(context: Context) -> Iterator[Estimate]:
     The composed AC gets correlations only: with lambda = .7 it is tens of points lower than
     people's ratings even for a judge that agrees with them.
     """
+    yield from unit_checks(context)
     data = context.whole.get(CONSTRUCT)
     if data is None:
         return
-    yield from ac_unit_check(context, CONSTRUCT, EXACT_MATCH)
     yield from _sweeps(context, data)
     if EXACT_MATCH not in data.scorers:
         return
@@ -134,17 +135,31 @@ def _sweeps(context: Context, data: ConstructData) -> Iterator[Estimate]:
                 yield from lambda_sweep(context, CONSTRUCT, judge, match)
 
 
+def unit_checks(context: Context) -> Iterator[Estimate]:
+    """`ac_unit_check` of AC, where the table has it."""
+    if CONSTRUCT in context.whole:
+        yield from ac_unit_check(context, CONSTRUCT, EXACT_MATCH)
+
+
 def ac_unit_check(context: Context, construct: str, match: str) -> Iterator[Estimate]:
     """`ac_unit_check` of every judge or metric on AC that looks composed.
 
     With the parts in the table, that is one that equals (1 - lambda) times a judge where there is
     no match; without them, one on the grid of a composed column, with values that are not whole
-    points. In a table of AC alone every column with such values is named.
+    points. In a table of AC alone every column with such values is named. Columns from 0 to 1 are
+    read in hundredths, which are points.
     """
     data, weight = context.whole[construct], context.options.ac_lambda
+    factors = {
+        name: factor
+        for name, values in data.scorers.items()
+        if (factor := _points_per_unit(values, context.scores.scale(construct, name))) is not None
+    }
+    data = replace(
+        data, scorers={name: factor * data.scorers[name] for name, factor in factors.items()}
+    )
     for name, values in data.scorers.items():
-        scale = context.scores.scale(construct, name)
-        if name == match or not _in_points(scale) or not np.isfinite(values).any():
+        if name == match or not np.isfinite(values).any():
             continue
         parts: tuple[str, ...] = ()
         check: UnitCheck | None = None
@@ -168,16 +183,19 @@ def ac_unit_check(context: Context, construct: str, match: str) -> Iterator[Esti
                 n_queries=int(np.unique(data.query[present]).size),
                 n_dropped=int((~present).sum()),
                 reason=check.reason,
-                params=_params(weight, parts),
+                params={
+                    "lambda": weight,
+                    "from": "parts" if parts else "values",
+                    "points_per_unit": factors[name],
+                },
             )
 
 
-def _params(weight: float, parts: tuple[str, ...]) -> dict[str, Any]:
-    return {"lambda": weight, "from": "parts" if parts else "values"}
-
-
-def _in_points(scale: Scale | None) -> bool:
-    return scale is None or (scale.min, scale.max) == (0, 100)
+def _points_per_unit(values: FloatArray, scale: Scale | None) -> float | None:
+    """1 for values from 0 to 100, 100 for values from 0 to 1; None on another scale."""
+    if scale is None:
+        return 100.0 if np.nanmax(values, initial=0.0) <= 1 else 1.0
+    return {(0.0, 100.0): 1.0, (0.0, 1.0): 100.0}.get((scale.min, scale.max))
 
 
 def _between_points(values: FloatArray) -> bool:
@@ -209,7 +227,8 @@ STATISTICS = (
         "ac_unit_check",
         "A match adds",
         "1 where a match adds lambda of a point, 0 where it adds 100 lambda points, null with the "
-        "reason where that can't be decided; params.lambda, params.from = parts or values",
+        "reason where that can't be decided; params.lambda, params.from = parts or values, "
+        "params.points_per_unit 100 for a column from 0 to 1",
         answer_correctness,
         range=(0, 1),
         source="Muhamed 2025, table 15",

@@ -8,6 +8,7 @@ from analysis.core.analysis import Analysis
 from analysis.render.formatting import between, correlation, listed
 from analysis.render.section import Section
 from analysis.render.table import Cell, Table, TableBuilder
+from analysis.render.verdict_notes import slip_in_words
 from analysis.render.verdicts import composed_mean
 from analysis.topics.answer_correctness import estimates, lambda_sweep
 
@@ -15,13 +16,9 @@ from analysis.topics.answer_correctness import estimates, lambda_sweep
 def reading(analysis: Analysis) -> Iterator[str]:
     """The unit slip if there is one, what composing does to the agreement, and to the level."""
     records = analysis.estimates
-    weight = analysis.options.ac_lambda
     slips = [e for e in records.select("ac_unit_check") if e.value == 1]
     for e in slips[:2]:
-        yield (
-            f"In {e.scorers[0]} an exact match adds {weight:g} of a point where {100 * weight:g} "
-            "are meant: the match was left at 1 while the judge's part is in points."
-        )
+        yield slip_in_words(e)
     sweeps = records.select("ac_lambda_sweep", scope="within_query", measure="pearson")
     judges = list(dict.fromkeys(e.scorers[0] for e in sweeps))[: 1 if slips else 2]
     for judge in judges:
@@ -51,7 +48,12 @@ def unit_checks(analysis: Analysis) -> Iterator[Table]:
     built = TableBuilder()
     for e in analysis.estimates.select("ac_unit_check"):
         weight = float(str(e.params["lambda"]))
-        worth = {1.0: f"{weight:g} points: in the wrong unit", 0.0: f"{100 * weight:g} points"}
+        per_unit = float(str(e.params["points_per_unit"]))
+        unit = "points" if per_unit == 1 else "on a scale from 0 to 1"
+        worth = {
+            1.0: f"{weight / per_unit:g} {unit}: in the wrong unit",
+            0.0: f"{100 * weight / per_unit:g} {unit}",
+        }
         cell = built.number(e, ".0f")
         origin = "the parts" if e.params["from"] == "parts" else "its values alone"
         built.add(

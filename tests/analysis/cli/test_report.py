@@ -1,6 +1,7 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
@@ -88,6 +89,31 @@ def test_preferences_come_from_a_file_of_their_own(scores: Path, tmp_path: Path)
     result = run(scores, "--preferences", path, "--preference-scale", "-2:2", "--no-verify")
     assert result.exit_code == 0, result.output
     assert "QR: differences in judge's scores correlate" in result.stdout
+
+
+def test_comparisons_alone_are_analyzed(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    better = rng.integers(-2, 3, 40)
+    rows = [
+        {
+            "query_id": f"q{i}", "response_a": f"a{i}", "response_b": f"b{i}", "construct": "QR",
+            "scorer": scorer, "scorer_kind": "judge" if scorer == "judge" else "human",
+            "value": int(np.clip(better[i] + rng.integers(-1, 2), -2, 2)),
+        }
+        for scorer in ("ann", "bob", "judge")
+        for i in range(40)
+    ]  # fmt: skip
+    path = tmp_path / "comparisons.csv"
+    pd.DataFrame(rows).to_csv(path, index=False)
+    result = run(path, "--preference-scale", "-2:2", "--no-verify")
+    assert result.exit_code == 0, result.output
+    assert "QR: judge's own preferences correlate ." in result.stdout
+    assert "with people's; the two raters' preferences with each other ." in result.stdout
+    written = json.loads((tmp_path / "comparisons-report" / "report.json").read_text("utf-8"))
+    assert {e["statistic"] for e in written["estimates"]} >= {"pearson"}
+    result = run(path, "--scale", "0:100")
+    assert result.exit_code == 2
+    assert "compares responses and has no scores" in result.output
 
 
 @pytest.mark.parametrize(

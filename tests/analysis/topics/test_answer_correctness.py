@@ -5,6 +5,8 @@ import pytest
 from analysis import Options, Scale, ScoreTable
 from analysis.core.context import Context
 from analysis.core.estimates import EstimateList
+from analysis.pipeline.estimation import headline
+from analysis.render.verdicts import verdicts
 from analysis.statistics.answer_correctness import composed_ac_as_published
 from analysis.topics.answer_correctness.estimates import answer_correctness
 from tests.analysis.scores import POINTS, simulated, table
@@ -78,6 +80,29 @@ def test_a_match_of_1_is_a_match() -> None:
     found = audited(pd.concat([frame, column], ignore_index=True), EM=Scale(0, 1))
     (check,) = found.select("ac_unit_check")
     assert check.value == 1.0
+
+
+@pytest.mark.parametrize("parts", [True, False])
+def test_the_slip_is_found_in_columns_from_0_to_1(parts: bool) -> None:
+    frame, judged = with_parts()
+    em = frame.loc[frame["scorer"] == "EM", "value"].to_numpy()
+    llm = judged["value"].to_numpy().copy()
+    llm[0] = 100.0
+    value = composed_ac_as_published(llm, em, 0.7) / 100
+    column = judged.assign(scorer="AC as published", value=value)
+    if parts:
+        own = frame["response_id"].eq(judged["response_id"].iloc[0]) & frame["scorer"].eq("judge")
+        frame.loc[own & frame["construct"].eq("AC"), "value"] = 100.0
+        column = pd.concat([frame, column], ignore_index=True)
+    own_scale = {("AC as published", "AC"): Scale(0, 1)}
+    scales = dict.fromkeys(column["construct"], POINTS)
+    found = headline(ScoreTable.from_frame(column, scales, own_scale), options=QUICK)
+    (check,) = found.estimates.select("ac_unit_check")
+    assert (check.value, check.params["from"]) == (1.0, "parts" if parts else "values")
+    (note,) = [n for v in verdicts(found) for n in v.notes if "an exact match adds" in n]
+    assert note.startswith(
+        "In AC as published an exact match adds 0.007 where 0.7 are meant: the match was left at 1"
+    )
 
 
 def test_scores_that_are_not_composed_are_left_alone() -> None:
