@@ -36,7 +36,7 @@ class Fault:
 
 
 class InputError(StudyError):
-    """A file was refused as a whole; nothing of it was stored.
+    """A file was refused as a whole: nothing was stored, and no result was written.
 
     `faults` are all faults, in the order of the file. The message lists them all; of many faults
     of one kind it shows the first ones, and the rows of the others.
@@ -46,7 +46,7 @@ class InputError(StudyError):
         self.source = source
         self.faults = tuple(faults)
         count = len(self.faults)
-        head = f"{source}: {'1 fault' if count == 1 else f'{count} faults'}; nothing was stored."
+        head = f"{source}: {'1 fault' if count == 1 else f'{count} faults'}; nothing was written."
         lines = [*_listed(self.faults), *notes]
         super().__init__("\n".join([head, *(f"  {line}" for line in lines)]))
 

@@ -1,7 +1,6 @@
 """Personal links of raters: creating, listing and revoking them."""
 
 import csv
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,25 +9,15 @@ from typing import Any
 
 from sqlalchemy import Connection, func, insert, select
 
-from annotate_ui.participants.tokens import mark_used, new_token, rater_of_token, revoke_tokens
+from annotate_ui.participants.tokens import new_token, revoke_tokens
 from study.errors import StudyError, nearest
 from study.facts.departures import departures
 from study.facts.scorers import scorer_names
 from study.facts.slots import OWN_CHANNEL, is_live, is_open
+from study.lifecycle.new_file import new_file
 from study.schema import Assignment, Invitation, Rater, RaterBase, random_id, table
 from study.study import Study
 from study.text import escape_formula
-
-__all__ = [
-    "Invited",
-    "RaterLink",
-    "invite",
-    "list_links",
-    "mark_used",
-    "open_slots",
-    "rater_of_token",
-    "revoke",
-]
 
 _NEW = "rater-"
 _MOST_NEW = 1000
@@ -297,26 +286,7 @@ def write_links(path: Path, links: Iterable[tuple[str, str]], study_folder: Path
     StudyError
         The file exists, cannot be written, or is inside the study's folder.
     """
-    if path.resolve().is_relative_to(study_folder.resolve()):
-        raise StudyError(
-            f"{path} is inside the study's folder, which may be mailed or deposited; links let "
-            "people in. Name a file elsewhere."
-        )
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        raise StudyError(f"{path} already exists; name another file.") from None
-    except OSError as error:
-        raise StudyError(
-            f"{path} cannot be written ({error.strerror}); name a file in a folder of yours."
-        ) from None
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
-            rows = csv.writer(file, lineterminator="\n")
-            rows.writerow(["rater", "link"])
-            rows.writerows([escape_formula(rater), link] for rater, link in links)
-            file.flush()
-            os.fsync(file.fileno())
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
+    with new_file(path, study_folder) as part, part.open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(["rater", "link"])
+        rows.writerows([escape_formula(rater), link] for rater, link in links)

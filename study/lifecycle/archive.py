@@ -1,8 +1,6 @@
 """An archive: a study to mail or deposit, without credentials and what identifies people."""
 
 import json
-import os
-import shutil
 import sqlite3
 import tempfile
 import tomllib
@@ -17,9 +15,9 @@ from sqlalchemy import Connection, delete, insert, select, update
 from study.errors import StudyError
 from study.export.study_export import export_study
 from study.lifecycle.backup import prompt_files, text_files
-from study.lifecycle.backup_file import give_name
 from study.lifecycle.database_copy import sqlite_rows
 from study.lifecycle.erasure_log import ErasureLog
+from study.lifecycle.new_file import check_new, new_file
 from study.progress_bar import Advance
 from study.schema import (
     ClosingAnswer,
@@ -93,15 +91,7 @@ def archive(
     """
     advance = progress or (lambda done, total: None)  # noqa: ARG005
     out = Path(out)
-    if out.exists():
-        raise StudyError(f"{out} already exists; name another file.")
-    if not out.parent.is_dir():
-        raise StudyError(f"{out.parent} is not a folder; create it first.")
-    if out.resolve().is_relative_to(study.folder.resolve()):
-        raise StudyError(
-            f"{out} is inside the study's folder, which must not contain copies of "
-            "itself. Name another place."
-        )
+    check_new(out, study.folder)
     ledger = ErasureLog.of(study)
     with (
         ledger.noted("archive", out),
@@ -211,14 +201,9 @@ def _without_code(config: StudyConfig, data: bytes) -> bytes:
 
 
 def _pack(folder: Path, out: Path, study: Study) -> int:
-    part = out.with_name(f".{out.name}.part")
-    part.unlink(missing_ok=True)
     top = study.folder.resolve().name or "study"
-    try:
-        with (
-            os.fdopen(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "w+b") as file,
-            zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed,
-        ):
+    with new_file(out, study.folder) as part:
+        with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as packed:
             for path in sorted(folder.rglob("*")):
                 if path.is_file():
                     packed.write(path, f"{top}/{path.relative_to(folder).as_posix()}")
@@ -226,10 +211,6 @@ def _pack(folder: Path, out: Path, study: Study) -> int:
             broken = packed.testzip()
         if broken is not None:
             raise StudyError(f"{broken} could not be read back from {part}; check the disk.")
-        give_name(part, out)
-    finally:
-        part.unlink(missing_ok=True)
-        shutil.rmtree(folder, ignore_errors=True)
     return out.stat().st_size
 
 

@@ -15,13 +15,11 @@ from sqlalchemy import text
 
 from study.errors import StudyError
 from study.lifecycle.backup_file import (
+    DATABASES,
     FILES,
-    POSTGRESQL,
     PROMPTS,
     SETTINGS,
-    SQLITE,
-    is_bare,
-    is_prompt_file,
+    is_prompt,
     write_backup_file,
 )
 from study.lifecycle.database_copy import (
@@ -33,6 +31,7 @@ from study.lifecycle.database_copy import (
     table_names,
 )
 from study.lifecycle.erasure_log import SUFFIX, ErasureLog, identity
+from study.lifecycle.new_file import check_new, new_file
 from study.progress_bar import Advance
 from study.schema import now
 from study.schema.database import SCHEMA_REVISION
@@ -88,7 +87,7 @@ def backup(
     ledger = ErasureLog.of(study)
     texts = text_files(study)
     with study.read() as connection:
-        about = {
+        about: dict[str, Any] = {
             "study": identity(connection),
             "name": study.config.name,
             "schema_revision": SCHEMA_REVISION,
@@ -98,19 +97,22 @@ def backup(
         members = {SETTINGS: study.folder / "study.toml"}
         members |= {f"{FILES}{name}": source for name, source in texts.items()}
         members |= prompt_files(study)
-    with ledger.noted("backup", path), _room(path, study) as folder:
-        if study.engine.dialect.name == "sqlite":
-            database, name, kind = folder / "copy", SQLITE, "sqlite"
+    kind = study.engine.dialect.name
+    with (
+        ledger.noted("backup", path),
+        _room(path, study) as folder,
+        new_file(path, study.folder) as part,
+    ):
+        database = folder / DATABASES[kind]
+        if kind == "sqlite":
             copy_sqlite(study.folder / study.config.database, database, advance)
             check_sqlite(database, str(study.folder))
             rows = sqlite_rows(database)
         else:
-            database, name, kind = folder / "dump", POSTGRESQL, "postgresql"
             rows = _dump(study, database)
-        manifest = write_backup_file(
-            path, {**members, name: database}, {**about, "database": kind, "rows": rows}, advance
-        )
-    return Backup(path, path.stat().st_size, manifest.rows, tuple(texts))
+        about |= {"database": kind, "rows": rows}
+        write_backup_file(part, {**members, DATABASES[kind]: database}, about, advance)
+    return Backup(path, path.stat().st_size, rows, tuple(texts))
 
 
 def text_files(study: Study) -> dict[str, Path]:
@@ -135,14 +137,12 @@ def prompt_files(study: Study) -> dict[str, Path]:
 
     A run is known by the hash of its words; the words themselves are in these files only.
     """
+    paths = sorted((study.folder / PROMPTS).glob("*/*"))
+    files = {path.relative_to(study.folder).as_posix(): path for path in paths}
     return {
-        f"{PROMPTS}{path.parent.name}/{path.name}": path
-        for path in sorted((study.folder / PROMPTS).glob("*/*"))
-        if is_prompt_file(path.name)
-        and is_bare(path.name)
-        and is_bare(path.parent.name)
-        and path.is_file()
-        and not path.is_symlink()
+        name: path
+        for name, path in files.items()
+        if is_prompt(name) and path.is_file() and not path.is_symlink()
     }
 
 
@@ -158,15 +158,7 @@ def _place(study: Study, out: Path | str | None) -> Path:
     if path.is_dir():
         stem = re.sub(r"[^\w.-]+", "-", study.folder.resolve().name).strip("-.") or "study"
         path = path / f"{stem}-{now():%Y%m%dT%H%M%SZ}{SUFFIX}"
-    if path.resolve().is_relative_to(study.folder.resolve()):
-        raise StudyError(
-            f"{path} is inside the study's folder, and would be lost with it. Name another "
-            "folder with --out, best on another disk."
-        )
-    if not path.parent.is_dir():
-        raise StudyError(f"{path.parent} is not a folder; create it first.")
-    if path.exists():
-        raise StudyError(f"{path} already exists; name another file.")
+    check_new(path, study.folder)
     return path
 
 

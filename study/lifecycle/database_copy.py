@@ -1,11 +1,11 @@
 """Copies of a study's database, and the checks of a copy that is restored."""
 
 import os
-import re
 import shutil
 import sqlite3
 import subprocess
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from sqlalchemy import Connection, inspect
@@ -14,7 +14,7 @@ from sqlalchemy.engine import make_url
 from study.errors import StudyError
 from study.progress_bar import Advance
 from study.schema import Noun
-from study.schema.creation import MUTABLE
+from study.schema.creation import MUTABLE, sqlite_triggers
 
 # 16 MB at a time, so that progress is shown and Ctrl-C works.
 _PAGES = 4096
@@ -63,14 +63,9 @@ def check_sqlite(path: Path, what: str) -> None:
     StudyError
         With the message of SQLite.
     """
-    try:
-        with closing(sqlite3.connect(f"file:{path.as_posix()}?mode=ro", uri=True)) as connection:
-            # No function that the file defines is run.
-            connection.execute("PRAGMA trusted_schema=OFF")
-            problems = [row[0] for row in connection.execute("PRAGMA quick_check(3)")]
-            broken = connection.execute("PRAGMA foreign_key_check").fetchone()
-    except sqlite3.DatabaseError as error:
-        raise StudyError(f"{what}: the database can't be read ({error}).") from None
+    with _untrusted(path, what) as connection:
+        problems = [row[0] for row in connection.execute("PRAGMA quick_check(3)")]
+        broken = connection.execute("PRAGMA foreign_key_check").fetchone()
     if problems != ["ok"]:
         raise StudyError(f"{what}: the database is damaged ({problems[0]}).")
     if broken is not None:
@@ -171,56 +166,47 @@ def _run(program: str, *words: str, address: str) -> None:
         raise StudyError(f"{program} failed: {message}")
 
 
-_TRIGGER = re.compile(
-    r'CREATE TRIGGER (\w+)_refuses_(update|delete) BEFORE (UPDATE|DELETE) ON "(\w+)" '
-    r"BEGIN SELECT RAISE\(ABORT, '(\w+) is append-only: a change is a new row'\); END"
-)
-
-
 def check_schema(path: Path, source: Path) -> None:
-    """Refuse an SQLite file with views, or with tables or triggers that are not a study's.
-
-    So is one in which an append-only table has lost its triggers.
+    """Refuse an SQLite file whose tables, indexes and triggers are not a study's.
 
     Raises
     ------
     StudyError
         With the first of them.
     """
-    known = {*Noun.metadata.tables, "alembic_version"}
-    try:
-        with closing(sqlite3.connect(f"file:{path.as_posix()}?mode=ro", uri=True)) as connection:
-            connection.execute("PRAGMA trusted_schema=OFF")
-            rows = connection.execute(
-                "SELECT type, name, tbl_name, sql, rootpage FROM sqlite_master"
-            ).fetchall()
-    except sqlite3.DatabaseError as error:
-        raise StudyError(f"{source}: the database can't be read ({error}).") from None
+    with _untrusted(path, str(source)) as connection:
+        rows = connection.execute(
+            "SELECT type, name, tbl_name, sql, rootpage FROM sqlite_master"
+        ).fetchall()
+    tables = {name for kind, name, *_ in rows if kind == "table"} & set(Noun.metadata.tables)
+    known = {*tables, "alembic_version", "sqlite_sequence", "sqlite_stat1"}
+    triggers = sqlite_triggers(tables - MUTABLE)
     for kind, name, of, sql, page in rows:
-        if kind == "trigger":
-            fits = _is_ours(sql or "", of)
-        elif kind == "table":
+        fits = {
             # Virtual tables have no root page.
-            fits = page and (name in known or name in {"sqlite_sequence", "sqlite_stat1"})
-        else:
-            fits = kind == "index" and of in known
-        if not fits:
+            "table": name in known and page,
+            "index": of in known,
+            "trigger": triggers.get(name) == sql,
+        }
+        if not fits.get(kind):
             raise StudyError(
                 f"{source}: the database contains the {kind} {str(name)[:100]!r}, "
                 "which no study has. Nothing was restored."
             )
-    tables = {name for kind, name, *_ in rows if kind == "table" and name in Noun.metadata.tables}
-    triggers = {name for kind, name, *_ in rows if kind == "trigger"}
-    for name in sorted(tables - MUTABLE):
-        if not triggers.issuperset({f"{name}_refuses_update", f"{name}_refuses_delete"}):
-            raise StudyError(
-                f"{source}: rows of the table {name!r} could be changed in its database, which no "
-                "study allows. Nothing was restored."
-            )
+    missing = sorted(triggers.keys() - {name for _, name, *_ in rows})
+    if missing:
+        raise StudyError(
+            f"{source}: the database lacks the trigger {missing[0]!r}, so its rows could be "
+            "changed. Nothing was restored."
+        )
 
 
-def _is_ours(sql: str, of: str) -> bool:
-    match = _TRIGGER.fullmatch(sql)
-    return match is not None and (
-        {match[1], match[4], match[5], of} == {of} and match[2].upper() == match[3]
-    )
+@contextmanager
+def _untrusted(path: Path, what: str) -> Iterator[sqlite3.Connection]:
+    """Open a database to read; no function that the file defines is run."""
+    try:
+        with closing(sqlite3.connect(f"file:{path.as_posix()}?mode=ro", uri=True)) as connection:
+            connection.execute("PRAGMA trusted_schema=OFF")
+            yield connection
+    except sqlite3.DatabaseError as error:
+        raise StudyError(f"{what}: the database can't be read ({error}).") from None

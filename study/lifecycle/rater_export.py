@@ -1,15 +1,14 @@
 """Everything that a study stores about one person, for them to read."""
 
 import json
-import os
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, select
 
-from study.errors import StudyError
 from study.facts.current_responses import response_versions
+from study.lifecycle.new_file import check_new, new_file
 from study.lifecycle.personal_data import mentions, person, rows_of
 from study.schema import EnrolmentLink, Passage, Query, Response, ResponsePassage, now, table
 from study.study import Study
@@ -31,22 +30,12 @@ def export_rater(study: Study, code: str, out: Path | str) -> dict[str, int]:
         The code is unknown, or the file exists, can't be created or would be in the study's folder.
     """
     out = Path(out)
-    if out.resolve().is_relative_to(study.folder.resolve()):
-        raise StudyError(
-            f"{out} is inside the study's folder, which may be mailed or deposited. Name a file "
-            "elsewhere."
-        )
+    check_new(out, study.folder)
     with study.read() as connection:
         data = rater_data(connection, study, code)
     content = json.dumps(data, ensure_ascii=False, indent=1) + "\n"
-    try:
-        descriptor = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        raise StudyError(f"{out} already exists; name another file.") from None
-    except OSError as error:
-        raise StudyError(f"{out} can't be made ({error.strerror}); name another file.") from None
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(content)
+    with new_file(out, study.folder) as part:
+        part.write_text(content, encoding="utf-8")
     return {name: len(rows) for name, rows in data["tables"].items()}
 
 

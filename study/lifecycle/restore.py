@@ -14,11 +14,9 @@ from sqlalchemy import Engine, text
 from study.errors import StudyError, StudyExistsError
 from study.lifecycle.backup import named_files
 from study.lifecycle.backup_file import (
+    DATABASES,
     FILES,
-    POSTGRESQL,
-    PROMPTS,
     SETTINGS,
-    SQLITE,
     BackupFile,
     Manifest,
     open_backup_file,
@@ -107,12 +105,12 @@ def restore(
         try:
             for name in named_files(config):
                 backup_file.unpack(f"{FILES}{name}", draft / name, advance)
-            for name in _prompts(backup_file):
+            for name in manifest.prompts:
                 (draft / name).parent.mkdir(parents=True, exist_ok=True)
                 backup_file.unpack(name, draft / name, advance)
             if manifest.database == "sqlite":
                 place = draft / config.database
-                backup_file.unpack(SQLITE, place, advance)
+                backup_file.unpack(DATABASES["sqlite"], place, advance)
                 check_schema(place, path)
                 check_sqlite(place, str(path))
                 rows = sqlite_rows(place)
@@ -164,22 +162,19 @@ def with_database(content: str, address: str) -> str:
 
 def _check_members(path: Path, backup_file: BackupFile, config: StudyConfig) -> None:
     expected = {f"{FILES}{name}" for name in named_files(config)}
-    expected |= {SETTINGS, backup_file.manifest.database_member}
-    expected |= _prompts(backup_file)
-    odd = sorted(expected.symmetric_difference(backup_file.manifest.members))
+    manifest = backup_file.manifest
+    expected |= {SETTINGS, DATABASES[manifest.database]} | manifest.prompts
+    odd = sorted(expected.symmetric_difference(manifest.members))
     if odd:
-        raise StudyError(f"{path}: {odd[0]} does not fit its study.toml. Nothing was restored.")
+        raise StudyError(
+            f"{path}: {odd[0][:200]!r} does not fit its study.toml. Nothing was restored."
+        )
     reserved = {"study.toml", *(f"{config.database}{suffix}" for suffix in ("", "-wal", "-shm"))}
     if reserved.intersection(named_files(config)):
         raise StudyError(
             f"{path}: its study.toml names the database's file as that of a text. "
             "Nothing was restored."
         )
-
-
-def _prompts(backup_file: BackupFile) -> set[str]:
-    """Return the members that belong to the study's own prompts."""
-    return {name for name in backup_file.manifest.members if name.startswith(PROMPTS)}
 
 
 def _check_space(folder: Path, manifest: Manifest) -> None:
@@ -237,8 +232,8 @@ def _restore_postgresql(
                 f"The database that study.toml names already contains {len(existing)} tables; name "
                 "an empty one with --database."
             )
-        dump = draft / POSTGRESQL
-        backup_file.unpack(POSTGRESQL, dump, advance)
+        dump = draft / DATABASES["postgresql"]
+        backup_file.unpack(dump.name, dump, advance)
         load(config.database, dump)
         dump.unlink()
         (draft / "study.toml").write_bytes(settings)

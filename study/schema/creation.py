@@ -75,12 +75,19 @@ def protect(connection: Connection, tables: Iterable[str]) -> None:
                 "FOR EACH ROW EXECUTE FUNCTION refuse_change()"
             )
         return
-    for table in tables:
-        for action in ("UPDATE", "DELETE"):
-            connection.exec_driver_sql(
-                f'CREATE TRIGGER {table}_refuses_{action.lower()} BEFORE {action} ON "{table}" '
-                f"BEGIN SELECT RAISE(ABORT, '{table} {_MESSAGE}'); END"
-            )
+    for statement in sqlite_triggers(tables).values():
+        connection.exec_driver_sql(statement)
+
+
+def sqlite_triggers(tables: Iterable[str]) -> dict[str, str]:
+    """Return the statements that create the triggers of these tables in SQLite, by name."""
+    return {
+        f"{table}_refuses_{action.lower()}": f"CREATE TRIGGER {table}_refuses_{action.lower()} "
+        f'BEFORE {action} ON "{table}" '
+        f"BEGIN SELECT RAISE(ABORT, '{table} {_MESSAGE}'); END"
+        for table in tables
+        for action in ("UPDATE", "DELETE")
+    }
 
 
 _TRIGGERS = "SELECT tbl_name, name, sql FROM sqlite_master WHERE type = 'trigger' ORDER BY name"

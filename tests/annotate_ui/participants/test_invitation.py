@@ -14,16 +14,14 @@ from click.testing import CliRunner, Result
 from sqlalchemy import select
 
 from annotate_ui.cli.invite import invite as command
-from annotate_ui.participants import invitation
 from annotate_ui.participants.invitation import (
     Invited,
     invite,
     list_links,
-    mark_used,
     open_slots,
-    rater_of_token,
     revoke,
 )
+from annotate_ui.participants.tokens import mark_used, rater_of_token
 from study import Study, StudyError
 from study.schema import Invitation, Rater, table
 from tests.annotate_ui.campaign_with_raters import assign, fill
@@ -225,7 +223,7 @@ def test_a_file_of_links_is_the_owners_alone_and_replaces_nothing(
         invite(study, new=1, out=tmp_path / "link.csv")
     with pytest.raises(StudyError, match="inside the study's folder"):
         invite(study, new=1, out=study.folder / "links.csv")
-    with pytest.raises(StudyError, match="cannot be written"):
+    with pytest.raises(StudyError, match="is not a folder; create it"):
         invite(study, new=1, out=tmp_path / "absent" / "links.csv")
     nothing = tmp_path / "nothing.csv"
     assert invite(study, out=nothing) == []
@@ -238,7 +236,7 @@ def test_where_the_file_fails_no_link_is_live(
     def full(_: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(invitation.os, "fsync", full)
+    monkeypatch.setattr("os.fsync", full)
     out = tmp_path / "links.csv"
     with pytest.raises(OSError, match="No space"):
         invite(study, new=1, out=out)

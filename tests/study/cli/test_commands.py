@@ -104,7 +104,7 @@ def test_a_faulty_file_exits_2_lists_its_faults_and_changes_nothing(folder: Path
     (folder / "bad.csv").write_text(SCORES + "r0A,IR,anna,human,85/100\nr0B,IR,anna,human,250\n")
     done = ccrs("import", "s", "bad.csv", cwd=folder)
     assert done.returncode == 2
-    assert "bad.csv: 2 faults; nothing was stored." in done.stderr
+    assert "bad.csv: 2 faults; nothing was written." in done.stderr
     assert "row 8" in done.stderr
     assert "85/100" in done.stderr
     assert "row 9" in done.stderr

@@ -27,7 +27,7 @@ class TestRefused:
     ) -> None:
         path = write("s.csv", f"{HEAD}r1A,QR,anna,human,0,80\nr1B,QR,anna,human,0,{cell}\n")
         message = refused(filled, path)
-        assert f"s.csv: 1 fault; nothing was stored.\n  row 3, column value: '{cell}'" in message
+        assert f"s.csv: 1 fault; nothing was written.\n  row 3, column value: '{cell}'" in message
         assert "Write a bare number, such as 85" in message
 
     @pytest.mark.parametrize("value", ["250", "-1", "1e3", "100.0001"])

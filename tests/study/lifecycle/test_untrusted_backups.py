@@ -197,7 +197,7 @@ def changed(good: bytes, change: Callable[[Any], None]) -> bytes:
         (lambda m: m.update(study="a" * 32), "different studies"),
         (lambda m: m["rows"].update(rating=1), "other rows"),
         (lambda m: m.update(extra=1), "extra"),
-        (lambda m: m.update(database="postgresql"), "not part of a backup"),
+        (lambda m: m.update(database="postgresql"), "different databases"),
     ],
     ids=[
         "checksum",
