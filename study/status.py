@@ -19,6 +19,7 @@ from study.schema import (
     JudgeRun,
     Noun,
     Passage,
+    Pause,
     Preference,
     Query,
     Rater,
@@ -121,6 +122,9 @@ def study_status(study: "Study") -> Status:
             connection.execute(select(func.count()).select_from(q).where(answered)).scalar_one()
         )
         outputs = current_systems(connection)
+        p = table(Pause)
+        newest_pause = select(p.c.paused).order_by(p.c.id.desc()).limit(1)
+        is_paused = bool(connection.execute(newest_pause).scalar())
         material = _material(connection)
         decided = select(func.count()).select_from(table(Comparison)).where(is_decided())
         preferences = counts[Preference] + int(connection.execute(decided).scalar_one())
@@ -148,7 +152,7 @@ def study_status(study: "Study") -> Status:
         left_out=dict(scores.attrs["left_out"]),
         edited=scores.attrs["edited"],
         rating=rating,
-        next_step=_next_step(study, counts[Response], scorers, preferences, rating),
+        next_step=_next_step(study, counts[Response], scorers, preferences, rating, is_paused),
     )
 
 
@@ -188,12 +192,13 @@ def _next_step(
     scorers: list[ScorerStatus],
     preferences: int,
     rating: RatingProgress | None,
+    is_paused: bool,
 ) -> str:
     folder = study.folder
     kinds = {scorer.kind for scorer in scorers if scorer.values}
     if not responses:
         return f"ccrs import {folder} RESPONSES   (JSON lines, CSV or Parquet)"
-    on_rating = None if rating is None else _next_of_rating(folder, rating)
+    on_rating = None if rating is None else _next_of_rating(folder, rating, is_paused)
     if on_rating is not None:
         return on_rating
     judge = f"ccrs judge {folder} --base-url URL --model NAME   "
@@ -206,7 +211,7 @@ def _next_step(
     return f"ccrs report {folder}"
 
 
-def _next_of_rating(folder: Path, rating: RatingProgress) -> str | None:
+def _next_of_rating(folder: Path, rating: RatingProgress, is_paused: bool) -> str | None:
     """Return the next step of the rating; None if it is done or no rater is left."""
     at_work = {rater.link for rater in rating.raters if rater.own_left}
     if "none" in at_work:
@@ -215,6 +220,8 @@ def _next_of_rating(folder: Path, rating: RatingProgress) -> str | None:
     if rating.open_slots and not invited:
         return f"ccrs invite {folder} --new N   (raters for the open slots)"
     if rating.open_slots or "live" in at_work:
+        if is_paused:
+            return f"ccrs pause {folder} --resume   (rating is paused; or ccrs report)"
         return f"ccrs serve {folder}   (the rating pages; or ccrs report: what there is so far)"
     if rating.open_elsewhere:
         return f"ccrs label-studio sync {folder}   (or ccrs report: what there is so far)"

@@ -19,6 +19,11 @@ def abbreviate(value: Any) -> str:
         return f"a {type(value).__name__} of many levels"
 
 
+def counted(count: int, noun: str, plural: str | None = None) -> str:
+    """Return a number with its noun."""
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
 def shorten(text: str, longest: int = _LONGEST) -> str:
     """Return a text, shortened."""
     return text if len(text) <= longest else f"{text[: longest - 3]}..."

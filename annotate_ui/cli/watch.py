@@ -74,7 +74,10 @@ def _progress(study: Study, items: bool, as_json: bool) -> None:
         show_items(progress)
         return
     show_campaign(progress, signals)
-    click.echo(f"Next: ccrs watch {study.folder} --stopping   (is enough rated?)")
+    if study.config.stopping.half_width is None:
+        click.echo(f"Next: ccrs watch {study.folder} --agreement   (do people agree so far?)")
+    else:
+        click.echo(f"Next: ccrs watch {study.folder} --stopping   (is enough rated?)")
 
 
 def _interim_analysis(study: Study, kind: Any, judge: str | None, as_json: bool) -> None:

@@ -19,6 +19,7 @@ from study.facts.score_distributions import summary
 from study.scales import RatingScale
 from study.schema import Judgment, Query, Response, table
 from study.study import Study
+from study.text import counted
 
 EXPECTED_COLUMNS = (
     "expected",
@@ -88,8 +89,11 @@ class RunExport(Result):
     def lines(self) -> list[str]:
         """Return the summary as lines of text."""
         return [
-            f"Wrote {self.path} ({self.rows} judgments of the run {self.run!r}).",
-            *(f"Left out: {number} {reason}." for reason, number in self.left_out.items()),
+            f"Wrote {self.path} ({counted(self.rows, 'judgment')} of the run {self.run!r}).",
+            *(
+                f"Left out: judgments {reason} ({number:,})."
+                for reason, number in self.left_out.items()
+            ),
         ]
 
 

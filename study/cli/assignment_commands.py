@@ -12,11 +12,11 @@ from study.cli.options import (
     STUDY,
     SettingsCommand,
     chosen_settings,
-    counted,
     print_result,
     setting_option,
     split_names,
 )
+from study.text import counted
 
 if TYPE_CHECKING:
     from study.assignment.adjudication import Adjudication

@@ -6,9 +6,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from study.cli.options import counted
 from study.facts.rating_progress import RaterProgress, RatingProgress
 from study.status import ScorerStatus, Status
+from study.text import counted
 
 if TYPE_CHECKING:
     from study.assignment.assignment_summary import Assigned, LeftOver
@@ -31,15 +31,15 @@ def show_status(status: Status) -> None:
         )
     )
     for system, outputs in status.systems.items():
-        console.print(Text(f"  {system}: {outputs} outputs"))
+        console.print(Text(f"  {system}: {counted(outputs, 'output')}"))
     if status.training or status.checks:
         console.print(
             f"In addition: {status.training} to train raters with, {status.checks} to check them."
         )
     if status.responses_without_passages:
-        console.print(f"{status.responses_without_passages} responses have no passages.")
+        console.print(f"Responses without passages: {status.responses_without_passages:,}.")
     if status.queries_without_reference:
-        console.print(f"{status.queries_without_reference} queries have no reference answer.")
+        console.print(f"Queries without a reference answer: {status.queries_without_reference:,}.")
     if status.rating is not None:
         _show_rating(console, status.rating)
     if status.scorers:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import click
 
-from study.cli.options import AS_JSON, STUDY, counted, print_result, progress
+from study.cli.options import AS_JSON, STUDY, print_result, progress
+from study.text import counted
 
 
 @click.command()
@@ -67,8 +68,8 @@ def restore(source: Path, folder: Path, database: str | None, as_json: bool) -> 
     with progress("Restoring", hidden=as_json) as advance:
         done = bring_back(source, folder, database=database, progress=advance)
     lines = [
-        f"Restored {folder} as it was at {done.made_at}: {sum(done.rows.values()):,} rows of "
-        f"{len(done.rows)} tables."
+        f"Restored {folder} as it was at {done.made_at}: "
+        f"{counted(sum(done.rows.values()), 'row')} of {counted(len(done.rows), 'table')}."
     ]
     if done.erased_again:
         lines.append(f"Erased again, as was done since: {counted(done.erased_again, 'person')}.")
@@ -113,7 +114,7 @@ def archive(folder: Path, out: Path | None, comments: bool, as_json: bool) -> No
         f"Wrote {done.path} ({_megabytes(done.bytes)}): {sum(done.rows.values()):,} rows of "
         f"{len(done.rows)} tables, tables with codebook, README."
     ]
-    lines += [f"Left out: {count:,} {content}." for content, count in done.left_out.items()]
+    lines += [f"Left out: {content} ({count:,})." for content, count in done.left_out.items()]
     if comments:
         lines.append("It contains comments. Read them before you share it.")
     lines.append(f"Next: check the contents of {out} before you share it")

@@ -43,11 +43,6 @@ def split_names(text: str | None) -> list[str] | None:
     return None if text is None else [part.strip() for part in text.split(",")]
 
 
-def counted(count: int, noun: str, plural: str | None = None) -> str:
-    """Return a number with its noun."""
-    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
-
-
 class SettingsCommand(click.Command):
     """A command with declared options, and one option for each of its settings.
 

@@ -11,7 +11,7 @@ from study.errors import StudyError
 from study.export.table_files import Kind, Rows, write_table
 from study.facts.current_responses import RESPONSE_COLUMNS, current_responses, response_rows
 from study.settings.study_toml import StudyConfig
-from study.text import MARK
+from study.text import MARK, counted
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -102,7 +102,7 @@ def codebook_markdown(book: Mapping[str, Any]) -> str:
     """Return the codebook as a text to read."""
     lines = [f"# Codebook: {book['study']}", ""]
     for name, entry in book["tables"].items():
-        lines += [f"## {entry['file']} ({entry['rows']} rows: {name})", ""]
+        lines += [f"## {entry['file']} ({counted(entry['rows'], 'row')}: {name})", ""]
         lines += ["| column | meaning |", "|---|---|"]
         lines += [f"| {_cell(c)} | {_cell(meaning)} |" for c, meaning in entry["columns"].items()]
         lines.append("")
@@ -159,10 +159,11 @@ class ExportSummary:
     def lines(self) -> list[str]:
         """Return the summary as lines of text."""
         written = [
-            f"Wrote {self.folder / name} ({rows} rows)." for name, rows in self.files.items()
+            f"Wrote {self.folder / name} ({counted(rows, 'row')})."
+            for name, rows in self.files.items()
         ]
         written.append(f"Wrote {self.folder / 'codebook.md'} and codebook.json.")
-        return written + [f"Left out: {n} {what}." for what, n in self.left_out.items()]
+        return written + [f"Left out: {what} ({n:,})." for what, n in self.left_out.items()]
 
     def as_json(self) -> dict[str, Any]:
         """Return the summary as values for JSON."""

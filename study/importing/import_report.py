@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, Self
 
 from study.errors import Fault
+from study.text import counted
 
 BLANK = "blank"
 """Reason of a value that its file leaves blank."""
@@ -103,7 +104,7 @@ class ImportSummary:
                 f"{self.source} was imported as {self.importer} on {when}; nothing was changed."
             ]
         added = _listed(self.added) or "nothing"
-        read = _counted(self.rows, "row")
+        read = counted(self.rows, "row")
         lines = [f"{self.source} ({self.importer}, {read}): {added} added."]
         if self.already:
             lines.append(f"Already in the study: {_listed(self.already)}.")
@@ -114,8 +115,9 @@ class ImportSummary:
             names = list(self.unmatched)
             more = f", and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
             lines.append(
-                f"Left out: {_counted(rows, 'row')} with {_counted(len(names), 'id')} that are not "
-                f"in the study: {', '.join(names[:_SHOWN])}{more}."
+                f"Left out: {counted(rows, 'row')} with {counted(len(names), 'id')} "
+                f"that {'is' if len(names) == 1 else 'are'} not in the study: "
+                f"{', '.join(names[:_SHOWN])}{more}."
             )
         return lines + [f"Warning: {warning}" for warning in self.warnings]
 
@@ -128,10 +130,6 @@ class ImportSummary:
             "imported_before": None if before is None else before.isoformat(),
             "changed": self.changed,
         }
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _listed(counts: dict[str, int]) -> str:

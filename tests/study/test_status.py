@@ -13,7 +13,7 @@ from study import Study, study_status
 from study.cli.commands import status
 from study.cli.displays import show_status
 from study.facts.rating_progress import RaterProgress, RatingProgress
-from study.schema import Assignment, Comparison, Invitation, Reveal, Score, table
+from study.schema import Assignment, Comparison, Invitation, Pause, Reveal, Score, table
 from tests.conftest import examples
 from tests.study.rating_fixtures import (
     Rated,
@@ -197,6 +197,10 @@ def test_the_next_step_follows_the_campaign(study: Study) -> None:
     assert step().startswith(f"ccrs serve {study.folder}")
     add_ratings(study, mine, "QR", [50.0])
     # The open slot is left, and anna may take it.
+    assert step().startswith(f"ccrs serve {study.folder}")
+    add(study, Pause, {"paused": True})
+    assert step().startswith(f"ccrs pause {study.folder} --resume")
+    add(study, Pause, {"paused": False})
     assert step().startswith(f"ccrs serve {study.folder}")
     with study.write() as connection:
         a = table(Assignment)

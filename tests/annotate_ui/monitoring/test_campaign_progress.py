@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -253,6 +254,15 @@ def test_the_command_fits_80_columns(study: Study, words: list[str]) -> None:
     assert max(map(len, lines)) <= 80, result.output
     as_json = CliRunner().invoke(watch, [str(study.folder), *words, "--json"])
     assert as_json.output.lstrip()[0] in "{["
+
+
+def test_the_stopping_rule_is_recommended_where_one_is_declared(tmp_path: Path) -> None:
+    rule = "[stopping]\nhalf_width = 5\n"
+    for name, settings, option in (("with", rule, "--stopping"), ("without", "", "--agreement")):
+        with Study.create(tmp_path / name, settings) as study:
+            fill(study, share=0.5)
+        result = CliRunner().invoke(watch, [str(tmp_path / name)], catch_exceptions=False)
+        assert f"Next: ccrs watch {tmp_path / name} {option}" in result.output
 
 
 def test_a_rater_is_removed_and_readmitted(study: Study) -> None:

@@ -133,15 +133,15 @@ def test_requests_under_way_are_carried_out_at_the_end(
         connected(host, port)
 
 
-def test_the_end_waits_five_seconds_at_most(start: Start) -> None:
-    process, host, port = start()
+def test_the_end_does_not_wait_for_a_request_that_takes_long(start: Start, tmp_path: Path) -> None:
+    done = tmp_path / "done"
+    process, host, port = start(done=str(done))
     with connected(host, port) as connection:
-        ask(connection, "/slow20")
+        ask(connection, "/slow3600")
         time.sleep(0.5)
-        began = time.monotonic()
         process.send_signal(signal.SIGTERM)
-        _, complained = process.communicate(timeout=18)
-    assert 4 < time.monotonic() - began < 15
+        _, complained = process.communicate()
+    assert not done.exists()
     assert "1 thread(s) still running" in complained
     assert process.returncode == 0
 

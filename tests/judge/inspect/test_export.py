@@ -120,7 +120,7 @@ def test_what_the_score_table_leaves_out_is_left_out_and_counted(
     done = export_run(campaign, "j", tmp_path / "run.csv")
     assert done.rows == 11
     assert done.left_out == {"of a response that a later one replaced": 1}
-    assert "Left out: 1 of a response that a later one replaced." in done.lines()
+    assert "Left out: judgments of a response that a later one replaced (1)." in done.lines()
 
 
 def test_judgments_of_another_construct_version_are_left_out_and_counted(

@@ -82,8 +82,11 @@ def test_requests_under_way_at_once_are_counted(stub: Stub) -> None:
     with ThreadPoolExecutor(7) as threads:
         list(threads.map(lambda n: ask(stub, another(n)), range(7)))
     log = stub.log()
-    assert (log.most_unanswered, log.unanswered, log.answered) == (7, 0, 7)
-    assert sorted(request["unanswered"] for request in log.requests) == list(range(1, 8))
+    spans = [(request["at"], request["answered_at"]) for request in log.requests]
+    under_way = [sum(begun <= at < ended for begun, ended in spans) for at, _ in spans]
+    assert [request["unanswered"] for request in log.requests] == under_way
+    assert (log.most_unanswered, log.unanswered, log.answered) == (max(under_way), 0, 7)
+    assert max(under_way) > 1
 
 
 def test_down_refuses_and_up_takes_connections_again(stub: Stub) -> None:
@@ -97,14 +100,14 @@ def test_down_refuses_and_up_takes_connections_again(stub: Stub) -> None:
 def test_flapping_is_down_and_up_by_turns(stub: Stub) -> None:
     stub.behave("flapping", period=0.1)
     states: list[int] = []
-    until = time.monotonic() + 0.55
-    while time.monotonic() < until:
+    until = time.monotonic() + 60
+    while len(states) < 4 and time.monotonic() < until:
         with socket.socket() as client:
             state = client.connect_ex(("127.0.0.1", urlsplit(stub.base_url).port))
         if not states or states[-1] != state:
             states.append(state)
         time.sleep(0.01)
-    assert len(states) >= 4
+    assert len(states) == 4
 
 
 def test_conditions_choose_the_requests(stub: Stub) -> None:

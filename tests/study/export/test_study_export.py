@@ -163,7 +163,8 @@ def test_what_was_replaced_is_left_out_and_counted(filled: Study, tmp_path: Path
     done = export_study(filled, tmp_path / "e")
     assert done.left_out["responses that a later one replaced"] == 1
     assert done.left_out["values given to a response that a later one replaced"] == 1
-    assert any("Left out: 1 responses" in line for line in done.lines())
+    assert "Left out: responses that a later one replaced (1)." in done.lines()
+    assert not any("(1 rows)" in line for line in done.lines())
 
 
 def test_nothing_is_overwritten_unless_asked(filled: Study, tmp_path: Path) -> None:

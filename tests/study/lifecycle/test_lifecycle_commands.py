@@ -86,7 +86,7 @@ def test_json_is_all_that_is_printed_when_asked_for(
 def test_the_archive_and_one_raters_data(planted_sqlite: Planted, tmp_path: Path) -> None:
     folder = planted_sqlite.study.folder
     done = run("archive", folder, "--out", tmp_path / "a.zip", "--comments")
-    assert "Left out: 2 rows of invitation." in done.output
+    assert "Left out: rows of invitation (2)." in done.output
     assert "It contains comments." in done.output
     assert run("export", folder, "--rater", CODE).exit_code == 2
     exported = run("export", folder, "--rater", CODE, "--out", tmp_path / "r.json")
