@@ -84,8 +84,8 @@ def constant(*kinds: str) -> Case:
 def unconnected() -> Case:
     frame = small(raters=4)
     first = frame["query_id"].isin(["q0", "q1", "q2"])
-    own = frame["scorer"].isin(["rater-1", "rater-2"])
-    kept = (frame["scorer_kind"] == "judge") | (first == own)
+    of_scorer = frame["scorer"].isin(["rater-1", "rater-2"])
+    kept = (frame["scorer_kind"] == "judge") | (first == of_scorer)
     return Case(frame[kept], says="groups that share no response")
 
 

@@ -26,9 +26,9 @@ SLOW = {"200 systems", "half missing"}
 def test_a_report_is_written_and_gaps_have_reasons(name: str, tmp_path: Path) -> None:
     case = CASES[name]()
     scores, preferences = case.tables()
-    found = analyse(scores, preferences, case.options)
-    assert len(found.estimates)
-    for estimate in found.estimates:
+    analysis = analyse(scores, preferences, case.options)
+    assert len(analysis.estimates)
+    for estimate in analysis.estimates:
         label = (estimate.statistic, estimate.scorers, estimate.scope, dict(estimate.params))
         assert math.isfinite(estimate.value) or (math.isnan(estimate.value) and estimate.reason), (
             label
@@ -42,7 +42,7 @@ def test_a_report_is_written_and_gaps_have_reasons(name: str, tmp_path: Path) ->
             assert estimate.ci_level is not None, label
             assert estimate.method is not None, label
 
-    page = write_report(found, tmp_path / "report")
+    page = write_report(analysis, tmp_path / "report")
     written = json.loads((page.parent / "report.json").read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator(report_schema()).validate(written)
     text = visible(page.read_text(encoding="utf-8"))

@@ -77,11 +77,13 @@ def analysed(frame: pd.DataFrame, scale: Scale | None = POINTS) -> list[Estimate
     return list(analyse(table(frame, scale), options=Options(resamples=100)).estimates)
 
 
-def keyed(found: Sequence[Estimate], names: Mapping[str, str] | None = None) -> dict[Key, Estimate]:
+def keyed(
+    result: Sequence[Estimate], names: Mapping[str, str] | None = None
+) -> dict[Key, Estimate]:
     """Estimates by what they are of, whatever the order; `names` are translated."""
     known = {} if names is None else names
     by_key: dict[Key, Estimate] = {}
-    for e in found:
+    for e in result:
         parts = (e.scorers, e.systems, e.constructs)
         named = [[known.get(name, name) for name in part] for part in parts]
         # One rater beside the others: which one is the first.
@@ -101,7 +103,7 @@ def keyed(found: Sequence[Estimate], names: Mapping[str, str] | None = None) -> 
 
 
 def same(
-    found: Mapping[Key, Estimate], wanted: Mapping[Key, Estimate], leave_out: Sequence[str] = ()
+    result: Mapping[Key, Estimate], wanted: Mapping[Key, Estimate], leave_out: Sequence[str] = ()
 ) -> None:
     """Equal keys, values and intervals, but for statistics whose names begin as said.
 
@@ -109,21 +111,24 @@ def same(
     value is drawn.
     """
     skipped = tuple(leave_out)
-    assert {k for k in found if not k[0].startswith(skipped)} == {
+    assert {k for k in result if not k[0].startswith(skipped)} == {
         k for k in wanted if not k[0].startswith(skipped)
     }
-    for key, one in found.items():
-        if skipped and one.statistic.startswith(skipped):
+    for key, entry in result.items():
+        if skipped and entry.statistic.startswith(skipped):
             continue
-        drawn = bool(skipped) and str(one.method).startswith("max_t")
-        alike(one, wanted[key], ends=not drawn)
+        drawn = bool(skipped) and str(entry.method).startswith("max_t")
+        alike(entry, wanted[key], ends=not drawn)
 
 
-def alike(one: Estimate, other: Estimate, by: float = 1.0, *, ends: bool = True) -> None:
+def alike(single: Estimate, other: Estimate, by: float = 1.0, *, ends: bool = True) -> None:
     for name in ("value", "ci_low", "ci_high") if ends else ("value",):
         expected = getattr(other, name) * by
-        assert getattr(one, name) == pytest.approx(expected, nan_ok=True, **CLOSE), (one, other)
-    assert (one.reason is None) == (other.reason is None), (one, other)
+        assert getattr(single, name) == pytest.approx(expected, nan_ok=True, **CLOSE), (
+            single,
+            other,
+        )
+    assert (single.reason is None) == (other.reason is None), (single, other)
 
 
 @pytest.fixture(scope="module")
@@ -147,11 +152,11 @@ def test_rows_in_another_order_with_the_queries_in_place(usual: list[Estimate]) 
 @pytest.mark.parametrize("column", ["response_id", "query_id", "scorer", "system"])
 def test_other_names_that_sort_alike(column: str, usual: list[Estimate]) -> None:
     frame = base()
-    found = analysed(frame.assign(**{column: "the " + frame[column]}))
-    assert len(found) == len(usual)
-    for one, other in zip(found, usual, strict=True):
-        assert one.statistic == other.statistic
-        alike(one, other)
+    analysis = analysed(frame.assign(**{column: "the " + frame[column]}))
+    assert len(analysis) == len(usual)
+    for entry, other in zip(analysis, usual, strict=True):
+        assert entry.statistic == other.statistic
+        alike(entry, other)
 
 
 @pytest.mark.parametrize("column", ["scorer", "system"])
@@ -159,10 +164,10 @@ def test_other_names_that_sort_otherwise(column: str, usual: list[Estimate]) -> 
     frame = base()
     old = sorted(set(frame[column]) - {"judge"})
     new = dict(zip(old, (f"n{9 - place}" for place in range(len(old))), strict=True))
-    found = analysed(frame.assign(**{column: frame[column].replace(new)}))
+    analysis = analysed(frame.assign(**{column: frame[column].replace(new)}))
     back = {name: was for was, name in new.items()}
     # A difference turns around with the order of its two systems.
-    same(keyed(found, back), keyed(usual), DRAWN)
+    same(keyed(analysis, back), keyed(usual), DRAWN)
 
 
 def test_rows_said_twice(usual: list[Estimate]) -> None:
@@ -181,15 +186,15 @@ def test_origin_and_unit_of_the_points(usual: list[Estimate]) -> None:
     frame = base()
     moved = analysed(frame.assign(value=10 + 2 * frame["value"]), Scale(10, 210))
     compared = set()
-    for one, other in zip(moved, usual, strict=True):
-        assert one.statistic == other.statistic
-        if one.statistic in OF_ORDER_AND_SHAPE:
-            alike(one, other)
-        elif one.statistic in {"bias", "mae"}:
-            alike(one, other, by=2)
+    for entry, other in zip(moved, usual, strict=True):
+        assert entry.statistic == other.statistic
+        if entry.statistic in OF_ORDER_AND_SHAPE:
+            alike(entry, other)
+        elif entry.statistic in {"bias", "mae"}:
+            alike(entry, other, by=2)
         else:
             continue
-        compared.add(one.statistic)
+        compared.add(entry.statistic)
     assert {"pearson", "krippendorff_alpha", "human_ceiling_difference", "bias", "mae"} <= compared
 
 
@@ -200,12 +205,12 @@ def test_perfect_agreement_is_1() -> None:
     perfect = frame.assign(value=truth.reindex(alone.index).to_numpy())
     ones = {"pearson", "spearman", "kendall_tau_b", "krippendorff_alpha", "icc", "human_ceiling"}
     seen = set()
-    for one in analysed(perfect):
-        if one.defined and one.statistic in ones:
-            assert one.value == pytest.approx(1, **CLOSE), one
-        if one.defined and one.statistic in {"bias", "mae", "human_ceiling_difference"}:
-            assert one.value == pytest.approx(0, **CLOSE), one
-        seen.add(one.statistic)
+    for entry in analysed(perfect):
+        if entry.defined and entry.statistic in ones:
+            assert entry.value == pytest.approx(1, **CLOSE), entry
+        if entry.defined and entry.statistic in {"bias", "mae", "human_ceiling_difference"}:
+            assert entry.value == pytest.approx(0, **CLOSE), entry
+        seen.add(entry.statistic)
     assert ones <= seen
 
 
@@ -214,8 +219,8 @@ def test_a_judge_that_equals_a_rater_stands_where_the_rater_does(measure: Any) -
     values = ratings(3, n=40, missing=0.2)
     query = np.arange(40) // 4
     for column in range(values.shape[1]):
-        found = human_ceiling(values, values[:, column], query, measure=measure)
-        rater, judge = found.by_rater[column]
+        ceiling = human_ceiling(values, values[:, column], query, measure=measure)
+        rater, judge = ceiling.by_rater[column]
         assert judge == pytest.approx(rater, **CLOSE)
 
 
@@ -228,16 +233,16 @@ def statistics_of(values: FloatArray, judge: FloatArray, query: Any) -> dict[str
     mean = np.where(counts > 0, mean, np.nan)
     scopes: tuple[Scope, ...] = ("pooled", "between_queries", "within_query")
     measures: tuple[Measure, ...] = ("pearson", "spearman", "kendall_tau_b", "mae")
-    found = {
+    by_name = {
         f"{measure} {scope}": association(measure, judge, mean, query, scope, n_queries=total)
         for measure in measures
         for scope in scopes
     }
     for level in ("nominal", "ordinal", "interval", "ratio"):
-        found[level] = alpha_of_weights(values, query, level, total)
+        by_name[level] = alpha_of_weights(values, query, level, total)
     ceiling = human_ceiling(values, judge, query, n_queries=total)
     assert ceiling.difference is not None
-    return found | {"ceiling": ceiling.rater, "difference": ceiling.difference}
+    return by_name | {"ceiling": ceiling.rater, "difference": ceiling.difference}
 
 
 @settings(max_examples=examples(40))
@@ -252,12 +257,12 @@ def test_order_of_responses_raters_and_queries(values: FloatArray, seed: int) ->
     plain = statistics_of(values, judge, query)
     other = statistics_of(values[rows][:, columns], judge[rows], names[query[rows]])
     for name, statistic in plain.items():
-        one, two = (
+        single, two = (
             (s.point, QueryResampling(s.contributing.size).interval(s, None, "jackknife"))
             for s in (statistic, other[name])
         )
-        assert two[0] == pytest.approx(one[0], nan_ok=True, **CLOSE), name
-        ends = [(i.low, i.high) for i in (one[1], two[1])]
+        assert two[0] == pytest.approx(single[0], nan_ok=True, **CLOSE), name
+        ends = [(i.low, i.high) for i in (single[1], two[1])]
         assert ends[1] == pytest.approx(ends[0], nan_ok=True, rel=1e-6, abs=1e-9), name
 
 
@@ -270,8 +275,8 @@ def test_variance_components_know_no_order(values: FloatArray, seed: int) -> Non
     judge, query = rng.normal(size=n), np.arange(n) // 2
     moved = values[rows][:, columns]
     bias, other = (
-        bias_for_raters_like_these(*given)
-        for given in ((judge, values, query), (judge[rows], moved, query[rows]))
+        bias_for_raters_like_these(*category)
+        for category in ((judge, values, query), (judge[rows], moved, query[rows]))
     )
     assert other.value == pytest.approx(bias.value, nan_ok=True, **CLOSE)
     assert other.interval.high == pytest.approx(bias.interval.high, nan_ok=True, rel=1e-4)

@@ -68,29 +68,29 @@ def analysed(numbers: Mapping[int, int], frame: pd.DataFrame, scale: Scale = NOM
 def figures(analysis: Analysis, numbers: Mapping[int, int]) -> dict[Any, Estimate]:
     """Every estimate by what it is of, with the categories that the numbers stand for."""
     category = {number: name for name, number in numbers.items()}
-    found = {}
+    by_name = {}
     for e in analysis.estimates:
         params = tuple(
             (key, category[int(float(str(value)))] if key in {"people", "judge"} else value)
             for key, value in e.params.items()
             if key in {"people", "judge", "measure", "between", "reason", "alignment", "weights"}
         )
-        found[e.statistic, e.scorers, e.systems, e.scope, params] = e
-    assert len(found) == len(analysis.estimates)
-    return found
+        by_name[e.statistic, e.scorers, e.systems, e.scope, params] = e
+    assert len(by_name) == len(analysis.estimates)
+    return by_name
 
 
 def sentences(analysis: Analysis) -> list[str]:
     """Every sentence of the report, and the cells of its tables other than confusions."""
     document = as_document(analysis)
-    told = [text for v in document.verdicts for text in (v.sentence, v.comparison, *v.notes)]
+    entries = [text for v in document.verdicts for text in (v.sentence, v.comparison, *v.notes)]
     for part in document.chapters:
-        told += [part.title, *part.reading, *(figure.title for figure in part.figures)]
+        entries += [part.title, *part.reading, *(figure.title for figure in part.figures)]
         for table in part.tables:
-            told += [table.title, table.caption, *(text for _, text in table.footnotes)]
+            entries += [table.title, table.caption, *(text for _, text in table.footnotes)]
             if not table.key.startswith("confusion"):
-                told += [f"{cell.text} {cell.interval}" for row in table.rows for cell in row]
-    return [*told, *document.not_established, *analysis.warnings]
+                entries += [f"{cell.text} {cell.interval}" for row in table.rows for cell in row]
+    return [*entries, *document.not_established, *analysis.warnings]
 
 
 @pytest.fixture(scope="module")
@@ -104,10 +104,10 @@ def test_a_report_does_not_depend_on_the_numbers(plain: Analysis, codes: list[in
     numbers = dict(zip(PLAIN, codes, strict=True))
     other = analysed(numbers, categorized())
     assert sentences(other) == sentences(plain)
-    expected, found = figures(plain, PLAIN), figures(other, numbers)
-    assert found.keys() == expected.keys()
+    expected, estimates = figures(plain, PLAIN), figures(other, numbers)
+    assert estimates.keys() == expected.keys()
     for key, e in expected.items():
-        same = found[key]
+        same = estimates[key]
         for name in ("value", "ci_low", "ci_high", "n_responses", "n_queries", "n_dropped"):
             assert getattr(same, name) == pytest.approx(
                 getattr(e, name), rel=1e-9, abs=1e-9, nan_ok=True
@@ -142,11 +142,11 @@ def test_the_verdict_is_on_categories(plain: Analysis) -> None:
 def test_a_constant_judge_is_worse_than_a_rater() -> None:
     frame = categorized()
     frame.loc[frame["scorer"] == "judge", "value"] = 1.0
-    found = analysed(PLAIN, frame)
-    kappa = found.estimates.first("judge_kappa", scorer="judge")
+    analysis = analysed(PLAIN, frame)
+    kappa = analysis.estimates.first("judge_kappa", scorer="judge")
     assert kappa is not None
     assert kappa.value == pytest.approx(0, abs=1e-12)
-    assert verdicts(found)[0].comparison == "worse"
+    assert verdicts(analysis)[0].comparison == "worse"
 
 
 def test_ordered_constructs_are_as_without_the_nominal_one() -> None:

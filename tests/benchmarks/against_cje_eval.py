@@ -54,24 +54,24 @@ def compared(cje: Any, cell: Cell, repetitions: int) -> Iterator[dict[str, objec
         ways[f"cje-eval {cje.__version__}, weight {weight}"] = (
             lambda human, judge, weight=weight: theirs(cje, human, judge, weight)  # type: ignore[misc]
         )
-    found: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    by_name: dict[tuple[str, str], list[tuple[float, float]]] = {}
     seconds = dict.fromkeys(ways, 0.0)
     for human, judge in campaigns(cell, repetitions, seed=1):
         for way, work in ways.items():
             started = time.perf_counter()
             for what, ends in work(human, judge).items():
-                found.setdefault((what, way), []).append(ends)
+                by_name.setdefault((what, way), []).append(ends)
             seconds[way] += time.perf_counter() - started
     answer = dict(zip(("mean", "difference"), truth(cell.ceiling), strict=True))
-    for (what, way), intervals in found.items():
+    for (what, way), intervals in by_name.items():
         row = summary(cell, what, way, np.array(intervals), answer[what])
         yield {**row, "seconds": round(seconds[way] / repetitions, 5)}
 
 
 def ours(human: FloatArray, judge: FloatArray) -> Ends:
     """Intervals of the first system's mean and of the difference, as reports have them."""
-    found = estimated(human, judge, None)
-    return {what: (one.interval.low, one.interval.high) for what, one in found.items()}
+    result = estimated(human, judge, None)
+    return {what: (entry.interval.low, entry.interval.high) for what, entry in result.items()}
 
 
 def theirs(cje: Any, human: FloatArray, judge: FloatArray, weight: str) -> Ends:

@@ -47,11 +47,11 @@ def in_a_loop(
     values: FloatArray, query: IntArray, weights: np.ndarray, level: Level
 ) -> list[float]:
     """Alpha of the first resamples, each written out for the package."""
-    found = []
+    result = []
     for row in weights[:LOOPED]:
         repeated = np.repeat(values, row[query], axis=0)
-        found.append(krippendorff.alpha(repeated.T, level_of_measurement=level))
-    return found
+        result.append(krippendorff.alpha(repeated.T, level_of_measurement=level))
+    return result
 
 
 if __name__ == "__main__":

@@ -110,13 +110,13 @@ def _watched(folder: Path, stub: Stub) -> Watched:
                 break
             time.sleep(0.5)
         assert process.stdout is not None
-        said = process.stdout.read()
+        text = process.stdout.read()
     if process.returncode != 0:
-        sys.exit(f"the run failed: {said}")
-    told = json.loads(said)
+        sys.exit(f"the run failed: {text}")
+    record = json.loads(text)
     # Of a process that has ended nothing is left to see: the last sight counts.
     memory = [megabytes for megabytes in memory if megabytes > 0]
-    return Watched(told["answered"], told["seconds"], cpu, _cpu(endpoint) - before, memory)
+    return Watched(record["answered"], record["seconds"], cpu, _cpu(endpoint) - before, memory)
 
 
 def _cpu(process: psutil.Process) -> float:

@@ -39,11 +39,11 @@ def main() -> None:
     )
     x, y = columns[:, 0], columns[:, 1]
     seconds = median_seconds(lambda: accuracy_by_threshold(x, y, query), runs=20)
-    found = accuracy_by_threshold(x, y, query)
+    accuracies = accuracy_by_threshold(x, y, query)
     loop = loop_seconds(x[:LOOP_RESPONSES], y[:LOOP_RESPONSES])
-    loop *= found.n_pairs / (LOOP_RESPONSES * (LOOP_RESPONSES - 1) / 2)
+    loop *= accuracies.n_pairs / (LOOP_RESPONSES * (LOOP_RESPONSES - 1) / 2)
     print(
-        f"tie calibration, {found.n_pairs:,} pairs x {found.thresholds.size} thresholds: "
+        f"tie calibration, {accuracies.n_pairs:,} pairs x {accuracies.thresholds.size} thresholds: "
         f"{1000 * seconds:.1f} ms; a loop over the pairs {loop:.0f} s "
         f"({loop / seconds:,.0f} times as long)"
     )

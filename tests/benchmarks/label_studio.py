@@ -66,9 +66,9 @@ class _Seconds(NamedTuple):
 
 
 def _seconds(work: Callable[[], object]) -> _Seconds:
-    own, whole = time.process_time(), time.perf_counter()
+    of_scorer, whole = time.process_time(), time.perf_counter()
     work()
-    return _Seconds(time.process_time() - own, time.perf_counter() - whole)
+    return _Seconds(time.process_time() - of_scorer, time.perf_counter() - whole)
 
 
 def _fill(study: Study, tasks: int) -> None:

@@ -266,11 +266,11 @@ def _is(row: Any, save: Confirmed) -> bool:
 
 def _doubled(stored: Sequence[Any]) -> list[str]:
     keys = Counter(row.idempotency_key for row in stored)
-    found = [f"key {key}" for key, times in keys.items() if times > 1]
+    result = [f"key {key}" for key, times in keys.items() if times > 1]
     revisions: dict[tuple[str, str], list[int]] = {}
     for row in stored:
         revisions.setdefault((row.public_id, row.construct_key), []).append(row.revision)
-    return found + [
+    return result + [
         f"{construct} of {place}: revisions {numbers}"
         for (place, construct), numbers in revisions.items()
         if numbers != list(range(1, len(numbers) + 1))

@@ -58,7 +58,7 @@ def main() -> None:
     """Measure every workload, order and prompt version, with one model loaded."""
     os.environ.setdefault("VLLM_CPU_KVCACHE_SPACE", "1")
     out = Path(sys.argv[-1]) if sys.argv[-1].endswith(".json") else None
-    found: dict[str, Any] = {"machine": machine(), "cache_tokens": CACHE}
+    by_name: dict[str, Any] = {"machine": machine(), "cache_tokens": CACHE}
     missed = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -76,10 +76,10 @@ def main() -> None:
                 measured = {
                     order: shares(loaded, arrange(stream)) for order, arrange in ORDERS.items()
                 }
-                found[what] = measured
+                by_name[what] = measured
                 ours = measured["ours"]
                 line = "; ".join(
-                    f"{order} {one['computed']:.1%}" for order, one in measured.items()
+                    f"{order} {entry['computed']:.1%}" for order, entry in measured.items()
                 )
                 print(
                     f"{what}: {ours['prompts']} prompts, {ours['tokens']:,} tokens; computed: "
@@ -93,7 +93,7 @@ def main() -> None:
         for study in made.values():
             study.close()
     if out is not None:
-        out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        out.write_text(json.dumps(by_name, indent=1) + "\n", encoding="utf-8")
     if missed:
         sys.exit(f"more than {ALLOWED:.0%} above the least possible: {'; '.join(missed)}")
 
@@ -162,14 +162,16 @@ def prompts_in_order(study: Study, version: str) -> list[Arranged]:
 
 def by_construct(stream: Sequence[Arranged]) -> list[Arranged]:
     """Return the order of tools that ask one metric after the other, system by system."""
-    return sorted(stream, key=lambda one: (one.request.construct_key, one.system, one.query))
+    return sorted(
+        stream, key=lambda single: (single.request.construct_key, single.system, single.query)
+    )
 
 
 def shuffled(stream: Sequence[Arranged]) -> list[Arranged]:
     """Return any order."""
-    found = list(stream)
-    Random(20261121).shuffle(found)
-    return found
+    listed_rows = list(stream)
+    Random(20261121).shuffle(listed_rows)
+    return listed_rows
 
 
 ORDERS: dict[str, Callable[[Sequence[Arranged]], list[Arranged]]] = {
@@ -197,11 +199,11 @@ def shares(loaded: LoadedModel, order: Sequence[Arranged]) -> dict[str, Any]:
     loaded.engine.reset_prefix_cache()
     delivery = _Counted()
     feed = SchedulerFeed("tiny", loaded, Decoding(0.0, 16, None, structured=False))
-    counted = answer_all(feed, (one.request for one in order), delivery)
+    counted = answer_all(feed, (entry.request for entry in order), delivery)
     assert delivery.answered == len(order)
     exact = PrefixReuse(1)
-    for one in order:
-        exact.add_prompt(loaded.layout.tokens(one.request.prompt))
+    for entry in order:
+        exact.add_prompt(loaded.layout.tokens(entry.request.prompt))
     return {
         "prompts": len(order),
         "tokens": counted.prompt_tokens,
@@ -227,7 +229,7 @@ def paper_like(folder: Path, queries: int = QUERIES, context: int = CONTEXT_WORD
                 words += draw.choice(texts).split()
             passages = [" ".join(words[start : start + 150]) for start in range(0, context, 150)]
             for reader in range(READERS):
-                given = ResponseRow(
+                passed = ResponseRow(
                     query_id=f"q{number}",
                     query=row["query"],
                     references=row["references"] or ["It is not known."],
@@ -235,7 +237,7 @@ def paper_like(folder: Path, queries: int = QUERIES, context: int = CONTEXT_WORD
                     response=draw.choice(rows)["response"] + f" ({retriever}{reader})",
                     passages=tuple(PassageRow(text=text) for text in passages),
                 )
-                placed.append(LocatedRow(len(placed) + 1, given))
+                placed.append(LocatedRow(len(placed) + 1, passed))
     study = Study.create(folder)
     import_rows(study, placed, source="benchmark", sha256="0" * 64, importer="responses")
     return study

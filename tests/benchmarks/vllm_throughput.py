@@ -62,38 +62,40 @@ def main(words: list[str] | None = None) -> None:
     parser.add_argument("--prompts", default="ccrs-paper-v1", help="prompt version")
     parser.add_argument("--out", type=Path, help="file for the result, as JSON")
     parser.add_argument("--on-cpu", action="store_true", help="run the tiny model without a GPU")
-    given = parser.parse_args([] if words is None else words)
-    if given.on_cpu:
-        given.shape = "tiny"
+    passed = parser.parse_args([] if words is None else words)
+    if passed.on_cpu:
+        passed.shape = "tiny"
     elif not has_gpu():
         sys.exit("vllm_throughput needs vLLM and a GPU; --on-cpu tries the code with a tiny model.")
-    arguments = engine_arguments(given)
+    arguments = engine_arguments(passed)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         maker = [sys.executable, "-m", "tests.judge.tiny_model.make"]
         subprocess.run([*maker, str(folder / "model"), "32"], check=True, cwd=ROOT)
-        paper_like(folder / "study", given.queries, given.context_words).close()
+        paper_like(folder / "study", passed.queries, passed.context_words).close()
         toml = "".join(f"{key} = {_toml(value)}\n" for key, value in arguments.items())
         with (folder / "study" / "study.toml").open("a", encoding="utf-8") as settings:
             settings.write(f"\n[judge.vllm]\n{toml}")
-        found: dict[str, Any] = {
+        by_name: dict[str, Any] = {
             "machine": machine() | gpus(),
-            "options": {key: str(value) for key, value in vars(given).items() if key != "out"},
+            "options": {key: str(value) for key, value in vars(passed).items() if key != "out"},
         }
         for who in ("ours", "vllm"):
             command = [sys.executable, "-m", "tests.benchmarks.vllm_throughput", who, name]
-            told = subprocess.check_output([*command, given.prompts], text=True)
-            found[who] = json.loads(told.splitlines()[-1])
-            print(f"{who}: {found[who]}", flush=True)
-    rates = {who: found[who]["prompt_tokens"] / found[who]["seconds"] for who in ("ours", "vllm")}
-    found["ratio"] = rates["ours"] / rates["vllm"]
+            entries = subprocess.check_output([*command, passed.prompts], text=True)
+            by_name[who] = json.loads(entries.splitlines()[-1])
+            print(f"{who}: {by_name[who]}", flush=True)
+    rates = {
+        who: by_name[who]["prompt_tokens"] / by_name[who]["seconds"] for who in ("ours", "vllm")
+    }
+    by_name["ratio"] = rates["ours"] / rates["vllm"]
     print(
         f"prompt tokens a second: ours {rates['ours']:,.0f}, vLLM's own {rates['vllm']:,.0f}: "
-        f"{found['ratio']:.1%}"
+        f"{by_name['ratio']:.1%}"
     )
-    if given.out:
-        given.out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    if found["ratio"] < LEAST and not given.on_cpu:
+    if passed.out:
+        passed.out.write_text(json.dumps(by_name, indent=1) + "\n", encoding="utf-8")
+    if by_name["ratio"] < LEAST and not passed.on_cpu:
         sys.exit(f"less than {LEAST:.0%} of vLLM's own")
 
 
@@ -114,23 +116,27 @@ def gpus() -> dict[str, Any]:
     return {"gpus": subprocess.check_output(asked, text=True).splitlines()}
 
 
-def engine_arguments(given: argparse.Namespace) -> dict[str, Any]:
+def engine_arguments(passed: argparse.Namespace) -> dict[str, Any]:
     """Return the engine's arguments for the options."""
-    found: dict[str, Any] = {}
-    if SHAPES[given.shape]:
-        found = {"load_format": "dummy", "hf_overrides": SHAPES[given.shape], "dtype": "bfloat16"}
+    by_name: dict[str, Any] = {}
+    if SHAPES[passed.shape]:
+        by_name = {
+            "load_format": "dummy",
+            "hf_overrides": SHAPES[passed.shape],
+            "dtype": "bfloat16",
+        }
     else:
-        found = {"enforce_eager": True, "dtype": "float32", "block_size": 32}
-    if given.quantization:
-        found["quantization"] = given.quantization
-    if given.tensor_parallel_size > 1:
-        found["tensor_parallel_size"] = given.tensor_parallel_size
-    return found
+        by_name = {"enforce_eager": True, "dtype": "float32", "block_size": 32}
+    if passed.quantization:
+        by_name["quantization"] = passed.quantization
+    if passed.tensor_parallel_size > 1:
+        by_name["tensor_parallel_size"] = passed.tensor_parallel_size
+    return by_name
 
 
 def _toml(value: Any) -> str:
     if isinstance(value, dict):
-        return "{ " + ", ".join(f"{key} = {_toml(one)}" for key, one in value.items()) + " }"
+        return "{ " + ", ".join(f"{key} = {_toml(entry)}" for key, entry in value.items()) + " }"
     return json.dumps(value)
 
 
@@ -167,18 +173,18 @@ def vllms_own(folder: Path, version: str) -> dict[str, Any]:
     model = str(folder / "model")
     engine = LLM(model=model, max_model_len=WINDOW, seed=0, **study.config.judge.vllm)
     layout = chat_layout(engine.get_tokenizer(), model)
-    given = [{"prompt_token_ids": layout.tokens(request.prompt)} for request in stream]
+    passed = [{"prompt_token_ids": layout.tokens(request.prompt)} for request in stream]
     study.close()
     sampling = SamplingParams(temperature=0, max_tokens=prompts.max_tokens)
     started = time.perf_counter()
-    said = engine.generate(given, sampling, use_tqdm=False)
+    text = engine.generate(passed, sampling, use_tqdm=False)
     seconds = time.perf_counter() - started
     # Else Python waits at its end for processes that nobody has told.
     engine.llm_engine.engine_core.shutdown(timeout=1.0)
     return {
-        "prompts": len(said),
-        "prompt_tokens": sum(len(one.prompt_token_ids) for one in said),
-        "completion_tokens": sum(len(one.outputs[0].token_ids) for one in said),
+        "prompts": len(text),
+        "prompt_tokens": sum(len(entry.prompt_token_ids) for entry in text),
+        "completion_tokens": sum(len(entry.outputs[0].token_ids) for entry in text),
         "seconds": seconds,
     }
 

@@ -90,6 +90,6 @@ def shared_queries(
     """
     covariance = np.array([[1, correlation], [correlation, 1]])
     shared = rng.multivariate_normal(np.zeros(2), covariance, queries)
-    own = rng.multivariate_normal(np.zeros(2), covariance, (queries, systems))
-    both = loading * shared[:, None, :] + np.sqrt(1 - loading**2) * own
+    of_scorer = rng.multivariate_normal(np.zeros(2), covariance, (queries, systems))
+    both = loading * shared[:, None, :] + np.sqrt(1 - loading**2) * of_scorer
     return both[..., 0], both[..., 1]

@@ -58,9 +58,9 @@ def statistics_of(c: Campaign, names: Iterable[str] = ()) -> Named:
         return lambda: association(measure, c.judge, reference, c.query, scope), "fisher_z"
 
     def ceiling(scope: Scope, part: str) -> QueryStatistic:
-        found = getattr(human_ceiling(c.ratings, c.judge, c.query, scope), part)
-        assert isinstance(found, QueryStatistic)
-        return found
+        result = getattr(human_ceiling(c.ratings, c.judge, c.query, scope), part)
+        assert isinstance(result, QueryStatistic)
+        return result
 
     makers: dict[str, Make] = {
         "krippendorff_alpha interval": (
@@ -132,14 +132,14 @@ class Cell:
 
     def rows(self) -> list[Row]:
         """Coverage of every statistic of the cell."""
-        found: dict[tuple[str, str, str], list[tuple[Interval, float]]] = defaultdict(list)
+        result: dict[tuple[str, str, str], list[tuple[Interval, float]]] = defaultdict(list)
         for repetition in range(self.repetitions):
             # A stream for each repetition: a part of the table is the same part of a longer one.
             stream = np.random.SeedSequence(self.seed, spawn_key=(repetition,))
             rng = np.random.default_rng(stream)
             for target, name, interval, truth in self.intervals(rng, repetition):
-                found[target, name, interval.method].append((interval, truth))
-        return [self._row(target, name, given) for (target, name, _), given in found.items()]
+                result[target, name, interval.method].append((interval, truth))
+        return [self._row(target, name, category) for (target, name, _), category in result.items()]
 
     def intervals(
         self, rng: np.random.Generator, repetition: int
@@ -147,8 +147,8 @@ class Cell:
         """Target, statistic, interval and truth on one campaign."""
         raise NotImplementedError
 
-    def _row(self, target: str, name: str, given: list[tuple[Interval, float]]) -> Row:
-        usable = [(i.low, i.high, truth) for i, truth in given if i.reason is None]
+    def _row(self, target: str, name: str, passed: list[tuple[Interval, float]]) -> Row:
+        usable = [(i.low, i.high, truth) for i, truth in passed if i.reason is None]
         low, high, truth = np.array(usable).reshape(-1, 3).T
         covered = float(np.mean((low <= truth) & (truth <= high)))
         described = asdict(self.design)
@@ -158,10 +158,10 @@ class Cell:
             **{key: described[key] for key in kept},
             "target": target,
             "statistic": name,
-            "method": given[0][0].method,
+            "method": passed[0][0].method,
             "truth": round(float(truth.mean()), 4),
-            "repetitions": len(given),
-            "withheld": len(given) - len(usable),
+            "repetitions": len(passed),
+            "withheld": len(passed) - len(usable),
             "coverage": round(covered, 4),
             "monte_carlo_error": round(float(np.sqrt(covered * (1 - covered) / len(usable))), 4),
             "below": round(float(np.mean(high < truth)), 4),
@@ -213,8 +213,8 @@ class Population(Cell):
         scheme: Scheme = "bootstrap" if design.queries >= PERCENTILE_FROM else "jackknife"
         interval = resampling.interval(statistic, None, scheme)
         # Raters miss responses at random: each enters the mean with the same weight.
-        own = BIAS - float(severities.mean())
-        yield "these_raters", "bias pooled", interval, own
+        chosen = BIAS - float(severities.mean())
+        yield "these_raters", "bias pooled", interval, chosen
         # What goes wrong when a claim about people is read off the panel's interval.
         yield "trap", "bias pooled", interval, BIAS
 

@@ -95,14 +95,16 @@ def estimated(human: FloatArray, judge: FloatArray, lam: float | None) -> dict[s
 def rows(cell: Cell, repetitions: int, seed: int = 1) -> Iterator[dict[str, object]]:
     """Coverage and width of every way in one cell."""
     answer = dict(zip(("mean", "difference"), truth(cell.ceiling), strict=True))
-    found: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    by_name: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for human, judge in campaigns(cell, repetitions, seed):
         for way, lam in WAYS.items():
             if way == "lambda = 1" and cell.labels < ALWAYS_ONE_BELOW:
                 continue
-            for what, one in estimated(human, judge, lam).items():
-                found.setdefault((what, way), []).append((one.interval.low, one.interval.high))
-    for (what, way), ends in found.items():
+            for what, entry in estimated(human, judge, lam).items():
+                by_name.setdefault((what, way), []).append(
+                    (entry.interval.low, entry.interval.high)
+                )
+    for (what, way), ends in by_name.items():
         yield summary(cell, what, way, np.array(ends), answer[what])
 
 
@@ -114,14 +116,14 @@ def summary(cell: Cell, what: str, way: str, ends: FloatArray, answer: float) ->
 
 def coverage(ends: FloatArray, answer: float) -> dict[str, object]:
     """How intervals (n, 2) cover; a withheld one covers nothing and is counted apart."""
-    given = np.isfinite(ends).all(axis=1)
-    low, high = ends[given].T
+    passed = np.isfinite(ends).all(axis=1)
+    low, high = ends[passed].T
     below, above = float((high < answer).mean()), float((low > answer).mean())
     covers = 1 - below - above
     return {
-        "truth": round(answer, 3), "repetitions": len(ends), "withheld": int((~given).sum()),
+        "truth": round(answer, 3), "repetitions": len(ends), "withheld": int((~passed).sum()),
         "coverage": round(covers, 4),
-        "monte_carlo_error": round(float(np.sqrt(covers * (1 - covers) / given.sum())), 4),
+        "monte_carlo_error": round(float(np.sqrt(covers * (1 - covers) / passed.sum())), 4),
         "below": round(below, 4), "above": round(above, 4),
         "median_width": round(float(np.median(high - low)), 3),
         "mean_width": round(float(np.mean(high - low)), 3),

@@ -27,7 +27,7 @@ LOADINGS = (0.0, 0.5, 0.7, 0.9)
 def cells(repetitions: int, resamples: int, seed: int = 1) -> list[Cell]:
     """All cells of the table, in its order."""
     common = (seed, repetitions, resamples)
-    found: list[Cell] = [
+    result: list[Cell] = [
         Panel(Design(queries, 3, severity=3, center=center, bounded=True), *common)
         for center in CENTERS
         for queries in QUERIES
@@ -35,11 +35,11 @@ def cells(repetitions: int, resamples: int, seed: int = 1) -> list[Cell]:
     for queries, raters in ((100, 3), (100, 5), (100, 10), (30, 3)):
         for share in SEVERITIES:
             severity = round(share * Design(queries, raters, 0.0).response_sd, 3)
-            found.append(Population(Design(queries, raters, severity), *common))
+            result.append(Population(Design(queries, raters, severity), *common))
     for queries in (30, 150):
         for loading in LOADINGS:
-            found.append(Shared(Design(queries, 0, 0.0, missing=0.0), *common, loading=loading))
-    return found
+            result.append(Shared(Design(queries, 0, 0.0, missing=0.0), *common, loading=loading))
+    return result
 
 
 def finished(out: Path, wanted: list[Cell]) -> dict[str, list[Row]]:

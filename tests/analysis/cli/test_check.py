@@ -75,8 +75,10 @@ def test_a_study_has_its_demands_in_study_toml(tmp_path: Path) -> None:
     assert nothing.exit_code == 2
     assert "there are no checks" in nothing.stderr
     settings = folder / "study.toml"
-    own = HOLDS.replace('scorer = "judge"', 'scorer = "simulated-judge"')
-    settings.write_text(settings.read_text() + own.replace("minimum = -1", "allowed_drop = 0.01"))
+    renamed = HOLDS.replace('scorer = "judge"', 'scorer = "simulated-judge"')
+    settings.write_text(
+        settings.read_text() + renamed.replace("minimum = -1", "allowed_drop = 0.01")
+    )
     report = str(folder / "report" / "report.json")
     result = CliRunner().invoke(cli, ["check", str(folder), "--baseline", report])
     assert result.exit_code == 0, result.output

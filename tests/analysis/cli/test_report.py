@@ -65,10 +65,10 @@ def test_a_check_that_differs_exits_1_and_is_named(
 
 def test_json_is_all_of_the_output(scores: Path) -> None:
     result = run(scores, "--scale", "0:100", "--json", "--no-verify", "--seed", 5, "--level", 0.9)
-    said = json.loads(result.stdout)
-    assert said["verdict"][0]["construct"] == "QR"
-    assert said["verification"] is None
-    written = json.loads(Path(said["json"]).read_text(encoding="utf-8"))
+    record = json.loads(result.stdout)
+    assert record["verdict"][0]["construct"] == "QR"
+    assert record["verification"] is None
+    written = json.loads(Path(record["json"]).read_text(encoding="utf-8"))
     assert written["provenance"]["seed"] == 5
     assert written["provenance"]["options"]["ci_level"] == 0.9
 
@@ -224,24 +224,28 @@ def test_a_study_hands_over_notes_rules_and_what_its_judge_was_run_with(tmp_path
     assert result.exit_code == 0, result.output
     assert result.stdout.splitlines()[:2] == ["Mine", f"judge (judge): {note}"]
     written = json.loads((tmp_path / "mine" / "report" / "report.json").read_text("utf-8"))
-    assert [one["note"] for one in written["scorers"] if one["scorer"] == "judge"] == [note]
-    (told,) = written["provenance"]["judge_runs"]
-    assert (told["name"], told["model"], told["decoding"]) == ("judge", "m", {"max_tokens": 16})
-    assert told["layout"].startswith("the paper gives the words")
+    assert [entry["note"] for entry in written["scorers"] if entry["scorer"] == "judge"] == [note]
+    (judge_run,) = written["provenance"]["judge_runs"]
+    assert (judge_run["name"], judge_run["model"], judge_run["decoding"]) == (
+        "judge",
+        "m",
+        {"max_tokens": 16},
+    )
+    assert judge_run["layout"].startswith("the paper gives the words")
     assert "host.internal" not in json.dumps(written)
     shares = [e["params"] for e in written["estimates"] if e["statistic"] == "answer_share"]
     assert shares == [{"rule": "bare", "count": 35}, {"rule": "labelled", "count": 1}]
 
 
 def test_margins_declared_on_the_command_line_are_tested(scores: Path, tmp_path: Path) -> None:
-    given = ["--margin", "0.1", "--bias-margin", "5", "--alt-test-epsilon", "0.2", "--no-verify"]
-    result = run(scores, "--scale", "0:100", "--out", tmp_path / "here", *given)
+    passed = ["--margin", "0.1", "--bias-margin", "5", "--alt-test-epsilon", "0.2", "--no-verify"]
+    result = run(scores, "--scale", "0:100", "--out", tmp_path / "here", *passed)
     assert result.exit_code == 0, result.output
     written = json.loads((tmp_path / "here" / "report.json").read_text(encoding="utf-8"))
-    found = {e["statistic"]: e["params"] for e in written["estimates"]}
-    assert found["non_inferiority"]["margin"] == 0.1
-    assert found["equivalence_p"]["margin"] == 5
-    assert found["alt_test_winning_rate"]["epsilon"] == 0.2
+    by_name = {e["statistic"]: e["params"] for e in written["estimates"]}
+    assert by_name["non_inferiority"]["margin"] == 0.1
+    assert by_name["equivalence_p"]["margin"] == 5
+    assert by_name["alt_test_winning_rate"]["epsilon"] == 0.2
     options = written["provenance"]["options"]
     assert (options["non_inferiority_margin"], options["bias_margin"]) == (0.1, 5)
     assert run(scores, "--margin", "1.5").exit_code == 2

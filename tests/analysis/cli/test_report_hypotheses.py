@@ -47,10 +47,10 @@ def test_the_papers_file_is_its_three_hypotheses() -> None:
 def test_a_file_of_hypotheses_beside_a_table(scores: Path, tmp_path: Path) -> None:
     result = run(scores, "--scale", "0:100", "--hypotheses", PAPER, "--out", tmp_path / "out")
     assert result.exit_code == 0, result.output
-    found = in_report(tmp_path / "out")
-    assert [e["params"]["tests"] for e in found] == [20, 4, 10]
-    assert all(e["scorers"] == ["judge"] and 0 < e["value"] <= 1 for e in found)
-    assert all(e["params"]["holm"] >= e["value"] for e in found)
+    hypotheses = in_report(tmp_path / "out")
+    assert [e["params"]["tests"] for e in hypotheses] == [20, 4, 10]
+    assert all(e["scorers"] == ["judge"] and 0 < e["value"] <= 1 for e in hypotheses)
+    assert all(e["params"]["holm"] >= e["value"] for e in hypotheses)
 
 
 @pytest.mark.parametrize(
@@ -88,10 +88,10 @@ constructs = ["QR"]
     toml.write_text(toml.read_text(encoding="utf-8") + claims, encoding="utf-8")
     result = run(folder)
     assert result.exit_code == 0, result.output
-    (found,) = in_report(folder / "report")
-    assert found["params"]["hypothesis"] == "a claim"
-    assert found["systems"] == [first, second]
-    assert 0 < found["value"] < 1
+    (hypotheses,) = in_report(folder / "report")
+    assert hypotheses["params"]["hypothesis"] == "a claim"
+    assert hypotheses["systems"] == [first, second]
+    assert 0 < hypotheses["value"] < 1
     refused = run(folder, "--hypotheses", PAPER)
     assert refused.exit_code == 2
     assert "study.toml" in refused.output

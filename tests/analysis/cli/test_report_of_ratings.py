@@ -34,7 +34,7 @@ def fill(study: Study, edited: int = 0) -> list[float]:
     responses = add_responses(study, queries=12, systems=("A", "B", "C"))
     rng = np.random.default_rng(0)
     quality = rng.uniform(20, 70, len(responses))
-    given = []
+    passed = []
     for code in RATERS:
         rater = add_rater(study, code)
         for n, response in enumerate(responses):
@@ -44,7 +44,7 @@ def fill(study: Study, edited: int = 0) -> list[float]:
             if code == "ben" and n < edited:
                 revisions.append(Rated(value + 8, after_reveal=True))
             add_ratings(study, rated, "QR", revisions)
-            given.append(value)
+            passed.append(value)
     version = prompt_version()
     run = {
         "name": "judge-1",
@@ -75,7 +75,7 @@ def fill(study: Study, edited: int = 0) -> list[float]:
     ]
     with study.write() as connection:
         connection.execute(insert(table(Judgment)), judged)
-    return given
+    return passed
 
 
 def reported(study: Study, *options: str) -> tuple[dict[str, Any], str]:
@@ -97,16 +97,16 @@ def of(written: dict[str, Any], statistic: str, **where: Any) -> list[dict[str, 
 
 
 def test_ratings_are_in_the_report_without_another_step(any_study: Study) -> None:
-    given = fill(any_study)
+    passed = fill(any_study)
     written, page = reported(any_study)
-    kinds = {one["scorer"]: one["kind"] for one in written["scorers"]}
+    kinds = {entry["scorer"]: entry["kind"] for entry in written["scorers"]}
     assert kinds == {"judge-1": "judge"} | dict.fromkeys(RATERS, "human")
     (alpha,) = (e for e in of(written, "krippendorff_alpha") if e["params"]["level"] == "interval")
     assert alpha["scorers"] == list(RATERS)
     assert 0.7 < alpha["value"] < 1
     alone = [e for e in of(written, "mean", scope="pooled") if "of" not in e["params"]]
     means = {e["scorers"][0]: e["value"] for e in alone}
-    ratings = np.reshape(given, (3, -1))
+    ratings = np.reshape(passed, (3, -1))
     assert {code: means[code] for code in RATERS} == pytest.approx(
         dict(zip(RATERS, ratings.mean(axis=1), strict=True))
     )
@@ -122,10 +122,12 @@ def test_ratings_are_in_the_report_without_another_step(any_study: Study) -> Non
 def test_rules_that_the_prompt_lacks_are_named(study: Study) -> None:
     fill(study)
     written, page = reported(study)
-    (told,) = (one for one in written["not_established"] if "raters' rules" in one)
-    assert told.startswith("How judge-1 would score QR under the raters' rules, which its prompt")
+    (limitation,) = (entry for entry in written["not_established"] if "raters' rules" in entry)
+    assert limitation.startswith(
+        "How judge-1 would score QR under the raters' rules, which its prompt"
+    )
     for rule in RULES["QR"]:
-        assert rule in told
+        assert rule in limitation
     assert "only whether it answers" in page
 
 

@@ -46,7 +46,7 @@ def test_the_report_says_what_moves_scores_and_of_whom_a_jury_consists(folder: P
     assert "jury (judge): the mean of plain, shuffled and fenced" in result.stdout
     written = json.loads((folder / "report" / "report.json").read_text("utf-8"))
     jsonschema.validate(written, report_schema())
-    (jury,) = (one for one in written["scorers"] if one["scorer"] == "jury")
+    (jury,) = (entry for entry in written["scorers"] if entry["scorer"] == "jury")
     assert jury["derived_from"] == ["plain", "shuffled", "fenced"]
 
     def of(statistic: str) -> list[dict[str, Any]]:
@@ -72,7 +72,7 @@ def test_the_report_says_what_moves_scores_and_of_whom_a_jury_consists(folder: P
 def test_status_and_doctor_name_the_jury(folder: Path) -> None:
     status = CliRunner().invoke(cli, ["status", str(folder)])
     assert "jury: the mean of plain, shuffled and fenced." in " ".join(status.output.split())
-    found = CliRunner().invoke(doctor, [str(folder)])
-    assert "jury follows from the scores of plain, shuffled and fenced" in found.output
-    told = json.loads(CliRunner().invoke(doctor, [str(folder), "--json"]).output)
-    assert told["derived_from"] == {"jury": ["plain", "shuffled", "fenced"]}
+    result = CliRunner().invoke(doctor, [str(folder)])
+    assert "jury follows from the scores of plain, shuffled and fenced" in result.output
+    record = json.loads(CliRunner().invoke(doctor, [str(folder), "--json"]).output)
+    assert record["derived_from"] == {"jury": ["plain", "shuffled", "fenced"]}

@@ -24,9 +24,9 @@ def run(name: str, decoding: dict[str, Any] | None = None, **changes: Any) -> di
 
 
 def differing(*runs: dict[str, Any]) -> set[str]:
-    one, two = attributes(runs).values()
-    assert list(one) == list(two)
-    return {name for name in one if one[name] != two[name]}
+    single, two = attributes(runs).values()
+    assert list(single) == list(two)
+    return {name for name in single if single[name] != two[name]}
 
 
 def test_each_choice_is_an_attribute() -> None:

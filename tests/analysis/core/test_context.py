@@ -38,11 +38,11 @@ def test_it_is_said_where_most_ratings_are_one_value(tmp_path: Path) -> None:
     plain = analyse(table(frame), options=quick)
     assert not [e for e in plain.estimates if "measured_coverage" in e.params]
 
-    found = analyse(table(crowded), options=quick)
-    first = found.estimates.first("krippendorff_alpha", level="interval")
+    analysis = analyse(table(crowded), options=quick)
+    first = analysis.estimates.first("krippendorff_alpha", level="interval")
     assert first is not None
     assert first.params["measured_coverage"] == MEASURED["krippendorff_alpha", "interval"][15]
-    page = write_report(found, tmp_path / "report").read_text(encoding="utf-8")
+    page = write_report(analysis, tmp_path / "report").read_text(encoding="utf-8")
     assert "] covers .9" in page
 
     # Measured at .95 only.

@@ -27,13 +27,13 @@ def test_records_are_found_by_what_they_say() -> None:
     a = Estimate("pearson", ("QR",), ("judge", "ann"), scope="pooled", value=0.5)
     b = Estimate("pearson", ("QR",), ("judge",), scope="within_query", value=0.4)
     c = Estimate("icc", ("QR",), value=0.3, params={"form": "A,1"})
-    found = EstimateList((a, b, c))
-    assert found.select("pearson", scorer="judge") == [a, b]
-    assert found.first("pearson", scope="within_query") is b
-    assert found.first("icc", form="A,1") is c
-    assert found.first("icc", form="A,k") is None
-    assert found.select(construct="QR") == [a, b, c]
-    assert len(found) == 3
+    estimates = EstimateList((a, b, c))
+    assert estimates.select("pearson", scorer="judge") == [a, b]
+    assert estimates.first("pearson", scope="within_query") is b
+    assert estimates.first("icc", form="A,1") is c
+    assert estimates.first("icc", form="A,k") is None
+    assert estimates.select(construct="QR") == [a, b, c]
+    assert len(estimates) == 3
 
 
 def test_a_frame_has_a_row_a_record() -> None:

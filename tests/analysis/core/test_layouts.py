@@ -43,24 +43,24 @@ def table(rows: pd.DataFrame) -> ScoreTable:
 def test_the_layout_with_more_values_is_taken_and_the_other_counted() -> None:
     scores = table(frame())
     assert values_by_layout(scores) == {"single": 24, "side_by_side": 16}
-    taken, said = of_one_layout(scores)
+    taken, message = of_one_layout(scores)
     assert values_by_layout(taken) == {"single": 24}
-    assert said is not None
-    assert "24 values" in said
-    assert "16 with" in said
+    assert message is not None
+    assert "24 values" in message
+    assert "16 with" in message
     # What the judge says of the others stays.
     assert len(taken.frame) == len(scores.frame) - 16
     analysis = analyse(scores, options=Options(resamples=100))
-    assert analysis.warnings[0] == said
+    assert analysis.warnings[0] == message
     rated = analysis.rated["QR"]
     assert np.isfinite(rated.ratings).sum() == 24
 
 
 def test_the_other_one_is_taken_where_it_is_asked_for() -> None:
-    taken, said = of_one_layout(table(frame()), "side_by_side")
+    taken, message = of_one_layout(table(frame()), "side_by_side")
     assert values_by_layout(taken) == {"side_by_side": 16}
-    assert said is not None
-    assert "--layout single" in said
+    assert message is not None
+    assert "--layout single" in message
 
 
 def test_one_layout_or_none_is_left_as_it_is() -> None:
@@ -81,17 +81,17 @@ def test_what_is_not_there_is_refused() -> None:
 def test_values_without_a_layout_stay_with_either() -> None:
     rows = frame()
     rows.loc[(rows["scorer"] == "ben"), "layout"] = None
-    taken, said = of_one_layout(table(rows))
+    taken, message = of_one_layout(table(rows))
     assert values_by_layout(taken) == {"single": 12}
     assert (taken.frame["scorer"] == "ben").sum() == 20
-    assert said is not None
+    assert message is not None
 
 
 def test_the_report_says_it_at_its_top(tmp_path: Path) -> None:
     path = tmp_path / "scores.csv"
     frame().to_csv(path, index=False)
-    given = [str(path), "--scale", "0:100", "--resamples", "100", "--no-verify"]
-    done = CliRunner().invoke(report, [*given, "--layout", "side_by_side"])
+    passed = [str(path), "--scale", "0:100", "--resamples", "100", "--no-verify"]
+    done = CliRunner().invoke(report, [*passed, "--layout", "side_by_side"])
     assert done.exit_code == 0, done.output
     assert "16 values with responses to a query side by side" in done.output
     page = (tmp_path / "scores-report" / "report.html").read_text(encoding="utf-8")
@@ -103,8 +103,8 @@ def test_the_report_says_it_at_its_top(tmp_path: Path) -> None:
 def test_edits_of_the_layout_that_is_left_out_do_not_enter() -> None:
     later = frame()
     later.loc[later["layout"] == "side_by_side", "value"] += 5
-    found = analyse(table(frame()), options=Options(resamples=100), edited=table(later))
-    shares = found.estimates.select("edited_share")
+    analysis = analyse(table(frame()), options=Options(resamples=100), edited=table(later))
+    shares = analysis.estimates.select("edited_share")
     assert sum(e.n_responses for e in shares if e.value > 0) == 0
     single = frame()
     single.loc[single["layout"] == "single", "value"] += 5

@@ -142,8 +142,8 @@ def reason_of(interval: Interval) -> str:
 
 
 def test_withheld_with_the_reason() -> None:
-    one = mean_statistic(np.array([4.0]))
-    assert "at least 2 queries" in reason_of(QueryResampling(1).interval(one))
+    single = mean_statistic(np.array([4.0]))
+    assert "at least 2 queries" in reason_of(QueryResampling(1).interval(single))
 
     def sometimes(weights: FloatArray) -> FloatArray:
         return np.where(weights[:, 0] > 0, weights[:, 1], np.nan)

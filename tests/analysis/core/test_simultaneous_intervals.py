@@ -9,39 +9,39 @@ from analysis.core.simultaneous_intervals import simultaneous_intervals
 def test_one_mean_has_its_own_t_interval_by_the_jackknife() -> None:
     values = np.random.default_rng(0).normal(5, 2, 20)
     left_out = ((values.sum() - values) / 19)[:, None]
-    found = simultaneous_intervals([values.mean()], left_out, "jackknife")
-    assert found.error[0] == pytest.approx(stats.sem(values))
-    assert found.critical_value == pytest.approx(stats.t.ppf(0.975, 19), abs=0.05)
+    intervals = simultaneous_intervals([values.mean()], left_out, "jackknife")
+    assert intervals.error[0] == pytest.approx(stats.sem(values))
+    assert intervals.critical_value == pytest.approx(stats.t.ppf(0.975, 19), abs=0.05)
 
 
 @pytest.mark.parametrize("queries", [3, 4, 6])
 def test_few_queries_have_a_degree_of_freedom_less_than_queries(queries: int) -> None:
     values = np.random.default_rng(3).normal(5, 2, queries)
     left_out = ((values.sum() - values) / (queries - 1))[:, None]
-    found = simultaneous_intervals([values.mean()], left_out, "jackknife")
-    assert found.critical_value == pytest.approx(stats.t.ppf(0.975, queries - 1), rel=0.05)
+    intervals = simultaneous_intervals([values.mean()], left_out, "jackknife")
+    assert intervals.critical_value == pytest.approx(stats.t.ppf(0.975, queries - 1), rel=0.05)
 
 
 def test_independent_statistics_widen_it_as_sidak_does() -> None:
     rng = np.random.default_rng(1)
     values = rng.normal(size=(60, 8))
     left_out = (values.sum(axis=0) - values) / 59
-    found = simultaneous_intervals(values.mean(axis=0), left_out, "jackknife")
+    intervals = simultaneous_intervals(values.mean(axis=0), left_out, "jackknife")
     sidak = stats.t.ppf(1 - (1 - 0.95 ** (1 / 8)) / 2, 59)
-    assert found.critical_value == pytest.approx(sidak, abs=0.1)
+    assert intervals.critical_value == pytest.approx(sidak, abs=0.1)
 
 
 def test_one_statistic_said_eight_times_is_no_wider() -> None:
     values = np.random.default_rng(2).normal(size=(30, 1)).repeat(8, axis=1)
     left_out = (values.sum(axis=0) - values) / 29
-    found = simultaneous_intervals(values.mean(axis=0), left_out, "jackknife")
-    assert found.critical_value == pytest.approx(stats.t.ppf(0.975, 29), abs=0.06)
+    intervals = simultaneous_intervals(values.mean(axis=0), left_out, "jackknife")
+    assert intervals.critical_value == pytest.approx(stats.t.ppf(0.975, 29), abs=0.06)
 
 
 @pytest.mark.slow
 def test_all_intervals_hold_at_once_as_often_as_stated() -> None:
     rng = np.random.default_rng(3)
-    held = {"bootstrap": 0, "jackknife": 0}
+    covered = {"bootstrap": 0, "jackknife": 0}
     trials = 300
     weights = QueryResampling(100, 500).bootstrap.astype(float)
     for _ in range(trials):
@@ -50,10 +50,10 @@ def test_all_intervals_hold_at_once_as_often_as_stated() -> None:
         drawn = weights @ values / 100
         left_out = (values.sum(axis=0) - values) / 99
         for scheme, replicates in (("bootstrap", drawn), ("jackknife", left_out)):
-            found = simultaneous_intervals(point, replicates, scheme)  # type: ignore[arg-type]
-            held[scheme] += bool(((found.low <= 0) & (found.high >= 0)).all())
+            intervals = simultaneous_intervals(point, replicates, scheme)  # type: ignore[arg-type]
+            covered[scheme] += bool(((intervals.low <= 0) & (intervals.high >= 0)).all())
     # Nominal .95 with a standard error of .0126.
-    assert all(0.91 < count / trials < 0.985 for count in held.values()), held
+    assert all(0.91 < count / trials < 0.985 for count in covered.values()), covered
 
 
 def test_what_has_no_interval_says_why_and_leaves_the_others() -> None:
@@ -61,13 +61,13 @@ def test_what_has_no_interval_says_why_and_leaves_the_others() -> None:
     values = rng.normal(size=(40, 4))
     values[:, 1] = 3
     values[::2, 2] = np.nan
-    found = simultaneous_intervals([0, 3, 0, np.nan], values, "bootstrap")
-    assert found.reasons[0] is None
-    assert found.reasons[1] == EQUAL_RESAMPLES
-    assert "50.0% of 40 resamples" in str(found.reasons[2])
-    assert "undefined on the sample" in str(found.reasons[3])
-    assert np.isnan(found.low[1:]).all()
-    assert found.low[0] < found.high[0]
+    intervals = simultaneous_intervals([0, 3, 0, np.nan], values, "bootstrap")
+    assert intervals.reasons[0] is None
+    assert intervals.reasons[1] == EQUAL_RESAMPLES
+    assert "50.0% of 40 resamples" in str(intervals.reasons[2])
+    assert "undefined on the sample" in str(intervals.reasons[3])
+    assert np.isnan(intervals.low[1:]).all()
+    assert intervals.low[0] < intervals.high[0]
 
 
 def test_shapes_that_do_not_fit_are_refused() -> None:

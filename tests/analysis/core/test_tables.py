@@ -15,15 +15,15 @@ def faults(frame: pd.DataFrame, **scales: Scale) -> str:
 
 
 def test_missing_columns_are_named_with_what_is_there_and_the_nearest() -> None:
-    said = faults(rows({}).rename(columns={"query_id": "queryid"}).drop(columns="value"))
-    assert "'query_id' is missing" in said
-    assert "Did you mean 'queryid'?" in said
-    assert "'value' is missing" in said
-    assert "2 faults" in said
+    messages = faults(rows({}).rename(columns={"query_id": "queryid"}).drop(columns="value"))
+    assert "'query_id' is missing" in messages
+    assert "Did you mean 'queryid'?" in messages
+    assert "'value' is missing" in messages
+    assert "2 faults" in messages
 
 
 def test_all_faults_are_listed_at_once() -> None:
-    said = faults(
+    messages = faults(
         rows(
             {"value": 250.0},
             {"response_id": "r2", "scorer_kind": "persn"},
@@ -32,10 +32,10 @@ def test_all_faults_are_listed_at_once() -> None:
         ),
         QR=POINTS,
     )
-    assert "ann on QR: 250 in row 0 is outside 0 to 100" in said
-    assert "'persn' in row 1 is not one of human, adjudicated, judge, metric" in said
-    assert "'repeat' is 0.5 in row 2" in said
-    assert "'response_id' is empty in row 3" in said
+    assert "ann on QR: 250 in row 0 is outside 0 to 100" in messages
+    assert "'persn' in row 1 is not one of human, adjudicated, judge, metric" in messages
+    assert "'repeat' is 0.5 in row 2" in messages
+    assert "'response_id' is empty in row 3" in messages
 
 
 @pytest.mark.parametrize("word", ["good", "85/100", "1,5"])
@@ -56,8 +56,8 @@ def test_an_infinite_value_is_a_fault() -> None:
 
 
 def test_two_values_for_one_key_name_both_rows() -> None:
-    said = faults(rows({"value": 50}, {"value": 60}))
-    assert "50 and 60 in rows 0 and 1" in said
+    messages = faults(rows({"value": 50}, {"value": 60}))
+    assert "50 and 60 in rows 0 and 1" in messages
 
 
 def test_missing_beside_a_value_for_one_key_is_a_fault() -> None:
@@ -77,9 +77,9 @@ def test_the_identical_row_twice_counts_once_and_is_said() -> None:
 
 
 def test_a_response_has_one_query_and_a_scorer_one_kind() -> None:
-    said = faults(rows({}, {"query_id": "q2", "scorer": "bob"}, {"scorer_kind": "judge"}))
-    assert "response 'r1' has query 'q1' and in row 1 query 'q2'" in said
-    assert "scorer 'ann' is human and in row 2 judge" in said
+    messages = faults(rows({}, {"query_id": "q2", "scorer": "bob"}, {"scorer_kind": "judge"}))
+    assert "response 'r1' has query 'q1' and in row 1 query 'q2'" in messages
+    assert "scorer 'ann' is human and in row 2 judge" in messages
 
 
 def test_raters_of_a_construct_share_a_scale() -> None:
@@ -134,9 +134,9 @@ def test_values_left_out_before_are_carried_into_the_warnings() -> None:
 def test_values_of_another_scale_and_constant_raters_are_suspected() -> None:
     shares = [{"response_id": f"r{i}", "value": i / 10} for i in range(6)]
     same = [{"response_id": f"r{i}", "scorer": "bob", "value": 70} for i in range(6)]
-    said = " ".join(table(rows(*shares, *same)).warnings)
-    assert "ann on QR: all values are between 0 and 1 on a scale of 0 to 100" in said
-    assert "bob on QR gave 70 throughout" in said
+    text = " ".join(table(rows(*shares, *same)).warnings)
+    assert "ann on QR: all values are between 0 and 1 on a scale of 0 to 100" in text
+    assert "bob on QR gave 70 throughout" in text
 
 
 def test_constructs_follow_the_order_of_their_scales() -> None:
@@ -185,10 +185,10 @@ def test_preferences_are_checked_as_scores_are() -> None:
             preferences({"value": 3}, {"scorer_kind": "judge", "response_b": "c"}, {}),
             Scale(-2, 2),
         )
-    said = str(caught.value)
-    assert "preference: 3 in row 0 is outside -2 to 2" in said
-    assert "scorer 'ann' is human and in row 1 judge" in said
-    assert "3 and 1 in rows 0 and 2" in said
+    text = str(caught.value)
+    assert "preference: 3 in row 0 is outside -2 to 2" in text
+    assert "scorer 'ann' is human and in row 1 judge" in text
+    assert "3 and 1 in rows 0 and 2" in text
 
 
 def test_two_systems_with_one_response_are_compared_as_it_is() -> None:

@@ -38,14 +38,14 @@ def test_a_construct_with_low_values_is_seen_with_the_scorers_others() -> None:
 
 
 def findings(frame: pd.DataFrame) -> dict[str, bool]:
-    found = diagnose(ScoreTable.from_frame(frame))
-    return {finding.subject.split(":")[0]: finding.possible for finding in found.findings}
+    diagnosis = diagnose(ScoreTable.from_frame(frame))
+    return {finding.subject.split(":")[0]: finding.possible for finding in diagnosis.findings}
 
 
 def test_a_whole_table_allows_nearly_everything() -> None:
-    found = findings(simulated())
-    assert found["the human ceiling"]
-    assert found["the order of responses within a query"]
+    finding_texts = findings(simulated())
+    assert finding_texts["the human ceiling"]
+    assert finding_texts["the order of responses within a query"]
 
 
 def test_what_is_missing_blocks_what_needs_it() -> None:
@@ -59,22 +59,22 @@ def test_what_is_missing_blocks_what_needs_it() -> None:
     assert not alone["how far people agree"]
     assert alone["how scores are distributed"]
     first = people["scorer"].iloc[0]
-    one = findings(pd.concat([judge, people[people["scorer"] == first]]))
-    assert one["judge against people"]
-    assert not one["the human ceiling"]
+    finding_texts = findings(pd.concat([judge, people[people["scorer"] == first]]))
+    assert finding_texts["judge against people"]
+    assert not finding_texts["the human ceiling"]
 
 
 def test_nothing_but_blanks_is_unusable() -> None:
     frame = simulated().assign(value=np.nan, missing_reason="unparsed")
-    found = diagnose(ScoreTable.from_frame(frame))
-    assert not found.usable
-    assert all(finding.why for finding in found.findings)
+    diagnosis = diagnose(ScoreTable.from_frame(frame))
+    assert not diagnosis.usable
+    assert all(finding.why for finding in diagnosis.findings)
 
 
 def test_scales_by_scorer_are_named_where_they_differ() -> None:
     frame = simulated()
-    own = frame["scorer_kind"] == "judge"
-    frame["value"] = frame["value"].where(~own, frame["value"] / 100)
+    by_judge = frame["scorer_kind"] == "judge"
+    frame["value"] = frame["value"].where(~by_judge, frame["value"] / 100)
     options = diagnose(ScoreTable.from_frame(frame)).scales
     assert options[0] == "0:100"
     assert any(option.endswith("=0:1") and option.startswith("judge:") for option in options)

@@ -127,22 +127,25 @@ def test_a_baseline_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
 def test_repeats_of_a_judge_make_a_noise_floor(analysis: Analysis) -> None:
     assert noise_floors(analysis) == {}
     frame = simulated()
-    own = frame[frame["scorer"] == "judge"]
-    again = own.assign(
-        repeat=1, value=(own["value"] + 7).clip(upper=100).where(own.index % 2 == 0, own["value"])
+    of_scorer = frame[frame["scorer"] == "judge"]
+    again = of_scorer.assign(
+        repeat=1,
+        value=(of_scorer["value"] + 7)
+        .clip(upper=100)
+        .where(of_scorer.index % 2 == 0, of_scorer["value"]),
     )
     both = analysed(pd.concat([frame.assign(repeat=0), again], ignore_index=True))
     floors = noise_floors(both)
     alone = analysed(
         pd.concat([frame[frame["scorer"] != "judge"], again.assign(repeat=0)], ignore_index=True)
     )
-    one, other = (a.estimates.first("pearson", **WITHIN) for a in (both, alone))
-    assert one is not None
+    single, other = (a.estimates.first("pearson", **WITHIN) for a in (both, alone))
+    assert single is not None
     assert other is not None
-    assert floors[key_of(one)] == pytest.approx(abs(one.value - other.value))
+    assert floors[key_of(single)] == pytest.approx(abs(single.value - other.value))
     # A change no larger than that is no regression.
-    baseline = {key_of(one): one.value + floors[key_of(one)] / 2}
+    baseline = {key_of(single): single.value + floors[key_of(single)] / 2}
     drop = Threshold("pearson", **WITHIN, allowed_drop=0.0)
     (result,) = check(both, [drop], baseline)
     assert result.holds
-    assert result.noise == pytest.approx(floors[key_of(one)])
+    assert result.noise == pytest.approx(floors[key_of(single)])

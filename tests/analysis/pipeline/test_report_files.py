@@ -42,15 +42,15 @@ class Tags(HTMLParser):
         self.tags: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        found = dict(attrs)
+        attributes = dict(attrs)
         self.tags.append(tag)
         if tag not in self.VOID:
             self.open.append(tag)
-        if found.get("id"):
-            self.ids.append(str(found["id"]))
+        if attributes.get("id"):
+            self.ids.append(str(attributes["id"]))
         for name in ("src", "href", "xlink:href", "action"):
-            if found.get(name):
-                self.loaded.append(str(found[name]))
+            if attributes.get(name):
+                self.loaded.append(str(attributes[name]))
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.handle_starttag(tag, attrs)
@@ -119,14 +119,14 @@ def test_the_schema_refuses_what_it_does_not_know(analysis: Analysis) -> None:
 @pytest.mark.usefixtures("without_drawing")
 def test_a_note_stands_with_its_scorer_before_any_verdict(tmp_path: Path) -> None:
     notes = {"judge": "random: <b>-5</b> means nothing", "rater-1": "tired"}
-    found = analyse(table(simulated()), options=Options(resamples=200, scorer_notes=notes))
-    page = write_report(found, tmp_path / "report").read_text(encoding="utf-8")
+    noted = analyse(table(simulated()), options=Options(resamples=200, scorer_notes=notes))
+    page = write_report(noted, tmp_path / "report").read_text(encoding="utf-8")
     note = "<strong>judge</strong> (judge): random: &lt;b&gt;-5&lt;/b&gt; means nothing"
     assert page.index('id="verdict"') < page.index(note) < page.index('class="verdict ')
     assert "<strong>rater-1</strong> (human): tired" in page
     written = json.loads((tmp_path / "report" / "report.json").read_text(encoding="utf-8"))
     VALIDATOR.validate(written)
-    assert {one["scorer"]: (one["kind"], one["note"]) for one in written["scorers"]} == {
+    assert {entry["scorer"]: (entry["kind"], entry["note"]) for entry in written["scorers"]} == {
         "judge": ("judge", notes["judge"]),
         "rater-1": ("human", "tired"),
         "rater-2": ("human", None),
@@ -140,10 +140,10 @@ def test_the_head_counts_judges_and_what_follows_from_them_apart(tmp_path: Path)
     judged = frame[frame["scorer"] == "judge"]
     derived_from = {"judge (expected)": ("judge",), "jury": ("judge", "second")}
     more = [judged.assign(scorer=name) for name in ("second", *derived_from)]
-    found = analyse(
+    noted = analyse(
         table(pd.concat([frame, *more])), options=Options(resamples=200, derived_from=derived_from)
     )
-    page = write_report(found, tmp_path / "report").read_text(encoding="utf-8")
+    page = write_report(noted, tmp_path / "report").read_text(encoding="utf-8")
     assert "3 raters, 2 judges and 2 scorers derived from judges" in page
 
 
@@ -314,7 +314,7 @@ def test_long_names_fit_their_figures_and_stand_in_full_in_their_descriptions(le
     }  # fmt: skip
     for key, drawing in drawings:
         root = ElementTree.fromstring(drawing.svg)
-        said = next(node.text for node in root.iter() if node.tag.endswith("desc"))
+        text = next(node.text for node in root.iter() if node.tag.endswith("desc"))
         shown = [node.text for node in root.iter() if node.tag.endswith("text") and node.text]
         assert max(map(len, shown)) <= 46
         of_people = key in {"severities", "reliability-of-means", "designs"}
@@ -322,7 +322,7 @@ def test_long_names_fit_their_figures_and_stand_in_full_in_their_descriptions(le
         columns = ["construct", *(["scorer"] if key == "severities" or not of_people else [])]
         for column in (*columns, *(["system"] if key == "bias-by-system" else [])):
             names = frame.loc[frame["scorer_kind"] == named, column].unique()
-            assert any(name in f"{drawing.title} {said}" for name in names), (key, column)
+            assert any(name in f"{drawing.title} {text}" for name in names), (key, column)
 
 
 def test_a_name_is_cut_in_its_middle() -> None:
@@ -355,12 +355,12 @@ def adjudicated() -> Analysis:
 @pytest.mark.usefixtures("without_drawing")
 def test_an_adjudicated_reference_is_named_and_has_no_empty_tables() -> None:
     document = as_document(adjudicated())
-    found = {t.key: t for t in document.tables}
-    assert "human-ceiling" not in found
+    by_name = {t.key: t for t in document.tables}
+    assert "human-ceiling" not in by_name
     assert not any(figure.key == "ceiling" for figure in document.figures)
     assert any("How a judge compares with a rater" in s for s in document.not_established)
-    column = found["systems"].columns.index("Mean, adjudicated")
-    assert {row[column].text for row in found["systems"].rows} == {"80.0"}
+    column = by_name["systems"].columns.index("Mean, adjudicated")
+    assert {row[column].text for row in by_name["systems"].rows} == {"80.0"}
 
 
 @pytest.mark.usefixtures("without_drawing")
@@ -465,7 +465,7 @@ def test_a_column_without_a_cell_is_left_out() -> None:
 
 
 def test_preferences_alone_give_a_report(tmp_path: Path) -> None:
-    given = pd.DataFrame(
+    preferred = pd.DataFrame(
         {
             "query_id": [f"q{i // 2}" for i in range(20)],
             "response_a": [f"a{i // 2}" for i in range(20)],
@@ -477,7 +477,7 @@ def test_preferences_alone_give_a_report(tmp_path: Path) -> None:
         }
     )
     scores = ScoreTable.from_frame(rows({}).iloc[:0])
-    analysis = analyse(scores, PreferenceTable.from_frame(given, Scale(-2, 2)), QUICK)
+    analysis = analyse(scores, PreferenceTable.from_frame(preferred, Scale(-2, 2)), QUICK)
     write_report(analysis, tmp_path / "report")
     written = json.loads((tmp_path / "report" / "report.json").read_text(encoding="utf-8"))
     VALIDATOR.validate(written)

@@ -8,14 +8,14 @@ from analysis.planning.simulated_study import Design, simulated
 
 def test_a_pilot_gives_back_what_it_was_drawn_from() -> None:
     truth = Components(query=12, response=9, rater=6, error=8, judge=7, slope=0.6)
-    found = []
+    estimated = []
     for run in range(12):
         study = simulated(truth, Design(150, 12, 4), 0.95, 5, run)
-        found.append(components_of(study.ratings, study.judge, study.query))
+        estimated.append(components_of(study.ratings, study.judge, study.query))
     for name in ("query", "response", "error", "judge", "slope"):
-        mean = np.mean([getattr(one, name) for one in found])
+        mean = np.mean([getattr(entry, name) for entry in estimated])
         assert mean == pytest.approx(getattr(truth, name), rel=0.06), name
-    severity = np.sqrt(np.mean([one.rater**2 for one in found]))
+    severity = np.sqrt(np.mean([entry.rater**2 for entry in estimated]))
     assert severity == pytest.approx(6, rel=0.2)
 
 
@@ -31,9 +31,9 @@ def test_missing_ratings_change_little() -> None:
 
 def test_without_a_judge_its_noise_is_in_proportion() -> None:
     study = simulated(Components(), Design(100, 4, 4), 0.95, 1, 0)
-    found = components_of(study.ratings / 100, None, study.query)
-    assert found.slope == 1
-    assert found.judge / found.of_ratings == pytest.approx(12 / Components().of_ratings)
+    components = components_of(study.ratings / 100, None, study.query)
+    assert components.slope == 1
+    assert components.judge / components.of_ratings == pytest.approx(12 / Components().of_ratings)
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,10 @@ from analysis.planning.simulation import plan
 
 
 def test_the_answer_keeps_to_the_wanted_width_when_simulated_again() -> None:
-    found = plan(
+    planned = plan(
         Components(), {"pearson_within_query": 0.08}, queries=(30, 60, 120), raters=(3,), runs=30
     )
-    (answer,) = found.answers
+    (answer,) = planned.answers
     assert answer.queries is not None
     assert 30 < answer.queries < 120
     assert answer.ratings == answer.queries * 4 * 3
@@ -28,24 +28,24 @@ def test_the_answer_keeps_to_the_wanted_width_when_simulated_again() -> None:
 
 
 def test_few_raters_leave_a_bias_unknown_however_many_queries() -> None:
-    found = plan(Components(rater=8), {"bias": 2}, queries=(25, 50), raters=(3,), runs=10)
-    assert found.answers[0].queries is None
-    assert "3 raters leave" in (found.answers[0].reason or "")
+    planned = plan(Components(rater=8), {"bias": 2}, queries=(25, 50), raters=(3,), runs=10)
+    assert planned.answers[0].queries is None
+    assert "3 raters leave" in (planned.answers[0].reason or "")
 
 
 def test_same_seed_same_plan_and_every_figure_has_a_width() -> None:
     wanted = dict.fromkeys(STATISTICS, 1.0)
     chosen = {"queries": (20,), "raters": (3,), "runs": 4, "judged": 100}
-    one = plan(Components(), wanted, **chosen)  # type: ignore[arg-type]
-    assert one == plan(Components(), wanted, **chosen)  # type: ignore[arg-type]
-    assert all(cell.reason is None and cell.half_width > 0 for cell in one.cells)
-    assert len(one.answers) == len(STATISTICS)
+    planned = plan(Components(), wanted, **chosen)  # type: ignore[arg-type]
+    assert planned == plan(Components(), wanted, **chosen)  # type: ignore[arg-type]
+    assert all(cell.reason is None and cell.half_width > 0 for cell in planned.cells)
+    assert len(planned.answers) == len(STATISTICS)
 
 
 def test_figures_that_a_design_does_not_have_say_why() -> None:
     wanted = {"krippendorff_alpha": 0.1, "pearson_within_query": 0.1, "pearson": 0.1}
-    found = plan(Components(), wanted, queries=(20,), raters=(1,), responses_per_query=1, runs=3)
-    reasons = {cell.statistic: cell.reason for cell in found.cells}
+    planned = plan(Components(), wanted, queries=(20,), raters=(1,), responses_per_query=1, runs=3)
+    reasons = {cell.statistic: cell.reason for cell in planned.cells}
     assert reasons["krippendorff_alpha"] == "needs 2 raters"
     assert reasons["pearson_within_query"] == "needs 2 responses to a query"
     assert reasons["pearson"] is None
@@ -87,18 +87,18 @@ def test_wrong_wishes(change: dict[str, object], message: str) -> None:
 
 
 def test_curves_as_a_drawing_and_as_a_page(tmp_path: Path) -> None:
-    found = plan(
+    planned = plan(
         Components(), {"pearson": 0.1, "bias": 9.0}, queries=(20, 40), raters=(2, 3), runs=3
     )
     page = tmp_path / "plan.html"
-    write_curves(found, page)
+    write_curves(planned, page)
     text = page.read_text(encoding="utf-8")
     assert text.count("<svg") == 2
     assert "3 simulated studies for each design" in text
     with pytest.raises(AnalysisError, match="one curve"):
-        write_curves(found, tmp_path / "plan.svg")
+        write_curves(planned, tmp_path / "plan.svg")
     with pytest.raises(AnalysisError, match=r"\.svg or \.html"):
-        write_curves(found, tmp_path / "plan.pdf")
+        write_curves(planned, tmp_path / "plan.pdf")
     single = plan(Components(), {"pearson": 0.1}, queries=(20, 40), raters=(2,), runs=3)
     write_curves(single, tmp_path / "plan.svg")
     assert "wanted 0.1" in (tmp_path / "plan.svg").read_text(encoding="utf-8")

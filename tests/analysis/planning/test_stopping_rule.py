@@ -59,12 +59,12 @@ def test_no_value_and_missing_values() -> None:
 def test_the_number_still_needed_is_about_right() -> None:
     rng = np.random.default_rng(5)
     values = rng.normal(5, 12, 4000).clip(-100, 100)
-    found = stop_by_width(values[:100], 2.0, (-100, 100))
-    assert found.more is not None
+    stop = stop_by_width(values[:100], 2.0, (-100, 100))
+    assert stop.more is not None
     first = next(
         n for n in range(100, 4000, 100) if stop_by_width(values[:n], 2.0, (-100, 100)).stop
     )
-    assert found.n_queries + found.more == pytest.approx(first, rel=0.25)
+    assert stop.n_queries + stop.more == pytest.approx(first, rel=0.25)
     nearly = stop_by_width(values[:60], 0.0001, (-100, 100))
     assert nearly.more is None
 

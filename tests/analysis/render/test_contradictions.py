@@ -25,10 +25,10 @@ def of_queries(seed: int = 0) -> pd.DataFrame:
     frame = simulated(queries=40, systems=3, seed=seed)
     rng = np.random.default_rng(seed + 100)  # another stream than that of the ratings
     level = dict(zip(frame["query_id"].unique(), rng.uniform(20, 80, 40), strict=True))
-    own = frame["query_id"].map(level)
-    frame["value"] = (frame["value"] - 50) / 3 + own
+    levels = frame["query_id"].map(level)
+    frame["value"] = (frame["value"] - 50) / 3 + levels
     judged = frame["scorer"] == "judge"
-    frame.loc[judged, "value"] = own[judged] + rng.normal(size=judged.sum())
+    frame.loc[judged, "value"] = levels[judged] + rng.normal(size=judged.sum())
     return frame.assign(value=frame["value"].clip(0, 100))
 
 
@@ -44,10 +44,10 @@ def test_a_passed_alternative_annotator_test_and_a_nil_within_contradict_each_ot
     rng = np.random.default_rng(5)
     level = frame.loc[frame["scorer"] == "judge"].groupby("query_id")["value"].mean()
     human = frame["scorer"] != "judge"
-    said = frame.loc[human, "query_id"].map(level) + 8 * rng.normal(size=int(human.sum()))
-    frame.loc[human, "value"] = said.clip(0, 100)
-    found = notes(frame)
-    assert any("replace 100% of the raters" in note for note in found), found
+    rated = frame.loc[human, "query_id"].map(level) + 8 * rng.normal(size=int(human.sum()))
+    frame.loc[human, "value"] = rated.clip(0, 100)
+    notes_shown = notes(frame)
+    assert any("replace 100% of the raters" in note for note in notes_shown), notes_shown
 
 
 def test_a_good_judge_contradicts_nothing() -> None:
@@ -73,11 +73,11 @@ def test_composed_ac_far_below_people_is_said_to_be_made_unless_the_judge_is_as_
     frame = simulated(queries=30, constructs=("AC",), kindness=kindness)
     em = frame[frame["scorer"] == "judge"].assign(scorer="EM", scorer_kind="metric")
     em["value"] = np.where(np.arange(len(em)) % 9 == 0, 100.0, 0.0)
-    found = notes(pd.concat([frame, em], ignore_index=True))
+    notes_shown = notes(pd.concat([frame, em], ignore_index=True))
     if kindness < 0:
-        assert not any("comes from composing" in note for note in found)
+        assert not any("comes from composing" in note for note in notes_shown)
         return
-    (note,) = found
+    (note,) = notes_shown
     assert "comes from composing" in note
     assert "AC composed with lambda 0.7 averages" in note
 

@@ -6,13 +6,13 @@ from analysis.render.limitations import not_established
 from tests.analysis.scores import simulated, table
 
 
-def said(frame: pd.DataFrame, **options: str) -> str:
+def text_of(frame: pd.DataFrame, **options: str) -> str:
     chosen = Options(resamples=200, **options)  # type: ignore[arg-type]
     return "\n".join(not_established(analyse(table(frame), options=chosen)))
 
 
 def test_few_raters_and_queries_and_one_run_are_named() -> None:
-    text = said(simulated())
+    text = text_of(simulated())
     assert "3 people rated" in text
     assert "12 queries" in text
     assert "Whether judge would give the same scores again: each response has one score" in text
@@ -21,7 +21,7 @@ def test_few_raters_and_queries_and_one_run_are_named() -> None:
 def test_simulated_scorers_are_named_first() -> None:
     frame = simulated()
     frame["scorer"] = "simulated-" + frame["scorer"]
-    assert said(frame).splitlines()[0].startswith("Anything about people or a real judge")
+    assert text_of(frame).splitlines()[0].startswith("Anything about people or a real judge")
 
 
 def test_a_note_on_a_scorer_is_repeated() -> None:
@@ -35,7 +35,7 @@ def test_a_note_on_a_scorer_is_repeated() -> None:
 def test_repeats_change_what_is_said_of_the_judge() -> None:
     frame = simulated()
     again = frame[frame["scorer"] == "judge"].assign(repeat=1)
-    text = said(pd.concat([frame.assign(repeat=0), again]))
+    text = text_of(pd.concat([frame.assign(repeat=0), again]))
     assert "each uses the first scores of one run" in text
 
 
@@ -43,7 +43,7 @@ def test_unrated_queries_unequal_samples_and_gaps_are_named() -> None:
     frame = simulated(queries=20, missing=0.2)
     people = frame["scorer_kind"] == "human"
     frame = frame[~people | frame["query_id"].isin([f"q{i}" for i in range(8)])]
-    text = said(frame.assign(inclusion_prob=0.5))
+    text = text_of(frame.assign(inclusion_prob=0.5))
     assert "the 12 queries that were not rated" in text
     assert "not weighted" in text
     assert "What people would have said where a value is missing" in text
@@ -52,18 +52,18 @@ def test_unrated_queries_unequal_samples_and_gaps_are_named() -> None:
 def test_an_adjudicated_reference_and_no_raters_are_named() -> None:
     frame = simulated(raters=1)
     frame.loc[frame["scorer_kind"] == "human", "scorer_kind"] = "adjudicated"
-    assert "the reference is adjudicated" in said(frame, reference="adjudicated")
-    assert "there are no human ratings" in said(simulated(raters=0))
+    assert "the reference is adjudicated" in text_of(frame, reference="adjudicated")
+    assert "there are no human ratings" in text_of(simulated(raters=0))
 
 
 def test_no_systems_are_named() -> None:
-    assert "the table has none" in said(simulated().drop(columns="system"))
+    assert "the table has none" in text_of(simulated().drop(columns="system"))
 
 
 def about_rules(frame: pd.DataFrame, *apart: InstructionMismatch) -> list[str]:
     chosen = Options(resamples=200, instruction_mismatches=apart)
-    found = not_established(analyse(table(frame), options=chosen))
-    return [sentence for sentence in found if "rules" in sentence]
+    limitations = not_established(analyse(table(frame), options=chosen))
+    return [sentence for sentence in limitations if "rules" in sentence]
 
 
 def test_rules_that_a_judge_was_not_given_are_named_by_construct() -> None:

@@ -70,11 +70,11 @@ def test_nothing_is_wider_than_the_window(page: str, width: int, tmp_path: Path)
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
     match = re.search(r'<pre id="found">(.*?)</pre>', done.stdout, re.S)
     assert match, done.stderr
-    found = json.loads(html.unescape(match.group(1)))
-    assert found["wide"] == []
-    assert found["width"] <= width
-    assert found["figures"] >= 10
-    assert found["scripts"] == 0
+    record = json.loads(html.unescape(match.group(1)))
+    assert record["wide"] == []
+    assert record["width"] <= width
+    assert record["figures"] >= 10
+    assert record["scripts"] == 0
 
 
 def test_the_page_asks_for_nothing_from_outside(page: str) -> None:

@@ -37,9 +37,9 @@ def analysis() -> Analysis:
 
 
 def only(analysis: Analysis) -> Verdict:
-    found = verdicts(analysis)
-    assert len(found) == 1
-    return found[0]
+    shown = verdicts(analysis)
+    assert len(shown) == 1
+    return shown[0]
 
 
 def test_the_sentence_of_the_design(analysis: Analysis) -> None:
@@ -87,7 +87,7 @@ def test_a_strict_judge_has_its_sign_in_words(analysis: Analysis) -> None:
 
 
 @pytest.mark.parametrize(
-    ("figures", "said"),
+    ("figures", "text"),
     [
         ((1.0, 0.3, 1.6), "it is 1.0 points too lenient [0.3, 1.6]."),
         ((-1.0, -1.6, -0.3), "it is 1.0 points too strict [0.3, 1.6]."),
@@ -98,10 +98,10 @@ def test_a_strict_judge_has_its_sign_in_words(analysis: Analysis) -> None:
     ],
 )
 def test_a_bias_near_0_shows_its_side(
-    analysis: Analysis, figures: tuple[float, float, float], said: str
+    analysis: Analysis, figures: tuple[float, float, float], text: str
 ) -> None:
     verdict = only(with_figures(analysis, bias=figures, share_at_max=(0.1, 0, 0.2)))
-    assert verdict.sentence.endswith(f"; {said}")
+    assert verdict.sentence.endswith(f"; {text}")
 
 
 def test_equal_values_throughout_are_no_bias() -> None:
@@ -197,9 +197,9 @@ def test_raters_who_disagree_are_a_low_bar(analysis: Analysis) -> None:
 
 def test_a_rater_who_stands_apart_is_named() -> None:
     frame = simulated(raters=4, queries=20)
-    own = frame["scorer"] == "rater-4"
-    turned = frame.loc[own, "value"].sample(frac=1, random_state=2).to_numpy()
-    frame.loc[own, "value"] = turned
+    of_scorer = frame["scorer"] == "rater-4"
+    turned = frame.loc[of_scorer, "value"].sample(frac=1, random_state=2).to_numpy()
+    frame.loc[of_scorer, "value"] = turned
     verdict = only(analyse(table(frame), options=QUICK))
     assert any(note.startswith("rater-4 agrees little") for note in verdict.notes)
     fair = only(analyse(table(simulated(raters=4, queries=20)), options=QUICK))
@@ -263,9 +263,9 @@ def test_an_undeclared_scale_withholds_bias_and_says_how_to_declare_it() -> None
 def test_judges_are_named_where_there_are_several() -> None:
     frame = simulated()
     second = frame[frame["scorer"] == "judge"].assign(scorer="other")
-    found = verdicts(analyse(table(pd.concat([frame, second])), options=QUICK))
-    assert [verdict.scorer for verdict in found] == ["judge", "other"]
-    assert "within a query other " in found[1].sentence
+    shown = verdicts(analyse(table(pd.concat([frame, second])), options=QUICK))
+    assert [verdict.scorer for verdict in shown] == ["judge", "other"]
+    assert "within a query other " in shown[1].sentence
 
 
 def test_raters_who_share_nothing_give_no_ceiling() -> None:
@@ -287,8 +287,8 @@ def of_a_bunched_judge() -> pd.DataFrame:
     for scorer in frame["scorer"].unique():
         rated = np.clip(np.round(quality + 10 * rng.normal(size=quality.shape)), 0, 100)
         bunched = 100 * (1 - np.exp(-0.12 * quality))
-        own = frame["scorer"] == scorer
-        frame.loc[own, "value"] = (bunched if scorer == "judge" else rated).ravel()
+        of_scorer = frame["scorer"] == scorer
+        frame.loc[of_scorer, "value"] = (bunched if scorer == "judge" else rated).ravel()
     return frame
 
 

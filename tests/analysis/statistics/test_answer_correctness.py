@@ -90,9 +90,9 @@ def test_with_parts_that_do_not_make_it_up_nothing_is_told() -> None:
         (llm, "without a match it is not 0.3 times"),
         (np.where(em > 0, 50.0, 0.3 * llm), "adds neither 0.7 nor 70 points throughout"),
     ):
-        found = unit_check_with_parts(ac, llm, em == 100, 0.7)
-        assert found.unit == "cannot tell"
-        assert reason in str(found.reason)
+        result = unit_check_with_parts(ac, llm, em == 100, 0.7)
+        assert result.unit == "cannot tell"
+        assert reason in str(result.reason)
     none = unit_check_with_parts(0.3 * llm, llm, np.zeros(llm.size, dtype=bool), 0.7)
     assert none.reason == "no scored response matches a reference exactly"
 
@@ -109,10 +109,10 @@ def test_from_the_column_alone_both_are_told(weight: float) -> None:
 def test_where_the_two_collide_a_column_without_a_top_match_can_not_be_told(weight: float) -> None:
     llm, em = parts()
     llm = np.minimum(llm, 80.0)
-    found = unit_check(composed_ac_as_published(llm, em, weight), weight)
-    assert found.unit == "cannot tell"
-    assert "nearly every value of a match counted as 1 also arises without one" in str(found.reason)
-    assert np.isnan(found.value)
+    check = unit_check(composed_ac_as_published(llm, em, weight), weight)
+    assert check.unit == "cannot tell"
+    assert "nearly every value of a match counted as 1 also arises without one" in str(check.reason)
+    assert np.isnan(check.value)
 
 
 def test_at_one_half_a_match_judged_1_looks_like_the_slip() -> None:
@@ -122,8 +122,8 @@ def test_at_one_half_a_match_judged_1_looks_like_the_slip() -> None:
 
 def test_without_a_match_nothing_is_told() -> None:
     llm, _ = parts()
-    found = unit_check(0.3 * llm, 0.7)
-    assert found.reason == (
+    check = unit_check(0.3 * llm, 0.7)
+    assert check.reason == (
         "no value is above 30, the largest without a match, so that there may be no match"
     )
 

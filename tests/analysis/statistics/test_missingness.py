@@ -14,12 +14,12 @@ def test_whatever_was_missing_the_mean_lies_between_the_bounds(
     values: list[float], seed: int
 ) -> None:
     array = np.array(values)
-    found = mean_bounds(array, 0, 100)
+    result = mean_bounds(array, 0, 100)
     filled = np.where(
         np.isnan(array), np.random.default_rng(seed).uniform(0, 100, array.size), array
     )
-    assert found.low - 1e-9 <= filled.mean() <= found.high + 1e-9
-    assert found.missing == np.isnan(array).sum()
+    assert result.low - 1e-9 <= filled.mean() <= result.high + 1e-9
+    assert result.missing == np.isnan(array).sum()
 
 
 def test_bounds_of_nothing_and_of_a_scale_without_range() -> None:
@@ -39,15 +39,15 @@ def cochran_q(missing: np.ndarray) -> float:
 def test_on_complete_tables_it_is_cochrans_test() -> None:
     rng = np.random.default_rng(0)
     missing = rng.random((300, 4)) < [0.1, 0.14, 0.1, 0.18]
-    found = missing_differs_by_system(missing, np.ones_like(missing), resamples=10_000)
-    assert found.p == pytest.approx(stats.chi2.sf(cochran_q(missing), 3), abs=0.01)
+    test = missing_differs_by_system(missing, np.ones_like(missing), resamples=10_000)
+    assert test.p == pytest.approx(stats.chi2.sf(cochran_q(missing), 3), abs=0.01)
 
 
 def test_a_few_queries_are_counted_out() -> None:
     # Two queries, each with one value of three missing, of the same system: 3 of 9 ways agree.
     missing = np.array([[True, False, False]] * 2)
-    found = missing_differs_by_system(missing, np.ones_like(missing), resamples=20_000)
-    assert found.p == pytest.approx(1 / 3, abs=0.01)
+    test = missing_differs_by_system(missing, np.ones_like(missing), resamples=20_000)
+    assert test.p == pytest.approx(1 / 3, abs=0.01)
 
 
 def test_a_system_that_is_refused_is_found_and_equal_ones_are_not() -> None:
@@ -73,8 +73,8 @@ def test_nothing_to_permute_has_its_reason(gone: bool) -> None:
     assert "both a missing value" in str(
         missing_differs_by_system(table, np.ones((4, 3), dtype=bool)).reason
     )
-    one = missing_differs_by_system(np.full((4, 1), gone), np.ones((4, 1), dtype=bool))
-    assert one.reason == "no query has responses of 2 systems"
+    test = missing_differs_by_system(np.full((4, 1), gone), np.ones((4, 1), dtype=bool))
+    assert test.reason == "no query has responses of 2 systems"
 
 
 def test_the_order_of_queries_does_not_matter_much_and_the_seed_does_not_change_the_statistic() -> (

@@ -18,9 +18,9 @@ def test_by_hand() -> None:
     family = query_means([part([1, 2, 6], [0, 0, 1], 2), part([], [])], 3)
     # The mean of three; without query 0 it is 6, without query 1 it is 1.5.
     weights = np.array([[1.0, 1, 1], [0, 1, 1], [1, 0, 1], [1, 1, 0], [0, 0, 1]])
-    found = family.of_weights(weights)
-    np.testing.assert_array_equal(found[:, 0], [3, 6, 1.5, 3, np.nan])
-    assert np.isnan(found[:, 1]).all()
+    values_of_weights = family.of_weights(weights)
+    np.testing.assert_array_equal(values_of_weights[:, 0], [3, 6, 1.5, 3, np.nan])
+    assert np.isnan(values_of_weights[:, 1]).all()
     assert family.n_responses.tolist() == [3, 0]
     assert family.n_dropped.tolist() == [2, 0]
     assert family.contributing[:, 0].tolist() == [True, True, False]
@@ -33,8 +33,10 @@ def test_each_is_the_weighted_mean_of_its_responses(seed: int, queries: int, siz
     rng = np.random.default_rng(seed)
     values, query = rng.normal(size=size), rng.integers(queries, size=size)
     weights = rng.integers(0, 3, size=(4, queries)).astype(float)
-    found = query_means([Part(values, query.astype(np.int64))], queries).of_weights(weights)
-    for row, mean in zip(weights, found[:, 0], strict=True):
+    values_of_weights = query_means([Part(values, query.astype(np.int64))], queries).of_weights(
+        weights
+    )
+    for row, mean in zip(weights, values_of_weights[:, 0], strict=True):
         repeated = np.repeat(values, row[query].astype(int))
         assert mean == pytest.approx(repeated.mean()) if repeated.size else np.isnan(mean)
 
@@ -57,8 +59,8 @@ def test_the_bound_for_none_is_that_of_clopper_and_pearson(n: int) -> None:
 def shifted(rng: np.random.Generator, queries: int, a_query: int) -> tuple[np.ndarray, float]:
     """Shifts of judged scores, 40% at the maximum; the mean of many is the truth."""
     count = queries * a_query
-    own = np.repeat(rng.normal(0, 8, queries), a_query)
-    before = np.clip(np.round((92 + own + rng.normal(0, 22, count)) / 5) * 5, 0, 100)
+    query_effect = np.repeat(rng.normal(0, 8, queries), a_query)
+    before = np.clip(np.round((92 + query_effect + rng.normal(0, 22, count)) / 5) * 5, 0, 100)
     moved = rng.random(count) < 0.3
     after = np.where(moved, np.round((before + rng.normal(14, 8, count)) / 5) * 5, before)
     return np.clip(after, 0, 100) - before, count
@@ -75,8 +77,8 @@ def test_the_interval_of_a_shift_covers_what_it_says(scheme: str) -> None:
     covered = 0
     for _ in range(samples):
         family = query_means([Part(shifted(rng, queries, a_query)[0], query)], queries)
-        (found,) = family.replicates(resampling)
-        interval = resampling.interval_of(found)
+        (result,) = family.replicates(resampling)
+        interval = resampling.interval_of(result)
         covered += interval.low <= truth <= interval.high
     assert covered / samples >= 0.925
 
@@ -85,17 +87,17 @@ def test_a_difference_by_hand() -> None:
     values = [1.0, 3.0, 10.0, 20.0, np.nan, 7.0, 9.0]
     first = [True, True, False, False, True, False, True]
     second = [False, False, True, True, False, False, True]
-    found = difference_of_means(values, first, second, [0, 1, 0, 1, 1, 0, 0], 3)
+    result = difference_of_means(values, first, second, [0, 1, 0, 1, 1, 0, 0], 3)
     # (1 + 3) / 2 - (10 + 20) / 2; one value is in neither group, one in both, one is missing.
-    assert found.point == -13
-    assert (found.n_responses, found.n_dropped, found.n_queries) == (4, 2, 2)
-    np.testing.assert_array_equal(found(np.array([[1.0, 0, 0], [0, 0, 1]])), [-9, np.nan])
+    assert result.point == -13
+    assert (result.n_responses, result.n_dropped, result.n_queries) == (4, 2, 2)
+    np.testing.assert_array_equal(result(np.array([[1.0, 0, 0], [0, 0, 1]])), [-9, np.nan])
 
 
 def test_an_empty_group_is_named() -> None:
-    found = difference_of_means([1.0], [True], [False], [0], 1, ("own", "others"))
-    assert found.reason == "no response of others has both values"
-    assert np.isnan(found.point)
+    result = difference_of_means([1.0], [True], [False], [0], 1, ("own", "others"))
+    assert result.reason == "no response of others has both values"
+    assert np.isnan(result.point)
 
 
 def test_shapes_that_do_not_fit_are_refused() -> None:
@@ -112,6 +114,6 @@ def test_its_interval_covers_what_it_says() -> None:
     for _ in range(samples):
         shared = np.repeat(rng.normal(0, 6, queries), 4)
         values = shared + rng.exponential(8, 4 * queries) + 3.0 * first
-        found = resampling.interval(difference_of_means(values, first, ~first, query, queries))
-        covered += found.low <= 3.0 <= found.high
+        result = resampling.interval(difference_of_means(values, first, ~first, query, queries))
+        covered += result.low <= 3.0 <= result.high
     assert covered / samples >= 0.925

@@ -38,8 +38,8 @@ def test_corrected_means_weight_adjudicated_values_by_their_probability() -> Non
             )
     scores = ScoreTable.from_frame(pd.DataFrame(rows), {"QR": Scale(-100, 200)})
     analysis = analyse(scores, options=Options(reference="adjudicated", resamples=200))
-    found = {one.statistic: one for one in analysis.estimates if one.scope == "pooled"}
-    weighted, corrected = found["weighted_human_mean"], found["ppi_mean"]
+    by_name = {entry.statistic: entry for entry in analysis.estimates if entry.scope == "pooled"}
+    weighted, corrected = by_name["weighted_human_mean"], by_name["ppi_mean"]
     assert weighted.params["pool"] == 80
     assert weighted.n_responses == 50
     assert weighted.value == pytest.approx(50, abs=2)

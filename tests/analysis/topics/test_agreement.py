@@ -22,7 +22,7 @@ def agreement(context: Context) -> Iterator[Estimate]:
     return estimates_of(SECTION.statistics, context)
 
 
-def found(frame: pd.DataFrame, scale: Scale | None = None, **options: float) -> EstimateList:
+def agreement_of(frame: pd.DataFrame, scale: Scale | None = None, **options: float) -> EstimateList:
     scores = table(frame, scale or Scale(0, 100))
     return EstimateList(tuple(agreement(Context(scores, None, replace(QUICK, **options)))))  # type: ignore[arg-type]
 
@@ -35,7 +35,7 @@ def wide(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
 
 def test_values_differ_by_the_planted_kindness_and_the_limits_follow() -> None:
     frame = simulated(queries=40, kindness=12)
-    estimates = found(frame)
+    estimates = agreement_of(frame)
     judge, people = wide(frame)
     apart = judge - people
     bias = estimates.first("bland_altman_bias")
@@ -61,14 +61,14 @@ def test_values_differ_by_the_planted_kindness_and_the_limits_follow() -> None:
 def test_kappas_stand_beside_the_raters_own_on_a_scale_of_few_levels() -> None:
     frame = simulated(queries=30)
     frame["value"] = (frame["value"] / 25).round() + 1
-    records = found(frame, Scale(1, 5, 1)).select("cohen_kappa", weights="quadratic")
+    records = agreement_of(frame, Scale(1, 5, 1)).select("cohen_kappa", weights="quadratic")
     assert [e.params["between"] for e in records] == ["judge_rater", "rater_rater"]
     assert all(e.has_interval for e in records)
     frame.loc[frame["scorer"] == "judge", "value"] += 0.5
-    off = found(frame, Scale(1, 6, 1)).first("cohen_kappa", between="judge_rater")
+    off = agreement_of(frame, Scale(1, 6, 1)).first("cohen_kappa", between="judge_rater")
     assert off is not None
     assert off.reason == "90 of its scores are not on the scale's levels"
-    assert not found(simulated()).select("cohen_kappa")
+    assert not agreement_of(simulated()).select("cohen_kappa")
 
 
 def test_without_a_common_scale_only_orders_are_compared() -> None:
@@ -81,7 +81,7 @@ def test_without_a_common_scale_only_orders_are_compared() -> None:
 
 
 def test_pairwise_accuracy_is_raw_calibrated_and_out_of_fold() -> None:
-    records = found(simulated(queries=40)).select("pairwise_accuracy", scope="within_query")
+    records = agreement_of(simulated(queries=40)).select("pairwise_accuracy", scope="within_query")
     assert [e.params["calibration"] for e in records] == ["none", "in_sample", "out_of_fold"]
     raw, best, outside = (e.value for e in records)
     assert best >= raw
@@ -94,7 +94,7 @@ def test_decisions_on_systems_say_who_finds_the_difference() -> None:
     frame = simulated(queries=60, systems=3)
     judged = (frame["scorer"] == "judge") & (frame["system"] == "s1")
     frame.loc[judged, "value"] = np.clip(frame.loc[judged, "value"] - 25, 0, 100)
-    estimates = found(frame)
+    estimates = agreement_of(frame)
     whole = estimates.first("decision_agreement")
     assert whole is not None
     assert whole.params["pairs"] == 3
@@ -109,12 +109,12 @@ def test_decisions_on_systems_say_who_finds_the_difference() -> None:
 
 
 def test_the_alternative_annotator_test_has_a_constant_judge_beside_it() -> None:
-    estimates = found(simulated(queries=40, kindness=0, judge_noise=1))
+    estimates = agreement_of(simulated(queries=40, kindness=0, judge_noise=1))
     rates = estimates.select("alt_test_winning_rate", alignment="rmse")
     assert [e.scorers[0] for e in rates] == ["judge", "constant"]
     assert [e.params["passed"] for e in rates] == ["yes", "no"]
     assert rates[0].params["epsilon"] == 0.15
-    strict = found(simulated(queries=40, kindness=0, judge_noise=9), alt_test_epsilon=0.0)
+    strict = agreement_of(simulated(queries=40, kindness=0, judge_noise=9), alt_test_epsilon=0.0)
     assert strict.select("alt_test_winning_rate")[0].params["passed"] == "no"
 
 
@@ -124,13 +124,13 @@ def test_a_pass_is_withheld_where_the_constant_passes() -> None:
     rated = frame["scorer_kind"] == "human"
     frame.loc[rated, "value"] = rng.integers(40, 61, rated.sum())
     frame.loc[~rated, "value"] = 50
-    rates = found(frame).select("alt_test_winning_rate", alignment="rmse")
+    rates = agreement_of(frame).select("alt_test_winning_rate", alignment="rmse")
     assert [e.params["passed"] for e in rates] == ["withheld", "yes"]
     assert "constant" in str(rates[0].params["note"])
 
 
 def test_too_few_raters_are_told_why() -> None:
-    rate = found(simulated(queries=40, raters=2)).first("alt_test_winning_rate")
+    rate = agreement_of(simulated(queries=40, raters=2)).first("alt_test_winning_rate")
     assert rate is not None
     assert rate.reason is not None
     assert "needs 3 raters" in rate.reason
@@ -138,9 +138,9 @@ def test_too_few_raters_are_told_why() -> None:
 
 def test_non_inferiority_and_equivalence_are_tested_at_declared_margins_only() -> None:
     frame = simulated(queries=40, kindness=3, judge_noise=3)
-    assert not found(frame).select("non_inferiority")
-    assert not found(frame).select("equivalence_p")
-    estimates = found(frame, non_inferiority_margin=0.2, bias_margin=10.0)
+    assert not agreement_of(frame).select("non_inferiority")
+    assert not agreement_of(frame).select("equivalence_p")
+    estimates = agreement_of(frame, non_inferiority_margin=0.2, bias_margin=10.0)
     tested = estimates.first("non_inferiority", scope="within_query")
     assert tested is not None
     assert tested.params["non_inferior"] == "yes"
@@ -150,7 +150,7 @@ def test_non_inferiority_and_equivalence_are_tested_at_declared_margins_only() -
     assert equal is not None
     assert equal.value < 0.05
     assert equal.params["equivalent"] == "yes"
-    narrow = found(frame, bias_margin=0.5).first("equivalence_p")
+    narrow = agreement_of(frame, bias_margin=0.5).first("equivalence_p")
     assert narrow is not None
     assert narrow.params["equivalent"] == "no"
 
@@ -187,10 +187,10 @@ def test_against_an_adjudicated_value_nothing_is_said_of_raters() -> None:
 
 
 def test_correction_for_error_has_no_interval_with_missing_ratings() -> None:
-    whole = found(simulated(queries=40)).first("pearson_disattenuated")
+    whole = agreement_of(simulated(queries=40)).first("pearson_disattenuated")
     assert whole is not None
     assert whole.has_interval
-    gaps = found(simulated(queries=40, missing=0.2)).first("pearson_disattenuated")
+    gaps = agreement_of(simulated(queries=40, missing=0.2)).first("pearson_disattenuated")
     assert gaps is not None
     assert gaps.defined
     assert not gaps.has_interval

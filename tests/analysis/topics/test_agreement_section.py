@@ -17,25 +17,25 @@ def analysed(
 
 
 def tables(analysis: Analysis) -> set[str]:
-    found = chapter(SECTION, analysis)
-    return {t.key for t in found.tables} if found else set()
+    part = chapter(SECTION, analysis)
+    return {t.key for t in part.tables} if part else set()
 
 
 def test_it_says_what_agreement_means_for_pairs_values_and_systems() -> None:
-    said = list(reading(analysed(non_inferiority_margin=0.1, bias_margin=20.0)))
-    assert said[0].startswith("Of two responses to a query, judge prefers the one that people")
-    assert "% [" in said[0]
-    assert said[1].startswith("On a single response judge differs from people by -")
-    assert said[2].startswith("Pairs of systems that judge and people decide alike: ")
-    assert " of 6 on QR" in said[2]
-    assert "alternative annotator test" in said[3]
-    assert said[4].startswith("That judge is no worse than a rater by .10 within a query ")
-    assert said[5] == "Margin of 20 points: the bias is within it on QR."
+    sentences = list(reading(analysed(non_inferiority_margin=0.1, bias_margin=20.0)))
+    assert sentences[0].startswith("Of two responses to a query, judge prefers the one that people")
+    assert "% [" in sentences[0]
+    assert sentences[1].startswith("On a single response judge differs from people by -")
+    assert sentences[2].startswith("Pairs of systems that judge and people decide alike: ")
+    assert " of 6 on QR" in sentences[2]
+    assert "alternative annotator test" in sentences[3]
+    assert sentences[4].startswith("That judge is no worse than a rater by .10 within a query ")
+    assert sentences[5] == "Margin of 20 points: the bias is within it on QR."
 
 
 def test_every_part_has_a_table() -> None:
-    found = tables(analysed(non_inferiority_margin=0.1, bias_margin=20.0))
-    assert found >= {
+    tables_by_key = tables(analysed(non_inferiority_margin=0.1, bias_margin=20.0))
+    assert tables_by_key >= {
         "agreement-in-value",
         "pairwise-accuracy",
         "decisions",
@@ -44,25 +44,25 @@ def test_every_part_has_a_table() -> None:
         "non-inferiority",
         "equivalence",
     }
-    assert "kappas" not in found
+    assert "kappas" not in tables_by_key
 
 
 def test_what_does_not_apply_is_not_shown() -> None:
     frame = simulated(queries=8, systems=1, raters=1)
-    found = tables(analysed(frame))
-    assert "decisions" not in found
-    assert "alternative-annotator" not in found
-    assert "non-inferiority" not in found
-    assert "corrected-for-error" not in found
+    tables_by_key = tables(analysed(frame))
+    assert "decisions" not in tables_by_key
+    assert "alternative-annotator" not in tables_by_key
+    assert "non-inferiority" not in tables_by_key
+    assert "corrected-for-error" not in tables_by_key
     assert not list(reading(analysed(simulated(raters=0))))
 
 
 def test_kappas_are_tabulated_on_few_levels() -> None:
     frame = simulated(queries=20)
     frame["value"] = (frame["value"] / 25).round() + 1
-    found = chapter(SECTION, analysed(frame, Scale(1, 5, 1)))
-    assert found is not None
-    kappas = next(t for t in found.tables if t.key == "kappas")
+    part = chapter(SECTION, analysed(frame, Scale(1, 5, 1)))
+    assert part is not None
+    kappas = next(t for t in part.tables if t.key == "kappas")
     assert [row[2].text for row in kappas.rows] == ["with a rater", "raters among each other"]
 
 
@@ -70,9 +70,9 @@ def test_a_pair_that_only_the_judge_tells_apart_is_listed() -> None:
     frame = simulated(queries=60, systems=3)
     judged = (frame["scorer"] == "judge") & (frame["system"] == "s1")
     frame.loc[judged, "value"] = (frame.loc[judged, "value"] - 25).clip(0, 100)
-    found = chapter(SECTION, analysed(frame))
-    assert found is not None
-    apart = next(t for t in found.tables if t.key == "decisions-different")
+    part = chapter(SECTION, analysed(frame))
+    assert part is not None
+    apart = next(t for t in part.tables if t.key == "decisions-different")
     assert [row[2].text for row in apart.rows] == ["s0 − s1", "s1 − s2"]
     assert {row[5].text for row in apart.rows} == {"the judge only"}
 

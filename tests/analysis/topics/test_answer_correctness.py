@@ -17,8 +17,8 @@ QUICK = Options(resamples=150)
 def audited(frame: pd.DataFrame, **scales: Scale) -> EstimateList:
     scores = table(frame)
     if scales:
-        own = {(name, "AC"): scale for name, scale in scales.items()}
-        scores = ScoreTable.from_frame(frame, dict.fromkeys(frame["construct"], POINTS), own)
+        by_name = {(name, "AC"): scale for name, scale in scales.items()}
+        scores = ScoreTable.from_frame(frame, dict.fromkeys(frame["construct"], POINTS), by_name)
     return EstimateList(tuple(answer_correctness(Context(scores, None, QUICK))))
 
 
@@ -33,16 +33,16 @@ def with_parts(match: float = 100.0) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def test_the_sweep_begins_with_the_judges_part_and_ends_with_the_match() -> None:
     frame, judged = with_parts()
-    found = audited(frame)
+    estimates = audited(frame)
     for measure, count in (("pearson", 22), ("tie_probability", 11), ("discriminative_power", 11)):
-        assert len(found.select("ac_lambda_sweep", measure=measure)) == count
+        assert len(estimates.select("ac_lambda_sweep", measure=measure)) == count
     people = frame[(frame["construct"] == "AC") & (frame["scorer_kind"] == "human")]
     means = people.groupby("response_id")["value"].mean()[judged["response_id"]]
-    ends = found.select("ac_lambda_sweep", scope="pooled", measure="pearson")
+    ends = estimates.select("ac_lambda_sweep", scope="pooled", measure="pearson")
     em = frame[frame["scorer"] == "EM"]["value"]
     assert ends[0].value == pytest.approx(np.corrcoef(judged["value"], means)[0, 1])
     assert ends[-1].value == pytest.approx(np.corrcoef(em, means)[0, 1])
-    ties = found.select("ac_lambda_sweep", measure="tie_probability")
+    ties = estimates.select("ac_lambda_sweep", measure="tie_probability")
     # 18 matches of 90: (18 * 17 + 72 * 71) of 90 * 89 ordered pairs.
     assert ties[-1].value == pytest.approx((18 * 17 + 72 * 71) / (90 * 89))
 
@@ -50,8 +50,8 @@ def test_the_sweep_begins_with_the_judges_part_and_ends_with_the_match() -> None
 def test_normalized_match_and_token_overlap_are_swept_as_well() -> None:
     frame, judged = with_parts()
     f1 = judged.assign(scorer="F1", scorer_kind="metric", value=judged["value"] / 2)
-    found = audited(pd.concat([frame, f1], ignore_index=True))
-    assert {e.params["match"] for e in found.select("ac_lambda_sweep")} == {"EM", "F1"}
+    estimates = audited(pd.concat([frame, f1], ignore_index=True))
+    assert {e.params["match"] for e in estimates.select("ac_lambda_sweep")} == {"EM", "F1"}
 
 
 def test_the_slip_is_found_with_and_without_the_parts() -> None:
@@ -60,8 +60,8 @@ def test_the_slip_is_found_with_and_without_the_parts() -> None:
     llm = judged["value"].to_numpy().copy()
     llm[0] = 100.0
     column = judged.assign(scorer="AC as published", value=composed_ac_as_published(llm, em, 0.7))
-    own = frame["response_id"].eq(judged["response_id"].iloc[0]) & frame["scorer"].eq("judge")
-    frame.loc[own & frame["construct"].eq("AC"), "value"] = 100.0
+    chosen = frame["response_id"].eq(judged["response_id"].iloc[0]) & frame["scorer"].eq("judge")
+    frame.loc[chosen & frame["construct"].eq("AC"), "value"] = 100.0
     whole = pd.concat([frame, column], ignore_index=True)
     (check,) = audited(whole).select("ac_unit_check")
     assert (check.value, check.params["from"]) == (1.0, "parts")
@@ -77,8 +77,8 @@ def test_a_match_of_1_is_a_match() -> None:
     frame, judged = with_parts(match=1.0)
     em = frame.loc[frame["scorer"] == "EM", "value"].to_numpy()
     column = judged.assign(scorer="whole", value=0.3 * judged["value"] + 0.7 * em)
-    found = audited(pd.concat([frame, column], ignore_index=True), EM=Scale(0, 1))
-    (check,) = found.select("ac_unit_check")
+    estimates = audited(pd.concat([frame, column], ignore_index=True), EM=Scale(0, 1))
+    (check,) = estimates.select("ac_unit_check")
     assert check.value == 1.0
 
 

@@ -93,8 +93,8 @@ def test_nothing_is_added_where_every_answer_was_a_bare_number() -> None:
     plain = simulated(constructs=("QR",))
     without_column = analyse(table(plain), options=QUICK).estimates
     for rules in ({}, {"r0": "empty_response"}, {"r0": None}):
-        found = analyse(table(read_by(rules)), options=QUICK).estimates
-        assert [e.as_json() for e in found] == [e.as_json() for e in without_column]
+        estimates = analyse(table(read_by(rules)), options=QUICK).estimates
+        assert [e.as_json() for e in estimates] == [e.as_json() for e in without_column]
     assert not without_column.select("answer_share")
 
 
@@ -108,11 +108,11 @@ def test_a_response_of_several_systems_counts_once() -> None:
 
 def test_no_answer_was_a_bare_number() -> None:
     frame = read_by({f"r{i}": "labelled" for i in range(36)})
-    found = analyse(table(frame), options=QUICK)
-    bare = found.estimates.select("kendall_tau_b", answers="bare")
+    analysis = analyse(table(frame), options=QUICK)
+    bare = analysis.estimates.select("kendall_tau_b", answers="bare")
     assert len(bare) == 2
     assert all(np.isnan(e.value) and e.reason for e in bare)
-    (built,) = from_bare_numbers(found)
+    (built,) = from_bare_numbers(analysis)
     assert [row[-2].text for row in built.rows] == ["36", "0"]
     assert built.footnotes
 
@@ -143,6 +143,6 @@ def test_the_plain_correlation_stands_where_no_rater_can_be_compared() -> None:
 
 def test_without_people_only_the_counts_are_shown() -> None:
     frame = read_by({"r0": "json"})
-    found = analyse(table(frame[frame["scorer_kind"] == "judge"]), options=QUICK)
-    assert [len(built.rows) for built in answers_read(found)] == [1]
-    assert [len(built.rows) for built in from_bare_numbers(found)] == [0]
+    analysis = analyse(table(frame[frame["scorer_kind"] == "judge"]), options=QUICK)
+    assert [len(built.rows) for built in answers_read(analysis)] == [1]
+    assert [len(built.rows) for built in from_bare_numbers(analysis)] == [0]

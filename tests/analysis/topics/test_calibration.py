@@ -15,12 +15,12 @@ QUICK = Options(resamples=150)
 Change = Callable[[pd.DataFrame], pd.DataFrame]
 
 
-def found(frame: pd.DataFrame, scale: Scale | None = POINTS) -> EstimateList:
+def estimates_of(frame: pd.DataFrame, scale: Scale | None = POINTS) -> EstimateList:
     return EstimateList(tuple(calibration(Context(table(frame, scale), None, QUICK))))
 
 
 def test_a_kind_judge_is_brought_closer_by_a_line() -> None:
-    estimates = found(simulated(queries=40))
+    estimates = estimates_of(simulated(queries=40))
     slope = estimates.first("recalibration_slope")
     assert slope is not None
     assert slope.ci_low < slope.value < 1.05
@@ -39,7 +39,7 @@ def test_a_kind_judge_is_brought_closer_by_a_line() -> None:
 
 
 def test_every_figure_names_the_judge_first_and_its_target() -> None:
-    for e in found(simulated(queries=10)):
+    for e in estimates_of(simulated(queries=10)):
         assert e.scorers == ("judge", "rater-1", "rater-2", "rater-3")
         assert e.target == (None if e.statistic == "distinct_scores" else "these_raters")
 
@@ -66,16 +66,16 @@ def test_severe_and_lenient_raters_do_not_blur_a_favorite() -> None:
         parts.append(base.assign(scorer=name, scorer_kind="human", value=value))
     scores = ScoreTable.from_frame(pd.concat(parts, ignore_index=True), {"QR": Scale(-50, 200)})
     effects = list(calibration(Context(scores, None, Options(resamples=100))))
-    found = [e.value for e in effects if e.statistic == "error_by_system_given_human"]
+    result = [e.value for e in effects if e.statistic == "error_by_system_given_human"]
     # Standard error about .15; with severities left in, the first is -0.1 and the last 2.3.
-    assert found == pytest.approx(favor, abs=0.4)
+    assert result == pytest.approx(favor, abs=0.4)
 
 
 def test_a_favorite_system_is_found_given_people() -> None:
     frame = simulated(queries=60, systems=3, judge_noise=3)
-    own = (frame["scorer"] == "judge") & (frame["system"] == "s1")
-    frame.loc[own, "value"] = (frame.loc[own, "value"] - 12).clip(lower=0)
-    effects = found(frame).select("error_by_system_given_human")
+    chosen = (frame["scorer"] == "judge") & (frame["system"] == "s1")
+    frame.loc[chosen, "value"] = (frame.loc[chosen, "value"] - 12).clip(lower=0)
+    effects = estimates_of(frame).select("error_by_system_given_human")
     assert [e.systems for e in effects] == [("s0",), ("s1",), ("s2",)]
     assert effects[1].ci_high < 0 < effects[0].ci_low
     assert {e.params["noise"] for e in effects} == {"removed"}
@@ -84,14 +84,14 @@ def test_a_favorite_system_is_found_given_people() -> None:
 
 def test_the_length_of_a_response_is_taken_from_the_table() -> None:
     frame = simulated(queries=30)
-    assert not found(frame).select("error_by_length")
+    assert not estimates_of(frame).select("error_by_length")
     number = frame["response_id"].str[1:].astype(int)
     frame["response_words"] = 2.0 ** (number % 5)
     judged = frame["scorer"] == "judge"
     frame.loc[judged, "value"] = frame.loc[judged, "value"] / 2 + 3 * (number % 5)
     rated = ~judged
     frame.loc[rated, "value"] /= 2
-    e = found(frame).first("error_by_length")
+    e = estimates_of(frame).first("error_by_length")
     assert e is not None
     assert e.ci_low < 3 < e.ci_high
     assert e.n_responses == 90
@@ -150,7 +150,7 @@ DEGENERATE: dict[str, Change] = {
 @pytest.mark.parametrize("name", DEGENERATE)
 def test_what_can_not_be_said_has_its_reason(name: str) -> None:
     for scale in (POINTS, None):
-        for e in found(DEGENERATE[name](simulated(queries=8, missing=0.1)), scale):
+        for e in estimates_of(DEGENERATE[name](simulated(queries=8, missing=0.1)), scale):
             assert e.defined or e.reason
             assert e.has_interval or e.ci_level is None
 
@@ -166,5 +166,5 @@ def test_against_an_adjudicated_value_levels_are_not_split() -> None:
 
 def test_the_same_seed_gives_the_same_figures() -> None:
     frame = simulated(queries=20, missing=0.2)
-    first, second = ([e.as_json() for e in found(frame)] for _ in range(2))
+    first, second = ([e.as_json() for e in estimates_of(frame)] for _ in range(2))
     assert first == second

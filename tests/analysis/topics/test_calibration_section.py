@@ -21,9 +21,9 @@ def test_each_scale_has_its_unit() -> None:
     assert "on other queries brings judge closer to people, from" in points
     assert "points (root mean square); its slope is" in points
     narrow = analysed(frame.assign(value=frame["value"] / 100), Scale(0, 1))
-    said = next(iter(SECTION.reading(narrow)))
-    assert "on a scale from 0 to 1 (root mean square)" in said
-    assert "points" not in said
+    sentences = next(iter(SECTION.reading(narrow)))
+    assert "on a scale from 0 to 1 (root mean square)" in sentences
+    assert "points" not in sentences
 
 
 def test_a_line_is_no_loss_on_two_levels() -> None:
@@ -31,18 +31,18 @@ def test_a_line_is_no_loss_on_two_levels() -> None:
     rng = np.random.default_rng(0)
     frame = simulated(queries=150, systems=4, raters=1)
     truth = pd.Series(rng.random(600) < 0.5, index=[f"r{i}" for i in range(600)])
-    own = truth.reindex(frame["response_id"]).to_numpy()
+    of_scorer = truth.reindex(frame["response_id"]).to_numpy()
     turned = rng.random(len(frame)) < np.where(frame["scorer"] == "judge", 0.2, 0.0)
-    found = analysed(frame.assign(value=(own ^ turned).astype(float)), Scale(0, 1))
-    absolute = found.estimates.first("recalibrated_mae_difference", method="linear")
+    analysis = analysed(frame.assign(value=(of_scorer ^ turned).astype(float)), Scale(0, 1))
+    absolute = analysis.estimates.first("recalibrated_mae_difference", method="linear")
     assert absolute is not None
     assert absolute.ci_low > 0
-    said = " ".join(SECTION.reading(found))
-    assert "brings judge closer to people" in said
-    part = chapter(SECTION, found)
+    sentences = " ".join(SECTION.reading(analysis))
+    assert "brings judge closer to people" in sentences
+    part = chapter(SECTION, analysis)
     assert part is not None
-    (shown,) = (one for one in part.tables if one.key == "calibration")
-    square = found.estimates.first("calibration_error_squared")
+    (shown,) = (entry for entry in part.tables if entry.key == "calibration")
+    square = analysis.estimates.first("calibration_error_squared")
     assert square is not None
     cell = shown.rows[0][shown.columns.index("Error², points²")]
-    assert float(cell.text) == pytest.approx(square.value, abs=5e-5)
+    assert float(cell.sentences) == pytest.approx(square.value, abs=5e-5)

@@ -23,12 +23,12 @@ def with_overall(weights: tuple[float, ...] = (0.6, 0.4, 0.0), seed: int = 0) ->
     rng = np.random.default_rng(seed)
     parts = [frame]
     for rater in ("rater-1", "rater-2", "rater-3"):
-        own = frame[(frame["construct"] == "QR") & (frame["scorer"] == rater)].copy()
+        changed_frame = frame[(frame["construct"] == "QR") & (frame["scorer"] == rater)].copy()
         rated = sum(w * wide[c][rater] for w, c in zip(weights, CONSTRUCTS, strict=True))
         noisy = np.asarray(rated) + rng.normal(0, 4, len(wide))
         by_response = pd.Series(np.clip(np.round(noisy), 0, 100), wide.index)
-        own["value"] = by_response.reindex(own["response_id"]).to_numpy()
-        parts.append(own.assign(construct="overall"))
+        changed_frame["value"] = by_response.reindex(changed_frame["response_id"]).to_numpy()
+        parts.append(changed_frame.assign(construct="overall"))
     return pd.concat(parts, ignore_index=True)
 
 
@@ -42,8 +42,8 @@ def test_nothing_unasked() -> None:
 
 
 def test_planted_weights_are_found() -> None:
-    found = composites(table(with_overall()))
-    weights = {e.constructs[0]: e for e in found.select("composite_weight", of=PEOPLE)}
+    estimates = composites(table(with_overall()))
+    weights = {e.constructs[0]: e for e in estimates.select("composite_weight", of=PEOPLE)}
     # In points of the overall rating for a scale's width of 100 points.
     assert weights["QR"].ci_low < 60 < weights["QR"].ci_high
     assert weights["CC"].ci_low < 40 < weights["CC"].ci_high
@@ -53,10 +53,10 @@ def test_planted_weights_are_found() -> None:
         for scope in ("within_query", "pooled"):
             r = {
                 e.params["composite"]: e.value
-                for e in found.select("composite_correlation", scope=scope, of=of)
+                for e in estimates.select("composite_correlation", scope=scope, of=of)
             }
             assert set(r) == {LEARNED, EQUAL, *CONSTRUCTS}
-            gains = found.select("composite_correlation_difference", scope=scope, of=of)
+            gains = estimates.select("composite_correlation_difference", scope=scope, of=of)
             for gain in gains:
                 name = gain.params["minus"]
                 assert gain.value == pytest.approx(r[LEARNED] - r[name])
@@ -92,9 +92,9 @@ def test_missing_overall_and_few_constructs() -> None:
 def test_degenerate_values_have_reasons() -> None:
     frame = with_overall()
     frame.loc[(frame["construct"] == "CC"), "value"] = 50.0
-    found = composites(table(frame))
-    assert len(found)
-    for e in found.select("composite_weight"):
+    estimates = composites(table(frame))
+    assert len(estimates)
+    for e in estimates.select("composite_weight"):
         assert "all equal" in str(e.reason)
     few = composites(table(with_overall()[lambda f: f["query_id"] == "q0"]))
     assert all(e.defined or e.reason for e in few)
@@ -102,8 +102,8 @@ def test_degenerate_values_have_reasons() -> None:
 
 def test_page() -> None:
     analysis = analyse(table(with_overall()), options=Options(resamples=100, overall="overall"))
-    found = chapter(section.SECTION, analysis)
-    assert found is not None
-    assert {t.key for t in found.tables} >= {"composite"}
-    assert "composite" in {f.key for f in found.figures}
-    assert any("learned weights it correlates" in sentence for sentence in found.reading)
+    part = chapter(section.SECTION, analysis)
+    assert part is not None
+    assert {t.key for t in part.tables} >= {"composite"}
+    assert "composite" in {f.key for f in part.figures}
+    assert any("learned weights it correlates" in sentence for sentence in part.reading)

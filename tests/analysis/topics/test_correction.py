@@ -33,40 +33,42 @@ def frame() -> pd.DataFrame:
 
 
 def test_means_and_differences(frame: pd.DataFrame) -> None:
-    found = corrected_of(table(frame))
-    means = found.select("ppi_mean")
+    estimates = corrected_of(table(frame))
+    means = estimates.select("ppi_mean")
     assert [e.scope for e in means] == ["pooled", "system:s0", "system:s1", "system:s2"]
     assert [e.n_responses for e in means] == [120, 40, 40, 40]
     whole = simulated(queries=120, systems=3, kindness=10)
     people = whole[whole["scorer_kind"] == "human"]
     for e in means:
-        own = people if e.scope == "pooled" else people[people["system"] == e.systems[0]]
+        of_scorer = people if e.scope == "pooled" else people[people["system"] == e.systems[0]]
         # The ratings that were withheld.
-        assert e.ci_low < own["value"].mean() < e.ci_high
+        assert e.ci_low < of_scorer["value"].mean() < e.ci_high
         assert e.params["judge_mean"] > e.ci_high
         assert e.params["target_population"] == "queries like these"
         assert e.target == "these_raters"
         assert e.n_raters == 3
-    pairs = found.select("ppi_difference", scope="system_level")
+    pairs = estimates.select("ppi_difference", scope="system_level")
     assert [e.systems for e in pairs] == [("s0", "s1"), ("s0", "s2"), ("s1", "s2")]
     # Lambda of a difference is its own, so differences need not be those of the means.
     for e in pairs:
         of = {m.systems: m.value for m in means}
         expected = of[e.systems[:1]] - of[e.systems[1:]]
         assert e.value == pytest.approx(expected, abs=2)
-    alone = found.select("weighted_human_mean", scope="system:s0")[0]
-    saved = found.select("labels_saved", scope="system:s0")[0]
-    one = means[1]
-    ratio = (alone.ci_high - alone.ci_low) / (one.ci_high - one.ci_low)
+    alone = estimates.select("weighted_human_mean", scope="system:s0")[0]
+    saved = estimates.select("labels_saved", scope="system:s0")[0]
+    single = means[1]
+    ratio = (alone.ci_high - alone.ci_low) / (single.ci_high - single.ci_low)
     assert saved.value == pytest.approx(40 * ratio**2 - 40)
-    needed = found.select("labels_needed", scope="system:s0")
+    needed = estimates.select("labels_needed", scope="system:s0")
     assert needed[0].params["half_width"] == 5
 
 
 def test_wanted_width_in_points(frame: pd.DataFrame) -> None:
-    found = corrected_of(table(frame), Options(target_width=2.5))
+    estimates = corrected_of(table(frame), Options(target_width=2.5))
     wide = corrected_of(table(frame), Options(target_width=10))
-    for few, many in zip(wide.select("labels_needed"), found.select("labels_needed"), strict=True):
+    for few, many in zip(
+        wide.select("labels_needed"), estimates.select("labels_needed"), strict=True
+    ):
         assert many.params["half_width"] == 2.5
         assert not many.defined or many.value > few.value
 
@@ -94,10 +96,10 @@ def test_sampling_probabilities_weigh(frame: pd.DataFrame) -> None:
     number = weighed["query_id"].str[1:].astype(int)
     human = weighed["scorer_kind"] == "human"
     weighed["inclusion_prob"] = np.where(human & (number < 20), 0.8, np.where(human, 0.2, 1.0))
-    found = corrected_of(table(weighed)).select("weighted_human_mean", scope="system:s0")[0]
-    own = weighed[human & (weighed["system"] == "s0")]
-    expected = np.average(own["value"], weights=1 / own["inclusion_prob"])
-    assert found.value == pytest.approx(expected)
+    selected = corrected_of(table(weighed)).select("weighted_human_mean", scope="system:s0")[0]
+    of_scorer = weighed[human & (weighed["system"] == "s0")]
+    expected = np.average(of_scorer["value"], weights=1 / of_scorer["inclusion_prob"])
+    assert selected.value == pytest.approx(expected)
 
 
 def test_missing_judge_scores_are_counted_and_stay(frame: pd.DataFrame) -> None:
@@ -105,19 +107,19 @@ def test_missing_judge_scores_are_counted_and_stay(frame: pd.DataFrame) -> None:
     bad = (refused["scorer"] == "judge") & (refused["value"] < 45)
     refused["missing_reason"] = np.where(bad, "refused", None)
     refused.loc[bad, "value"] = np.nan
-    found = corrected_of(table(refused)).first("ppi_mean", scope="pooled")
+    estimate = corrected_of(table(refused)).first("ppi_mean", scope="pooled")
     before = corrected_of(table(frame)).first("ppi_mean", scope="pooled")
-    assert found is not None
+    assert estimate is not None
     assert before is not None
-    assert found.params["judge_missing"] == bad.sum()
-    assert found.value == pytest.approx(before.value, abs=2.5)
+    assert estimate.params["judge_missing"] == bad.sum()
+    assert estimate.value == pytest.approx(before.value, abs=2.5)
     # The judge's mean of what is left is far too high, and speaks of other responses.
-    assert float(str(found.params["judge_mean"])) > before.value + 10
+    assert float(str(estimate.params["judge_mean"])) > before.value + 10
 
 
-def only(found: EstimateList) -> Estimate:
-    assert len(found) == 1
-    return found.records[0]
+def only(result: EstimateList) -> Estimate:
+    assert len(result) == 1
+    return result.records[0]
 
 
 def test_nothing_to_correct() -> None:
@@ -161,11 +163,11 @@ def test_nearly_everything_rated(unrated: int) -> None:
         assert mean.params["lambda"] == 0
         assert mean.params["target_population"] == "queries like these"
         assert analysis.estimates.select("labels_saved", scope=scope)[0].value == 0
-    found = chapter(section.SECTION, analysis)
-    assert found is not None
+    part = chapter(section.SECTION, analysis)
+    assert part is not None
     rated = f"{240 - unrated} of 240 responses are rated"
-    assert found.reading[0].endswith(f"these are the ratings alone, since {rated}.")
-    assert not any("save" in sentence for sentence in found.reading)
+    assert part.reading[0].endswith(f"these are the ratings alone, since {rated}.")
+    assert not any("save" in sentence for sentence in part.reading)
 
 
 def test_failures_that_nobody_rated() -> None:
@@ -191,22 +193,22 @@ def test_one_system_wholly_rated() -> None:
     frame = partly_rated(simulated(queries=120, systems=2), 40)
     whole = simulated(queries=120, systems=2)
     frame = pd.concat([frame[frame["system"] == "s1"], whole[whole["system"] == "s0"]])
-    found = corrected_of(table(frame))
-    mean, other = (found.select("ppi_mean", scope=f"system:s{s}")[0] for s in range(2))
-    alone = found.select("weighted_human_mean", scope="system:s0")[0]
+    estimates = corrected_of(table(frame))
+    mean, other = (estimates.select("ppi_mean", scope=f"system:s{s}")[0] for s in range(2))
+    alone = estimates.select("weighted_human_mean", scope="system:s0")[0]
     assert (mean.ci_low, mean.ci_high) == (alone.ci_low, alone.ci_high)
     assert mean.params["target_population"] == other.params["target_population"]
     assert 0 < float(str(other.params["lambda"])) < 2
-    assert found.select("ppi_difference", scope="system_level")[0].has_interval
+    assert estimates.select("ppi_difference", scope="system_level")[0].has_interval
 
 
 def test_a_system_without_ratings_and_many_systems() -> None:
     frame = partly_rated(simulated(queries=30, systems=3), 12)
     left = frame[(frame["scorer_kind"] == "judge") | (frame["system"] != "s1")]
-    found = corrected_of(table(left))
-    assert found.select("ppi_mean", scope="system:s1")[0].reason == "no labeled response"
-    assert found.select("ppi_mean", scope="system:s0")[0].has_interval
-    assert found.select("labels_needed", scope="system:s1")[0].reason == "no labeled response"
+    estimates = corrected_of(table(left))
+    assert estimates.select("ppi_mean", scope="system:s1")[0].reason == "no labeled response"
+    assert estimates.select("ppi_mean", scope="system:s0")[0].has_interval
+    assert estimates.select("labels_needed", scope="system:s1")[0].reason == "no labeled response"
     many = partly_rated(simulated(queries=4, systems=SYSTEMS_PAIRED + 1), 2)
     refused = corrected_of(table(many)).select("ppi_difference")
     assert len(refused) == 1
@@ -218,24 +220,24 @@ def test_crowded_ratings_carry_their_measured_coverage() -> None:
     human = frame["scorer_kind"] == "human"
     number = frame["query_id"].str[1:].astype(int)
     frame.loc[human & (number % 6 > 0), "value"] = 100.0
-    found = corrected_of(table(frame))
-    crowded = found.select("weighted_human_mean", scope="system:s0")[0]
+    estimates = corrected_of(table(frame))
+    crowded = estimates.select("weighted_human_mean", scope="system:s0")[0]
     assert crowded.params["measured_coverage"] == 0.92
-    assert "measured_coverage" not in found.select("ppi_mean", scope="system:s0")[0].params
+    assert "measured_coverage" not in estimates.select("ppi_mean", scope="system:s0")[0].params
 
 
 @pytest.mark.parametrize("scale", [POINTS, None])
 def test_page(frame: pd.DataFrame, scale: Scale | None, tmp_path: Path) -> None:
     analysis = analyse(table(frame, scale), options=Options(resamples=100))
-    found = chapter(section.SECTION, analysis)
-    assert found is not None
-    assert "people would give all responses" in found.reading[0]
-    assert {t.key for t in found.tables} == {"corrected-means", "corrected-differences-1"}
-    assert [f.key for f in found.figures] == ["corrected-means"]
+    part = chapter(section.SECTION, analysis)
+    assert part is not None
+    assert "people would give all responses" in part.reading[0]
+    assert {t.key for t in part.tables} == {"corrected-means", "corrected-differences-1"}
+    assert [f.key for f in part.figures] == ["corrected-means"]
     write_report(analysis, tmp_path)
     records = json.loads((tmp_path / "report.json").read_text())["estimates"]
     assert any(r["statistic"] == "ppi_mean" and r["value"] for r in records)
-    assert ("its scores save" in found.reading[0]) is True
+    assert ("its scores save" in part.reading[0]) is True
 
 
 def test_orders_that_change_are_named() -> None:
@@ -246,9 +248,9 @@ def test_orders_that_change_are_named() -> None:
     better = frame["system"] == "s0"
     human = frame["scorer_kind"] == "human"
     turned.loc[human & better, "value"] = np.clip(turned.loc[human & better, "value"] + 8, 0, 100)
-    found = chapter(section.SECTION, analyse(table(turned), options=Options(resamples=100)))
-    assert found is not None
-    assert any("reverses the judge's order" in sentence for sentence in found.reading)
+    part = chapter(section.SECTION, analyse(table(turned), options=Options(resamples=100)))
+    assert part is not None
+    assert any("reverses the judge's order" in sentence for sentence in part.reading)
     same = chapter(section.SECTION, analyse(table(frame), options=Options(resamples=100)))
     assert same is not None
     assert any("order after correction" in sentence for sentence in same.reading)

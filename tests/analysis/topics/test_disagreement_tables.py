@@ -24,10 +24,10 @@ def planted() -> ScoreTable:
     people = {"a": (50, 70), "b": (80, 80), "c": (20, 20), "d": (10, 10)}
     judged = {"a": 90.0, "b": 40.0, "c": 20.0, "d": None}
     records: list[dict[str, object]] = []
-    for name, (one, other) in people.items():
+    for name, (entry, other) in people.items():
         place = {"response_id": name, "query_id": f"q{name}"}
         records += [
-            {**place, "scorer": "ann", "value": float(one)},
+            {**place, "scorer": "ann", "value": float(entry)},
             {**place, "scorer": "ben", "value": float(other)},
             {**place, "scorer": "judge", "scorer_kind": "judge", "value": judged[name]},
             {**place, "scorer": "EM", "scorer_kind": "metric", "value": 0.0},
@@ -36,8 +36,8 @@ def planted() -> ScoreTable:
 
 
 def test_the_largest_differences_first_and_none_where_both_agree() -> None:
-    found = list(largest_disagreements(analyse(planted(), options=QUICK).context))
-    assert [tuple(one) for one in found] == [
+    disagreements = list(largest_disagreements(analyse(planted(), options=QUICK).context))
+    assert [tuple(entry) for entry in disagreements] == [
         ("QR", "judge", "b", "qb", 40.0, 80.0, -40.0),
         ("QR", "judge", "a", "qa", 90.0, 60.0, 30.0),
     ]
@@ -64,26 +64,29 @@ def test_reasons_stand_on_the_page_in_the_json_and_whole_in_the_csv(tmp_path: Pa
     assert "=1+1 is -5 too many" in cells
     written = json.loads((tmp_path / "r" / "report.json").read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator(report_schema()).validate(written)
-    assert [one["reason"] for one in written["largest_disagreements"]] == [
+    assert [entry["reason"] for entry in written["largest_disagreements"]] == [
         hostile,
         "=1+1 is -5 too many",
     ]
     csv.field_size_limit(2**24)
     with (tmp_path / "r" / "tables" / "largest-disagreements.csv").open(encoding="utf-8") as file:
-        told = list(csv.DictReader(file))
-    assert [row["reason"].split()[0] for row in told] == ["<script>alert(1)</script>", "'=1+1"]
-    assert len(told[0]["reason"]) == len(hostile)
+        disagreements = list(csv.DictReader(file))
+    assert [row["reason"].split()[0] for row in disagreements] == [
+        "<script>alert(1)</script>",
+        "'=1+1",
+    ]
+    assert len(disagreements[0]["reason"]) == len(hostile)
 
 
 def test_without_reasons_there_is_no_column_for_them_and_no_more_than_enough(
     tmp_path: Path,
 ) -> None:
-    found = analyse(table(simulated(queries=20)), options=QUICK)
-    page = write_report(found, tmp_path / "r").read_text(encoding="utf-8")
+    analysis = analyse(table(simulated(queries=20)), options=QUICK)
+    page = write_report(analysis, tmp_path / "r").read_text(encoding="utf-8")
     (part,) = re.findall(r'(?s)id="table-largest-disagreements">.*?</section>', page)
     assert "Reason" not in re.sub(r'href="[^"]*"', "", part)
     assert part.count("<tr") == 1 + 5
-    assert len(list(largest_disagreements(found.context))) == LISTED
+    assert len(list(largest_disagreements(analysis.context))) == LISTED
 
 
 @pytest.mark.parametrize(

@@ -73,11 +73,11 @@ def test_the_figures_say_in_words_what_they_draw(campaign: Analysis) -> None:
 
 def test_without_systems_or_with_one_nothing_is_drawn() -> None:
     for frame in (simulated().drop(columns="system"), simulated(systems=1)):
-        found = analysed(frame)
-        assert not list(asl_curves(found))
-        assert not list(system_differences(found))
-        assert not list(reading(found))
-        assert not list(differences(found))
+        analysis = analysed(frame)
+        assert not list(asl_curves(analysis))
+        assert not list(system_differences(analysis))
+        assert not list(reading(analysis))
+        assert not list(differences(analysis))
 
 
 def test_people_on_another_scale_are_not_drawn_beside_the_judge() -> None:
@@ -85,8 +85,8 @@ def test_people_on_another_scale_are_not_drawn_beside_the_judge() -> None:
     scales = {"QR": Scale(0, 100)}
     half = frame["value"].where(frame["scorer_kind"] == "human", frame["value"] / 100)
     scores = ScoreTable.from_frame(frame.assign(value=half), scales, {("judge", "QR"): Scale(0, 1)})
-    found = _analysis("x", _context(scores, None, Options(resamples=200), None), discrimination)
-    (apart,) = system_differences(found)
+    analysis = _analysis("x", _context(scores, None, Options(resamples=200), None), discrimination)
+    (apart,) = system_differences(analysis)
     assert "mean of raters" not in apart.drawings[0].svg
 
 

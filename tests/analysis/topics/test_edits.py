@@ -22,11 +22,11 @@ def both(frame: pd.DataFrame, last: pd.DataFrame, options: Options = QUICK) -> A
 
 def changed(frame: pd.DataFrame, to: dict[tuple[str, str, str], float]) -> pd.DataFrame:
     """The frame with other values, by construct, scorer and response."""
-    found = frame.copy()
+    changed_frame = frame.copy()
     for (construct, scorer, response), value in to.items():
-        row = (found["construct"] == construct) & (found["scorer"] == scorer)
-        found.loc[row & (found["response_id"] == response), "value"] = value
-    return found
+        row = (changed_frame["construct"] == construct) & (changed_frame["scorer"] == scorer)
+        changed_frame.loc[row & (changed_frame["response_id"] == response), "value"] = value
+    return changed_frame
 
 
 @pytest.fixture(scope="module")
@@ -110,18 +110,18 @@ def test_against_an_adjudicated_reference_only_the_changes_are_told(
         pd.concat([f, f[f["scorer"] == "rater-3"].assign(scorer="gold", scorer_kind="adjudicated")])
         for f in frames
     )
-    found = both(first, last, Options(resamples=200, reference="adjudicated")).estimates
-    assert found.select("edited_share")
-    assert not found.select("pearson", ratings="last")
+    estimates = both(first, last, Options(resamples=200, reference="adjudicated")).estimates
+    assert estimates.select("edited_share")
+    assert not estimates.select("pearson", ratings="last")
 
 
 def test_a_change_of_nothing_but_missing_values_has_no_size() -> None:
     frame = simulated(constructs=("QR",))
     last = changed(frame, {("QR", "rater-1", "r0"): math.nan})
-    found = both(frame, last).estimates.first("edit_mean")
-    assert found is not None
-    assert not found.defined
-    assert found.reason == "no value was changed to another one"
+    estimate = both(frame, last).estimates.first("edit_mean")
+    assert estimate is not None
+    assert not estimate.defined
+    assert estimate.reason == "no value was changed to another one"
 
 
 def test_a_response_of_several_systems_counts_once() -> None:

@@ -49,7 +49,7 @@ def test_both_are_compared_with_people_on_the_responses_that_have_both(analysis:
     both = np.isfinite(data.scorers["judge" + EXPECTED])
     assert both.sum() == 158
     for measure, by_scipy in (("pearson", pearsonr), ("kendall_tau_b", kendalltau)):
-        found = {
+        by_name = {
             e.scorers[0]: e
             for e in analysis.estimates.select(
                 "agreement_where_both", scope="pooled", measure=measure
@@ -59,8 +59,8 @@ def test_both_are_compared_with_people_on_the_responses_that_have_both(analysis:
             name: float(by_scipy(data.scorers[name][both], data.reference[both])[0])
             for name in ("judge", "judge" + EXPECTED)
         }
-        assert {name: e.value for name, e in found.items()} == pytest.approx(expected)
-        assert {e.n_responses for e in found.values()} == {158}
+        assert {name: e.value for name, e in by_name.items()} == pytest.approx(expected)
+        assert {e.n_responses for e in by_name.values()} == {158}
         gain = analysis.estimates.first("expected_gain", scope="pooled", measure=measure)
         assert gain is not None
         assert gain.scorers[:2] == ("judge" + EXPECTED, "judge")
@@ -102,19 +102,19 @@ def test_the_number_leads_the_verdict_and_the_mean_is_one_sentence_beside_it(
     (verdict,) = verdicts(analysis)
     assert verdict.scorer == "judge"
     assert EXPECTED not in verdict.sentence
-    (said,) = [note for note in verdict.notes if "mean of its distribution" in note]
+    (text,) = [note for note in verdict.notes if "mean of its distribution" in note]
     gain = analysis.estimates.first("expected_gain", scope="within_query", measure="pearson")
     assert gain is not None
-    assert f"(difference {gain.value:.2f}".replace("0.", ".") in said
+    assert f"(difference {gain.value:.2f}".replace("0.", ".") in text
     # Of a headline too, which is what the command prints first.
     (first,) = verdicts(headline(analysis.scores, options=QUICK))
-    assert said in first.notes
+    assert text in first.notes
 
 
 def test_the_section_has_both_side_by_side(analysis: Analysis) -> None:
-    found = chapter(SECTION, analysis)
-    assert found is not None
-    assert any("judge (expected) is the mean of the probabilities" in s for s in found.reading)
+    part = chapter(SECTION, analysis)
+    assert part is not None
+    assert any("judge (expected) is the mean of the probabilities" in s for s in part.reading)
     (shown,) = written_and_expected(analysis)
     rows = {row[2].text: [cell.text for cell in row[3:]] for row in shown.rows}
     assert list(rows) == ["r", "tau-b", "Pairwise accuracy", "Ties", "Discriminative power"]
@@ -136,7 +136,7 @@ GAINS = {"better": (0.01, 0.09), "worse": (-0.09, -0.01), "open": (-0.01, 0.09)}
 
 
 @pytest.mark.parametrize(
-    ("kinds", "said"),
+    ("kinds", "text"),
     [
         (("open",), "Within a query no difference from the number that judge wrote can be shown "
          "on open."),
@@ -148,7 +148,7 @@ GAINS = {"better": (0.01, 0.09), "worse": (-0.09, -0.01), "open": (-0.01, 0.09)}
     ids=["nothing shown", "all", "better"],
 )  # fmt: skip
 def test_no_more_is_said_of_the_mean_than_the_intervals_show(
-    analysis: Analysis, kinds: tuple[str, ...], said: str
+    analysis: Analysis, kinds: tuple[str, ...], text: str
 ) -> None:
     records = [
         Estimate(
@@ -160,7 +160,7 @@ def test_no_more_is_said_of_the_mean_than_the_intervals_show(
     ]  # fmt: skip
     (line,) = SECTION.reading(replace(analysis, estimates=EstimateList(tuple(records))))
     assert line == (
-        "judge (expected) is the mean of the probabilities that judge gave to the scores. " + said
+        "judge (expected) is the mean of the probabilities that judge gave to the scores. " + text
     )
 
 
@@ -170,10 +170,10 @@ def test_without_distributions_there_is_no_such_section() -> None:
 
 def test_a_mean_without_people_has_ties_only() -> None:
     frame = with_means(simulated(queries=6))
-    found = analyse(table(frame[frame["scorer_kind"] == "judge"]), options=QUICK)
-    (shown,) = written_and_expected(found)
+    result = analyse(table(frame[frame["scorer_kind"] == "judge"]), options=QUICK)
+    (shown,) = written_and_expected(result)
     assert [row[2].text for row in shown.rows] == ["Ties", "Discriminative power"]
-    assert not list(expected_gain(found))
+    assert not list(expected_gain(result))
 
 
 def drawn(rng: np.random.Generator, queries: int, each: int = 4) -> pd.DataFrame:
@@ -215,5 +215,5 @@ def test_the_interval_of_the_gain_covers_it() -> None:
 
 def analysis_of(frame: pd.DataFrame):  # type: ignore[no-untyped-def]
     context = Context(table(frame, None), None, QUICK)
-    found = list(expected_scores(context, ("pearson",), ("within_query",)))
-    return found[-1]
+    gains = list(expected_scores(context, ("pearson",), ("within_query",)))
+    return gains[-1]

@@ -20,13 +20,13 @@ def refusing(queries: int = 60) -> pd.DataFrame:
     return frame.assign(value=frame["value"].where(~low))
 
 
-def found(frame: pd.DataFrame, scale: Scale | None = POINTS) -> EstimateList:
+def estimates_of(frame: pd.DataFrame, scale: Scale | None = POINTS) -> EstimateList:
     context = Context(table(frame, scale), None, Options(resamples=100))
     return EstimateList(tuple(missing(context)))
 
 
 def test_refusals_are_counted_by_system_and_differ() -> None:
-    estimates = found(refusing())
+    estimates = estimates_of(refusing())
     shares = {e.systems[0]: e for e in estimates.select("missing_share_by_system")}
     assert shares["s0"].value == pytest.approx(20 / 60)
     assert (shares["s1"].n_dropped, shares["s2"].value) == (1, 0.0)
@@ -38,19 +38,19 @@ def test_refusals_are_counted_by_system_and_differ() -> None:
 
 def test_the_whole_mean_lies_within_the_bounds() -> None:
     whole = simulated(queries=60, judge_noise=2)
-    own = whole[(whole["scorer"] == "judge") & (whole["system"] == "s0")]["value"]
-    estimates = found(refusing())
+    of_scorer = whole[(whole["scorer"] == "judge") & (whole["system"] == "s0")]["value"]
+    estimates = estimates_of(refusing())
     low, high = (
         estimates.first("mean_bounds", scope="system:s0", end=end) for end in ("low", "high")
     )
     assert low is not None
     assert high is not None
-    assert low.value < own.mean() < high.value
+    assert low.value < of_scorer.mean() < high.value
     assert high.value - low.value == pytest.approx(100 / 3)
 
 
 def test_they_gather_where_people_rate_low() -> None:
-    bands = found(refusing()).select("missing_share_by_band")
+    bands = estimates_of(refusing()).select("missing_share_by_band")
     assert [e.params["band"] for e in bands] == [1, 2, 3]
     assert {e.params["of"] for e in bands} == {"human reference"}
     assert bands[0].value > 3 * bands[2].value
@@ -63,12 +63,12 @@ def test_where_nobody_rated_what_is_missing_another_judge_is_asked() -> None:
     frame = frame[(frame["scorer_kind"] != "human") | ~frame["response_id"].isin(gone)]
     other = frame[frame["scorer"] == "judge"].assign(scorer="other", missing_reason=None)
     other["value"] = np.arange(len(other)) % 101
-    bands = found(pd.concat([frame, other])).select("missing_share_by_band")
+    bands = estimates_of(pd.concat([frame, other])).select("missing_share_by_band")
     assert {e.params["of"] for e in bands} == {"other"}
 
 
 def test_without_a_scale_there_are_no_bounds() -> None:
-    estimates = found(refusing(), None).select("mean_bounds")
+    estimates = estimates_of(refusing(), None).select("mean_bounds")
     assert estimates
     assert all("no scale is declared" in str(e.reason) for e in estimates)
 
@@ -78,13 +78,13 @@ def test_what_raters_were_not_given_is_no_finding() -> None:
     gone = (frame["scorer"] == "rater-1") & (frame["system"] == "s0")
     frame["missing_reason"] = np.where(gone, "not_assigned", None)
     frame["value"] = frame["value"].where(~gone)
-    assert not found(frame).select("missing_share_by_system")
+    assert not estimates_of(frame).select("missing_share_by_system")
     rows = frame[~gone]
-    assert not found(rows).select("missing_share_by_system")
+    assert not estimates_of(rows).select("missing_share_by_system")
 
 
 def test_complete_tables_have_nothing_to_say() -> None:
-    assert len(found(simulated())) == 0
+    assert len(estimates_of(simulated())) == 0
 
 
 def test_tables_without_systems_or_values_have_reasons() -> None:
@@ -93,5 +93,5 @@ def test_tables_without_systems_or_values_have_reasons() -> None:
         refusing().assign(value=np.nan),
         refusing()[refusing()["response_id"] == "r1"],
     ):
-        for e in found(frame):
+        for e in estimates_of(frame):
             assert e.defined or e.reason

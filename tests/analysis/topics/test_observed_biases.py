@@ -44,19 +44,19 @@ def analysis(frame: pd.DataFrame, traits: pd.DataFrame) -> Analysis:
 
 
 def error(frame: pd.DataFrame, system: str) -> float:
-    own = frame[frame["system"] == system]
-    wide = own.pivot_table(index="response_id", columns="scorer", values="value")
+    of_scorer = frame[frame["system"] == system]
+    wide = of_scorer.pivot_table(index="response_id", columns="scorer", values="value")
     return float((wide["judge"] - wide.drop(columns="judge").mean(axis=1)).mean())
 
 
 def test_differences_are_those_of_the_groups(analysis: Analysis, frame: pd.DataFrame) -> None:
     by = {system: error(frame, system) for system in ("s0", "s1", "s2")}
-    (own,) = analysis.estimates.select("self_preference")
-    assert own.value == pytest.approx(by["s0"] - by["s1"])
-    assert own.ci_low > 10
-    assert (own.systems, own.params["family"]) == (("s0",), "llama")
+    (selected,) = analysis.estimates.select("self_preference")
+    assert selected.value == pytest.approx(by["s0"] - by["s1"])
+    assert selected.ci_low > 10
+    assert (selected.systems, selected.params["family"]) == (("s0",), "llama")
     # Responses of s2, whose family is not known, do not enter.
-    assert (own.n_responses, own.n_dropped) == (80, 40)
+    assert (selected.n_responses, selected.n_dropped) == (80, 40)
     (layout,) = analysis.estimates.select("error_by_layout")
     assert layout.value == pytest.approx(by["s0"] - (by["s1"] + by["s2"]) / 2)
     last, middle = analysis.estimates.select("error_by_support")
@@ -71,7 +71,7 @@ def test_the_page_says_so(analysis: Analysis) -> None:
     made = chapter(SECTION, analysis)
     assert made is not None
     assert any("(Judge's own family: its systems minus others)" in line for line in made.reading)
-    assert [one.key for one in made.tables] == ["observed-biases"]
+    assert [entry.key for entry in made.tables] == ["observed-biases"]
     assert len(made.tables[0].rows) == 4
 
 
@@ -85,9 +85,9 @@ def test_nothing_is_said_where_nothing_is_known(frame: pd.DataFrame, traits: pd.
         scorer_families={"judge": "llama"},
         system_families={"s0": "gpt"},
     )
-    found = analyse(table(frame), options=QUICK, probes=alike).estimates
-    (layout,) = found.select("error_by_layout")
+    estimates = analyse(table(frame), options=QUICK, probes=alike).estimates
+    (layout,) = estimates.select("error_by_layout")
     assert layout.reason == "no response of those with Markdown has both values"
-    assert not found.select("error_by_support")
-    (own,) = found.select("self_preference")
-    assert own.reason == "no response of systems of the family llama has both values"
+    assert not estimates.select("error_by_support")
+    (selected,) = estimates.select("self_preference")
+    assert selected.reason == "no response of systems of the family llama has both values"

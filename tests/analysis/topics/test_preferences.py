@@ -37,18 +37,18 @@ def analysed(
             "value": [value for _, _, value in preferences],
         }
     )
-    given = PreferenceTable.from_frame(compared, Scale(-2, 2))
-    return analyse(table(metric, Scale(0, 1)), given, Options(resamples=100)).estimates
+    passed = PreferenceTable.from_frame(compared, Scale(-2, 2))
+    return analyse(table(metric, Scale(0, 1)), passed, Options(resamples=100)).estimates
 
 
 def test_a_positive_preference_says_that_b_is_better() -> None:
     # The metric prefers a in the first two pairs, and b in the third.
-    found = analysed([("r1", "r2", -2), ("r3", "r4", -1), ("r5", "r6", 2)])
+    analysis = analysed([("r1", "r2", -2), ("r3", "r4", -1), ("r5", "r6", 2)])
     for statistic in ("pearson", "spearman"):
-        r = found.first(statistic, scorer="metric", on="preferences")
+        r = analysis.first(statistic, scorer="metric", on="preferences")
         assert r is not None
         assert r.value > 0.4
-    accuracy = found.first("preference_accuracy", scorer="metric")
+    accuracy = analysis.first("preference_accuracy", scorer="metric")
     assert accuracy is not None
     assert (accuracy.value, accuracy.n_responses) == (1, 3)
     turned = analysed([("r2", "r1", -2), ("r4", "r3", -1), ("r6", "r5", 2)])
@@ -59,8 +59,8 @@ def test_a_positive_preference_says_that_b_is_better() -> None:
 
 def test_no_preference_is_right_only_with_equal_scores() -> None:
     values = {"r1": 0.5, "r2": 0.5, "r3": 0.1, "r4": 0.9, "r5": 0.1 + 0.2, "r6": 0.3}
-    found = analysed([("r1", "r2", 0), ("r3", "r4", 0), ("r5", "r6", 0)], values)
-    accuracy = found.first("preference_accuracy", scorer="metric")
+    analysis = analysed([("r1", "r2", 0), ("r3", "r4", 0), ("r5", "r6", 0)], values)
+    accuracy = analysis.first("preference_accuracy", scorer="metric")
     assert accuracy is not None
     # The third pair differs by float noise only.
     assert accuracy.value == pytest.approx(2 / 3)

@@ -26,12 +26,12 @@ COLUMNS: dict[str, Any] = {
 }
 
 
-def answers(values: dict[str, float | None], **given: Any) -> pd.DataFrame:
+def answers(values: dict[str, float | None], **passed: Any) -> pd.DataFrame:
     """Answers to one probe, by response; query q0 has the responses r0 to r2, q1 r3 to r5, ..."""
     rows = []
     for response, value in values.items():
         query = f"q{int(response[1:]) // 3}"
-        row = {**COLUMNS, "response_id": response, "query_id": query, "value": value, **given}
+        row = {**COLUMNS, "response_id": response, "query_id": query, "value": value, **passed}
         rows.append(row | ({"missing_reason": "refusal"} if value is None else {}))
     return pd.DataFrame(rows).astype({"value": float})
 
@@ -68,8 +68,8 @@ def analysis(scores: pd.DataFrame) -> Analysis:
 
 
 def figure(analysis: Analysis, name: str, **where: Any) -> Any:
-    (found,) = analysis.estimates.select(name, **where)
-    return found
+    (selected,) = analysis.estimates.select(name, **where)
+    return selected
 
 
 def test_a_shift_is_the_mean_over_responses(analysis: Analysis) -> None:
@@ -126,21 +126,21 @@ def test_the_section_says_what_moved(scores: pd.DataFrame) -> None:
         answers({f"r{n}": 50.0 for n in (1, 4, 7)}, kind="drift", probe="drift"),
         answers({"r1": 60.0, "r4": 55.0, "r7": 52.0}, kind="drift", probe="drift", round=1),
     ]  # fmt: skip
-    found = analyse(table(scores), options=QUICK, probes=ProbeTable.from_frame(pd.concat(parts)))
-    made = chapter(SECTION, found)
+    result = analyse(table(scores), options=QUICK, probes=ProbeTable.from_frame(pd.concat(parts)))
+    made = chapter(SECTION, result)
     assert made is not None
-    said = " ".join(made.reading)
-    assert "1 of 2 shifts are significant on a faulty side" in said
-    assert "under the probe 'injection: score line'" in said
-    assert "round 1 score 6 points higher" in said
-    assert [one.key for one in made.tables] == ["probes", "probe-faults", "drift"]
+    text = " ".join(made.reading)
+    assert "1 of 2 shifts are significant on a faulty side" in text
+    assert "under the probe 'injection: score line'" in text
+    assert "round 1 score 6 points higher" in text
+    assert [entry.key for entry in made.tables] == ["probes", "probe-faults", "drift"]
     (drawn,) = made.figures
     assert len(drawn.drawings) == 1
     assert "ccrs-paper-v1" in drawn.caption
 
 
 @pytest.mark.parametrize(
-    ("later", "said"),
+    ("later", "text"),
     [
         ({"r1": 50.0, "r4": 50.0, "r7": 50.0}, "score the same as in round 0; 100% are the same"),
         ({"r1": 40.0, "r4": 50.0, "r7": 60.0}, "as in round 0; 33% are the same."),
@@ -149,15 +149,15 @@ def test_the_section_says_what_moved(scores: pd.DataFrame) -> None:
     ids=["equal", "equal on average", "hardly higher"],
 )
 def test_no_drift_is_not_said_to_be_higher(
-    scores: pd.DataFrame, later: dict[str, float | None], said: str
+    scores: pd.DataFrame, later: dict[str, float | None], text: str
 ) -> None:
     from analysis.topics.probes.section import SECTION
 
     first = answers({"r1": 50.0, "r4": 50.0, "r7": 50.0}, kind="drift", probe="drift")
     asked = pd.concat([first, answers(later, kind="drift", probe="drift", round=1)])
-    found = analyse(table(scores), options=QUICK, probes=ProbeTable.from_frame(asked))
-    (line,) = [line for line in SECTION.reading(found) if "asked again" in line]
-    assert said in line
+    result = analyse(table(scores), options=QUICK, probes=ProbeTable.from_frame(asked))
+    (line,) = [line for line in SECTION.reading(result) if "asked again" in line]
+    assert text in line
     assert "score 0 points" not in line
 
 
@@ -192,8 +192,8 @@ def test_answers_of_unknown_scorers_or_responses_have_no_shift(
     scores: pd.DataFrame, known: str
 ) -> None:
     rows = answers({"r1": 60.0, "r99": 60.0}, scorer=known)
-    found = analyse(table(scores), options=QUICK, probes=ProbeTable.from_frame(rows)).estimates
-    shifts = found.select("probe_shift", interval="single")
+    estimates = analyse(table(scores), options=QUICK, probes=ProbeTable.from_frame(rows)).estimates
+    shifts = estimates.select("probe_shift", interval="single")
     # The unknown response is counted as left out.
     counts = [] if known == "another" else [(1, 1)]
     assert [(e.n_responses, e.n_dropped) for e in shifts] == counts

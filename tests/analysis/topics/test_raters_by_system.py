@@ -82,10 +82,10 @@ def test_means_are_adjusted_as_well(linked: Analysis) -> None:
 
 def test_permutations_that_would_mix_raters_are_withheld(linked: Analysis) -> None:
     for statistic in ("randomized_tukey_hsd_p", "discriminative_power"):
-        found = people(linked, statistic)
-        assert not found.defined
-        assert found.reason is not None
-        assert "not rated by the same raters" in found.reason
+        result = people(linked, statistic)
+        assert not result.defined
+        assert result.reason is not None
+        assert "not rated by the same raters" in result.reason
 
 
 def test_decisions_of_people_are_adjusted(linked: Analysis) -> None:
@@ -95,9 +95,9 @@ def test_decisions_of_people_are_adjusted(linked: Analysis) -> None:
 
 
 def test_the_words_state_the_adjustment(linked: Analysis) -> None:
-    said = " ".join(reading(linked))
-    assert "QR: the systems were not rated by the same raters to the same extent." in said
-    assert "differ significantly for 0 of 1 pair of systems" in said
+    text = " ".join(reading(linked))
+    assert "QR: the systems were not rated by the same raters to the same extent." in text
+    assert "differ significantly for 0 of 1 pair of systems" in text
     of_people = list(differences(linked))[-1]
     assert "On QR the systems were not rated by the same raters" in of_people.caption
     assert any("adjusted for raters' severity" in note for note in notes_of(linked))
@@ -110,8 +110,8 @@ def test_systems_that_no_rater_links_are_not_compared(apart: Analysis) -> None:
     assert str(difference.reason).startswith(reason)
     assert people(apart, "decision").params["decision"] == "undecided"
     assert not people(apart, "soft_pairwise_accuracy").defined
-    said = " ".join(reading(apart))
-    assert f"People's difference is withheld for 1 pair: {reason}" in said
+    text = " ".join(reading(apart))
+    assert f"People's difference is withheld for 1 pair: {reason}" in text
     assert any(reason in note for note in notes_of(apart))
 
 

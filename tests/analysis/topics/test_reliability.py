@@ -24,8 +24,8 @@ def figures(frame: pd.DataFrame, scale: Scale | None = POINTS) -> EstimateList:
     return EstimateList(tuple(estimates_of(SECTION.statistics, context)))
 
 
-def one(found: EstimateList, statistic: str, **where: object) -> Estimate:
-    matching = found.select(statistic, **where)  # type: ignore[arg-type]
+def only_estimate(result: EstimateList, statistic: str, **where: object) -> Estimate:
+    matching = result.select(statistic, **where)  # type: ignore[arg-type]
     assert len(matching) == 1, (statistic, where, len(matching))
     return matching[0]
 
@@ -48,7 +48,7 @@ def test_icc_has_six_forms_with_both_name_sets(ragged: EstimateList) -> None:
 def test_the_reliability_of_a_mean_grows_with_raters(ragged: EstimateList) -> None:
     curve = ragged.select("spearman_brown")
     assert [e.params["k"] for e in curve] == list(range(1, 11))
-    assert curve[0].value == one(ragged, "icc", form="A,1").value
+    assert curve[0].value == only_estimate(ragged, "icc", form="A,1").value
     assert all(a.value < b.value for a, b in pairwise(curve))
     assert all(e.ci_low < e.value < e.ci_high for e in curve)
 
@@ -57,18 +57,19 @@ def test_severities_are_found_where_they_were_planted() -> None:
     frame = simulated(queries=60)
     frame.loc[frame["scorer"] == "rater-2", "value"] -= 9
     frame["value"] = frame["value"].clip(0, 100)
-    found = figures(frame)
-    severe = [e for e in found.select("rater_severity") if e.scorers[0] == "rater-2"]
+    estimates = figures(frame)
+    severe = [e for e in estimates.select("rater_severity") if e.scorers[0] == "rater-2"]
     single, joint = severe
     assert single.value == pytest.approx(-6, abs=1.2)
     assert single.ci_low < -6 < single.ci_high
     assert joint.ci_low < single.ci_low
     assert joint.params["interval"] == "simultaneous"
     raw, centered = (
-        one(found, "alpha_by_scale_use", values=use).value for use in ("raw", "centered")
+        only_estimate(estimates, "alpha_by_scale_use", values=use).value
+        for use in ("raw", "centered")
     )
     assert raw < centered
-    assert raw == one(found, "krippendorff_alpha", level="interval").value
+    assert raw == only_estimate(estimates, "krippendorff_alpha", level="interval").value
 
 
 def test_drift_needs_positions_and_finds_the_slope() -> None:
@@ -77,47 +78,58 @@ def test_drift_needs_positions_and_finds_the_slope() -> None:
     people = frame["scorer_kind"] == "human"
     frame["position"] = frame.groupby("scorer").cumcount() + 1.0
     frame.loc[~people, "position"] = np.nan
-    own = frame["scorer"] == "rater-3"
-    frame.loc[own, "value"] = (frame.loc[own, "value"] - 0.1 * frame.loc[own, "position"]).clip(0)
-    found = [e for e in figures(frame).select("rater_drift") if e.scorers[0] == "rater-3"]
-    assert found[0].value == pytest.approx(-0.1, abs=0.04)
-    assert found[0].ci_high < 0
+    chosen = frame["scorer"] == "rater-3"
+    frame.loc[chosen, "value"] = (
+        frame.loc[chosen, "value"] - 0.1 * frame.loc[chosen, "position"]
+    ).clip(0)
+    result = [e for e in figures(frame).select("rater_drift") if e.scorers[0] == "rater-3"]
+    assert result[0].value == pytest.approx(-0.1, abs=0.04)
+    assert result[0].ci_high < 0
 
 
 def test_repeats_are_given_for_people_and_judges() -> None:
     frame = simulated(queries=20)
     again = frame[frame["scorer"].isin(["judge", "rater-1"])].assign(repeat=1)
     again["value"] = np.where(again.index % 4 == 0, again["value"] - 1, again["value"]).clip(0)
-    found = figures(pd.concat([frame.assign(repeat=0), again], ignore_index=True))
-    assert {e.scorers for e in found.select("repeat_agreement")} == {("judge",), ("rater-1",)}
-    equal = one(found, "repeat_agreement", scorer="judge", measure="share_equal")
+    estimates = figures(pd.concat([frame.assign(repeat=0), again], ignore_index=True))
+    assert {e.scorers for e in estimates.select("repeat_agreement")} == {("judge",), ("rater-1",)}
+    equal = only_estimate(estimates, "repeat_agreement", scorer="judge", measure="share_equal")
     assert equal.value == pytest.approx(0.75, abs=0.02)
     assert equal.target is None
     assert equal.params["pairs"] == 60
-    assert one(found, "repeat_agreement", scorer="rater-1", measure="pearson").value > 0.99
-    assert one(found, "repeat_agreement", scorer="rater-1", measure="pearson").n_raters == 1
+    assert (
+        only_estimate(estimates, "repeat_agreement", scorer="rater-1", measure="pearson").value
+        > 0.99
+    )
+    assert (
+        only_estimate(estimates, "repeat_agreement", scorer="rater-1", measure="pearson").n_raters
+        == 1
+    )
 
 
 def test_coefficients_of_categories_need_few_levels(ragged: EstimateList) -> None:
     assert not ragged.select("fleiss_kappa")
     assert not ragged.select("gwet_ac")
-    assert one(ragged, "weighted_kappa").defined
+    assert only_estimate(ragged, "weighted_kappa").defined
     stars = simulated(queries=30, missing=0.2)
     stars["value"] = np.clip(np.round(stars["value"] / 20), 1, 5)
     for scale in (STARS, None):
-        found = figures(stars, scale)
-        assert {e.params["weights"] for e in found.select("gwet_ac")} == {
+        estimates = figures(stars, scale)
+        assert {e.params["weights"] for e in estimates.select("gwet_ac")} == {
             "unweighted",
             "quadratic",
         }
-        assert one(found, "fleiss_kappa").params["levels"] == 5
-        assert one(found, "brennan_prediger").has_interval
-        assert one(found, "gwet_ac", weights="quadratic").params["standard_error"] is not None
+        assert only_estimate(estimates, "fleiss_kappa").params["levels"] == 5
+        assert only_estimate(estimates, "brennan_prediger").has_interval
+        assert (
+            only_estimate(estimates, "gwet_ac", weights="quadratic").params["standard_error"]
+            is not None
+        )
     nominal = figures(stars, Scale(1, 5, 1, "nominal"))
     assert not nominal.select("weighted_kappa")
     assert not nominal.select("variance_component")
     assert not nominal.select("rater_severity")
-    assert one(nominal, "fleiss_kappa").defined
+    assert only_estimate(nominal, "fleiss_kappa").defined
 
 
 def test_components_and_designs(ragged: EstimateList) -> None:
@@ -134,16 +146,16 @@ def test_unconnected_raters_are_named() -> None:
     number = frame["query_id"].str[1:].astype(int)
     early = frame["scorer"].isin(["rater-1", "rater-2"]) & (number >= 10)
     late = frame["scorer"].isin(["rater-3", "rater-4"]) & (number < 10)
-    found = figures(frame[~(early | late)])
+    estimates = figures(frame[~(early | late)])
     for statistic in ("icc", "sem", "rater_severity", "spearman_brown"):
-        e = next(e for e in found.select(statistic) if e.params.get("form") != "1,1")
+        e = next(e for e in estimates.select(statistic) if e.params.get("form") != "1,1")
         assert not e.defined
         assert "2 groups that share no response (rater-1, rater-2; rater-3, rater-4)" in str(
             e.reason
         )
-    assert one(found, "icc", form="1,1").defined
-    assert one(found, "alpha_by_scale_use", values="ranks").defined
-    assert not one(found, "alpha_by_scale_use", values="centered").defined
+    assert only_estimate(estimates, "icc", form="1,1").defined
+    assert only_estimate(estimates, "alpha_by_scale_use", values="ranks").defined
+    assert not only_estimate(estimates, "alpha_by_scale_use", values="centered").defined
 
 
 def alone(frame: pd.DataFrame) -> pd.DataFrame:

@@ -23,28 +23,28 @@ def shown(frame: pd.DataFrame, scale: Scale | None = POINTS) -> tuple[Analysis, 
 
 def severe(frame: pd.DataFrame) -> pd.DataFrame:
     """Rater 2 gives 12 points less."""
-    own = frame["scorer"] == "rater-2"
-    return frame.assign(value=frame["value"].sub(12).where(own, frame["value"]).clip(0))
+    chosen = frame["scorer"] == "rater-2"
+    return frame.assign(value=frame["value"].sub(12).where(chosen, frame["value"]).clip(0))
 
 
 def test_the_section_says_who_stands_apart_and_how_many_raters_would_do() -> None:
-    _, found = shown(severe(simulated(queries=40, constructs=("QR", "AC"), missing=0.1)))
-    assert found is not None
-    said = " ".join(found.reading)
-    assert "Reliability of a single rating, ICC(A,1): QR ." in said
-    assert "A mean with a reliability of .80 needs this many raters:" in said
-    assert "the others on the same responses is rater-2 on" in said
-    assert "9 points more severe than the panel." in said
-    assert "Part of the disagreement is severity:" in said
-    assert [figure.key for figure in found.figures] == [
+    _, result = shown(severe(simulated(queries=40, constructs=("QR", "AC"), missing=0.1)))
+    assert result is not None
+    text = " ".join(result.reading)
+    assert "Reliability of a single rating, ICC(A,1): QR ." in text
+    assert "A mean with a reliability of .80 needs this many raters:" in text
+    assert "the others on the same responses is rater-2 on" in text
+    assert "9 points more severe than the panel." in text
+    assert "Part of the disagreement is severity:" in text
+    assert [figure.key for figure in result.figures] == [
         "severities", "reliability-of-means", "designs",
     ]  # fmt: skip
-    assert all(len(figure.drawings) == 2 for figure in found.figures)
-    keys = [one.key for one in found.tables]
+    assert all(len(figure.drawings) == 2 for figure in result.figures)
+    keys = [entry.key for entry in result.tables]
     assert keys == [
         "human-reliability", "human-agreement", "raters", "variance-components", "designs",
     ]  # fmt: skip
-    raters = found.tables[2]
+    raters = result.tables[2]
     assert "Severity" in raters.columns
     assert "Drift" not in raters.columns
     row = next(row for row in raters.rows if row[1].text == "rater-2" and row[0].text == "QR")
@@ -54,9 +54,9 @@ def test_the_section_says_who_stands_apart_and_how_many_raters_would_do() -> Non
 def test_scales_of_few_levels_have_their_columns() -> None:
     frame = simulated(queries=30)
     frame["value"] = np.clip(np.round(frame["value"] / 20), 1, 5)
-    _, found = shown(frame, Scale(1, 5, 1, "ordinal"))
-    assert found is not None
-    columns = found.tables[1].columns
+    _, result = shown(frame, Scale(1, 5, 1, "ordinal"))
+    assert result is not None
+    columns = result.tables[1].columns
     assert {"Fleiss", "Gwet's AC1", "Gwet's AC2", "Brennan-Prediger"} <= set(columns)
     _, wide = shown(simulated(queries=30))
     assert wide is not None
@@ -64,10 +64,10 @@ def test_scales_of_few_levels_have_their_columns() -> None:
 
 
 def test_one_rater_makes_no_comparison() -> None:
-    _, found = shown(simulated(raters=1))
-    assert found is not None
-    assert not found.figures
-    assert not found.reading
+    _, result = shown(simulated(raters=1))
+    assert result is not None
+    assert not result.figures
+    assert not result.reading
 
 
 SLOW = {"200 systems", "70 raters"}

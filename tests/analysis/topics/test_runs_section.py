@@ -20,14 +20,14 @@ pytestmark = pytest.mark.usefixtures("without_drawing")
 
 
 def call(**other: Any) -> dict[str, Any]:
-    told = {
+    by_name = {
         "kind": "run", "began": "2026-11-20T08:00:00+00:00", "planned": 40, "concurrency": 64,
         "ended": "done", "answered": 38, "judged": 38, "missing": {"refusal": 2},
         "failed": {"timeout": 2}, "retries": {"http_503": 5}, "tokens": {"prompt": 4000},
         "overhead": {"calls": 6, "prompt": 900}, "uncounted": 0, "seconds": 20.0, "cost": 0.5,
         "figures": {"recomputed": 0.52, "least_recomputed": 0.5},
     }  # fmt: skip
-    return told | other
+    return by_name | other
 
 
 RUN: dict[str, Any] = {
@@ -101,8 +101,8 @@ def test_the_runs_page_says_what_was_run_and_what_it_took(
     jsonschema.Draft202012Validator(report_schema()).validate(written)
     assert written["provenance"]["judge_runs"] == [RUN]
     with (tmp_path / "r" / "tables" / "judge-calls.csv").open(encoding="utf-8") as file:
-        told = list(csv.DictReader(file))
-    assert [(row["run"], row["ended"], row["retries"]) for row in told] == [
+        listed_rows = list(csv.DictReader(file))
+    assert [(row["run"], row["ended"], row["retries"]) for row in listed_rows] == [
         ("judge", "done", "http 503 5"),
         ("judge", "", ""),
     ]
@@ -115,8 +115,8 @@ def test_calls_for_probes_are_told_from_the_run(analysis: Analysis, tmp_path: Pa
     page = write_report(analysis, tmp_path / "r", judge_runs=[run]).read_text(encoding="utf-8")
     written = json.loads((tmp_path / "r" / "report.json").read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator(report_schema()).validate(written)
-    told = written["provenance"]["judge_runs"][0]["account"]["calls"]
-    assert [one["kind"] for one in told] == ["run", "estimate", "probe"]
+    entries = written["provenance"]["judge_runs"][0]["account"]["calls"]
+    assert [entry["kind"] for entry in entries] == ["run", "estimate", "probe"]
     assert "include probes and drift; judgments and tokens do not" in page
     assert "0.50 (1 call without prices)" in page
     (shown,) = tables.calls(analysed_with(analysis, run))

@@ -26,12 +26,12 @@ def test_the_difference_is_that_of_means_on_responses_rated_in_both() -> None:
         {"response_id": "c", "query_id": "q3", "scorer": "cy", "value": 99, "source": "ls"},
         {"response_id": "c", "query_id": "q3", "scorer": "di", "value": 99, "source": "ls"},
     )
-    (found,) = analyse(table(frame), options=QUICK).estimates.select("source_difference")
+    (selected,) = analyse(table(frame), options=QUICK).estimates.select("source_difference")
     on_a, on_b = 21 - (10 + 20) / 2, 60 - 50
-    assert found.value == pytest.approx((on_a + on_b) / 2)
+    assert selected.value == pytest.approx((on_a + on_b) / 2)
     # Of di nothing is compared.
-    assert (found.scorers, found.n_raters) == (("ann", "bo", "cy"), 3)
-    assert (found.n_responses, found.n_queries, found.params) == (
+    assert (selected.scorers, selected.n_raters) == (("ann", "bo", "cy"), 3)
+    assert (selected.n_responses, selected.n_queries, selected.params) == (
         2,
         2,
         {"first": "own", "second": "ls"},
@@ -39,9 +39,9 @@ def test_the_difference_is_that_of_means_on_responses_rated_in_both() -> None:
 
 
 def test_one_place_has_no_difference_and_no_column() -> None:
-    found = analyse(table(simulated().assign(source="own")), options=QUICK)
-    assert not found.estimates.select("source_difference")
-    (shown,) = raters(found)
+    analysis = analyse(table(simulated().assign(source="own")), options=QUICK)
+    assert not analysis.estimates.select("source_difference")
+    (shown,) = raters(analysis)
     assert "Source" not in shown.columns
     assert not analyse(table(simulated()), options=QUICK).estimates.select("source_difference")
 
@@ -51,17 +51,17 @@ def test_places_without_a_common_response_say_why() -> None:
         {"response_id": "a", "query_id": "q1", "scorer": "ann", "source": "own"},
         {"response_id": "b", "query_id": "q2", "scorer": "cy", "source": "ls"},
     )
-    (found,) = analyse(table(frame), options=QUICK).estimates.select("source_difference")
-    assert np.isnan(found.value)
-    assert found.reason
+    (selected,) = analyse(table(frame), options=QUICK).estimates.select("source_difference")
+    assert np.isnan(selected.value)
+    assert selected.reason
 
 
 def test_the_report_names_each_raters_place_and_the_difference() -> None:
     frame = placed(simulated(), rater_3="label_studio")
-    found = analyse(table(frame), options=QUICK)
-    (shown,) = raters(found)
+    analysis = analyse(table(frame), options=QUICK)
+    (shown,) = raters(analysis)
     assert [row[-1].text for row in shown.rows] == ["own", "own", "label_studio"]
-    (sources,) = between_sources(found)
+    (sources,) = between_sources(analysis)
     assert [cell.text for cell in sources.rows[0][:3]] == ["QR", "own", "label_studio"]
     assert sources.rows[0][3].interval
 

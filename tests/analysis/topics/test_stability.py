@@ -46,39 +46,39 @@ def analysed(rows: pd.DataFrame, **options: object) -> Analysis:
 
 
 @pytest.fixture(scope="module")
-def found() -> Analysis:
+def analysiss() -> Analysis:
     return analysed(frame())
 
 
-def one(analysis: Analysis, statistic: str, **where: object) -> Estimate:
+def only_estimate(analysis: Analysis, statistic: str, **where: object) -> Estimate:
     (record,) = analysis.estimates.select(statistic, **where)  # type: ignore[arg-type]
     return record
 
 
-def test_each_two_runs_are_compared(found: Analysis) -> None:
-    records = found.estimates.select("run_agreement", construct="QR", measure="share_equal")
+def test_each_two_runs_are_compared(analysiss: Analysis) -> None:
+    records = analysiss.estimates.select("run_agreement", construct="QR", measure="share_equal")
     assert [e.scorers for e in records] == [("one", "two"), ("one", "big"), ("two", "big")]
     assert all(e.has_interval for e in records)
     near, far, _ = (
         e.value
-        for e in found.estimates.select(
+        for e in analysiss.estimates.select(
             "run_agreement", construct="QR", measure="mean_absolute_difference"
         )
     )
     assert near < far
 
 
-def test_shares_add_up_and_have_their_variance(found: Analysis) -> None:
-    records = found.estimates.select("run_variance_share", construct="QR")
+def test_shares_add_up_and_have_their_variance(analysiss: Analysis) -> None:
+    records = analysiss.estimates.select("run_variance_share", construct="QR")
     assert len(records) == 6
     assert sum(e.value for e in records) == pytest.approx(1)
     assert all(e.has_interval or e.reason for e in records)
-    repeat = one(found, "run_variance_share", construct="QR", component="repeat")
+    repeat = only_estimate(analysiss, "run_variance_share", construct="QR", component="repeat")
     assert float(str(repeat.params["variance"])) == pytest.approx(9, rel=0.5)
 
 
-def test_scores_move_with_what_differs(found: Analysis) -> None:
-    records = found.estimates.select("variance_between_runs", construct="QR")
+def test_scores_move_with_what_differs(analysiss: Analysis) -> None:
+    records = analysiss.estimates.select("variance_between_runs", construct="QR")
     by = {str(e.params["differ"]): e for e in records}
     assert list(by) == ["nothing (repeats)", "seed"]
     assert by["nothing (repeats)"].value == pytest.approx(9, rel=0.5)
@@ -86,35 +86,37 @@ def test_scores_move_with_what_differs(found: Analysis) -> None:
     assert by["seed"].scorers == ("one", "two", "big")
 
 
-def test_flips_of_each_pair_and_their_means(found: Analysis) -> None:
+def test_flips_of_each_pair_and_their_means(analysiss: Analysis) -> None:
     pairs = [
         e
-        for e in found.estimates.select("flip_rate", construct="QR", between="runs")
+        for e in analysiss.estimates.select("flip_rate", construct="QR", between="runs")
         if "pairs" not in e.params and len(e.constructs) == 1
     ]
     assert [e.systems for e in pairs] == [("A", "B"), ("A", "C"), ("B", "C")]
     assert [e.params["compared"] for e in pairs] == [3, 3, 3]
     mean = next(
         e
-        for e in found.estimates.select("flip_rate", construct="QR", between="runs")
+        for e in analysiss.estimates.select("flip_rate", construct="QR", between="runs")
         if "pairs" in e.params and len(e.constructs) == 1
     )
     assert mean.value == pytest.approx(np.mean([e.value for e in pairs]))
     assert mean.ci_high == pytest.approx(np.mean([e.ci_high for e in pairs]))
     whole = [
-        e for e in found.estimates.select("flip_rate", between="runs") if len(e.constructs) > 1
+        e for e in analysiss.estimates.select("flip_rate", between="runs") if len(e.constructs) > 1
     ]
     assert len(whole) == 1
     assert whole[0].constructs == ("QR", "CC")
     # Repeats are those of one run; queries accompany each.
-    assert {e.scorers for e in found.estimates.select("flip_rate", between="repeats")} == {("one",)}
-    assert {e.scorers for e in found.estimates.select("flip_rate", between="queries")} == {
+    assert {e.scorers for e in analysiss.estimates.select("flip_rate", between="repeats")} == {
+        ("one",)
+    }
+    assert {e.scorers for e in analysiss.estimates.select("flip_rate", between="queries")} == {
         ("one",), ("two",), ("big",)
     }  # fmt: skip
 
 
-def test_the_section_has_its_tables_and_its_figure(found: Analysis) -> None:
-    made = chapter(SECTION, found)
+def test_the_section_has_its_tables_and_its_figure(analysiss: Analysis) -> None:
+    made = chapter(SECTION, analysiss)
     assert made is not None
     assert [table.key for table in made.tables][:4] == [
         "run-variance", "between-runs", "run-agreement", "flip-rates",
@@ -130,9 +132,9 @@ def test_the_section_has_its_tables_and_its_figure(found: Analysis) -> None:
 def test_derived_scorers_are_no_runs() -> None:
     rows = frame(repeats=1)
     jury = rows[rows["scorer"] == "one"].assign(scorer="jury")
-    found = analysed(pd.concat([rows, jury]), derived_from={"jury": ("one", "two", "big")})
+    analysis = analysed(pd.concat([rows, jury]), derived_from={"jury": ("one", "two", "big")})
     for name in ("run_agreement", "run_variance_share", "variance_between_runs", "flip_rate"):
-        assert not [e for e in found.estimates.select(name) if "jury" in e.scorers]
+        assert not [e for e in analysis.estimates.select(name) if "jury" in e.scorers]
 
 
 def test_one_run_scored_once_says_nothing_and_with_repeats_what_it_can() -> None:
@@ -141,51 +143,55 @@ def test_one_run_scored_once_says_nothing_and_with_repeats_what_it_can() -> None
     assert not list(stability(alone.context))
     assert chapter(SECTION, alone) is None
     again = frame(repeats=2)
-    found = analysed(again[again["scorer"] == "one"])
-    run = one(found, "run_variance_share", construct="QR", component="run")
+    analysis = analysed(again[again["scorer"] == "one"])
+    run = only_estimate(analysis, "run_variance_share", construct="QR", component="run")
     assert not run.defined
     assert run.reason is not None
     assert run.reason.startswith("there is one run")
-    assert found.estimates.select("flip_rate", between="repeats")
-    assert not found.estimates.select("flip_rate", between="runs")
+    assert analysis.estimates.select("flip_rate", between="repeats")
+    assert not analysis.estimates.select("flip_rate", between="runs")
 
 
 def test_identical_runs_never_flip() -> None:
     rows = frame(repeats=1)
-    own = rows[rows["scorer"] == "one"]
-    found = analysed(pd.concat([own, own.assign(scorer="two")]))
-    assert {e.value for e in found.estimates.select("flip_rate", between="runs")} == {0.0}
+    of_scorer = rows[rows["scorer"] == "one"]
+    analysis = analysed(pd.concat([of_scorer, of_scorer.assign(scorer="two")]))
+    assert {e.value for e in analysis.estimates.select("flip_rate", between="runs")} == {0.0}
     for component in ("run", "query:run", "response:run"):
-        share = one(found, "run_variance_share", construct="QR", component=component)
+        share = only_estimate(analysis, "run_variance_share", construct="QR", component=component)
         assert share.value == 0
-    assert one(found, "run_agreement", construct="CC", measure="share_equal").value == 1
+    assert (
+        only_estimate(analysis, "run_agreement", construct="CC", measure="share_equal").value == 1
+    )
 
 
 def test_judges_of_unknown_make_are_no_runs_of_one() -> None:
-    found = analysed(frame(), runs={})
-    records = found.estimates.select("variance_between_runs", construct="QR")
+    analysis = analysed(frame(), runs={})
+    records = analysis.estimates.select("variance_between_runs", construct="QR")
     assert [e.params["differ"] for e in records] == ["nothing (repeats)"]
-    assert not found.estimates.select("run_agreement")
-    assert not found.estimates.select("flip_rate", between="runs")
+    assert not analysis.estimates.select("run_agreement")
+    assert not analysis.estimates.select("flip_rate", between="runs")
 
 
 def test_runs_that_were_declared_to_be_of_one_judge_are_compared() -> None:
     alike = {"one": {"judge": "mine"}, "two": {"judge": "mine"}}
-    found = analysed(frame(repeats=1), runs=alike)
-    records = found.estimates.select("variance_between_runs", construct="QR")
+    analysis = analysed(frame(repeats=1), runs=alike)
+    records = analysis.estimates.select("variance_between_runs", construct="QR")
     assert {str(e.params["differ"]): e.params["pairs"] for e in records} == {"run": 1}
-    assert {e.scorers for e in found.estimates.select("run_agreement")} == {("one", "two")}
+    assert {e.scorers for e in analysis.estimates.select("run_agreement")} == {("one", "two")}
 
 
 def test_runs_on_another_scale_are_not_subtracted() -> None:
     rows = frame(repeats=1)
     small = rows["scorer"] == "big"
     rows.loc[small, "value"] /= 100
-    own = {("big", key): Scale(0, 1) for key in ("QR", "CC")}
+    by_name = {("big", key): Scale(0, 1) for key in ("QR", "CC")}
     scales = {key: Scale(0, 100) for key in ("QR", "CC")}
-    found = analyse(ScoreTable.from_frame(rows, scales, own), options=SAME)
-    assert {e.scorers for e in found.estimates.select("run_agreement")} == {("one", "two")}
-    assert one(found, "run_variance_share", construct="QR", component="run").scorers == (
+    analysis = analyse(ScoreTable.from_frame(rows, scales, by_name), options=SAME)
+    assert {e.scorers for e in analysis.estimates.select("run_agreement")} == {("one", "two")}
+    assert only_estimate(
+        analysis, "run_variance_share", construct="QR", component="run"
+    ).scorers == (
         "one",
         "two",
     )
@@ -202,15 +208,15 @@ def test_flips_between_runs_are_of_those_on_one_scale() -> None:
     rows = frame(repeats=1)
     alone = between_runs(analysed(rows[rows["scorer"] != "big"]))
     rows.loc[rows["scorer"] == "big", "value"] /= 100
-    own = {("big", key): Scale(0, 1) for key in ("QR", "CC")}
+    by_name = {("big", key): Scale(0, 1) for key in ("QR", "CC")}
     scales = {key: Scale(0, 100) for key in ("QR", "CC")}
-    found = analyse(ScoreTable.from_frame(rows, scales, own), options=SAME)
-    assert between_runs(found) == pytest.approx(alone)
-    records = found.estimates.select("flip_rate", between="runs")
+    analysis = analyse(ScoreTable.from_frame(rows, scales, by_name), options=SAME)
+    assert between_runs(analysis) == pytest.approx(alone)
+    records = analysis.estimates.select("flip_rate", between="runs")
     assert {(e.scorers, e.params["excluded"]) for e in records} == {
         (("one", "two"), "big: another scale")
     }
-    made = chapter(SECTION, found)
+    made = chapter(SECTION, analysis)
     assert made is not None
     shown = {table.key: table for table in made.tables}
     assert any(
@@ -225,42 +231,42 @@ def test_nominal_constructs_have_no_figures_at_all() -> None:
     rows = frame()
     marks = rows["construct"] == "CC"
     rows.loc[marks, "value"] = 100 * (rows.loc[marks, "value"] > 65)
-    found = analyse(ScoreTable.from_frame(rows, scales), options=SAME)
+    analysis = analyse(ScoreTable.from_frame(rows, scales), options=SAME)
     for name in ("run_agreement", "run_variance_share", "variance_between_runs", "flip_rate"):
-        assert {e.constructs for e in found.estimates.select(name)} == {("QR",)}
+        assert {e.constructs for e in analysis.estimates.select(name)} == {("QR",)}
 
 
 def test_an_unfinished_run_leaves_the_shares_of_the_others_as_they_are() -> None:
     rows = frame()
     whole = analysed(rows[rows["scorer"] != "big"])
     begun = (rows["scorer"] != "big") | (rows["response_id"] == "q0A")
-    found = analysed(rows[begun])
+    analysis = analysed(rows[begun])
     for statistic in ("run_variance_share", "flip_rate"):
         without = {"between": "runs"} if statistic == "flip_rate" else {}
-        records = found.estimates.select(statistic, **without)
+        records = analysis.estimates.select(statistic, **without)
         same = whole.estimates.select(statistic, **without)
         assert [e.value for e in records] == pytest.approx([e.value for e in same], nan_ok=True)
         assert any(e.defined for e in records)
         assert {e.scorers for e in records} == {("one", "two")}
         assert {e.params["excluded"] for e in records} == {"big: too few scores"}
         assert {e.params["excluded"] for e in same} == {None}
-    made = chapter(SECTION, found)
+    made = chapter(SECTION, analysis)
     assert made is not None
     assert made.tables[0].rows[0][1].text == "one and two (without big: too few scores)"
 
 
 @pytest.mark.parametrize(
-    ("share", "said"),
+    ("share", "text"),
     [(1.01, "all of it"), (-0.02, "none of it"), (0.3, "30%"), (0.999, "over 99%")],
     ids=["above", "below", "some", "nearly"],
 )
-def test_a_part_of_the_variance_is_never_more_than_all_of_it(share: float, said: str) -> None:
+def test_a_part_of_the_variance_is_never_more_than_all_of_it(share: float, text: str) -> None:
     record = Estimate(
         "run_variance_share", ("QR",), ("one",), value=share, params={"component": "repeat"}
     )
-    found = analysed(frame(queries=6))
-    only = replace(found, estimates=EstimateList((record,)))
-    assert f"Of the variance of one score, the judge itself contributes {said} on QR." in list(
+    analysis = analysed(frame(queries=6))
+    only = replace(analysis, estimates=EstimateList((record,)))
+    assert f"Of the variance of one score, the judge itself contributes {text} on QR." in list(
         SECTION.reading(only)
     )
 
@@ -278,21 +284,21 @@ def test_degenerate_tables_have_reasons_and_no_warnings(gaps: str) -> None:
     else:
         rows = rows.drop(columns="system")
     try:
-        found = analysed(rows)
+        analysis = analysed(rows)
     except AnalysisError:
         pytest.fail("the table is one that can be analyzed")
     names = ("run_agreement", "run_variance_share", "variance_between_runs", "flip_rate")
-    records = [e for name in names for e in found.estimates.select(name)]
+    records = [e for name in names for e in analysis.estimates.select(name)]
     assert records
     assert all(e.defined or e.reason for e in records)
     assert all(e.has_interval or e.reason for e in records)
-    chapter(SECTION, found)
+    chapter(SECTION, analysis)
 
 
 def test_the_judges_share_of_the_variance_is_drawn_filled_and_that_of_responses_open(
-    found: Analysis,
+    analysiss: Analysis,
 ) -> None:
-    (figure,) = run_variance(found)
+    (figure,) = run_variance(analysiss)
     marks = sorted(
         (float(use.attrib["y"]), use.attrib["style"])
         for use in ElementTree.fromstring(figure.drawings[0].svg).iter(

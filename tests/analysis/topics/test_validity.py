@@ -22,13 +22,13 @@ def validity(context: Context) -> Iterator[Estimate]:
     return estimates_of(SECTION.statistics, context)
 
 
-def found(
+def estimates_ofs(
     frame: pd.DataFrame, options: Options = QUICK, scale: Scale | None = POINTS
 ) -> EstimateList:
     return EstimateList(tuple(validity(Context(table(frame, scale), None, options))))
 
 
-def one(estimates: EstimateList, statistic: str, **where: str) -> Estimate:
+def only_estimate(estimates: EstimateList, statistic: str, **where: str) -> Estimate:
     first = estimates.first(statistic, **where)
     assert first is not None, (statistic, where)
     return first
@@ -36,7 +36,7 @@ def one(estimates: EstimateList, statistic: str, **where: str) -> Estimate:
 
 @pytest.fixture(scope="module")
 def three() -> EstimateList:
-    return found(simulated(queries=30, constructs=KEYS))
+    return estimates_ofs(simulated(queries=30, constructs=KEYS))
 
 
 def test_within_a_system_it_is_scipys_on_the_systems_responses(three: EstimateList) -> None:
@@ -49,7 +49,9 @@ def test_within_a_system_it_is_scipys_on_the_systems_responses(three: EstimateLi
         ("spearman", stats.spearmanr),
         ("kendall_tau_b", stats.kendalltau),
     ):
-        e = one(three, "construct_correlation", construct="QR", scope="system:s1", measure=measure)
+        e = only_estimate(
+            three, "construct_correlation", construct="QR", scope="system:s1", measure=measure
+        )
         assert e.constructs == ("CC", "QR")
         assert e.value == pytest.approx(function(wide["CC"], wide["QR"])[0])
         assert e.has_interval
@@ -58,7 +60,9 @@ def test_within_a_system_it_is_scipys_on_the_systems_responses(three: EstimateLi
             for x in three.select("construct_correlation", measure=measure)
             if x.constructs == ("CC", "QR")
         ]
-        average = one(three, "construct_correlation_average", construct="QR", measure=measure)
+        average = only_estimate(
+            three, "construct_correlation_average", construct="QR", measure=measure
+        )
         assert average.value == pytest.approx(
             np.tanh(np.mean([np.arctanh(x.value) for x in alone]))
         )
@@ -70,7 +74,7 @@ def test_one_system_that_does_not_vary_leaves_no_average() -> None:
     frame = simulated(queries=12, constructs=("CC", "QR"))
     there = (frame["scorer"] == "judge") & (frame["system"] == "s2") & (frame["construct"] == "QR")
     frame.loc[there, "value"] = 100.0
-    e = one(found(frame), "construct_correlation_average", measure="pearson")
+    e = only_estimate(estimates_ofs(frame), "construct_correlation_average", measure="pearson")
     assert np.isnan(e.value)
     assert e.reason == "QR of s2 does not vary over the 12 responses with both values"
 
@@ -81,20 +85,20 @@ def test_a_system_whose_constructs_are_the_same_has_no_z() -> None:
     frame.loc[judged & (frame["construct"] == "QR"), "value"] = frame.loc[
         judged & (frame["construct"] == "CC"), "value"
     ].to_numpy()
-    e = one(found(frame), "construct_correlation_average", measure="pearson")
+    e = only_estimate(estimates_ofs(frame), "construct_correlation_average", measure="pearson")
     assert e.reason == "the correlation of s0 is 1 or -1, so that Fisher's z has no average"
 
 
 def test_a_system_without_scores_is_left_out_of_the_average() -> None:
     frame = simulated(queries=12, constructs=("CC", "QR"))
     frame.loc[(frame["scorer"] == "judge") & (frame["system"] == "s0"), "value"] = np.nan
-    e = one(found(frame), "construct_correlation_average", measure="pearson")
+    e = only_estimate(estimates_ofs(frame), "construct_correlation_average", measure="pearson")
     assert e.params["n_systems"] == 2
     assert e.defined
 
 
 def test_halo_is_same_less_cross(three: EstimateList) -> None:
-    halo = one(three, "halo", construct="CC")
+    halo = only_estimate(three, "halo", construct="CC")
     same, cross = (
         next(
             e
@@ -107,7 +111,7 @@ def test_halo_is_same_less_cross(three: EstimateList) -> None:
     assert halo.has_interval
     assert halo.target == "these_raters"
     every = [e.value for e in three.select("halo")]
-    assert one(three, "halo_average").value == pytest.approx(np.mean(every))
+    assert only_estimate(three, "halo_average").value == pytest.approx(np.mean(every))
 
 
 def test_the_matrix_holds_every_pair_of_variables(three: EstimateList) -> None:
@@ -117,11 +121,11 @@ def test_the_matrix_holds_every_pair_of_variables(three: EstimateList) -> None:
     other = [e.value for e in entries if e.params["kind"] == "heterotrait_heteromethod"]
     assert len(convergent) == 3
     assert len(other) == 6
-    assert one(three, "mtmm_convergent").value == pytest.approx(np.mean(convergent))
-    assert one(three, "mtmm_discriminant").value == pytest.approx(
+    assert only_estimate(three, "mtmm_convergent").value == pytest.approx(np.mean(convergent))
+    assert only_estimate(three, "mtmm_discriminant").value == pytest.approx(
         np.mean(convergent) - np.mean(other)
     )
-    assert one(three, "mtmm_smallest_eigenvalue").value > 0
+    assert only_estimate(three, "mtmm_smallest_eigenvalue").value > 0
     assert {e.params["items"] for e in entries} == {"common"}
 
 
@@ -144,9 +148,9 @@ def test_planted_traits_that_are_one_have_an_htmt_near_one() -> None:
                     }
                 )
             )
-    estimates = found(pd.concat(parts))
+    estimates = estimates_ofs(pd.concat(parts))
     for methods in ("raters", "two"):
-        e = one(estimates, "htmt", methods=methods)
+        e = only_estimate(estimates, "htmt", methods=methods)
         assert e.ci_low < 1 < e.ci_high
         assert e.value == pytest.approx(1, abs=0.06)
     # No system is named: correlations over all responses, and nothing to average.
@@ -159,20 +163,22 @@ def test_a_second_set_of_metrics() -> None:
     judged = frame[(frame["scorer"] == "judge") & (frame["construct"] == "QR")]
     extra = judged.assign(construct="F", scorer="other-tool", scorer_kind="metric")
     options = Options(resamples=200, second_metrics=("F", "G"))
-    estimates = found(pd.concat([frame, extra]), options)
+    estimates = estimates_ofs(pd.concat([frame, extra]), options)
     unknown, *between = estimates.select("metric_set_correlation")
     assert unknown.reason == (
         "unknown construct or scorer G; the table has CC, QR, F, judge, other-tool"
     )
     assert [e.constructs for e in between] == [("CC", "F"), ("QR", "F")]
     assert between[0].value == pytest.approx(
-        one(estimates, "construct_correlation_average", measure="pearson").value
+        only_estimate(estimates, "construct_correlation_average", measure="pearson").value
     )
     assert "is 1 or -1" in str(between[1].reason)
-    by_scorer = found(pd.concat([frame, extra]), Options(resamples=200, second_metrics=("judge",)))
+    by_scorer = estimates_ofs(
+        pd.concat([frame, extra]), Options(resamples=200, second_metrics=("judge",))
+    )
     assert len(by_scorer.select("metric_set_correlation")) == 2
-    nothing = found(frame, Options(resamples=200, second_metrics=("judge",)))
-    assert "no construct is left" in str(one(nothing, "metric_set_correlation").reason)
+    nothing = estimates_ofs(frame, Options(resamples=200, second_metrics=("judge",)))
+    assert "no construct is left" in str(only_estimate(nothing, "metric_set_correlation").reason)
 
 
 def _odd() -> dict[str, pd.DataFrame]:
@@ -205,7 +211,7 @@ def _odd() -> dict[str, pd.DataFrame]:
 
 @pytest.mark.parametrize("name", sorted(_odd()))
 def test_odd_tables_give_reasons_not_errors(name: str) -> None:
-    for e in found(_odd()[name], Options(resamples=100, second_metrics=("QR",))):
+    for e in estimates_ofs(_odd()[name], Options(resamples=100, second_metrics=("QR",))):
         assert e.defined or e.reason, e
         assert (e.n_queries > 0) == (e.n_responses > 0), e
         assert e.has_interval or e.reason or e.statistic == "mtmm_smallest_eigenvalue", e
@@ -217,9 +223,9 @@ def test_other_scales_make_no_difference() -> None:
         value=np.where(frame["scorer"] == "judge", frame["value"] / 100, frame["value"])
     )
     scales = dict.fromkeys(("CC", "QR"), POINTS)
-    own = {("judge", key): Scale(0, 1) for key in scales}
-    moved = validity(Context(ScoreTable.from_frame(half, scales, own), None, QUICK))
-    for first, second in zip(found(frame), moved, strict=True):
+    by_name = {("judge", key): Scale(0, 1) for key in scales}
+    moved = validity(Context(ScoreTable.from_frame(half, scales, by_name), None, QUICK))
+    for first, second in zip(estimates_ofs(frame), moved, strict=True):
         assert second.value == pytest.approx(first.value, abs=1e-9, nan_ok=True)
 
 

@@ -33,8 +33,8 @@ def beside() -> Analysis:
 
 
 def tables(analysis: Analysis) -> dict[str, Table]:
-    found = [chapter(module.SECTION, analysis) for module in (on_validity, on_scores)]
-    return {one.key: one for part in found if part is not None for one in part.tables}
+    result = [chapter(module.SECTION, analysis) for module in (on_validity, on_scores)]
+    return {entry.key: entry for part in result if part is not None for entry in part.tables}
 
 
 def test_validity_is_said_in_plain_words(analysis: Analysis) -> None:
@@ -55,16 +55,16 @@ def test_people_are_shown_on_each_pair_of_different_constructs(analysis: Analysi
 
 
 def test_every_figure_has_its_numbers_in_words(analysis: Analysis) -> None:
-    found = chapter(on_validity.SECTION, analysis)
-    assert found is not None
-    assert [figure.key for figure in found.figures] == [
+    part = chapter(on_validity.SECTION, analysis)
+    assert part is not None
+    assert [figure.key for figure in part.figures] == [
         "construct-correlations",
         "construct-correlations-by-system",
         "multitrait",
     ]
     entry = analysis.estimates.first("mtmm_correlation")
     assert entry is not None
-    for figure in found.figures:
+    for figure in part.figures:
         for drawing in figure.drawings:
             assert "CC" in drawing.svg
             assert "#01020" not in drawing.svg
@@ -111,9 +111,9 @@ def test_a_second_set_has_its_table_and_figure(beside: Analysis) -> None:
         ("CC, judge", "ID, judge"),
         ("QR, judge", "ID, judge"),
     ]
-    found = chapter(on_validity.SECTION, beside)
-    assert found is not None
-    assert "metric-sets" in [figure.key for figure in found.figures]
+    part = chapter(on_validity.SECTION, beside)
+    assert part is not None
+    assert "metric-sets" in [figure.key for figure in part.figures]
 
 
 def test_the_report_is_written_with_all_of_it(beside: Analysis, tmp_path: Path) -> None:

@@ -27,9 +27,9 @@ def concordance(x: np.ndarray, y: np.ndarray) -> float:
 def test_limits_of_agreement_are_those_of_bland_and_altman(shared_data: Path) -> None:
     classic = json.loads((shared_data / "classic" / "classic.json").read_text(encoding="utf-8"))
     case = classic["bland_altman_1986_pefr"]
-    found = points(case["data"]["wright"], case["data"]["mini"])
-    assert found["bland_altman_bias"] == pytest.approx(case["computed"]["mean_diff"], abs=1e-6)
-    limits = [found["bland_altman_lower"], found["bland_altman_upper"]]
+    measured = points(case["data"]["wright"], case["data"]["mini"])
+    assert measured["bland_altman_bias"] == pytest.approx(case["computed"]["mean_diff"], abs=1e-6)
+    limits = [measured["bland_altman_lower"], measured["bland_altman_upper"]]
     assert limits == pytest.approx(case["computed"]["loa_1_96"], abs=1e-6)
 
 
@@ -40,9 +40,9 @@ def test_concordance_and_rmse_are_their_definitions_wherever_the_scale_begins(
     rng = np.random.default_rng(0)
     x = rng.integers(0, 100, 40).astype(float)
     y = np.clip(x + rng.integers(-9, 20, 40), 0, 100)
-    found = points(x + origin, y + origin)
-    assert found["ccc"] == pytest.approx(concordance(x, y), abs=1e-7)
-    assert found["rmse"] == pytest.approx(np.sqrt(np.mean((x - y) ** 2)))
+    measured = points(x + origin, y + origin)
+    assert measured["ccc"] == pytest.approx(concordance(x, y), abs=1e-7)
+    assert measured["rmse"] == pytest.approx(np.sqrt(np.mean((x - y) ** 2)))
 
 
 def test_within_queries_a_kinder_judge_loses_nothing() -> None:
@@ -50,8 +50,8 @@ def test_within_queries_a_kinder_judge_loses_nothing() -> None:
     query = np.arange(60) // 4
     y = rng.normal(50, 10, 60)
     shifted = y + rng.normal(0, 20, 15)[query]
-    found = points(shifted, y, "within_query", query)
-    assert found == {"ccc": pytest.approx(1), "rmse": pytest.approx(0, abs=1e-9)}
+    measured = points(shifted, y, "within_query", query)
+    assert measured == {"ccc": pytest.approx(1), "rmse": pytest.approx(0, abs=1e-9)}
     assert points(shifted, y, "pooled", query)["ccc"] < 0.9
 
 
@@ -82,9 +82,9 @@ def test_weights_are_repetitions_of_queries(weights: list[int], seed: int) -> No
             continue
         again = agreement_in_value(own_x, own_y, codes, scope)
         expected = [NA if why else p for why, p in zip(again.reasons, again.points(), strict=True)]
-        found = family.of_weights(counts[None])[0]
-        both = np.isfinite(found) & np.isfinite(expected)
-        assert found[both] == pytest.approx(np.array(expected)[both], abs=1e-9)
+        values_of_weights = family.of_weights(counts[None])[0]
+        both = np.isfinite(values_of_weights) & np.isfinite(expected)
+        assert values_of_weights[both] == pytest.approx(np.array(expected)[both], abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -109,9 +109,9 @@ def test_what_is_undefined_has_a_reason(
 
 
 def test_differences_that_are_float_noise_are_none() -> None:
-    found = points([0.1 + 0.2, 0.7 + 0.1, 1.0], [0.3, 0.8, 1.0])
-    assert found["rmse"] == 0
-    assert found["bland_altman_upper"] == 0
+    measured = points([0.1 + 0.2, 0.7 + 0.1, 1.0], [0.3, 0.8, 1.0])
+    assert measured["rmse"] == 0
+    assert measured["bland_altman_upper"] == 0
 
 
 def test_limits_have_an_interval_that_leaves_out_queries() -> None:

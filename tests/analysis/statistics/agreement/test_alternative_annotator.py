@@ -35,7 +35,7 @@ def test_with_one_response_a_query_it_is_the_papers_test(alignment: Alignment) -
     judge, ratings = judge.round(), ratings.round()
     ratings[:15, 1] = NA
     judge[100:103] = NA
-    found = alternative_annotator(judge, ratings, np.arange(120), 0.2, alignment)
+    test = alternative_annotator(judge, ratings, np.arange(120), 0.2, alignment)
     shares, ps = [], []
     for column in range(3):
         wins, losses = [], []
@@ -43,17 +43,17 @@ def test_with_one_response_a_query_it_is_the_papers_test(alignment: Alignment) -
             others = np.delete(row, column)
             if np.isnan(score) or np.isnan(row[column]) or not np.isfinite(others).any():
                 continue
-            its, own = (closeness(v, others, alignment) for v in (score, row[column]))
-            wins.append(its >= own or np.isclose(its, own))
-            losses.append(own >= its or np.isclose(its, own))
+            its, of_rater = (closeness(v, others, alignment) for v in (score, row[column]))
+            wins.append(its >= of_rater or np.isclose(its, of_rater))
+            losses.append(of_rater >= its or np.isclose(its, of_rater))
         lead = np.array(losses, dtype=float) - np.array(wins, dtype=float)
         ps.append(stats.ttest_1samp(lead, 0.2, alternative="less").pvalue)
         shares.append(np.mean(wins))
-    assert found.advantage.point == pytest.approx(np.mean(shares))
-    assert found.p == pytest.approx(ps)
+    assert test.advantage.point == pytest.approx(np.mean(shares))
+    assert test.p == pytest.approx(ps)
     adjusted = stats.false_discovery_control(ps, method="by")
-    assert found.replaced == tuple(adjusted <= 0.05)
-    assert found.winning_rate == pytest.approx(np.mean(adjusted <= 0.05))
+    assert test.replaced == tuple(adjusted <= 0.05)
+    assert test.winning_rate == pytest.approx(np.mean(adjusted <= 0.05))
 
 
 def test_responses_to_one_query_do_not_count_as_independent() -> None:
@@ -77,16 +77,16 @@ def test_where_raters_are_noise_a_constant_judge_passes() -> None:
     # Reliability .5, as where a constant beats most raters.
     truth = rng.normal(size=400)
     ratings = truth[:, None] + rng.normal(size=(400, 3))
-    found = alternative_annotator(constant_judge(ratings), ratings, np.arange(400), 0.2)
-    assert found.passed
+    test = alternative_annotator(constant_judge(ratings), ratings, np.arange(400), 0.2)
+    assert test.passed
 
 
 def test_the_order_of_raters_does_not_matter() -> None:
     judge, ratings = simulated(4)
-    one = alternative_annotator(judge, ratings, np.arange(120) // 2, 0.1)
+    test = alternative_annotator(judge, ratings, np.arange(120) // 2, 0.1)
     other = alternative_annotator(judge, ratings[:, ::-1], np.arange(120) // 2, 0.1)
-    assert other.winning_rate == one.winning_rate
-    assert other.p[::-1] == pytest.approx(one.p)
+    assert other.winning_rate == test.winning_rate
+    assert other.p[::-1] == pytest.approx(test.p)
 
 
 def test_few_queries_or_raters_carry_no_verdict() -> None:
@@ -99,17 +99,17 @@ def test_few_queries_or_raters_carry_no_verdict() -> None:
     assert alternative_annotator(judge, ratings[:, :2], np.arange(120), 0.15).reason
     assert alternative_annotator(judge, ratings[:, :0], np.arange(120), 0.15).reason
     fourth = np.column_stack([ratings, np.where(np.arange(120) < 3, 1.0, NA)])
-    found = alternative_annotator(judge, fourth, np.arange(120), 0.15)
-    assert found.used == (0, 1, 2)
-    assert 3 in found.excluded
+    test = alternative_annotator(judge, fourth, np.arange(120), 0.15)
+    assert test.used == (0, 1, 2)
+    assert 3 in test.excluded
 
 
 def test_a_judge_that_always_wins_has_a_p_of_nothing() -> None:
     ratings = np.tile([0.0, 10.0, 20.0], (40, 1))
-    found = alternative_annotator(np.full(40, 10.0), ratings, np.arange(40), 0.1)
+    test = alternative_annotator(np.full(40, 10.0), ratings, np.arange(40), 0.1)
     # As close as the middle rater (even), closer than the outer two.
-    assert found.p.tolist() == [0, 0, 0]
-    assert found.winning_rate == 1
+    assert test.p.tolist() == [0, 0, 0]
+    assert test.winning_rate == 1
 
 
 def test_the_constant_is_the_mean_or_the_most_frequent_value() -> None:

@@ -43,14 +43,14 @@ def test_kappa_counts_only_what_both_scored_and_ignores_who_is_first(
     a[:5], b[5:9] = NA, NA
     weights = "quadratic" if quadratic else "none"
     query, levels = np.arange(40) // 4, (1.0, 2.0, 3.0, 4.0)
-    found = cohen_kappa(a, b, query, weights, levels)
-    assert found.point == pytest.approx(cohen_kappa(b, a, query, weights, levels).point)
-    assert found.point == pytest.approx(cohen_kappa(a[9:], b[9:], query[9:], weights, levels).point)
+    kappa = cohen_kappa(a, b, query, weights, levels)
+    assert kappa.point == pytest.approx(cohen_kappa(b, a, query, weights, levels).point)
+    assert kappa.point == pytest.approx(cohen_kappa(a[9:], b[9:], query[9:], weights, levels).point)
     # Weights are repetitions of queries.
     doubled = np.where(np.arange(10) == 4, 2.0, 1.0)
     twice = np.r_[np.arange(40), np.flatnonzero(query == 4)]
     expected = cohen_kappa(a[twice], b[twice], np.arange(twice.size), weights, levels).point
-    assert found(doubled[None])[0] == pytest.approx(expected)
+    assert kappa(doubled[None])[0] == pytest.approx(expected)
 
 
 def test_kappas_are_averaged_over_raters_and_pairs() -> None:

@@ -16,14 +16,14 @@ def test_correlation_and_reliability_leave_out_a_query_together() -> None:
     table = ratings(1, n=80, raters=3, missing=0)
     judge = table.mean(axis=1) + np.random.default_rng(0).normal(0, 15, 80)
     query = np.arange(80) // 4
-    found, withheld = pearson_disattenuated(judge, table, query)
+    corrected_r, withheld = pearson_disattenuated(judge, table, query)
     assert withheld is None
-    assert found.point == pytest.approx(by_hand(judge, table))
+    assert corrected_r.point == pytest.approx(by_hand(judge, table))
     for code in (0, 7):
         weights = np.ones((1, 20))
         weights[0, code] = 0
         left = query != code
-        assert found(weights)[0] == pytest.approx(by_hand(judge[left], table[left]))
+        assert corrected_r(weights)[0] == pytest.approx(by_hand(judge[left], table[left]))
 
 
 def test_it_undoes_the_error_of_raters() -> None:
@@ -47,9 +47,9 @@ def test_it_is_not_cut_off_above_1() -> None:
 
 def test_with_missing_cells_there_is_a_value_and_no_interval() -> None:
     table = ratings(4, n=80, raters=3, missing=0.2)
-    found, withheld = pearson_disattenuated(np.nanmax(np.c_[table, np.ones(80)], axis=1), table,
-                                            np.arange(80))  # fmt: skip
-    assert np.isfinite(found.point)
+    judge = np.nanmax(np.c_[table, np.ones(80)], axis=1)
+    corrected_r, withheld = pearson_disattenuated(judge, table, np.arange(80))
+    assert np.isfinite(corrected_r.point)
     assert withheld == MISSING_CELLS
 
 
@@ -65,9 +65,9 @@ def test_with_missing_cells_there_is_a_value_and_no_interval() -> None:
     ],
 )
 def test_where_reliability_is_not_known_there_is_a_reason(table: np.ndarray) -> None:
-    found, _ = pearson_disattenuated(np.arange(10.0), table, np.arange(10))
-    assert found.reason
-    assert np.isnan(found.point)
+    corrected_r, _ = pearson_disattenuated(np.arange(10.0), table, np.arange(10))
+    assert corrected_r.reason
+    assert np.isnan(corrected_r.point)
 
 
 def test_few_responses_and_a_constant_judge_have_reasons() -> None:

@@ -11,15 +11,15 @@ NA = float("nan")
 
 def by_hand(values: np.ndarray, judge: np.ndarray, column: int) -> tuple[float, float]:
     """Rater and judge against the mean of the others, written out."""
-    own, others, machine = [], [], []
+    of_rater, others, machine = [], [], []
     for row, score in zip(values, judge, strict=True):
         rest = np.delete(row, column)
         rest = rest[np.isfinite(rest)]
         if np.isfinite(row[column]) and rest.size and np.isfinite(score):
-            own.append(row[column])
+            of_rater.append(row[column])
             others.append(rest.mean())
             machine.append(score)
-    return stats.pearsonr(own, others)[0], stats.pearsonr(machine, others)[0]
+    return stats.pearsonr(of_rater, others)[0], stats.pearsonr(machine, others)[0]
 
 
 def test_judge_and_rater_meet_the_same_means_on_the_same_responses() -> None:
@@ -42,9 +42,9 @@ def test_a_judge_exchangeable_with_the_raters_reaches_the_ceiling_exactly_on_ave
     differences = []
     for _ in range(60):
         scores = rng.normal(size=(150, 1)) + rng.normal(size=(150, 4))
-        found = human_ceiling(scores[:, :3], scores[:, 3], np.arange(150)).difference
-        assert found is not None
-        differences.append(found.point)
+        difference = human_ceiling(scores[:, :3], scores[:, 3], np.arange(150)).difference
+        assert difference is not None
+        differences.append(difference.point)
     # Comparing the judge with the mean of all three would give about +.08.
     assert abs(np.mean(differences)) < 3 * stats.sem(differences)
     assert stats.sem(differences) < 0.01

@@ -40,17 +40,17 @@ def test_the_published_example_of_ties() -> None:
     for scope in SCOPES:
         assert pairwise_accuracy(metric, gold, query, scope).point == 0.6
         assert pairwise_accuracy(metric, gold, query, scope, 2).point == 0.4
-        found = accuracy_by_threshold(metric, gold, query, scope)
-        assert found.alike.max() / found.n_pairs == 0.7
+        accuracies = accuracy_by_threshold(metric, gold, query, scope)
+        assert accuracies.alike.max() / accuracies.n_pairs == 0.7
 
 
 def test_accuracies_at_all_thresholds() -> None:
     query = np.zeros(4, dtype=int)
     for scope in SCOPES:
-        found = accuracy_by_threshold([0, 2, 6, 8], [1, 1, 1, 4], query, scope)
-        assert found.thresholds.tolist() == [0, 2, 4, 6, 8]
-        assert found.alike.tolist() == [3, 3, 4, 4, 3]
-        assert (found.best, found.n_pairs) == (4, 6)
+        accuracies = accuracy_by_threshold([0, 2, 6, 8], [1, 1, 1, 4], query, scope)
+        assert accuracies.thresholds.tolist() == [0, 2, 4, 6, 8]
+        assert accuracies.alike.tolist() == [3, 3, 4, 4, 3]
+        assert (accuracies.best, accuracies.n_pairs) == (4, 6)
 
 
 @given(st.integers(0, 10_000), st.sampled_from([0, 0.1, 0.2, 0.3]), st.sampled_from(SCOPES))
@@ -63,13 +63,13 @@ def test_counts_equal_those_of_going_through_the_pairs(
     x, y = rng.integers(0, 6, n) * 0.1, rng.integers(0, 4, n).astype(float)
     x[rng.random(n) < 0.1] = NA
     query = rng.integers(0, 4, n)
-    found = pairwise_accuracy(x, y, query, scope, threshold, n_queries=4)
+    accuracy = pairwise_accuracy(x, y, query, scope, threshold, n_queries=4)
     alike, total = by_hand(x, y, query, scope, threshold)
-    assert found.n_pairs == total
+    assert accuracy.n_pairs == total
     if not total:
-        assert found.reason
+        assert accuracy.reason
         return
-    assert found.point == pytest.approx(alike / total)
+    assert accuracy.point == pytest.approx(alike / total)
     sizes = np.bincount(query[np.isfinite(x)], minlength=4)
     left = np.flatnonzero(sizes >= (2 if scope == "within_query" else 1))
     expected = []
@@ -77,7 +77,7 @@ def test_counts_equal_those_of_going_through_the_pairs(
         kept = query != code
         fewer, of = by_hand(x[kept], y[kept], query[kept], scope, threshold)
         expected.append(fewer / of if of else NA)
-    assert found.without_each_query == pytest.approx(np.array(expected), nan_ok=True)
+    assert accuracy.without_each_query == pytest.approx(np.array(expected), nan_ok=True)
     each = accuracy_by_threshold(x, y, query, scope, n_queries=4)
     for at, alike_there in zip(each.thresholds, each.alike, strict=True):
         point = pairwise_accuracy(x, y, query, scope, at, n_queries=4).point
@@ -103,18 +103,18 @@ def test_many_distinct_scores_take_a_grid_of_thresholds(monkeypatch: pytest.Monk
     monkeypatch.setattr(pair_outcomes, "SCORES_TRIED", 10)
     rng = np.random.default_rng(0)
     x, y, query = rng.random(40), rng.integers(0, 3, 40).astype(float), np.arange(40) // 4
-    found = accuracy_by_threshold(x, y, query)
-    assert found.thresholds.size == pair_outcomes.GRID + 1
-    best = pairwise_accuracy(x, y, query, threshold=found.best)
-    assert best.point == pytest.approx(found.alike.max() / found.n_pairs)
+    accuracies = accuracy_by_threshold(x, y, query)
+    assert accuracies.thresholds.size == pair_outcomes.GRID + 1
+    best = pairwise_accuracy(x, y, query, threshold=accuracies.best)
+    assert best.point == pytest.approx(accuracies.alike.max() / accuracies.n_pairs)
 
 
 def test_too_many_distinct_values_are_refused_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pair_outcomes, "CELLS", 10)
     monkeypatch.setattr("analysis.statistics.agreement.pairwise_accuracy.CELLS", 10)
-    found = pairwise_accuracy(np.arange(9.0), np.arange(9.0), np.arange(9))
-    assert found.reason is not None
-    assert "too many to compare" in found.reason
+    accuracy = pairwise_accuracy(np.arange(9.0), np.arange(9.0), np.arange(9))
+    assert accuracy.reason is not None
+    assert "too many to compare" in accuracy.reason
 
 
 def test_out_of_fold_uses_thresholds_of_other_queries_on_pairs_inside_a_fold() -> None:
@@ -128,8 +128,8 @@ def test_out_of_fold_uses_thresholds_of_other_queries_on_pairs_inside_a_fold() -
         for number in range(10):
             inside = fold == number
             best = accuracy_by_threshold(x[~inside], y[~inside], query[~inside], scope).best
-            found = by_hand(x[inside], y[inside], query[inside], scope, best)
-            alike, total = alike + found[0], total + found[1]
+            expected = by_hand(x[inside], y[inside], query[inside], scope, best)
+            alike, total = alike + expected[0], total + expected[1]
         outside = pairwise_accuracy_out_of_fold(x, y, query, scope)
         assert outside.point == pytest.approx(alike / total)
         assert outside.n_pairs == total
@@ -151,12 +151,12 @@ def test_calibration_on_noise_flatters_in_sample_and_not_out_of_fold() -> None:
 def test_nothing_to_compare_has_a_reason(scope: PairScope) -> None:
     for x in ([], [1.0], [NA, NA]):
         query = np.arange(len(x))
-        for found in (
+        for computed in (
             pairwise_accuracy(x, x, query, scope),
             pairwise_accuracy_out_of_fold(x, x, query, scope),
         ):
-            assert found.reason
-            assert np.isnan(found.point)
+            assert computed.reason
+            assert np.isnan(computed.point)
         assert accuracy_by_threshold(x, x, query, scope).best == 0
 
 

@@ -18,15 +18,15 @@ def test_it_is_pearson_within_queries_with_queries_of_any_size(origin: float) ->
     y = rng.normal(0, 1, 60) + 3 * rng.normal(size=12)[query] + origin
     x = y + rng.normal(0, 1, 60)
     x[3] = NA
-    found = repeated_measures_correlation(x, y, query)
-    assert found.r == pytest.approx(
+    correlation = repeated_measures_correlation(x, y, query)
+    assert correlation.r == pytest.approx(
         association("pearson", x, y, query, "within_query").point, abs=1e-9
     )
-    assert found.df == found.n_responses - found.n_queries - 1
+    assert correlation.df == correlation.n_responses - correlation.n_queries - 1
     # Fisher's interval, whose standard error is 1 / sqrt(df - 1).
-    reach = stats.norm.ppf(0.975) / np.sqrt(found.df - 1)
-    assert (found.low, found.high) == pytest.approx(
-        (np.tanh(np.arctanh(found.r) - reach), np.tanh(np.arctanh(found.r) + reach))
+    reach = stats.norm.ppf(0.975) / np.sqrt(correlation.df - 1)
+    assert (correlation.low, correlation.high) == pytest.approx(
+        (np.tanh(np.arctanh(correlation.r) - reach), np.tanh(np.arctanh(correlation.r) + reach))
     )
 
 
@@ -43,9 +43,11 @@ def test_it_is_pearson_within_queries_with_queries_of_any_size(origin: float) ->
 def test_without_variation_inside_three_queries_it_has_a_reason(
     x: list[float], query: list[int]
 ) -> None:
-    found = repeated_measures_correlation(x, np.arange(float(len(x))), np.array(query, dtype=int))
-    assert found.reason
-    assert np.isnan(found.r)
+    correlation = repeated_measures_correlation(
+        x, np.arange(float(len(x))), np.array(query, dtype=int)
+    )
+    assert correlation.reason
+    assert np.isnan(correlation.r)
 
 
 def test_equivalence_is_two_t_tests_on_the_means_of_queries() -> None:
@@ -54,13 +56,17 @@ def test_equivalence_is_two_t_tests_on_the_means_of_queries() -> None:
     y = rng.normal(50, 10, 80)
     x = y + 2 + rng.normal(0, 4, 20)[query]
     apart = np.array([np.mean((x - y)[query == code]) for code in range(20)])
-    found = equivalence_of_bias(x, y, query, 5)
+    equivalence = equivalence_of_bias(x, y, query, 5)
     sides = [
         stats.ttest_1samp(apart, -5, alternative="greater").pvalue,
         stats.ttest_1samp(apart, 5, alternative="less").pvalue,
     ]
-    assert found.p == pytest.approx(max(sides))
-    assert (found.difference, found.df, found.n_queries) == (pytest.approx(apart.mean()), 19, 20)
+    assert equivalence.p == pytest.approx(max(sides))
+    assert (equivalence.difference, equivalence.df, equivalence.n_queries) == (
+        pytest.approx(apart.mean()),
+        19,
+        20,
+    )
 
 
 def test_without_spread_or_queries_equivalence_has_a_reason() -> None:

@@ -30,10 +30,10 @@ def scores(seed: int, shifts: list[float], noise: float = 1.0) -> np.ndarray:
     ],
 )
 def test_each_kind_of_decision(people: list[float], judge: list[float], expected: Decision) -> None:
-    found = decisions(scores(1, judge), scores(2, people), NONE)
-    assert found.decisions == (expected,)
-    assert found.share == (expected in {"same", "neither"})
-    assert found.count(expected) == 1
+    decided = decisions(scores(1, judge), scores(2, people), NONE)
+    assert decided.decisions == (expected,)
+    assert decided.share == (expected in {"same", "neither"})
+    assert decided.count(expected) == 1
 
 
 def test_both_decide_on_the_same_cells() -> None:
@@ -57,9 +57,9 @@ def test_with_many_queries_the_bootstrap_decides() -> None:
     rng = np.random.default_rng(7)
     people = rng.normal(size=(600, 2)) + np.array([0, 0.5])
     weights = QueryResampling(600, 300).bootstrap
-    found = decisions(people + 1, people, weights)
-    assert found.people_intervals.method == "max_t_bootstrap"
-    assert found.decisions == ("same",)
+    decided = decisions(people + 1, people, weights)
+    assert decided.people_intervals.method == "max_t_bootstrap"
+    assert decided.decisions == ("same",)
 
 
 def test_equal_everywhere_is_no_difference_and_one_query_is_undecided() -> None:
@@ -96,11 +96,11 @@ def exact(apart: np.ndarray) -> float:
 def test_p_values_approach_those_of_all_permutations() -> None:
     rng = np.random.default_rng(0)
     judge, people = rng.normal(size=(2, 8, 3)).round(1) + np.array([0, 0.5, 1])
-    found = soft_pairwise_accuracy(judge, people, 40_000)
-    for place, (i, j) in enumerate(zip(found.first, found.second, strict=True)):
-        for scores, p in ((judge, found.judge), (people, found.people)):
+    accuracy = soft_pairwise_accuracy(judge, people, 40_000)
+    for place, (i, j) in enumerate(zip(accuracy.first, accuracy.second, strict=True)):
+        for scores, p in ((judge, accuracy.judge), (people, accuracy.people)):
             assert p[place] == pytest.approx(exact(scores[:, i] - scores[:, j]), abs=0.01)
-    assert found.value == pytest.approx(1 - np.abs(found.judge - found.people).mean())
+    assert accuracy.value == pytest.approx(1 - np.abs(accuracy.judge - accuracy.people).mean())
 
 
 def test_a_judge_equal_to_people_is_perfect_and_a_reversed_one_is_not() -> None:
@@ -129,8 +129,8 @@ def test_only_cells_with_both_values_enter() -> None:
 
 
 def test_systems_that_are_equal_everywhere_are_even() -> None:
-    found = soft_pairwise_accuracy(np.ones((10, 2)), np.full((10, 2), 3.0))
-    assert found.judge.tolist() == found.people.tolist() == [0.5]
+    accuracy = soft_pairwise_accuracy(np.ones((10, 2)), np.full((10, 2), 3.0))
+    assert accuracy.judge.tolist() == accuracy.people.tolist() == [0.5]
 
 
 def test_soft_accuracy_of_nothing_in_common_and_of_too_many_systems_has_a_reason(

@@ -56,8 +56,8 @@ def test_the_diagram_holds_peoples_means() -> None:
 def test_debiased_it_is_the_mean_product_of_different_queries() -> None:
     # Two bins: differences 1 and 3 of two queries, product 3; 2 and -2, product -4; mean -.5.
     judge, human = np.array([10.0, 10, 50, 50]), np.array([11.0, 13, 52, 48])
-    found = calibration_error_squared(judge, human, np.array([0, 1, 0, 1]), count=2)
-    assert found.point == pytest.approx(-0.5)
+    error = calibration_error_squared(judge, human, np.array([0, 1, 0, 1]), count=2)
+    assert error.point == pytest.approx(-0.5)
     plain = calibration_error_squared(judge, human, np.array([0, 1, 0, 1]), count=2, debiased=False)
     assert plain.point == pytest.approx((2**2 + 0) / 2)
 
@@ -67,9 +67,9 @@ def test_the_plain_error_never_covers_a_perfect_judge_and_the_bound_does() -> No
     points, plain_covers, bound_covers, shifted_covers = [], 0, 0, 0
     for seed in range(200):
         judge, human = perfect(seed)
-        found = calibration_error_squared(judge, human, QUERY)
-        points.append(found.point)
-        bound_covers += upper_bound_of_square(found, resampling)[0] >= 0
+        error = calibration_error_squared(judge, human, QUERY)
+        points.append(error.point)
+        bound_covers += upper_bound_of_square(error, resampling)[0] >= 0
         plain = calibration_error_squared(judge, human, QUERY, debiased=False)
         plain_covers += resampling.interval(plain, scheme="bootstrap").low <= 0
         shifted = calibration_error_squared(judge, human + 5, QUERY)
@@ -85,7 +85,7 @@ def test_weights_of_a_jackknife_are_queries_left_out() -> None:
     judge, human = perfect(1)
     weights = np.ones(QUERIES)
     weights[3] = 0
-    found = calibration_error_squared(judge, human, QUERY)
+    error = calibration_error_squared(judge, human, QUERY)
     # The bins of the sample stay; here they are the judge's own levels in both.
     query, (x, y) = repeated(weights, QUERY, judge, human)
     bins = equal_count_bins(judge)
@@ -97,7 +97,7 @@ def test_weights_of_a_jackknife_are_queries_left_out() -> None:
         n = np.bincount(query[inside], minlength=QUERIES)
         pairs = n.sum() ** 2 - (n**2).sum()
         total += n.sum() * (d.sum() ** 2 - (d**2).sum()) / pairs
-    assert found(weights[None])[0] == pytest.approx(total / x.size)
+    assert error(weights[None])[0] == pytest.approx(total / x.size)
 
 
 @pytest.mark.parametrize(
@@ -108,16 +108,16 @@ def test_weights_of_a_jackknife_are_queries_left_out() -> None:
     ],
 )
 def test_undefined_has_its_reason(judge: list[float], human: list[float], reason: str) -> None:
-    found = calibration_error_squared(judge, human, np.zeros(2, dtype=int), 1)
-    assert np.isnan(found.point)
-    assert reason in str(found.reason)
-    bound, why = upper_bound_of_square(found, QueryResampling(1, 100))
+    error = calibration_error_squared(judge, human, np.zeros(2, dtype=int), 1)
+    assert np.isnan(error.point)
+    assert reason in str(error.reason)
+    bound, why = upper_bound_of_square(error, QueryResampling(1, 100))
     assert np.isnan(bound)
-    assert why == found.reason
+    assert why == error.reason
 
 
 def test_a_judge_equal_to_people_has_an_error_of_0_and_a_bound_of_0() -> None:
     values = np.arange(12.0)
-    found = calibration_error_squared(values, values, np.arange(12) % 6, count=3)
-    assert found.point == 0
-    assert upper_bound_of_square(found, QueryResampling(6, 100)) == (0.0, None)
+    error = calibration_error_squared(values, values, np.arange(12) % 6, count=3)
+    assert error.point == 0
+    assert upper_bound_of_square(error, QueryResampling(6, 100)) == (0.0, None)

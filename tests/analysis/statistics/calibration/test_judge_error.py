@@ -41,18 +41,18 @@ def test_with_one_rating_each_it_is_the_regression_on_value_and_system() -> None
     coded = PRODUCED[kept][:, :-1].astype(float) - PRODUCED[kept][:, -1:]
     design = np.column_stack([np.ones(human.size), human, coded])
     fitted = np.linalg.lstsq(design, judge[kept] - human)[0][2:]
-    found = error_by_system_given_human(judge, ratings, QUERY, PRODUCED)
-    assert found.noise == "in_reference"
-    assert found.effects.points() == pytest.approx([*fitted, -fitted.sum()])
-    assert found.effects.n_responses.sum() == kept.sum()
+    by_system = error_by_system_given_human(judge, ratings, QUERY, PRODUCED)
+    assert by_system.noise == "in_reference"
+    assert by_system.effects.points() == pytest.approx([*fitted, -fitted.sum()])
+    assert by_system.effects.n_responses.sum() == kept.sum()
 
 
 def test_effects_sum_to_0_and_do_not_depend_on_origin_or_order() -> None:
     _, judge, ratings = made(1)
     ratings[np.random.default_rng(0).random(ratings.shape) < 0.2] = np.nan
-    found = error_by_system_given_human(judge, ratings, QUERY, PRODUCED)
-    points = found.effects.points()
-    assert found.noise == "removed"
+    by_system = error_by_system_given_human(judge, ratings, QUERY, PRODUCED)
+    points = by_system.effects.points()
+    assert by_system.noise == "removed"
     assert points.sum() == pytest.approx(0)
     order = np.random.default_rng(1).permutation(QUERY.size)
     shuffled = error_by_system_given_human(
@@ -75,21 +75,21 @@ def test_one_system_or_no_variation_has_its_reason() -> None:
 def test_a_system_without_ratings_is_left_out_and_the_others_stand() -> None:
     _, judge, ratings = made(3)
     ratings[SYSTEM == 2] = np.nan
-    found = error_by_system_given_human(judge, ratings, QUERY, PRODUCED).effects
-    assert np.isnan(found.points()).tolist() == [False, False, True, False]
-    assert found.reasons[2] == "no response of it has both values"
+    result = error_by_system_given_human(judge, ratings, QUERY, PRODUCED).effects
+    assert np.isnan(result.points()).tolist() == [False, False, True, False]
+    assert result.reasons[2] == "no response of it has both values"
 
 
 def test_halves_take_the_regression_to_the_mean_out_of_the_levels() -> None:
     split, whole = [], []
     for seed in range(30):
         true, _, ratings = made(seed)
-        found = error_by_level(true, ratings, QUERY)
-        assert found.split == "halves"
-        split.append(found.error.points())
-        one = error_by_level(true, ratings[:, :1], QUERY)
-        assert one.split == "none"
-        whole.append(one.error.points())
+        by_level = error_by_level(true, ratings, QUERY)
+        assert by_level.split == "halves"
+        split.append(by_level.error.points())
+        single = error_by_level(true, ratings[:, :1], QUERY)
+        assert single.split == "none"
+        whole.append(single.error.points())
     # The judge is the truth itself: no level has an error, yet against one rater each has one.
     assert np.abs(np.mean(split, axis=0)).max() < 0.6
     assert np.mean(whole, axis=0)[0] > 5
@@ -100,15 +100,15 @@ def test_levels_count_responses_and_leave_single_ratings_out() -> None:
     _, judge, ratings = made(4)
     ratings[:10, 1:] = np.nan
     judge[-1] = np.nan
-    found = error_by_level(judge, ratings, QUERY, levels=1)
-    assert found.error.n_responses.tolist() == [QUERY.size - 11]
-    assert found.error.n_dropped.tolist() == [11]
+    by_level = error_by_level(judge, ratings, QUERY, levels=1)
+    assert by_level.error.n_responses.tolist() == [QUERY.size - 11]
+    assert by_level.error.n_dropped.tolist() == [11]
     # Each response is there with both halves, so that one bin has about the mean of all ratings.
-    assert found.level[0] == pytest.approx(ratings[10:-1].mean(), abs=1)
+    assert by_level.level[0] == pytest.approx(ratings[10:-1].mean(), abs=1)
 
 
 def test_no_values_make_no_levels() -> None:
-    found = error_by_level([np.nan, 3.0], [[2.0], [np.nan]], [0, 1])
-    assert found.error.points().size == 0
+    by_level = error_by_level([np.nan, 3.0], [[2.0], [np.nan]], [0, 1])
+    assert by_level.error.points().size == 0
     with pytest.raises(ValueError, match="expected"):
         error_by_level([1.0], [1.0], [0])

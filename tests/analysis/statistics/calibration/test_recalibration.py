@@ -38,8 +38,8 @@ def test_a_query_that_counts_twice_is_there_twice() -> None:
     weights = np.array([[2.0, 1, 0, 1, 1, 1]])
     copies = np.concatenate([np.flatnonzero(query == q) for q in (0, 0, 1, 3, 4, 5)])
     line = stats.linregress(judge[copies], human[copies])
-    found = recalibration_line(judge, human, query).of_weights(weights)[0]
-    assert found == pytest.approx([line.slope, line.intercept])
+    values_of_weights = recalibration_line(judge, human, query).of_weights(weights)[0]
+    assert values_of_weights == pytest.approx([line.slope, line.intercept])
 
 
 @given(shift=st.floats(-1e4, 1e4), scale=st.floats(0.01, 100))
@@ -54,15 +54,15 @@ def test_people_on_other_points_move_the_line_with_them(shift: float, scale: flo
 def test_the_intervals_of_the_line_cover(queries: int) -> None:
     """At a nominal .95; 400 samples have a standard error of .011."""
     resampling = QueryResampling(queries, 500)
-    held = np.zeros(2)
+    covered = np.zeros(2)
     for seed in range(400):
         family = recalibration_line(*made(seed, queries))
-        for place, (found, truth) in enumerate(
+        for place, (computed, truth) in enumerate(
             zip(family.replicates(resampling), (0.6, 10), strict=True)
         ):
-            interval = resampling.interval_of(found)
-            held[place] += interval.low <= truth <= interval.high
-    assert (held / 400 > 0.92).all()
+            interval = resampling.interval_of(computed)
+            covered[place] += interval.low <= truth <= interval.high
+    assert (covered / 400 > 0.92).all()
 
 
 @pytest.mark.parametrize(
@@ -81,9 +81,9 @@ def test_no_line_has_its_reason(judge: list[float], human: list[float], reason: 
 
 def test_the_error_grows_by_the_slope_with_every_doubling() -> None:
     words = np.array([1.0, 2, 4, 8, 0, np.nan])
-    found = error_per_doubling([0.0, 3, 6, 9, 50, 50], words, np.arange(6))
-    assert found.point == pytest.approx(3)
-    assert found.n_responses == 4
+    result = error_per_doubling([0.0, 3, 6, 9, 50, 50], words, np.arange(6))
+    assert result.point == pytest.approx(3)
+    assert result.n_responses == 4
     assert error_per_doubling([1.0, 2], [5.0, 5], np.arange(2)).reason == (
         "all responses are equally long"
     )
@@ -110,29 +110,29 @@ def test_a_query_teaches_nothing_about_itself(method: str) -> None:
 
 def test_linear_recalibration_equals_a_fit_without_the_fold() -> None:
     judge, human, query = made(4, queries=20)
-    found = recalibrated_out_of_fold(judge, human, query, "linear", seed=3)
+    recalibrated = recalibrated_out_of_fold(judge, human, query, "linear", seed=3)
     fold = folds(20, 10, 3)[query]
     for number in range(10):
         line = stats.linregress(judge[fold != number], human[fold != number])
-        held = fold == number
-        assert found[held] == pytest.approx(line.intercept + line.slope * judge[held])
+        covered = fold == number
+        assert recalibrated[covered] == pytest.approx(line.intercept + line.slope * judge[covered])
 
 
 def test_isotonic_recalibration_never_falls_and_stays_among_peoples_values() -> None:
     judge, human, query = made(5, queries=12)
-    found = recalibrated_out_of_fold(judge, human, query, "isotonic")
-    assert found.min() >= human.min()
-    assert found.max() <= human.max()
+    recalibrated = recalibrated_out_of_fold(judge, human, query, "isotonic")
+    assert recalibrated.min() >= human.min()
+    assert recalibrated.max() <= human.max()
     fold = folds(12)[query]
     for number in np.unique(fold):
         order = np.argsort(judge[fold == number])
-        assert (np.diff(found[fold == number][order]) >= -1e-9).all()
+        assert (np.diff(recalibrated[fold == number][order]) >= -1e-9).all()
 
 
 def test_a_constant_judge_becomes_peoples_mean() -> None:
     _, human, query = made(6, queries=10)
-    found = recalibrated_out_of_fold(np.full(human.size, 80.0), human, query, "linear")
-    assert np.abs(found - human.mean()).max() < 10
+    recalibrated = recalibrated_out_of_fold(np.full(human.size, 80.0), human, query, "linear")
+    assert np.abs(recalibrated - human.mean()).max() < 10
 
 
 def test_recalibrating_a_kind_judge_pays() -> None:

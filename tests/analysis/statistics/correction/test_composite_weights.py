@@ -21,10 +21,10 @@ def sample(seed: int, queries: int = 30) -> tuple[np.ndarray, np.ndarray, np.nda
 @given(st.integers(0, 10_000))
 def test_equals_scipy(seed: int) -> None:
     scores, overall, query = sample(seed, queries=12)
-    found = composite_weights(scores, overall, query, 12)
+    weights_family = composite_weights(scores, overall, query, 12)
     expected, _ = nnls(scores - scores.mean(axis=0), overall - overall.mean())
-    assert found.points() == pytest.approx(expected, abs=1e-4)
-    assert found.points()[2] == 0
+    assert weights_family.points() == pytest.approx(expected, abs=1e-4)
+    assert weights_family.points()[2] == 0
 
 
 def test_of_weights_is_the_sample_with_queries_repeated() -> None:
@@ -45,28 +45,28 @@ def test_equal_constructs_share_their_weight() -> None:
 
 def test_out_of_fold_never_sees_the_querys_own_ratings() -> None:
     scores, overall, query = sample(3)
-    found = out_of_fold(scores, overall, query, 30, seed=5)
-    assert np.isfinite(found).all()
-    assert np.corrcoef(found, overall)[0, 1] > 0.8
+    result = out_of_fold(scores, overall, query, 30, seed=5)
+    assert np.isfinite(result).all()
+    assert np.corrcoef(result, overall)[0, 1] > 0.8
     changed = overall.copy()
     changed[query == 4] += 1000
     again = out_of_fold(scores, changed, query, 30, seed=5)
-    assert again[query == 4] == pytest.approx(found[query == 4])
-    assert again[query != 4] != pytest.approx(found[query != 4])
+    assert again[query == 4] == pytest.approx(result[query == 4])
+    assert again[query != 4] != pytest.approx(result[query != 4])
     assert FOLDS == 5
 
 
 def test_noise_is_not_turned_into_a_negative_correlation() -> None:
     """An intercept of each fold's own would make unrelated scores correlate at about -.1."""
-    found = []
+    result = []
     for seed in range(60):
         rng = np.random.default_rng(seed)
         scores, query = rng.normal(size=(80, 2)), np.repeat(np.arange(20), 4)
         overall = rng.normal(size=80)
         values = out_of_fold(scores, overall, query, 20, seed)
         if values.std() > 0:
-            found.append(np.corrcoef(values, overall)[0, 1])
-    assert np.mean(found) > -0.1
+            result.append(np.corrcoef(values, overall)[0, 1])
+    assert np.mean(result) > -0.1
 
 
 @pytest.mark.parametrize("column", ["scores", "overall"])
@@ -76,9 +76,9 @@ def test_no_variation(column: str) -> None:
         scores[:, 1] = 3
     else:
         overall[:] = 3
-    found = composite_weights(scores, overall, query, 30)
-    assert np.isnan(found.points()).all()
-    assert "all equal" in str(found.reasons[0])
+    weights_family = composite_weights(scores, overall, query, 30)
+    assert np.isnan(weights_family.points()).all()
+    assert "all equal" in str(weights_family.reasons[0])
     assert np.isnan(out_of_fold(scores, overall, query, 30)).all()
 
 

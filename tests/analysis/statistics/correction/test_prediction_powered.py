@@ -45,9 +45,9 @@ def plain(human: np.ndarray, judge: np.ndarray, query: np.ndarray, weight: np.nd
     y = np.where(labeled, human, 0.0)
     h, j, p = w @ y / w.sum(), w @ judge / w.sum(), judge.mean()
     u = np.bincount(query, w * (y - h) / w.sum())
-    own = np.bincount(query, w * (judge - j) / w.sum())
-    d = np.bincount(query, (judge - p) / judge.size) - own
-    return float(h - (u @ d) / max(d @ d, -(own @ d)) * (p - j))
+    labels = np.bincount(query, w * (judge - j) / w.sum())
+    d = np.bincount(query, (judge - p) / judge.size) - labels
+    return float(h - (u @ d) / max(d @ d, -(labels @ d)) * (p - j))
 
 
 @pytest.mark.parametrize(
@@ -69,10 +69,10 @@ def test_tuned_lambda_of_the_textbook_example(monkeypatch: pytest.MonkeyPatch) -
     human, judge, more = np.array(HUMAN), np.array(JUDGE), np.array(UNLABELED)
     covariance = np.mean((human - human.mean()) * (judge - judge.mean()))
     lam = covariance / 10 / (judge.var() / 10 + more.var() / 20)
-    found = corrected(textbook())
-    assert found.lam == pytest.approx(lam)
-    assert found.lam == pytest.approx(0.903132, abs=1e-6)
-    assert found.value == pytest.approx(0.613095, abs=1e-6)
+    corrected_mean = corrected(textbook())
+    assert corrected_mean.lam == pytest.approx(lam)
+    assert corrected_mean.lam == pytest.approx(0.903132, abs=1e-6)
+    assert corrected_mean.value == pytest.approx(0.613095, abs=1e-6)
 
 
 @pytest.mark.parametrize("lam", [None, 1.0, 0.4])
@@ -82,9 +82,9 @@ def test_jackknife_leaves_each_query_out_with_a_lambda_of_its_own(lam: float | N
     query = np.repeat(np.arange(len(human)), 2)
     chance = np.tile([0.5, 1.0], len(human))
     h, j = human.ravel(), judge.ravel()
-    found = corrected(query_sums(h, j, query, probability=chance), lam=lam)
+    corrected_mean = corrected(query_sums(h, j, query, probability=chance), lam=lam)
     if lam is None:
-        assert found.value == pytest.approx(plain(h, j, query, 1 / chance))
+        assert corrected_mean.value == pytest.approx(plain(h, j, query, 1 / chance))
     without = []
     for out in range(len(human)):
         kept = query != out
@@ -96,26 +96,28 @@ def test_jackknife_leaves_each_query_out_with_a_lambda_of_its_own(lam: float | N
     squares[:40] *= 39 / 40
     error = np.sqrt(squares.sum())
     again = corrected(query_sums(h, j, query, probability=chance), lam=lam, level=0.9)
-    for one, level in ((found, 0.95), (again, 0.9)):
-        reach = prediction_powered.t_quantile((1 + level) / 2, one.df) * error
-        assert one.interval.high - one.value == pytest.approx(reach)
-        assert one.value - one.interval.low == pytest.approx(reach)
+    for entry, level in ((corrected_mean, 0.95), (again, 0.9)):
+        reach = prediction_powered.t_quantile((1 + level) / 2, entry.df) * error
+        assert entry.interval.high - entry.value == pytest.approx(reach)
+        assert entry.value - entry.interval.low == pytest.approx(reach)
 
 
 def test_ratings_alone_are_the_weighted_mean_with_a_t_interval() -> None:
     human, judge = simulated(2)
-    found = corrected(query_sums(human[:, 0], judge[:, 0], np.arange(90)), lam=0.0)
-    own = human[:40, 0]
-    assert found.value == pytest.approx(own.mean())
+    corrected_mean = corrected(query_sums(human[:, 0], judge[:, 0], np.arange(90)), lam=0.0)
+    labels = human[:40, 0]
+    assert corrected_mean.value == pytest.approx(labels.mean())
     # The jackknife of a mean is its standard error.
-    reach = prediction_powered.t_quantile(0.975, found.df) * own.std(ddof=1) / np.sqrt(40)
-    assert found.interval.high == pytest.approx(own.mean() + reach)
-    assert found.of_pool == 0
+    reach = (
+        prediction_powered.t_quantile(0.975, corrected_mean.df) * labels.std(ddof=1) / np.sqrt(40)
+    )
+    assert corrected_mean.interval.high == pytest.approx(labels.mean() + reach)
+    assert corrected_mean.of_pool == 0
 
 
 def test_the_squared_error_is_split_into_that_of_the_labels_and_the_rest() -> None:
     human, judge = (column[:, 0] for column in simulated(5))
-    found = corrected(query_sums(human, judge, np.arange(90)), lam=0.6)
+    corrected_mean = corrected(query_sums(human, judge, np.arange(90)), lam=0.6)
     # Influences of the queries on H - .6 J and on .6 P, written out for one response a query.
     labeled = np.isfinite(human)
     rectified = np.where(labeled, human - 0.6 * judge, 0.0)
@@ -123,29 +125,29 @@ def test_the_squared_error_is_split_into_that_of_the_labels_and_the_rest() -> No
     pool = 0.6 * (judge - judge.mean()) / 90
     covariance = labels @ pool
     assert abs(covariance) > 0.01 * (pool @ pool)
-    assert found.of_labels == pytest.approx(labels @ labels)
-    assert found.of_pool == pytest.approx(pool @ pool + 2 * covariance)
+    assert corrected_mean.of_labels == pytest.approx(labels @ labels)
+    assert corrected_mean.of_pool == pytest.approx(pool @ pool + 2 * covariance)
 
 
 def test_difference_of_systems_is_paired() -> None:
     human, judge = simulated(3)
     query = np.arange(90)
     first, second = (query_sums(human[:, s], judge[:, s], query) for s in range(2))
-    found, turned = corrected(first, second), corrected(second, first)
-    assert turned.value == pytest.approx(-found.value)
-    assert turned.interval.low == pytest.approx(-found.interval.high)
+    corrected_mean, turned = corrected(first, second), corrected(second, first)
+    assert turned.value == pytest.approx(-corrected_mean.value)
+    assert turned.interval.low == pytest.approx(-corrected_mean.interval.high)
     # On complete pairs, the same as correcting the differences.
     both = corrected(query_sums(human[:, 0] - human[:, 1], judge[:, 0] - judge[:, 1], query))
-    assert found.value == pytest.approx(both.value)
-    assert found.interval.low == pytest.approx(both.interval.low)
+    assert corrected_mean.value == pytest.approx(both.value)
+    assert corrected_mean.interval.low == pytest.approx(both.interval.low)
 
 
 def test_a_system_minus_itself_has_no_spread() -> None:
     human, judge = simulated(4)
     sums = query_sums(human[:, 0], judge[:, 0], np.arange(90))
-    found = corrected(sums, sums)
-    assert found.value == pytest.approx(0, abs=1e-12)
-    assert found.interval.reason is not None
+    corrected_mean = corrected(sums, sums)
+    assert corrected_mean.value == pytest.approx(0, abs=1e-12)
+    assert corrected_mean.interval.reason is not None
 
 
 @given(st.integers(0, 10_000), st.floats(0.1, 50), st.floats(-500, 500))
@@ -154,20 +156,20 @@ def test_order_of_responses_and_the_judges_scale_do_not_matter(
 ) -> None:
     human, judge = simulated(seed, labels=35)
     query = np.arange(90)
-    found = corrected(query_sums(human[:, 0], judge[:, 0], query))
+    corrected_mean = corrected(query_sums(human[:, 0], judge[:, 0], query))
     order = np.random.default_rng(seed).permutation(90)
     moved = corrected(query_sums(human[order, 0], factor * judge[order, 0] + shift, query[order]))
-    assert moved.value == pytest.approx(found.value)
-    assert moved.interval.low == pytest.approx(found.interval.low)
-    assert moved.lam == pytest.approx(found.lam / factor)
+    assert moved.value == pytest.approx(corrected_mean.value)
+    assert moved.interval.low == pytest.approx(corrected_mean.interval.low)
+    assert moved.lam == pytest.approx(corrected_mean.lam / factor)
 
 
 @given(st.integers(0, 10_000), st.floats(-1e6, 1e6))
 def test_people_on_another_origin(seed: int, shift: float) -> None:
     human, judge = simulated(seed, labels=35)
-    found = corrected(query_sums(human[:, 0], judge[:, 0], np.arange(90)))
+    corrected_mean = corrected(query_sums(human[:, 0], judge[:, 0], np.arange(90)))
     moved = corrected(query_sums(human[:, 0] + shift, judge[:, 0], np.arange(90)))
-    assert moved.value - shift == pytest.approx(found.value, abs=1e-6)
+    assert moved.value - shift == pytest.approx(corrected_mean.value, abs=1e-6)
 
 
 def test_weights_remove_the_bias_of_oversampling() -> None:
@@ -192,7 +194,7 @@ def test_weights_remove_the_bias_of_oversampling() -> None:
 
 def test_refusals_on_bad_responses_do_not_move_the_mean() -> None:
     rng = np.random.default_rng(1)
-    found, left_out = [], []
+    result, left_out = [], []
     for _ in range(200):
         truth = 60 + 15 * rng.normal(size=600)
         judge = truth + 8 * rng.normal(size=600)
@@ -200,26 +202,26 @@ def test_refusals_on_bad_responses_do_not_move_the_mean() -> None:
         human = truth + 8 * rng.normal(size=600)
         human[100:] = np.nan
         query = np.arange(600)
-        found.append(corrected(query_sums(human, judge, query)).value)
+        result.append(corrected(query_sums(human, judge, query)).value)
         kept = np.isfinite(judge)
         left_out.append(corrected(query_sums(human[kept], judge[kept], query[kept])).value)
     assert np.mean(left_out) > 62
-    assert np.mean(found) == pytest.approx(60, abs=4 * np.std(found) / np.sqrt(200))
+    assert np.mean(result) == pytest.approx(60, abs=4 * np.std(result) / np.sqrt(200))
 
 
 def test_the_unlabeled_samples_own_error_counts() -> None:
     human, judge = simulated(5, queries=60, labels=50)
-    found = corrected(query_sums(human[:, 0], judge[:, 0], np.arange(60)), lam=1.0)
+    corrected_mean = corrected(query_sums(human[:, 0], judge[:, 0], np.arange(60)), lam=1.0)
     residual = (human[:, 0] - judge[:, 0])[:50]
     ignoring = prediction_powered.t_quantile(0.975, 49) * residual.std(ddof=1) / np.sqrt(50)
-    assert found.interval.high - found.value > 1.2 * ignoring
+    assert corrected_mean.interval.high - corrected_mean.value > 1.2 * ignoring
 
 
 def test_a_pool_that_is_all_labeled_leaves_peoples_mean() -> None:
     human, judge = simulated(6, labels=90)
-    found = corrected(query_sums(human[:, 0], judge[:, 0], np.arange(90)))
-    assert found.lam == 0
-    assert found.value == pytest.approx(human[:, 0].mean())
+    corrected_mean = corrected(query_sums(human[:, 0], judge[:, 0], np.arange(90)))
+    assert corrected_mean.lam == 0
+    assert corrected_mean.value == pytest.approx(human[:, 0].mean())
 
 
 @pytest.mark.parametrize("unrated", [1, 2, 23])
@@ -229,10 +231,10 @@ def test_nearly_all_rated_leaves_the_ratings_alone(unrated: int) -> None:
     judge[240 - unrated :] = judge.mean(axis=0) + 0.5
     sums = [query_sums(human[:, s], judge[:, s], np.arange(240)) for s in range(2)]
     for minus in (None, sums[1]):
-        found, alone = corrected(sums[0], minus), corrected(sums[0], minus, lam=0.0)
-        assert (found.value, found.interval) == (alone.value, alone.interval)
+        corrected_mean, alone = corrected(sums[0], minus), corrected(sums[0], minus, lam=0.0)
+        assert (corrected_mean.value, corrected_mean.interval) == (alone.value, alone.interval)
         labels = 240 - unrated if minus is None else 2 * (240 - unrated)
-        assert labels_saved(found, alone, labels, unrated) == 0
+        assert labels_saved(corrected_mean, alone, labels, unrated) == 0
 
 
 @given(st.integers(0, 10_000), st.integers(1, 60), st.sampled_from([-1.0, 0.1, 1.0, 30.0]))
@@ -257,9 +259,9 @@ def test_no_more_ratings_are_saved_than_are_missing() -> None:
     human, _ = simulated(9, queries=100, labels=40)
     whole, _ = simulated(9, queries=100, labels=100)
     sums = query_sums(human[:, 0], whole[:, 0], np.arange(100))
-    found, alone = corrected(sums), corrected(sums, lam=0.0)
-    assert labels_saved(found, alone, 40, 60) == pytest.approx(60, rel=0.3)
-    assert labels_saved(found, alone, 40, 60) <= 60
+    corrected_mean, alone = corrected(sums), corrected(sums, lam=0.0)
+    assert labels_saved(corrected_mean, alone, 40, 60) == pytest.approx(60, rel=0.3)
+    assert labels_saved(corrected_mean, alone, 40, 60) <= 60
 
 
 def with_failures(labels: int, rated: int, seen: int) -> QuerySums:
@@ -291,9 +293,9 @@ def test_failures_that_only_the_judge_shows(labels: int, rated: int, seen: int) 
 def test_few_rated_failures_leave_the_ratings_alone(labels: int) -> None:
     for rated in (1, 2):
         sums = with_failures(labels, rated, 30)
-        found, alone = corrected(sums), corrected(sums, lam=0.0)
-        assert (found.value, found.interval) == (alone.value, alone.interval)
-        assert f"{rated} of the rated responses" in str(found.alone)
+        corrected_mean, alone = corrected(sums), corrected(sums, lam=0.0)
+        assert (corrected_mean.value, corrected_mean.interval) == (alone.value, alone.interval)
+        assert f"{rated} of the rated responses" in str(corrected_mean.alone)
     assert corrected(with_failures(labels, 3, 30)).alone is None
 
 
@@ -307,9 +309,9 @@ def test_without_scales_nothing_is_far() -> None:
 
 def test_a_constant_judge_leaves_peoples_mean() -> None:
     human, _ = simulated(7)
-    found = corrected(query_sums(human[:, 0], np.full(90, 70.0), np.arange(90)))
-    assert found.lam == 0
-    assert found.value == pytest.approx(human[:40, 0].mean())
+    corrected_mean = corrected(query_sums(human[:, 0], np.full(90, 70.0), np.arange(90)))
+    assert corrected_mean.lam == 0
+    assert corrected_mean.value == pytest.approx(human[:40, 0].mean())
 
 
 def test_lambda_is_tuned_from_enough_labels_that_differ() -> None:
@@ -331,16 +333,16 @@ def test_lambda_is_tuned_from_enough_labels_that_differ() -> None:
     ],
 )
 def test_undefined(human: list[float], judge: list[float], reason: str) -> None:
-    found = corrected(query_sums(human, judge, np.arange(len(human)), 4))
-    assert np.isnan(found.value)
-    assert found.reason == reason
-    assert found.interval.reason == reason
+    corrected_mean = corrected(query_sums(human, judge, np.arange(len(human)), 4))
+    assert np.isnan(corrected_mean.value)
+    assert corrected_mean.reason == reason
+    assert corrected_mean.interval.reason == reason
 
 
 def test_intervals_that_are_withheld() -> None:
-    one = corrected(query_sums([5, np.nan, np.nan], [4, 5, 6], [0, 1, 2]))
-    assert np.isfinite(one.value)
-    assert "at least 2" in str(one.interval.reason)
+    corrected_mean = corrected(query_sums([5, np.nan, np.nan], [4, 5, 6], [0, 1, 2]))
+    assert np.isfinite(corrected_mean.value)
+    assert "at least 2" in str(corrected_mean.interval.reason)
     same = corrected(query_sums([5, 6, np.nan], [4, 5, 6], [0, 1, 2]))
     assert "no spread" in str(same.interval.reason)
     first = query_sums([5, np.nan, np.nan], [4, 5, 6], [0, 1, 2])
@@ -362,9 +364,11 @@ def test_saved_by_a_judge_that_follows_people_and_by_one_that_does_not() -> None
     query = np.arange(2000)
     sums = query_sums(human[:, 0], judge[:, 0], query)
     alone = corrected(sums, lam=0.0)
-    found = corrected(sums)
-    saved = labels_saved(found, alone, 60, 1940)
-    ratio = (alone.interval.high - alone.interval.low) / (found.interval.high - found.interval.low)
+    corrected_mean = corrected(sums)
+    saved = labels_saved(corrected_mean, alone, 60, 1940)
+    ratio = (alone.interval.high - alone.interval.low) / (
+        corrected_mean.interval.high - corrected_mean.interval.low
+    )
     assert saved == pytest.approx(60 * ratio**2 - 60)
     assert saved > 30
     noise = np.random.default_rng(2).normal(60, 40, 2000)
@@ -379,8 +383,8 @@ def test_needed_is_where_the_width_is_reached() -> None:
     def reach(labels: int) -> float:
         known = human[:, 0].copy()
         known[labels:] = np.nan
-        found = corrected(query_sums(known, judge[:, 0], query))
-        return (found.interval.high - found.interval.low) / 2
+        corrected_mean = corrected(query_sums(known, judge[:, 0], query))
+        return (corrected_mean.interval.high - corrected_mean.interval.low) / 2
 
     known = human[:, 0].copy()
     known[80:] = np.nan
@@ -394,17 +398,17 @@ def test_needed_is_where_the_width_is_reached() -> None:
 
 def test_a_width_that_labels_cannot_reach() -> None:
     human, judge = simulated(4, queries=60, labels=40)
-    found = corrected(query_sums(human[:, 0], judge[:, 0], np.arange(60)))
-    needed, reason = labels_needed(found, 0.5, 40)
+    corrected_mean = corrected(query_sums(human[:, 0], judge[:, 0], np.arange(60)))
+    needed, reason = labels_needed(corrected_mean, 0.5, 40)
     assert np.isnan(needed)
     assert "judged responses alone" in str(reason)
 
 
 def test_no_interval_no_plan() -> None:
-    found = corrected(query_sums([5, np.nan], [4, 5], [0, 1]))
-    needed, reason = labels_needed(found, 5, 1)
+    corrected_mean = corrected(query_sums([5, np.nan], [4, 5], [0, 1]))
+    needed, reason = labels_needed(corrected_mean, 5, 1)
     assert np.isnan(needed)
     assert reason
-    assert np.isnan(labels_saved(found, found, 1, 1))
+    assert np.isnan(labels_saved(corrected_mean, corrected_mean, 1, 1))
     with pytest.raises(ValueError, match="above 0"):
         labels_needed(corrected(query_sums([5, 6, 8], [4, 5, 5], [0, 1, 2])), 0, 3)

@@ -18,31 +18,31 @@ from analysis.statistics.discrimination.fixed_point import fixed_point
 def test_decimals_and_fractions_are_exact(
     values: list[float], integers: list[int], unit: float | None
 ) -> None:
-    found = fixed_point(values)
-    assert found.exact
+    result = fixed_point(values)
+    assert result.exact
     if unit is None:
-        assert found.unit == 10
-        assert found.integers.tolist() == [0, 25, 0]
+        assert result.unit == 10
+        assert result.integers.tolist() == [0, 25, 0]
     else:
-        assert (found.integers.tolist(), found.unit) == (integers, unit)
+        assert (result.integers.tolist(), result.unit) == (integers, unit)
 
 
 def test_any_other_values_are_rounded_to_a_grid_and_say_so() -> None:
     values = np.random.default_rng(0).normal(size=50)
-    found = fixed_point(values, largest=2**30)
-    assert not found.exact
-    assert found.integers.max() <= 2**30
-    back = found.integers / found.unit + found.offset
-    assert back == pytest.approx(values, abs=0.6 / found.unit)
+    integers = fixed_point(values, largest=2**30)
+    assert not integers.exact
+    assert integers.integers.max() <= 2**30
+    back = integers.integers / integers.unit + integers.offset
+    assert back == pytest.approx(values, abs=0.6 / integers.unit)
 
 
 def test_huge_values_around_a_level_keep_their_differences() -> None:
-    found = fixed_point([1e9, 1e9 + 1, 1e9 + 3], largest=2**40)
-    assert found.integers.tolist() == [0, 1, 3]
+    integers = fixed_point([1e9, 1e9 + 1, 1e9 + 3], largest=2**40)
+    assert integers.integers.tolist() == [0, 1, 3]
 
 
 def test_nothing_is_nothing() -> None:
-    found = fixed_point([np.nan, np.nan])
-    assert found.integers.tolist() == [0, 0]
+    integers = fixed_point([np.nan, np.nan])
+    assert integers.integers.tolist() == [0, 0]
     with pytest.raises(ValueError, match="infinite"):
         fixed_point([np.inf])

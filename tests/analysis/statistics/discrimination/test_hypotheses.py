@@ -19,7 +19,9 @@ def published(shared_data: Path) -> Tables:
     """p and difference of every pair, tables 20 to 24 of arXiv:2506.20128v1."""
     path = shared_data.parent / "method" / "ccrs_paper_tables.json"
     pairs = json.loads(path.read_text(encoding="utf-8"))["table20_24_pairwise"]
-    cells = {(c, pair[0], pair[1]): cell for c, own in pairs.items() for pair, cell in own.items()}
+    cells = {
+        (c, pair[0], pair[1]): cell for c, values in pairs.items() for pair, cell in values.items()
+    }
     return (
         {key: cell["p"] for key, cell in cells.items()},
         {key: cell["diff_points"] for key, cell in cells.items()},
@@ -45,7 +47,9 @@ def test_holm_lies_between_p_and_bonferroni(p: list[float]) -> None:
 
 def test_table_2_follows_from_tables_20_to_24(published: Tables) -> None:
     p, _ = published
-    told_apart = {c: sum(v < 0.05 for (own, *_), v in p.items() if own == c) for c in CONSTRUCTS}
+    told_apart = {
+        c: sum(v < 0.05 for (values, *_), v in p.items() if values == c) for c in CONSTRUCTS
+    }
     assert told_apart == {"QR": 14, "IR": 13, "AC": 12, "CC": 11, "ID": 11}
 
 
@@ -70,8 +74,8 @@ def test_a_pair_may_stand_in_either_order_and_a_wrong_direction_is_no_evidence()
     up = Hypothesis("up", (("a", "b"),))
     down = Hypothesis("down", (("b", "a"),))
     either = Hypothesis("either", (("b", "a"),), "different")
-    found = [hypothesis_p(h, p, difference, ("QR",)) for h in (up, down, either)]
-    assert found == pytest.approx([0.02, 0.98, 0.04])
+    result = [hypothesis_p(h, p, difference, ("QR",)) for h in (up, down, either)]
+    assert result == pytest.approx([0.02, 0.98, 0.04])
 
 
 def test_an_undefined_test_leaves_the_hypothesis_undefined() -> None:
@@ -120,6 +124,6 @@ def test_unknown_names_are_refused_with_those_there_are(
 
 
 def test_two_hypotheses_of_one_name_are_refused() -> None:
-    one = Hypothesis("H", (("a", "b"),))
+    single = Hypothesis("H", (("a", "b"),))
     with pytest.raises(AnalysisError, match="two hypotheses"):
-        check_hypotheses([one, one], ("a", "b"), (), ())
+        check_hypotheses([single, single], ("a", "b"), (), ())

@@ -14,8 +14,8 @@ def test_one_response_of_several_systems_counts_for_each_and_several_of_one_with
 ):
     values = np.array([10.0, 20.0, 60.0, np.nan])
     produced = np.array([[1, 1, 0], [0, 0, 1], [0, 0, 1], [1, 0, 0]], dtype=bool)
-    found = system_scores(values, np.array([0, 0, 0, 1]), produced, 2)
-    assert np.array_equal(found, [[10, 10, 40], [np.nan] * 3], equal_nan=True)
+    by_system = system_scores(values, np.array([0, 0, 0, 1]), produced, 2)
+    assert np.array_equal(by_system, [[10, 10, 40], [np.nan] * 3], equal_nan=True)
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
@@ -25,14 +25,14 @@ def test_differences_on_weights_are_those_of_the_repeated_queries(missing: float
     scores[rng.random(scores.shape) < missing] = np.nan
     table = paired_differences(scores)
     weights = QueryResampling(30, 20).bootstrap
-    (found,) = on_resamples([table], weights)
-    for row, counts in zip(found, weights, strict=True):
+    (result,) = on_resamples([table], weights)
+    for row, counts in zip(result, weights, strict=True):
         again = np.repeat(scores, counts, axis=0)
-        own = [
+        of_scorer = [
             np.nanmean(again[:, i] - again[:, j])
             for i, j in zip(table.first, table.second, strict=True)
         ]
-        assert row == pytest.approx(own)
+        assert row == pytest.approx(of_scorer)
     left_out = table.without_each_query()
     for row, query in zip(left_out, np.flatnonzero(table.contributing), strict=True):
         again = np.delete(scores, query, axis=0)

@@ -46,9 +46,9 @@ def exact_p(rows: list[list[int | Fraction]]) -> dict[tuple[int, int], float]:
     }  # fmt: skip
 
 
-def within(found: float, exact: float, resamples: int) -> bool:
+def within(result: float, exact: float, resamples: int) -> bool:
     """Whether a Monte Carlo p lies within four standard errors of the exact one."""
-    return abs(found - exact) < 4 * np.sqrt(exact * (1 - exact) / resamples) + 2 / resamples
+    return abs(result - exact) < 4 * np.sqrt(exact * (1 - exact) / resamples) + 2 / resamples
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
@@ -59,9 +59,9 @@ def test_p_is_that_of_the_whole_distribution_of_20_queries_with_ties(seed: int) 
     cells[:, 0] = np.minimum(5, cells[:, 0] + (rng.random(20) < 0.4))
     exact = exact_p(cells.tolist())
     # Tenths: 0.1 + 0.2 is not 0.3 in floats, so that a plain comparison of means loses ties.
-    found = randomized_tukey_hsd(cells / 10, resamples=20_000, seed=seed)
-    for place, pair in enumerate(zip(found.first, found.second, strict=True)):
-        assert within(found.p[place], exact[tuple(map(int, pair))], 20_000)
+    test = randomized_tukey_hsd(cells / 10, resamples=20_000, seed=seed)
+    for place, pair in enumerate(zip(test.first, test.second, strict=True)):
+        assert within(test.p[place], exact[tuple(map(int, pair))], 20_000)
 
 
 def test_ties_count_where_a_plain_comparison_of_floats_loses_them() -> None:
@@ -83,11 +83,11 @@ def test_means_of_three_repeats_are_compared_as_thirds() -> None:
     rng = np.random.default_rng(3)
     thirds = rng.integers(0, 12, (8, 3))
     exact = exact_p([[Fraction(int(v), 3) for v in row] for row in thirds])
-    found = randomized_tukey_hsd(thirds / 3, resamples=20_000)
+    test = randomized_tukey_hsd(thirds / 3, resamples=20_000)
     whole = randomized_tukey_hsd(thirds, resamples=20_000)
-    assert (found.p == whole.p).all()
-    for place, pair in enumerate(zip(found.first, found.second, strict=True)):
-        assert within(found.p[place], exact[tuple(map(int, pair))], 20_000)
+    assert (test.p == whole.p).all()
+    for place, pair in enumerate(zip(test.first, test.second, strict=True)):
+        assert within(test.p[place], exact[tuple(map(int, pair))], 20_000)
 
 
 def test_missing_scores_are_permuted_among_the_systems_that_have_one() -> None:
@@ -106,12 +106,12 @@ def test_missing_scores_are_permuted_among_the_systems_that_have_one() -> None:
     totals = [
         Fraction(int(v), int(n)) for v, n in zip(np.nansum(cells, axis=0), counts, strict=True)
     ]
-    found = randomized_tukey_hsd(cells, resamples=20_000)
-    for place, (i, j) in enumerate(zip(found.first, found.second, strict=True)):
+    test = randomized_tukey_hsd(cells, resamples=20_000)
+    for place, (i, j) in enumerate(zip(test.first, test.second, strict=True)):
         exact = np.mean([q >= abs(totals[i] - totals[j]) for q in ranges])
-        assert within(found.p[place], float(exact), 20_000)
-    assert found.n_queries == 5
-    assert found.n_scores == 14
+        assert within(test.p[place], float(exact), 20_000)
+    assert test.n_queries == 5
+    assert test.n_scores == 14
 
 
 @pytest.mark.parametrize("systems", [3, 8])
@@ -120,9 +120,9 @@ def test_many_systems_are_shuffled_alike(systems: int) -> None:
     rng = np.random.default_rng(5)
     cells = np.round(100 * rng.beta(5, 2, (800, systems)))
     cells[:, 0] += 1.5
-    found = randomized_tukey_hsd(cells, resamples=20_000)
+    test = randomized_tukey_hsd(cells, resamples=20_000)
     error = np.sqrt(np.var(cells, axis=1, ddof=1).mean() / len(cells))
-    for difference, p in zip(found.difference, found.p, strict=True):
+    for difference, p in zip(test.difference, test.p, strict=True):
         large = stats.studentized_range.sf(abs(difference) / error, systems, np.inf)
         assert p == pytest.approx(large, abs=0.02)
 
@@ -138,23 +138,23 @@ def test_studentized_range_at_large_n_down_to_one_in_a_hundred() -> None:
         shifted[:, 0] += shifted[:, 1].mean() - shifted[:, 0].mean() + reach
         shifted = np.round(shifted, 4)
         again = np.sqrt(np.var(shifted, axis=1, ddof=1).mean() / len(shifted))
-        found = randomized_tukey_hsd(shifted, resamples=20_000)
-        large = stats.studentized_range.sf(found.difference[0] / again, 6, np.inf)
+        test = randomized_tukey_hsd(shifted, resamples=20_000)
+        large = stats.studentized_range.sf(test.difference[0] / again, 6, np.inf)
         # Four standard errors of the permutations, and a little for the finite sample.
-        assert found.p[0] == pytest.approx(large, abs=4 * np.sqrt(large / 20_000) + 0.002)
+        assert test.p[0] == pytest.approx(large, abs=4 * np.sqrt(large / 20_000) + 0.002)
 
 
 def test_scipys_permutations_of_samples_agree() -> None:
     rng = np.random.default_rng(7)
     cells = rng.integers(0, 11, (15, 4)).astype(float)
-    found = randomized_tukey_hsd(cells, resamples=20_000)
+    test = randomized_tukey_hsd(cells, resamples=20_000)
     reached = stats.permutation_test(
         list(cells.T),
         lambda *systems, axis: np.ptp(np.stack([np.mean(s, axis=axis) for s in systems]), axis=0),
         permutation_type="samples", n_resamples=20_000, alternative="greater", vectorized=True,
         rng=np.random.default_rng(0),
     )  # fmt: skip
-    assert found.p.min() == pytest.approx(reached.pvalue, abs=0.012)
+    assert test.p.min() == pytest.approx(reached.pvalue, abs=0.012)
 
 
 @given(st.integers(0, 10**6), st.integers(2, 8), st.integers(1, 12), st.floats(0, 0.4))
@@ -180,11 +180,11 @@ def test_relabelling_shifts_and_scales_change_nothing(
 
 def test_first_resamples_and_tables_beside_change_no_bits() -> None:
     rng = np.random.default_rng(1)
-    one, other = rng.integers(0, 101, (2, 300, 5)).astype(float)
-    alone = randomized_tukey_hsd(one, 999, seed=4)
-    beside = randomized_tukey_hsds([other, one, other[:7]], 999, seed=4)
+    single, other = rng.integers(0, 101, (2, 300, 5)).astype(float)
+    alone = randomized_tukey_hsd(single, 999, seed=4)
+    beside = randomized_tukey_hsds([other, single, other[:7]], 999, seed=4)
     assert (beside[1].p == alone.p).all()
-    assert (randomized_tukey_hsd(one, 999, seed=5).p != alone.p).any()
+    assert (randomized_tukey_hsd(single, 999, seed=5).p != alone.p).any()
 
 
 def test_the_papers_way_divides_the_count_by_the_number_of_permutations() -> None:
@@ -209,8 +209,8 @@ def test_continuous_scores_that_tie_on_paper_still_tie(
     if not equal_counts:
         # Many queries make the grid coarse.
         cells = np.vstack([cells, [[0, np.nan, np.nan]], np.zeros((4000, 3))])
-    found = randomized_tukey_hsd(cells * factor, 1000).p
-    assert (found == randomized_tukey_hsd(cells, 1000).p).all()
+    p = randomized_tukey_hsd(cells * factor, 1000).p
+    assert (p == randomized_tukey_hsd(cells, 1000).p).all()
 
 
 def test_many_scores_bring_the_permutations_down_to_a_thousand_and_no_further(
@@ -234,9 +234,9 @@ def test_power_counts_pairs_with_p_below_alpha_and_leaves_untested_ones_out() ->
 
 
 def test_one_sided_as_in_the_paper() -> None:
-    found = one_sided([0.04, 0.04, 1.0, np.nan], [2, -2, 0, 1])
-    assert found[:3].tolist() == [0.02, 0.98, 0.5]
-    assert np.isnan(found[3])
+    result = one_sided([0.04, 0.04, 1.0, np.nan], [2, -2, 0, 1])
+    assert result[:3].tolist() == [0.02, 0.98, 0.5]
+    assert np.isnan(result[3])
 
 
 @pytest.mark.parametrize(
@@ -249,23 +249,23 @@ def test_one_sided_as_in_the_paper() -> None:
     ],
 )
 def test_without_two_systems_on_a_query_there_is_a_reason(cells: np.ndarray, reason: str) -> None:
-    found = randomized_tukey_hsd(cells, 100)
-    assert found.reason == reason
-    assert np.isnan(found.p).all()
-    assert np.isnan(found.power())
+    test = randomized_tukey_hsd(cells, 100)
+    assert test.reason == reason
+    assert np.isnan(test.p).all()
+    assert np.isnan(test.power())
 
 
 def test_constant_scores_are_never_told_apart() -> None:
-    found = randomized_tukey_hsd(np.full((10, 3), 70.0), 100)
-    assert found.p.tolist() == [1, 1, 1]
-    assert found.power() == 0
+    test = randomized_tukey_hsd(np.full((10, 3), 70.0), 100)
+    assert test.p.tolist() == [1, 1, 1]
+    assert test.power() == 0
 
 
 def test_a_system_without_scores_leaves_the_others_tested() -> None:
     cells = np.random.default_rng(0).integers(0, 9, (10, 3)).astype(float)
     cells[:, 1] = np.nan
-    found = randomized_tukey_hsd(cells, 200)
-    assert np.isnan(found.p).tolist() == [True, False, True]
+    test = randomized_tukey_hsd(cells, 200)
+    assert np.isnan(test.p).tolist() == [True, False, True]
 
 
 def test_no_table_is_refused() -> None:
@@ -277,6 +277,6 @@ def test_no_table_is_refused() -> None:
 
 def test_two_hundred_systems() -> None:
     cells = np.random.default_rng(0).integers(0, 101, (12, 200)).astype(float)
-    found = randomized_tukey_hsd(cells, 1000)
-    assert found.p.size == 19_900
-    assert np.isfinite(found.p).all()
+    test = randomized_tukey_hsd(cells, 1000)
+    assert test.p.size == 19_900
+    assert np.isfinite(test.p).all()

@@ -48,9 +48,9 @@ def test_undefined_statistics_are_named() -> None:
     assert empty.n == 0
     assert np.isnan(empty.mean)
     assert set(empty.reasons.values()) == {"there are no scores"}
-    one = population_statistics([7.0])
-    assert (one.mean, one.range, one.geometric_mean) == (7, 0, pytest.approx(7))
-    assert set(one.reasons) == {"variance", "skewness", "excess_kurtosis"}
+    single = population_statistics([7.0])
+    assert (single.mean, single.range, single.geometric_mean) == (7, 0, pytest.approx(7))
+    assert set(single.reasons) == {"variance", "skewness", "excess_kurtosis"}
     constant = population_statistics([0.1, 0.1, 0.1])
     assert constant.variance == 0
     assert constant.reasons["skewness"] == "all scores are 0.1"

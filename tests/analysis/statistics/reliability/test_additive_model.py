@@ -36,38 +36,38 @@ def ratings_of(design: str) -> Ratings:
 
 @pytest.mark.parametrize("design", DESIGNS)
 def test_the_fit_is_that_of_lme4(design: str) -> None:
-    expected, found = R[design], fit(ratings_of(design))
+    expected, line = R[design], fit(ratings_of(design))
     systems = len(expected["means"])
-    assert found.means == pytest.approx(expected["means"], rel=1e-5)
-    assert found.variances == pytest.approx(expected["variances"], rel=1e-3)
-    assert found.residual == pytest.approx(expected["residual"], rel=1e-4)
-    assert found.severities == pytest.approx(expected["severities"], rel=1e-4)
+    assert line.means == pytest.approx(expected["means"], rel=1e-5)
+    assert line.variances == pytest.approx(expected["variances"], rel=1e-3)
+    assert line.residual == pytest.approx(expected["residual"], rel=1e-4)
+    assert line.severities == pytest.approx(expected["severities"], rel=1e-4)
     covariance = np.reshape(expected["covariance"], (systems, systems))
-    assert found.covariance == pytest.approx(covariance, rel=1e-3)
+    assert line.covariance == pytest.approx(covariance, rel=1e-3)
 
 
 @pytest.mark.parametrize("design", DESIGNS)
 def test_degrees_of_freedom_are_those_of_lmertest(design: str) -> None:
-    expected, found = R[design], fit(ratings_of(design))
-    difference = np.zeros(found.means.size)
+    expected, line = R[design], fit(ratings_of(design))
+    difference = np.zeros(line.means.size)
     difference[:2] = 1, -1
-    mean = np.zeros(found.means.size)
+    mean = np.zeros(line.means.size)
     mean[0] = 1
-    assert difference @ found.means == pytest.approx(expected["difference"], rel=1e-5)
-    error = np.sqrt(difference @ found.covariance @ difference)
+    assert difference @ line.means == pytest.approx(expected["difference"], rel=1e-5)
+    error = np.sqrt(difference @ line.covariance @ difference)
     assert error == pytest.approx(expected["error"], rel=1e-4)
-    assert found.satterthwaite_df(difference) == pytest.approx(expected["df"], rel=5e-3)
-    assert found.satterthwaite_df(mean) == pytest.approx(expected["df_of_mean"], rel=5e-3)
+    assert line.satterthwaite_df(difference) == pytest.approx(expected["df"], rel=5e-3)
+    assert line.satterthwaite_df(mean) == pytest.approx(expected["df_of_mean"], rel=5e-3)
 
 
 @pytest.mark.parametrize("design", DESIGNS)
 def test_means_are_linear_in_the_ratings(design: str) -> None:
     ratings = ratings_of(design)
-    found = fit(ratings)
+    line = fit(ratings)
     # The weights of a mean sum to 1 over the raters, and the model explains its covariance.
-    assert found.rater_weights.sum(axis=1) == pytest.approx(1)
-    parts = np.einsum("k,kij->ij", [*found.variances, found.residual], found.slopes)
-    assert parts == pytest.approx(found.covariance)
+    assert line.rater_weights.sum(axis=1) == pytest.approx(1)
+    parts = np.einsum("k,kij->ij", [*line.variances, line.residual], line.slopes)
+    assert parts == pytest.approx(line.covariance)
 
 
 def test_a_complete_table_has_the_plain_means() -> None:
@@ -76,14 +76,14 @@ def test_a_complete_table_has_the_plain_means() -> None:
     query, system, rater = (place.ravel() for place in np.indices(values.shape))
     cells = np.indices(values.shape[:2])
     ratings = Ratings(values.ravel(), query * 3 + system, rater, cells[1].ravel(), cells[0].ravel())
-    found = fit(ratings)
-    assert found.means == pytest.approx(values.mean(axis=(0, 2)))
-    weights = found.rater_weights[0] - found.rater_weights[1]
+    line = fit(ratings)
+    assert line.means == pytest.approx(values.mean(axis=(0, 2)))
+    weights = line.rater_weights[0] - line.rater_weights[1]
     assert weights == pytest.approx(np.zeros(4), abs=1e-9)
 
 
 def test_what_cannot_be_fitted_has_a_reason() -> None:
-    one = Ratings(*(np.array(part) for part in ([1.0, 2], [0, 1], [0, 0], [0, 1], [0, 0])))
-    assert undefined_reason(one) == "the variance of raters needs at least 2 raters, there is 1"
+    single = Ratings(*(np.array(part) for part in ([1.0, 2], [0, 1], [0, 0], [0, 1], [0, 0])))
+    assert undefined_reason(single) == "the variance of raters needs at least 2 raters, there is 1"
     with pytest.raises(ValueError, match="at least 2 raters"):
-        fit(one)
+        fit(single)

@@ -76,9 +76,9 @@ def test_raters_of_one_system_each_give_no_difference() -> None:
     assert fitted is not None
     assert fitted.balance.imbalance[0, 1] == 1
     assert not fitted.balance.connected
-    found = fitted.differences(*ONE)
-    assert np.isnan(found.values[0])
-    assert found.reasons[0] == (
+    result = fitted.differences(*ONE)
+    assert np.isnan(result.values[0])
+    assert result.reasons[0] == (
         "no rater links A and B, also not over other systems: a difference may come from the raters"
     )
 
@@ -100,9 +100,9 @@ def test_with_a_little_overlap_raters_are_taken_out() -> None:
         difference = means[0] - means[1]
         error = difference.std(ddof=1) / np.sqrt(QUERIES)
         plain.append(abs(difference.mean()) <= 2.05 * error)
-        found = fitted.differences(*ONE)
-        covered.append(found.low[0] <= 0 <= found.high[0])
-        adjusted.append(found.values[0])
+        result = fitted.differences(*ONE)
+        covered.append(result.low[0] <= 0 <= result.high[0])
+        adjusted.append(result.values[0])
     assert np.mean(plain) < 0.75  # intervals over queries alone take raters for systems
     assert np.mean(covered) > 0.9
     assert np.abs(np.mean(adjusted)) < 3 * np.std(adjusted) / np.sqrt(60)

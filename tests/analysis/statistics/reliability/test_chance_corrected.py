@@ -123,10 +123,10 @@ def test_order_names_and_levels_make_no_difference(values: np.ndarray, random: o
     moved = values[order.permutation(len(values))][:, order.permutation(values.shape[1])]
     for coefficient in COEFFICIENTS:
         for weighting in WEIGHTINGS:
-            found = value(coefficient, values, weighting)
+            result = value(coefficient, values, weighting)
             shifted = value(coefficient, 3 + 2 * moved, weighting)
-            assert shifted == pytest.approx(found, nan_ok=True, abs=1e-9)
-            assert not found > 1
+            assert shifted == pytest.approx(result, nan_ok=True, abs=1e-9)
+            assert not result > 1
 
 
 @pytest.mark.parametrize("coefficient", COEFFICIENTS)

@@ -47,13 +47,13 @@ def test_equals_the_analysis_of_variance_on_complete_data() -> None:
 
 def test_is_unbiased_with_missing_cells() -> None:
     rng = np.random.default_rng(1)
-    found = []
+    result = []
     for _ in range(200):
         values, query, system = ratings(40, 5, 4, rng)
         values[rng.random(values.shape) < 0.4] = NA
-        found.append(list(g_study(values, query, system).variance.values()))
-    mean = np.mean(found, axis=0)
-    error = np.std(found, axis=0) / np.sqrt(200)
+        result.append(list(g_study(values, query, system).variance.values()))
+    mean = np.mean(result, axis=0)
+    error = np.std(result, axis=0) / np.sqrt(200)
     assert (np.abs(mean - np.square(list(DEVIATION.values()))) < 4 * error).all()
 
 
@@ -86,16 +86,16 @@ def test_confounded_components_are_named() -> None:
     assert np.isnan(error)
     assert "query:system" in str(reason)
     # Each query with raters of its own.
-    own = np.full((len(values), 80), NA)
-    own[np.arange(160), 2 * query] = values[:, 0]
-    own[np.arange(160), 2 * query + 1] = values[:, 1]
-    assert "rater and query:rater" in g_study(own, query, system).reasons["rater"]
+    nested = np.full((len(values), 80), NA)
+    nested[np.arange(160), 2 * query] = values[:, 0]
+    nested[np.arange(160), 2 * query + 1] = values[:, 1]
+    assert "rater and query:rater" in g_study(nested, query, system).reasons["rater"]
 
 
 def test_undefined_designs_say_why() -> None:
-    one = g_study([[1.0, 2], [3, 4]], [0, 1], [0, 0])
-    assert "2 systems, there is 1" in one.reasons["query"]
-    assert np.isnan(one.total)
+    study = g_study([[1.0, 2], [3, 4]], [0, 1], [0, 0])
+    assert "2 systems, there is 1" in study.reasons["query"]
+    assert np.isnan(study.total)
     empty = g_study(np.full((4, 2), NA), [0, 0, 1, 1], [0, 1, 0, 1])
     assert "there is none" in empty.reasons["residual"]
     same = g_study(np.full((4, 2), 7.0), [0, 0, 1, 1], [0, 1, 0, 1])
@@ -104,7 +104,7 @@ def test_undefined_designs_say_why() -> None:
     assert "system, rater and" in sparse.reasons["rater"]
     assert np.isnan(sparse.variance["residual"])
     with pytest.raises(ValueError, match="0 queries"):
-        difference_error(one, 0, 1)
+        difference_error(study, 0, 1)
 
 
 def test_order_and_names_make_no_difference() -> None:

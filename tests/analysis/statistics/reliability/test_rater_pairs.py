@@ -28,8 +28,8 @@ def test_a_weight_is_a_repetition() -> None:
     weights = np.array([1, 2, 0, 1, 1, 1, 1, 0, 3, 1])
     codes, (again,) = repeated(weights, query, values)
     for statistic in (raw_agreement, mean_absolute_difference):
-        found = statistic(values, query)(weights[None, :])[0]
-        assert found == pytest.approx(statistic(again, codes).point)
+        result = statistic(values, query)(weights[None, :])[0]
+        assert result == pytest.approx(statistic(again, codes).point)
 
 
 def test_no_pair_and_wrong_arguments() -> None:

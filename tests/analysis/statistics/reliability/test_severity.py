@@ -18,8 +18,8 @@ NA = float("nan")
 
 def test_on_complete_data_it_is_the_distance_of_means() -> None:
     values = ratings(2, missing=0)
-    found = severities(values, np.zeros(len(values), dtype=int)).points
-    assert found == pytest.approx(values.mean(axis=0) - values.mean())
+    points = severities(values, np.zeros(len(values), dtype=int)).points
+    assert points == pytest.approx(values.mean(axis=0) - values.mean())
 
 
 def test_raters_with_other_responses_are_compared_fairly() -> None:
@@ -31,35 +31,35 @@ def test_raters_with_other_responses_are_compared_fairly() -> None:
     severe = values + np.array([0, -6, 0])
     query = np.arange(40)
     assert severities(values, query).points == pytest.approx([0, 0, 0], abs=1e-9)
-    found = severities(severe, query).points
-    assert found[1] - found[0] == pytest.approx(-6)
+    points = severities(severe, query).points
+    assert points[1] - points[0] == pytest.approx(-6)
 
 
 def test_equals_the_additive_model_with_missing_cells() -> None:
     values = ratings(5)
     shared = np.isfinite(values).sum(axis=1) >= 2
-    found = severities(values, np.arange(len(values))).points
+    points = severities(values, np.arange(len(values))).points
     effects = two_way(values[shared]).rater_effects
-    assert found - found.mean() == pytest.approx(effects)
+    assert points - points.mean() == pytest.approx(effects)
     counts = np.isfinite(values[shared]).sum(axis=0)
-    assert found @ counts == pytest.approx(0, abs=1e-8)
+    assert points @ counts == pytest.approx(0, abs=1e-8)
 
 
 def test_a_weight_is_a_repetition() -> None:
     values, query = ratings(6, n=30), np.arange(30) // 3
     weights = np.array([1, 2, 0, 1, 1, 1, 1, 0, 3, 1])
     codes, (again,) = repeated(weights, query, values)
-    found = severities(values, query).of_weights(weights[None, :].astype(float))[0]
-    assert found == pytest.approx(severities(again, codes).points)
+    values_of_weights = severities(values, query).of_weights(weights[None, :].astype(float))[0]
+    assert values_of_weights == pytest.approx(severities(again, codes).points)
 
 
 def test_a_rater_of_one_query_is_missing_where_that_is_left_out() -> None:
     values = ratings(7, n=20, missing=0)
     values[1:, 0] = NA
-    found = severities(values, np.arange(20)).of_weights((1 - np.eye(20))[:3])
-    assert np.isnan(found[0, 0])
-    assert np.isfinite(found[0, 1:]).all()
-    assert np.isfinite(found[1:]).all()
+    values_of_weights = severities(values, np.arange(20)).of_weights((1 - np.eye(20))[:3])
+    assert np.isnan(values_of_weights[0, 0])
+    assert np.isfinite(values_of_weights[0, 1:]).all()
+    assert np.isfinite(values_of_weights[1:]).all()
 
 
 def test_unconnected_raters_have_no_severity() -> None:
@@ -82,13 +82,13 @@ def test_drift_is_the_slope_of_deviations() -> None:
     order = rng.permutation(60) + 1.0
     values = np.column_stack([quality + 0.2 * order, quality, quality])
     deviation = deviations(values, severities(values, np.arange(60)).points)
-    found = rater_drift(deviation[:, 0], order, np.arange(60))
-    assert found.point == pytest.approx(0.2)
+    result = rater_drift(deviation[:, 0], order, np.arange(60))
+    assert result.point == pytest.approx(0.2)
     assert rater_drift(deviation[:, 1], order, np.arange(60)).point == pytest.approx(-0.1)
     weights = rng.integers(0, 3, 60)
     _, (y, x) = repeated(weights, np.arange(60), deviation[:, 0], order)
     expected = np.polyfit(x, y, 1)[0]
-    assert found(weights[None, :])[0] == pytest.approx(expected)
+    assert result(weights[None, :])[0] == pytest.approx(expected)
 
 
 def test_drift_without_an_order_says_so() -> None:

@@ -41,14 +41,14 @@ def test_reml_equals_the_analysis_of_variance_on_complete_data() -> None:
 def dense_criterion(values: np.ndarray, components: np.ndarray) -> float:
     """-2 log restricted likelihood from the full covariance matrix."""
     row, column = np.nonzero(np.isfinite(values))
-    y, one = values[row, column], np.ones(row.size)
+    y, single = values[row, column], np.ones(row.size)
     response = (row[:, None] == row).astype(float)
     rater = (column[:, None] == column).astype(float)
     inverse = np.linalg.inv(
         components[0] * response + components[1] * rater + components[2] * np.eye(row.size)
     )
-    information = one @ inverse @ one
-    residual = y - (one @ inverse @ y) / information
+    information = single @ inverse @ single
+    residual = y - (single @ inverse @ y) / information
     return float(
         np.log(information) + residual @ inverse @ residual - np.linalg.slogdet(inverse)[1]
     )

@@ -41,7 +41,7 @@ def coverage_of_repeats(
     they take any.
     """
     rng = np.random.default_rng(seed)
-    held: list[list[float]] = [[], []]
+    covered: list[list[float]] = [[], []]
     for _ in range(rounds):
         # Each cell prefers one level, the highest most often, and leaves it in a share of cases.
         favorite = rng.choice(LEVELS.size, (queries, systems), p=[0.1, 0.1, 0.2, 0.2, 0.4])
@@ -53,11 +53,11 @@ def coverage_of_repeats(
         variance = share @ LEVELS**2 - mean**2
         truth = _flips_truth(mean.mean(axis=0), variance.sum(axis=0) / queries**2)
         draws = (rng.random((repeats, queries, systems, 1)) > share.cumsum(axis=2)).sum(axis=3)
-        found = flips_of_repeats(LEVELS[np.minimum(draws, LEVELS.size - 1)])
+        flips = flips_of_repeats(LEVELS[np.minimum(draws, LEVELS.size - 1)])
         pair = rng.integers(truth.size)
-        held[0].append(_held(found.low[pair], found.high[pair], truth[pair]))
-        held[1].append(_held(found.mean[1], found.mean[2], truth.mean()))
-    return float(np.nanmean(held[0])), float(np.nanmean(held[1]))
+        covered[0].append(_held(flips.low[pair], flips.high[pair], truth[pair]))
+        covered[1].append(_held(flips.mean[1], flips.mean[2], truth.mean()))
+    return float(np.nanmean(covered[0])), float(np.nanmean(covered[1]))
 
 
 def coverage_of_runs(
@@ -65,7 +65,7 @@ def coverage_of_runs(
 ) -> tuple[float, float]:
     """The same for runs that shift systems as a whole, and have noise in each answer."""
     rng = np.random.default_rng(seed)
-    held: list[list[float]] = [[], []]
+    covered: list[list[float]] = [[], []]
     for _ in range(rounds):
         mean = rng.normal(0, 2, systems)
         of_query = rng.normal(0, 10, (queries, systems)) + mean
@@ -73,17 +73,17 @@ def coverage_of_runs(
         scores = of_query + shift + rng.normal(0, 5, (runs, queries, systems))
         variances = np.full(systems, 1.0 + 25 / queries)
         truth = _flips_truth(of_query.mean(axis=0), variances)
-        found = flips_of_runs(scores)
+        flips = flips_of_runs(scores)
         pair = rng.integers(truth.size)
-        held[0].append(_held(found.low[pair], found.high[pair], truth[pair]))
-        held[1].append(_held(found.mean[1], found.mean[2], truth.mean()))
-    return float(np.nanmean(held[0])), float(np.nanmean(held[1]))
+        covered[0].append(_held(flips.low[pair], flips.high[pair], truth[pair]))
+        covered[1].append(_held(flips.mean[1], flips.mean[2], truth.mean()))
+    return float(np.nanmean(covered[0])), float(np.nanmean(covered[1]))
 
 
 def coverage_of_queries(rounds: int, seed: int, queries: int) -> tuple[float, float]:
     """The same for samples of queries and four systems; half of the scores at the maximum."""
     rng = np.random.default_rng(seed)
-    held: list[list[float]] = [[], []]
+    covered: list[list[float]] = [[], []]
     share = np.array(
         [
             [0.1, 0.1, 0.1, 0.1, 0.6],
@@ -96,11 +96,11 @@ def coverage_of_queries(rounds: int, seed: int, queries: int) -> tuple[float, fl
     truth = _flips_truth(mean, (share @ LEVELS**2 - mean**2) / queries)
     for _ in range(rounds):
         draws = (rng.random((queries, 4, 1)) > share.cumsum(axis=1)).sum(axis=2)
-        found = flips_of_queries(LEVELS[np.minimum(draws, LEVELS.size - 1)])
+        flips = flips_of_queries(LEVELS[np.minimum(draws, LEVELS.size - 1)])
         pair = rng.integers(truth.size)
-        held[0].append(_held(found.low[pair], found.high[pair], truth[pair]))
-        held[1].append(_held(found.mean[1], found.mean[2], truth.mean()))
-    return float(np.nanmean(held[0])), float(np.nanmean(held[1]))
+        covered[0].append(_held(flips.low[pair], flips.high[pair], truth[pair]))
+        covered[1].append(_held(flips.mean[1], flips.mean[2], truth.mean()))
+    return float(np.nanmean(covered[0])), float(np.nanmean(covered[1]))
 
 
 #: Standard deviations of the components that `coverage_of_shares` simulates, without runs.
@@ -136,7 +136,7 @@ def coverage_of_shares(rounds: int, seed: int, queries: int) -> dict[str, float]
     """Coverage of each component's share, and of the difference between runs (`distance`)."""
     rng = np.random.default_rng(seed)
     resampling = QueryResampling(queries, 200, 0)
-    held: dict[str, list[float]] = {name: [] for name in (*RUN_COMPONENTS, "distance")}
+    by_name: dict[str, list[float]] = {name: [] for name in (*RUN_COMPONENTS, "distance")}
     truth = true_shares()
     apart = QUERY_RUN**2 + RESPONSE_RUN**2 + REPEAT**2
     distance = apart + float(np.mean([(a - b) ** 2 for a in RUN_EFFECTS for b in RUN_EFFECTS])) / 2
@@ -146,11 +146,11 @@ def coverage_of_shares(rounds: int, seed: int, queries: int) -> dict[str, float]
         scores, query = simulated_runs(rng, queries)
         first = scores[:, :, 0]
         family = run_components(first, scores, query, queries)
-        for place, found in enumerate(family.replicates(resampling)[: len(RUN_COMPONENTS)]):
-            interval = resampling.interval_of(found)
-            held[RUN_COMPONENTS[place]].append(_held(interval.low, interval.high, truth[place]))
+        for place, computed in enumerate(family.replicates(resampling)[: len(RUN_COMPONENTS)]):
+            interval = resampling.interval_of(computed)
+            by_name[RUN_COMPONENTS[place]].append(_held(interval.low, interval.high, truth[place]))
         pairs = [(first[:, i], first[:, j]) for i, j in ((0, 1), (0, 2), (1, 2))]
         apart_found = half_mean_square(pairs, query, queries).replicates(resampling)[0]
         interval = resampling.interval_of(apart_found)
-        held["distance"].append(_held(interval.low, interval.high, distance))
-    return {name: float(np.nanmean(values)) for name, values in held.items()}
+        by_name["distance"].append(_held(interval.low, interval.high, distance))
+    return {name: float(np.nanmean(values)) for name, values in by_name.items()}

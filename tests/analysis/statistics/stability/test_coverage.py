@@ -39,5 +39,5 @@ def test_flips_between_samples_of_queries() -> None:
 
 
 def test_shares_of_the_components_and_distances_of_runs() -> None:
-    for name, held in coverage_of_shares(60, 1, queries=30).items():
-        assert held >= 0.86, name
+    for name, covered in coverage_of_shares(60, 1, queries=30).items():
+        assert covered >= 0.86, name

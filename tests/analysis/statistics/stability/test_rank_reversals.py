@@ -24,24 +24,24 @@ def chance(distance: float) -> float:
 def test_three_runs_by_hand() -> None:
     # Differences of means 1, 2 and -1.5: mean .5, variance 3.25; two of three pairs are opposite.
     first = np.array([[1.0, 1], [2, 2], [-2, -1]])
-    found = flips_of_runs(np.stack([first, np.zeros((3, 2))], axis=2))
-    assert found.value[0] == pytest.approx(chance(0.5 / np.sqrt(3.25)))
-    assert (found.opposite[0], found.tied[0], found.compared) == (2, 0, 3)
-    assert found.n_queries[0] == 2
+    flips = flips_of_runs(np.stack([first, np.zeros((3, 2))], axis=2))
+    assert flips.value[0] == pytest.approx(chance(0.5 / np.sqrt(3.25)))
+    assert (flips.opposite[0], flips.tied[0], flips.compared) == (2, 0, 3)
+    assert flips.n_queries[0] == 2
 
 
 def test_two_repeats_by_hand() -> None:
     # By query the differences are (2, 4), (1, 1), (3, -1): variances 2, 0, 8 about means 3, 1, 1.
     apart = np.array([[2.0, 1, 3], [4, 1, -1]])
-    found = flips_of_repeats(np.stack([apart, np.zeros((2, 3))], axis=2))
-    assert found.value[0] == pytest.approx(chance((5 / 3) / np.sqrt(10 / 9)))
-    assert found.opposite[0] == 0
+    flips = flips_of_repeats(np.stack([apart, np.zeros((2, 3))], axis=2))
+    assert flips.value[0] == pytest.approx(chance((5 / 3) / np.sqrt(10 / 9)))
+    assert flips.opposite[0] == 0
 
 
 def test_other_queries_by_hand() -> None:
-    found = flips_of_queries(np.array([[3.0, 1], [5, 5], [6, 2]]))
+    flips = flips_of_queries(np.array([[3.0, 1], [5, 5], [6, 2]]))
     # Differences 2, 0, 4: mean 2, variance 4, its mean's 4/3.
-    assert found.value[0] == pytest.approx(chance(2 / np.sqrt(4 / 3)))
+    assert flips.value[0] == pytest.approx(chance(2 / np.sqrt(4 / 3)))
 
 
 @pytest.mark.parametrize("df", [1, 2, 7, 60])
@@ -60,8 +60,8 @@ def test_the_interval_is_that_of_the_noncentral_t(df: int, distance: float) -> N
 
 
 def test_identical_scorings_never_flip_and_equal_means_are_no_order() -> None:
-    one = np.random.default_rng(0).normal(80, 9, (20, 3))
-    for same in (flips_of_runs(np.stack([one] * 3)), flips_of_repeats(np.stack([one] * 2))):
+    single = np.random.default_rng(0).normal(80, 9, (20, 3))
+    for same in (flips_of_runs(np.stack([single] * 3)), flips_of_repeats(np.stack([single] * 2))):
         assert same.value.tolist() == [0, 0, 0]
         assert set(same.reasons) == {EQUAL_SCORINGS}
         assert same.mean[0] == 0
@@ -74,11 +74,11 @@ def test_identical_scorings_never_flip_and_equal_means_are_no_order() -> None:
 
 def test_pure_noise_flips_like_a_coin() -> None:
     rng = np.random.default_rng(1)
-    found = flips_of_repeats(rng.normal(0, 1, (6, 400, 12)))
-    compared = found.compared * found.value.size
-    assert found.opposite.sum() / compared == pytest.approx(0.5, abs=0.06)
-    assert found.mean[1] < 0.5
-    assert found.mean[2] == pytest.approx(0.5, abs=0.02)
+    flips = flips_of_repeats(rng.normal(0, 1, (6, 400, 12)))
+    compared = flips.compared * flips.value.size
+    assert flips.opposite.sum() / compared == pytest.approx(0.5, abs=0.06)
+    assert flips.mean[1] < 0.5
+    assert flips.mean[2] == pytest.approx(0.5, abs=0.02)
 
 
 def test_a_pair_rests_on_the_queries_that_every_scoring_has() -> None:
@@ -86,21 +86,21 @@ def test_a_pair_rests_on_the_queries_that_every_scoring_has() -> None:
     scores = rng.normal(0, 1, (2, 10, 3))
     scores[0, :4, 0] = np.nan
     scores[1, :, 2] = np.nan
-    found = flips_of_runs(scores)
-    assert found.n_queries.tolist() == [6, 0, 0]
-    assert found.reasons[1:] == (NO_QUERY, NO_QUERY)
-    assert found.mean[0] == found.value[0]
+    flips = flips_of_runs(scores)
+    assert flips.n_queries.tolist() == [6, 0, 0]
+    assert flips.reasons[1:] == (NO_QUERY, NO_QUERY)
+    assert flips.mean[0] == flips.value[0]
 
 
 def test_origin_unit_and_order_of_the_points_change_nothing() -> None:
     scores = np.random.default_rng(4).normal(50, 9, (3, 30, 4))
-    found = flips_of_runs(scores)
+    flips = flips_of_runs(scores)
     moved = flips_of_runs(1e6 + 0.01 * scores)
-    assert moved.value == pytest.approx(found.value, abs=1e-6)
-    assert moved.high == pytest.approx(found.high, abs=1e-6)
+    assert moved.value == pytest.approx(flips.value, abs=1e-6)
+    assert moved.high == pytest.approx(flips.high, abs=1e-6)
     turned = flips_of_runs(scores[::-1, ::-1, ::-1])
-    assert np.sort(turned.value) == pytest.approx(np.sort(found.value))
-    assert sorted(turned.opposite) == sorted(found.opposite)
+    assert np.sort(turned.value) == pytest.approx(np.sort(flips.value))
+    assert sorted(turned.opposite) == sorted(flips.opposite)
 
 
 def test_too_little_has_its_reason() -> None:

@@ -13,13 +13,15 @@ def measures(scores: np.ndarray, query: np.ndarray) -> dict[str, float]:
 
 
 def test_four_responses_by_hand() -> None:
-    found = measures(np.array([[10.0, 10], [20, 30], [50, 50], [60, 70]]), np.array([0, 0, 1, 1]))
-    assert found["share_equal"] == 2 / 4
-    assert found["mean_absolute_difference"] == 20 / 4
+    by_measure = measures(
+        np.array([[10.0, 10], [20, 30], [50, 50], [60, 70]]), np.array([0, 0, 1, 1])
+    )
+    assert by_measure["share_equal"] == 2 / 4
+    assert by_measure["mean_absolute_difference"] == 20 / 4
     # Deviations within queries: (-5, 5, -5, 5) and (-10, 10, -10, 10).
-    assert found["pearson"] == pytest.approx(1)
+    assert by_measure["pearson"] == pytest.approx(1)
     # Means 35 and 40; variances 425 and 500, covariance 450.
-    assert found["ccc"] == pytest.approx(2 * 450 / (425 + 500 + 25))
+    assert by_measure["ccc"] == pytest.approx(2 * 450 / (425 + 500 + 25))
 
 
 def test_it_is_the_association_of_two_scorers() -> None:
@@ -31,26 +33,26 @@ def test_it_is_the_association_of_two_scorers() -> None:
     pairs = [(0, 1), (0, 2), (1, 2)]
     family = run_agreement(scores, pairs, query, 30)
     weights = rng.integers(0, 3, (4, 30)).astype(float)
-    found = family.of_weights(weights).reshape(4, 3, 4)
+    result = family.of_weights(weights).reshape(4, 3, 4)
     for place, (i, j) in enumerate(pairs):
         x, y = scores[:, i], scores[:, j]
         for number, name, scope in ((1, "mae", "pooled"), (2, "pearson", "within_query")):
             other = association(name, x, y, query, scope, n_queries=30)  # type: ignore[arg-type]
-            assert found[:, place, number] == pytest.approx(other(weights), abs=1e-9)
+            assert result[:, place, number] == pytest.approx(other(weights), abs=1e-9)
         both = np.isfinite(x) & np.isfinite(y)
         for row, weight in enumerate(weights):
             # Weights are counts: responses so often.
             a, b = (np.repeat(v[both], weight[query[both]].astype(int)) for v in (x, y))
             spread = a.var() + b.var() + (a.mean() - b.mean()) ** 2
             ccc = 2 * np.cov(a, b, ddof=0)[0, 1] / spread
-            assert found[row, place, 3] == pytest.approx(ccc, abs=1e-9)
+            assert result[row, place, 3] == pytest.approx(ccc, abs=1e-9)
         assert family.n_responses[4 * place] == both.sum()
         assert family.n_dropped[4 * place] == (np.isfinite(x) ^ np.isfinite(y)).sum()
 
 
 def test_equal_but_for_rounding_is_equal() -> None:
-    found = measures(np.array([[0.1 + 0.2, 0.3], [0.5, 0.6]]), np.array([0, 0]))
-    assert found["share_equal"] == 0.5
+    by_measure = measures(np.array([[0.1 + 0.2, 0.3], [0.5, 0.6]]), np.array([0, 0]))
+    assert by_measure["share_equal"] == 0.5
 
 
 def test_what_does_not_vary_has_its_reason() -> None:

@@ -24,18 +24,18 @@ def components(first: np.ndarray, query: np.ndarray, again: np.ndarray | None = 
 
 def test_two_queries_two_responses_two_runs_by_hand() -> None:
     first = np.array([[0.0, 2], [4, 6], [10, 12], [14, 20]])
-    found, _ = components(first, np.array([0, 0, 1, 1]))
+    parts, _ = components(first, np.array([0, 0, 1, 1]))
     # Query means by run: (2, 4) and (12, 16); grand mean 8.5.
     # MS query = 4((3 - 8.5)^2 + (14 - 8.5)^2)/1 = 242; MS run = 4(1.5^2 + 1.5^2)/1 = 18;
     # MS query:run = 2 * 4 * 0.5^2 / 1 = 2, the four effects being -+0.5.
     # Responses' means 1, 5 and 11, 17: MS response = 2(2*2^2 + 2*3^2)/2 = 26.
     # Cells left over: 0 in query 0, +-1 in query 1: MS response:run = 4/2 = 2.
-    assert found["response:run"] == pytest.approx(2)
-    assert found["query:run"] == pytest.approx((2 - 2) / 2)
-    assert found["run"] == pytest.approx((18 - 2) / 4)
-    assert found["response"] == pytest.approx((26 - 2) / 2)
-    assert found["query"] == pytest.approx((242 - 26 - 2 + 2) / 4)
-    assert np.isnan(found["repeat"])
+    assert parts["response:run"] == pytest.approx(2)
+    assert parts["query:run"] == pytest.approx((2 - 2) / 2)
+    assert parts["run"] == pytest.approx((18 - 2) / 4)
+    assert parts["response"] == pytest.approx((26 - 2) / 2)
+    assert parts["query"] == pytest.approx((242 - 26 - 2 + 2) / 4)
+    assert np.isnan(parts["repeat"])
 
 
 def test_complete_tables_are_the_analysis_of_variance() -> None:
@@ -52,7 +52,7 @@ def test_complete_tables_are_the_analysis_of_variance() -> None:
     ms_query_run = n * (of_cells**2).sum() / ((q - 1) * (r - 1))
     left = y - by_response[:, :, None] - cells[:, None] + by_query[:, None, None]
     ms_left = (left**2).sum() / (q * (n - 1) * (r - 1))
-    found, _ = components(y.reshape(-1, r), np.repeat(np.arange(q), n))
+    parts, _ = components(y.reshape(-1, r), np.repeat(np.arange(q), n))
     expected = {
         "query": (ms_query - ms_response - ms_query_run + ms_left) / (n * r),
         "response": (ms_response - ms_left) / r,
@@ -61,7 +61,7 @@ def test_complete_tables_are_the_analysis_of_variance() -> None:
         "response:run": ms_left,
     }
     for name, value in expected.items():
-        assert found[name] == pytest.approx(value, abs=1e-9), name
+        assert parts[name] == pytest.approx(value, abs=1e-9), name
 
 
 def test_unequal_queries_are_unbiased() -> None:
@@ -75,9 +75,9 @@ def test_unequal_queries_are_unbiased() -> None:
 
 
 def test_identical_runs_bring_no_variance() -> None:
-    one = np.array([10.0, 20, 30, 50, 0.1, 0.3])
-    found, family = components(np.column_stack([one] * 3), np.array([0, 0, 1, 1, 2, 2]))
-    assert [found[name] for name in ("run", "query:run", "response:run")] == [0, 0, 0]
+    single = np.array([10.0, 20, 30, 50, 0.1, 0.3])
+    parts, family = components(np.column_stack([single] * 3), np.array([0, 0, 1, 1, 2, 2]))
+    assert [parts[name] for name in ("run", "query:run", "response:run")] == [0, 0, 0]
     shares = family.points()[:SIX]
     assert shares[0] + shares[1] == pytest.approx(1)
 
@@ -91,34 +91,34 @@ def test_shares_are_of_the_sum_of_the_components() -> None:
 
 def test_repeats_are_told_from_what_runs_make_of_a_response() -> None:
     scores, query = simulated_runs(np.random.default_rng(1), 400)
-    found, family = components(scores[:, :, 0], query, scores)
-    assert found["repeat"] == pytest.approx(16, rel=0.1)
-    assert found["response:run"] == pytest.approx(25, rel=0.1)
+    parts, family = components(scores[:, :, 0], query, scores)
+    assert parts["repeat"] == pytest.approx(16, rel=0.1)
+    assert parts["response:run"] == pytest.approx(25, rel=0.1)
     assert family.reasons[:SIX] == (None,) * SIX
     # Where some cells were scored once, the others tell it.
     some = scores.copy()
     some[::2, :, 1] = np.nan
-    found, _ = components(scores[:, :, 0], query, some)
-    assert found["repeat"] == pytest.approx(16, rel=0.15)
+    parts, _ = components(scores[:, :, 0], query, some)
+    assert parts["repeat"] == pytest.approx(16, rel=0.15)
 
 
 def test_one_run_has_repeats_and_no_severity() -> None:
     scores, query = simulated_runs(np.random.default_rng(1), 200)
-    found, family = components(scores[:, :1, 0], query, scores[:, :1])
-    assert found["repeat"] == pytest.approx(16, rel=0.2)
+    parts, family = components(scores[:, :1, 0], query, scores[:, :1])
+    assert parts["repeat"] == pytest.approx(16, rel=0.2)
     # Of one run the responses' own variance holds what the run makes of them.
-    assert found["response"] == pytest.approx(36 + 25, rel=0.2)
-    assert np.isnan([found[name] for name in ("run", "query:run", "response:run")]).all()
+    assert parts["response"] == pytest.approx(36 + 25, rel=0.2)
+    assert np.isnan([parts[name] for name in ("run", "query:run", "response:run")]).all()
     assert family.reasons[2] == ONE_RUN
 
 
 def test_one_response_a_query_is_not_told_from_the_query() -> None:
     scores, query = simulated_runs(np.random.default_rng(1), 100)
     first = np.unique(query, return_index=True)[1]
-    found, family = components(scores[first, :, 0], query[first])
-    assert np.isnan(found["response"])
+    parts, family = components(scores[first, :, 0], query[first])
+    assert np.isnan(parts["response"])
     assert family.reasons[1] == ONE_EACH
-    assert found["query"] > 0
+    assert parts["query"] > 0
 
 
 def test_origin_unit_and_order_change_no_share() -> None:
@@ -145,8 +145,8 @@ def test_origin_unit_and_order_change_no_share() -> None:
 def test_what_can_not_be_said_has_its_reason(
     scores: list[list[float]], query: list[int], reason: str
 ) -> None:
-    found, family = components(np.array(scores), np.array(query))
-    assert np.isnan(list(found.values())).all()
+    parts, family = components(np.array(scores), np.array(query))
+    assert np.isnan(list(parts.values())).all()
     assert set(family.reasons) == {reason}
 
 

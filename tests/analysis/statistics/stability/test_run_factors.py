@@ -14,15 +14,15 @@ PLAIN = {"model": "a", "prompts": "p", "seed": "1"}
 
 def test_pairs_stand_under_what_differs_and_nothing_else() -> None:
     runs = [PLAIN, {**PLAIN, "seed": "2"}, {**PLAIN, "model": "b", "prompts": "o"}]
-    found = pairs_by_difference(runs)
-    assert found == {
+    result = pairs_by_difference(runs)
+    assert result == {
         ("seed",): [(0, 1)],
         ("model", "prompts"): [(0, 2)],
         ("model", "prompts", "seed"): [(1, 2)],
     }
-    assert next(iter(found)) == ("seed",)
+    assert next(iter(result)) == ("seed",)
     # Seeds differ alone once; model and prompts always together.
-    assert never_alone(list(found)) == {"model": ("prompts",), "prompts": ("model",)}
+    assert never_alone(list(result)) == {"model": ("prompts",), "prompts": ("model",)}
 
 
 def test_alike_runs_differ_in_nothing_and_a_missing_attribute_differs() -> None:
@@ -32,8 +32,8 @@ def test_alike_runs_differ_in_nothing_and_a_missing_attribute_differs() -> None:
 
 
 def test_half_the_mean_square_by_hand() -> None:
-    one, two = np.array([10.0, 20, 30, np.nan]), np.array([12.0, 20, 34, 5])
-    family = half_mean_square([(one, two)], np.array([0, 0, 1, 1]))
+    single, two = np.array([10.0, 20, 30, np.nan]), np.array([12.0, 20, 34, 5])
+    family = half_mean_square([(single, two)], np.array([0, 0, 1, 1]))
     point, shift = family.points()
     # (4 + 0 + 16) / 3 / 2, and the mean difference is -2.
     assert point == pytest.approx(20 / 6)
@@ -52,8 +52,8 @@ def test_pairs_count_by_their_responses() -> None:
 
 
 def test_identical_scorings_differ_by_nothing_and_others_may_share_no_response() -> None:
-    one = np.array([1.0, 2, 3])
-    assert half_mean_square([(one, one)], np.array([0, 1, 2])).points().tolist() == [0, 0]
+    single = np.array([1.0, 2, 3])
+    assert half_mean_square([(single, single)], np.array([0, 1, 2])).points().tolist() == [0, 0]
     family = half_mean_square(
         [(np.array([1.0, np.nan]), np.array([np.nan, 1.0]))], np.array([0, 1])
     )

@@ -26,8 +26,8 @@ def _written_out(first: np.ndarray, second: np.ndarray, same: bool) -> float:
             for b in range(raters)
             if (a == b) == same and np.isfinite(row_first[a]) and np.isfinite(row_second[b])
         ]
-        for one, other in pairs:
-            x.append(one)
+        for entry, other in pairs:
+            x.append(entry)
             y.append(other)
             weight.append(1 / len(pairs))
     if len(x) < 2:
@@ -43,10 +43,10 @@ def test_sums_equal_the_loop_over_pairs(seed: int, missing: float) -> None:
     second = ratings(seed + 1, n=15, raters=4, missing=missing, step=10) / 50 - 1
     query = np.arange(15) // 2
     for function, same in ((across_raters, False), (same_rater, True)):
-        found = _r(function(first, second, query, 8))
-        assert found == pytest.approx(_written_out(first, second, same), abs=1e-9, nan_ok=True)
+        result = _r(function(first, second, query, 8))
+        assert result == pytest.approx(_written_out(first, second, same), abs=1e-9, nan_ok=True)
         turned = _r(function(first[:, ::-1], second[:, ::-1], query, 8))
-        assert turned == pytest.approx(found, abs=1e-12, nan_ok=True)
+        assert turned == pytest.approx(result, abs=1e-12, nan_ok=True)
 
 
 def test_halo_is_what_a_rater_carries_from_one_construct_to_the_other() -> None:

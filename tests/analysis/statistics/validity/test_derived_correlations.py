@@ -72,10 +72,10 @@ def test_htmt_is_withheld_where_a_part_is_not_positive() -> None:
     base = made.family()
     points = base.points()
     family = with_derived(base, [htmt((0, 1), (2, 3), ("CC", "QR"))])
-    found = family.replicates(QueryResampling(60, 200))[4]
+    result = family.replicates(QueryResampling(60, 200))[4]
     expected = points[:2].mean() / np.sqrt(points[2] * points[3])
     if points[:2].mean() > 0:
-        assert found.point == pytest.approx(expected)
+        assert result.point == pytest.approx(expected)
     made.add(columns[0], -columns[2])
     against = with_derived(made.family(), [htmt((2, 3), (4, 3), ("CC", "QR"))])
     assert np.isnan(against.points()[5])
@@ -113,6 +113,6 @@ def test_common_items_are_used_where_there_are_thirty() -> None:
     variables = [Variable("judge", "CC", full), Variable("people", "CC", part)]
     assert common_items(variables) is None
     part[10] = 1.0
-    found = common_items(variables)
-    assert found is not None
-    assert found.sum() == 30
+    result = common_items(variables)
+    assert result is not None
+    assert result.sum() == 30
