@@ -45,4 +45,4 @@ def test_a_line_is_no_loss_on_two_levels() -> None:
     square = analysis.estimates.first("calibration_error_squared")
     assert square is not None
     cell = shown.rows[0][shown.columns.index("Error², points²")]
-    assert float(cell.sentences) == pytest.approx(square.value, abs=5e-5)
+    assert float(cell.text) == pytest.approx(square.value, abs=5e-5)

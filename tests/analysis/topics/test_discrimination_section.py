@@ -67,8 +67,8 @@ def test_the_figures_say_in_words_what_they_draw(campaign: Analysis) -> None:
     assert "QR: 2 of 3 below .05" in curves.drawings[0].svg
     (apart,) = system_differences(campaign)
     assert len(apart.drawings) == 2
-    assert "judge, s0 minus s1: -" in apart.drawings[0].svg
-    assert "mean of raters, s0 minus s1: -" in apart.drawings[0].svg
+    assert "judge, s0 minus s1: −" in apart.drawings[0].svg
+    assert "mean of raters, s0 minus s1: −" in apart.drawings[0].svg
 
 
 def test_without_systems_or_with_one_nothing_is_drawn() -> None:
