@@ -199,7 +199,10 @@ class Context:
                 f"declare it with --scale {construct}=MIN:MAX"
             )
         if not human.same_points(scale):
-            return f"{scorer} is on {scale}, people are on {human}: not a common scale"
+            return (
+                f"{scorer} is on {scale}, people are on {human}: not a common scale; map it with "
+                f"--map {scorer}=linear or {scorer}=thresholds"
+            )
         return None
 
     def estimate(

@@ -16,6 +16,7 @@ from analysis.core.estimates import Estimate, EstimateList
 from analysis.core.layouts import of_one_layout, values_by_layout
 from analysis.core.options import Options
 from analysis.core.probe_table import ProbeTable
+from analysis.core.scale_mapping import mapped_scores
 from analysis.core.statistic import ORDER, estimates_of
 from analysis.core.tables import PreferenceTable, ScoreTable
 from analysis.topics.agreement.association import biases, judge_against_humans
@@ -86,6 +87,16 @@ def _context(
     if scores.frame.empty and (preferences is None or preferences.frame.empty):
         raise AnalysisError("there are no scores and no preferences to analyze")
     options = options or Options()
+    if options.mappings:
+        mapped = mapped_scores(scores, options.mappings, options.seed)
+        notes = {
+            name: "; ".join(filter(None, (options.scorer_notes.get(name), note)))
+            for name, note in mapped.notes.items()
+        }
+        scores = mapped.scores
+        options = replace(options, scorer_notes={**options.scorer_notes, **notes})
+        if edited is not None:
+            edited = mapped_scores(edited, options.mappings, options.seed).scores
     scores, left_out = of_one_layout(scores, options.layout)
     if edited is not None and left_out is not None:
         (layout,) = values_by_layout(scores)

@@ -123,6 +123,7 @@ def _provenance(
             "alt_test_epsilon": options.alt_test_epsilon,
             "overall": options.overall,
             "target_width": options.target_width,
+            "mappings": dict(options.mappings),
             "interim_analyses": options.interim_analyses,
             "layout": options.layout,
         },

@@ -47,6 +47,13 @@ def off_levels(values: npt.ArrayLike, levels: tuple[float, ...]) -> int:
     return int(np.count_nonzero(apart > 1e-9 * max(1.0, *map(abs, levels))))
 
 
+def nearest_level(values: npt.ArrayLike, levels: tuple[float, ...]) -> FloatArray:
+    """Each value as the nearest level, the upper one of two as near; NaN stays."""
+    array, ordered = as_values(values), np.array(levels)
+    place = np.searchsorted((ordered[1:] + ordered[:-1]) / 2, array, "right")
+    return np.where(np.isfinite(array), ordered[place], np.nan)
+
+
 def cohen_kappa(
     x: npt.ArrayLike,
     y: npt.ArrayLike,

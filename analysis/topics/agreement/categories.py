@@ -28,6 +28,7 @@ from analysis.statistics.agreement.cohen_kappa import (
     kappa_between_raters,
     kappa_with_raters,
     levels_of,
+    nearest_level,
     off_levels,
 )
 from analysis.topics.agreement.human_ceiling import ADJUDICATED
@@ -76,6 +77,8 @@ def _of_scorer(context: Context, scored: ComparedScores) -> Iterator[Estimate]:
         return
     adjudicated = data.reference_kind == "adjudicated"
     kind = "judge_adjudicated" if adjudicated else "judge_rater"
+    if context.options.mappings.get(scored.scorer) == "linear":
+        values = nearest_level(values, levels)
     off = off_levels(values, levels)
     reason = withheld or (
         f"{off:,} of its scores are not on the scale's levels"
@@ -180,7 +183,8 @@ STATISTICS = (
         "cohen_kappa",
         "Kappa",
         "params.weights none or quadratic; params.between judge_rater, rater_rater or "
-        "judge_adjudicated",
+        "judge_adjudicated; scores that were mapped linearly to people's scale are rounded to its "
+        "levels",
         kappas,
         range=(None, 1),
         better="higher",

@@ -142,7 +142,10 @@ def test_differences_need_a_common_scale() -> None:
     records = analyse(scores, options=QUICK).estimates
     mae, pearson = records.first("mae", scope="pooled"), records.first("pearson", scope="pooled")
     assert mae is not None
-    assert mae.reason == "judge is on 0 to 1, people are on 0 to 100: not a common scale"
+    assert mae.reason == (
+        "judge is on 0 to 1, people are on 0 to 100: not a common scale; map it with --map "
+        "judge=linear or judge=thresholds"
+    )
     assert pearson is not None
     assert pearson.defined
 
