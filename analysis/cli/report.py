@@ -230,8 +230,8 @@ def report(
             if any((scales, preferences, hypotheses, mappings, same_judge)):
                 raise CannotRun(
                     f"{source} compares responses and has no scores; --scale, --map, "
-                    "--preferences, --same-judge and --hypotheses describe scores, --preference-scale the "
-                    "comparisons"
+                    "--preferences, --same-judge and --hypotheses describe scores, "
+                    "--preference-scale the comparisons"
                 )
             inputs = from_preferences(source, kinds, preference_scale, chosen)
         else:
