@@ -46,7 +46,7 @@ def analysed(rows: pd.DataFrame, **options: object) -> Analysis:
 
 
 @pytest.fixture(scope="module")
-def analysiss() -> Analysis:
+def campaign() -> Analysis:
     return analysed(frame())
 
 
@@ -55,30 +55,30 @@ def only_estimate(analysis: Analysis, statistic: str, **where: object) -> Estima
     return record
 
 
-def test_each_two_runs_are_compared(analysiss: Analysis) -> None:
-    records = analysiss.estimates.select("run_agreement", construct="QR", measure="share_equal")
+def test_each_two_runs_are_compared(campaign: Analysis) -> None:
+    records = campaign.estimates.select("run_agreement", construct="QR", measure="share_equal")
     assert [e.scorers for e in records] == [("one", "two"), ("one", "big"), ("two", "big")]
     assert all(e.has_interval for e in records)
     near, far, _ = (
         e.value
-        for e in analysiss.estimates.select(
+        for e in campaign.estimates.select(
             "run_agreement", construct="QR", measure="mean_absolute_difference"
         )
     )
     assert near < far
 
 
-def test_shares_add_up_and_have_their_variance(analysiss: Analysis) -> None:
-    records = analysiss.estimates.select("run_variance_share", construct="QR")
+def test_shares_add_up_and_have_their_variance(campaign: Analysis) -> None:
+    records = campaign.estimates.select("run_variance_share", construct="QR")
     assert len(records) == 6
     assert sum(e.value for e in records) == pytest.approx(1)
     assert all(e.has_interval or e.reason for e in records)
-    repeat = only_estimate(analysiss, "run_variance_share", construct="QR", component="repeat")
+    repeat = only_estimate(campaign, "run_variance_share", construct="QR", component="repeat")
     assert float(str(repeat.params["variance"])) == pytest.approx(9, rel=0.5)
 
 
-def test_scores_move_with_what_differs(analysiss: Analysis) -> None:
-    records = analysiss.estimates.select("variance_between_runs", construct="QR")
+def test_scores_move_with_what_differs(campaign: Analysis) -> None:
+    records = campaign.estimates.select("variance_between_runs", construct="QR")
     by = {str(e.params["differ"]): e for e in records}
     assert list(by) == ["nothing (repeats)", "seed"]
     assert by["nothing (repeats)"].value == pytest.approx(9, rel=0.5)
@@ -86,37 +86,37 @@ def test_scores_move_with_what_differs(analysiss: Analysis) -> None:
     assert by["seed"].scorers == ("one", "two", "big")
 
 
-def test_flips_of_each_pair_and_their_means(analysiss: Analysis) -> None:
+def test_flips_of_each_pair_and_their_means(campaign: Analysis) -> None:
     pairs = [
         e
-        for e in analysiss.estimates.select("flip_rate", construct="QR", between="runs")
+        for e in campaign.estimates.select("flip_rate", construct="QR", between="runs")
         if "pairs" not in e.params and len(e.constructs) == 1
     ]
     assert [e.systems for e in pairs] == [("A", "B"), ("A", "C"), ("B", "C")]
     assert [e.params["compared"] for e in pairs] == [3, 3, 3]
     mean = next(
         e
-        for e in analysiss.estimates.select("flip_rate", construct="QR", between="runs")
+        for e in campaign.estimates.select("flip_rate", construct="QR", between="runs")
         if "pairs" in e.params and len(e.constructs) == 1
     )
     assert mean.value == pytest.approx(np.mean([e.value for e in pairs]))
     assert mean.ci_high == pytest.approx(np.mean([e.ci_high for e in pairs]))
     whole = [
-        e for e in analysiss.estimates.select("flip_rate", between="runs") if len(e.constructs) > 1
+        e for e in campaign.estimates.select("flip_rate", between="runs") if len(e.constructs) > 1
     ]
     assert len(whole) == 1
     assert whole[0].constructs == ("QR", "CC")
     # Repeats are those of one run; queries accompany each.
-    assert {e.scorers for e in analysiss.estimates.select("flip_rate", between="repeats")} == {
+    assert {e.scorers for e in campaign.estimates.select("flip_rate", between="repeats")} == {
         ("one",)
     }
-    assert {e.scorers for e in analysiss.estimates.select("flip_rate", between="queries")} == {
+    assert {e.scorers for e in campaign.estimates.select("flip_rate", between="queries")} == {
         ("one",), ("two",), ("big",)
     }  # fmt: skip
 
 
-def test_the_section_has_its_tables_and_its_figure(analysiss: Analysis) -> None:
-    made = chapter(SECTION, analysiss)
+def test_the_section_has_its_tables_and_its_figure(campaign: Analysis) -> None:
+    made = chapter(SECTION, campaign)
     assert made is not None
     assert [table.key for table in made.tables][:4] == [
         "run-variance", "between-runs", "run-agreement", "flip-rates",
@@ -296,9 +296,9 @@ def test_degenerate_tables_have_reasons_and_no_warnings(gaps: str) -> None:
 
 
 def test_the_judges_share_of_the_variance_is_drawn_filled_and_that_of_responses_open(
-    analysiss: Analysis,
+    campaign: Analysis,
 ) -> None:
-    (figure,) = run_variance(analysiss)
+    (figure,) = run_variance(campaign)
     marks = sorted(
         (float(use.attrib["y"]), use.attrib["style"])
         for use in ElementTree.fromstring(figure.drawings[0].svg).iter(

@@ -22,7 +22,7 @@ def validity(context: Context) -> Iterator[Estimate]:
     return estimates_of(SECTION.statistics, context)
 
 
-def estimates_ofs(
+def validity_of(
     frame: pd.DataFrame, options: Options = QUICK, scale: Scale | None = POINTS
 ) -> EstimateList:
     return EstimateList(tuple(validity(Context(table(frame, scale), None, options))))
@@ -36,7 +36,7 @@ def only_estimate(estimates: EstimateList, statistic: str, **where: str) -> Esti
 
 @pytest.fixture(scope="module")
 def three() -> EstimateList:
-    return estimates_ofs(simulated(queries=30, constructs=KEYS))
+    return validity_of(simulated(queries=30, constructs=KEYS))
 
 
 def test_within_a_system_it_is_scipys_on_the_systems_responses(three: EstimateList) -> None:
@@ -74,7 +74,7 @@ def test_one_system_that_does_not_vary_leaves_no_average() -> None:
     frame = simulated(queries=12, constructs=("CC", "QR"))
     there = (frame["scorer"] == "judge") & (frame["system"] == "s2") & (frame["construct"] == "QR")
     frame.loc[there, "value"] = 100.0
-    e = only_estimate(estimates_ofs(frame), "construct_correlation_average", measure="pearson")
+    e = only_estimate(validity_of(frame), "construct_correlation_average", measure="pearson")
     assert np.isnan(e.value)
     assert e.reason == "QR of s2 does not vary over the 12 responses with both values"
 
@@ -85,14 +85,14 @@ def test_a_system_whose_constructs_are_the_same_has_no_z() -> None:
     frame.loc[judged & (frame["construct"] == "QR"), "value"] = frame.loc[
         judged & (frame["construct"] == "CC"), "value"
     ].to_numpy()
-    e = only_estimate(estimates_ofs(frame), "construct_correlation_average", measure="pearson")
+    e = only_estimate(validity_of(frame), "construct_correlation_average", measure="pearson")
     assert e.reason == "the correlation of s0 is 1 or -1, so that Fisher's z has no average"
 
 
 def test_a_system_without_scores_is_left_out_of_the_average() -> None:
     frame = simulated(queries=12, constructs=("CC", "QR"))
     frame.loc[(frame["scorer"] == "judge") & (frame["system"] == "s0"), "value"] = np.nan
-    e = only_estimate(estimates_ofs(frame), "construct_correlation_average", measure="pearson")
+    e = only_estimate(validity_of(frame), "construct_correlation_average", measure="pearson")
     assert e.params["n_systems"] == 2
     assert e.defined
 
@@ -148,7 +148,7 @@ def test_planted_traits_that_are_one_have_an_htmt_near_one() -> None:
                     }
                 )
             )
-    estimates = estimates_ofs(pd.concat(parts))
+    estimates = validity_of(pd.concat(parts))
     for methods in ("raters", "two"):
         e = only_estimate(estimates, "htmt", methods=methods)
         assert e.ci_low < 1 < e.ci_high
@@ -163,7 +163,7 @@ def test_a_second_set_of_metrics() -> None:
     judged = frame[(frame["scorer"] == "judge") & (frame["construct"] == "QR")]
     extra = judged.assign(construct="F", scorer="other-tool", scorer_kind="metric")
     options = Options(resamples=200, second_metrics=("F", "G"))
-    estimates = estimates_ofs(pd.concat([frame, extra]), options)
+    estimates = validity_of(pd.concat([frame, extra]), options)
     unknown, *between = estimates.select("metric_set_correlation")
     assert unknown.reason == (
         "unknown construct or scorer G; the table has CC, QR, F, judge, other-tool"
@@ -173,11 +173,11 @@ def test_a_second_set_of_metrics() -> None:
         only_estimate(estimates, "construct_correlation_average", measure="pearson").value
     )
     assert "is 1 or -1" in str(between[1].reason)
-    by_scorer = estimates_ofs(
+    by_scorer = validity_of(
         pd.concat([frame, extra]), Options(resamples=200, second_metrics=("judge",))
     )
     assert len(by_scorer.select("metric_set_correlation")) == 2
-    nothing = estimates_ofs(frame, Options(resamples=200, second_metrics=("judge",)))
+    nothing = validity_of(frame, Options(resamples=200, second_metrics=("judge",)))
     assert "no construct is left" in str(only_estimate(nothing, "metric_set_correlation").reason)
 
 
@@ -211,7 +211,7 @@ def _odd() -> dict[str, pd.DataFrame]:
 
 @pytest.mark.parametrize("name", sorted(_odd()))
 def test_odd_tables_give_reasons_not_errors(name: str) -> None:
-    for e in estimates_ofs(_odd()[name], Options(resamples=100, second_metrics=("QR",))):
+    for e in validity_of(_odd()[name], Options(resamples=100, second_metrics=("QR",))):
         assert e.defined or e.reason, e
         assert (e.n_queries > 0) == (e.n_responses > 0), e
         assert e.has_interval or e.reason or e.statistic == "mtmm_smallest_eigenvalue", e
@@ -225,7 +225,7 @@ def test_other_scales_make_no_difference() -> None:
     scales = dict.fromkeys(("CC", "QR"), POINTS)
     by_name = {("judge", key): Scale(0, 1) for key in scales}
     moved = validity(Context(ScoreTable.from_frame(half, scales, by_name), None, QUICK))
-    for first, second in zip(estimates_ofs(frame), moved, strict=True):
+    for first, second in zip(validity_of(frame), moved, strict=True):
         assert second.value == pytest.approx(first.value, abs=1e-9, nan_ok=True)
 
 
