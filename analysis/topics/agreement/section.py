@@ -18,6 +18,7 @@ from analysis.topics.agreement import (
     edits,
     figures,
     human_ceiling,
+    judge_comparison,
     largest_disagreements,
     non_inferiority,
     pairwise_accuracy,
@@ -36,6 +37,7 @@ def reading(analysis: Analysis) -> Iterator[str]:
     yield from _decisions(analysis, judge)
     yield from _stands_in(analysis, judge)
     yield from _declared(analysis, judge)
+    yield from judge_comparison.reading(analysis)
 
 
 def _judge(analysis: Analysis) -> str | None:
@@ -173,6 +175,7 @@ SECTION = Section(
         *categories.STATISTICS,
         *pairwise_accuracy.STATISTICS,
         *decisions.STATISTICS,
+        *judge_comparison.STATISTICS,
         *alternative_annotator.STATISTICS,
         *non_inferiority.STATISTICS,
         *preferences.STATISTICS,
@@ -195,6 +198,8 @@ SECTION = Section(
         categories.against_a_rater,
         categories.confusions,
         pairwise_accuracy.pairwise_table,
+        judge_comparison.ranks_table,
+        judge_comparison.differences_table,
         decisions.decisions_table,
         decisions.disagreements_table,
         largest_disagreements.largest_disagreements_table,

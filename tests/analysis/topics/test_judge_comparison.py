@@ -1,0 +1,114 @@
+"""Is one judge better than another: estimates, sentences and tables."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis import Options
+from analysis.core.analysis import Analysis
+from analysis.pipeline.estimation import _analysis, _context
+from analysis.pipeline.sections import headings
+from analysis.topics.agreement.judge_comparison import (
+    differences_table,
+    judges_compared,
+    ranks_table,
+    reading,
+)
+from tests.analysis.scores import simulated, table
+
+
+def analysed(frame: pd.DataFrame) -> Analysis:
+    context = _context(table(frame), None, Options(resamples=200), None)
+    return replace(_analysis("judges", context, judges_compared), headings=headings())
+
+
+def with_judges(noise: dict[str, float], queries: int = 40) -> pd.DataFrame:
+    """Ratings as in `simulated`, with a judge for each standard deviation of its error."""
+    frame = simulated(queries=queries, systems=4, constructs=("QR", "CC"))
+    people = frame[frame["scorer_kind"] == "human"]
+    means = people.groupby(["response_id", "query_id", "system", "construct"], as_index=False)
+    truth = means["value"].mean()
+    rng = np.random.default_rng(7)
+    parts = [people]
+    for name, spread in noise.items():
+        scored = (truth["value"] + rng.normal(0, spread, len(truth))).clip(0, 100).round()
+        parts.append(truth.assign(scorer=name, scorer_kind="judge", value=scored))
+    return pd.concat(parts, ignore_index=True)
+
+
+@pytest.fixture(scope="module")
+def three() -> Analysis:
+    return analysed(with_judges({"fine": 8, "as fine": 8, "coarse": 40}))
+
+
+def test_a_record_for_each_two_judges_and_measure(three: Analysis) -> None:
+    records = three.estimates.select("judge_difference", construct="QR")
+    assert len(records) == 3 * 7
+    of = {
+        e.scorers[:2]: e
+        for e in records
+        if e.scope == "within_query" and e.params["measure"] == "kendall_tau_b"
+    }
+    apart, alike = of["fine", "coarse"], of["fine", "as fine"]
+    assert apart.ci_low > 0
+    assert apart.params["permutation_p"] == 0.001
+    assert apart.params["holm"] == pytest.approx(0.006)  # of 3 pairs on 2 constructs
+    assert alike.ci_low < 0 < alike.ci_high
+    assert alike.params["holm"] == 1 or float(str(alike.params["holm"])) > 0.05
+    (error,) = [e for e in records if e.scorers[:2] == ("fine", "coarse")
+                and e.params["measure"] == "rmse"]  # fmt: skip
+    assert error.ci_high < 0
+    (soft,) = [e for e in records if e.scorers[:2] == ("fine", "coarse")
+               and e.scope == "system_level"]  # fmt: skip
+    assert soft.defined
+    assert not soft.has_interval
+
+
+def test_ranks_and_groups(three: Analysis) -> None:
+    ranks = {e.scorers[0]: e for e in three.estimates.select("judge_rank", construct="QR")}
+    assert ranks["coarse"].value == 3
+    assert (ranks["coarse"].ci_low, ranks["coarse"].ci_high) == (3, 3)
+    assert (ranks["fine"].ci_low, ranks["fine"].ci_high) == (1, 2)
+    assert [ranks[name].params["group"] for name in ("fine", "as fine", "coarse")] == [1, 1, 2]
+
+
+def test_the_words_and_tables(three: Analysis) -> None:
+    said = next(reading(three))
+    assert said == (
+        "QR: fine better than coarse and as fine better than coarse in how they order responses "
+        "within a query (tau-b, p < .05 after Holm's adjustment); the others cannot be "
+        "distinguished."
+    )
+    (ranked,) = ranks_table(three)
+    assert [row[1].text for row in ranked.rows][-1] == "coarse"
+    (listed,) = differences_table(three)
+    assert len(listed.rows) == 2 * 3 * 7
+
+
+def test_exchangeable_judges_are_not_distinguished() -> None:
+    found = analysed(with_judges({f"judge {k}": 15 for k in range(4)}))
+    for sentence in reading(found):
+        assert "cannot be distinguished in how they order responses within a query" in sentence
+
+
+def test_one_judge_has_nothing_to_be_compared_with() -> None:
+    alone = analysed(with_judges({"fine": 8}, queries=5))
+    assert not len(alone.estimates)
+    assert not list(reading(alone))
+
+
+def test_one_response_a_query_ranks_over_all_responses() -> None:
+    frame = with_judges({"fine": 5, "coarse": 40})
+    found = analysed(frame[frame["system"] == "s0"])
+    ranks = found.estimates.select("judge_rank", construct="QR")
+    assert {e.scope for e in ranks} == {"pooled"}
+    (within,) = [
+        e
+        for e in found.estimates.select("judge_difference", construct="QR", scope="within_query")
+        if e.params["measure"] == "pairwise_accuracy"
+    ]
+    assert within.reason == "no query has two responses with both values"
