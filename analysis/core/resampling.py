@@ -166,6 +166,10 @@ class QueryResampling:
         """Leave-one-query-out weights (n_queries, n_queries)."""
         return np.ones((self.n_queries, self.n_queries)) - np.eye(self.n_queries)
 
+    def scheme(self, contributing: BoolArray) -> Scheme:
+        """The scheme that suits a statistic of these queries (Q,)."""
+        return "bootstrap" if np.count_nonzero(contributing) >= PERCENTILE_FROM else "jackknife"
+
     def evaluate(
         self, statistic: Statistic, scheme: Scheme = "bootstrap", leave_out: BoolArray | None = None
     ) -> FloatArray:
@@ -210,7 +214,7 @@ class QueryResampling:
                 f"the statistic has {contributing.size} queries, the resampling {self.n_queries}"
             )
         count = int(np.count_nonzero(contributing))
-        chosen: Scheme = scheme or ("bootstrap" if count >= PERCENTILE_FROM else "jackknife")
+        chosen = scheme or self.scheme(contributing)
         if np.isnan(point) or count < 2:
             return Replicates(point, np.empty(0), chosen, count, reason)
         values = self.evaluate(statistic, chosen, contributing if chosen == "jackknife" else None)

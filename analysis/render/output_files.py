@@ -29,6 +29,7 @@ def as_json(document: Document) -> dict[str, Any]:
                 "sentence": verdict.sentence,
                 "comparison": verdict.comparison,
                 "scope": verdict.scope,
+                "target": verdict.target,
                 "notes": list(verdict.notes),
             }
             for verdict in document.verdicts

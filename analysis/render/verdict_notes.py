@@ -20,7 +20,7 @@ from analysis.render.formatting import (
     on_scale,
     percent,
 )
-from analysis.render.verdict_order import JudgeBesideRater, beside_a_rater, by_pearson
+from analysis.render.verdict_order import JudgeBesideRater, beside_a_rater, by_pearson, target
 
 #: A share of scores at an end of the scale from which the verdict mentions it.
 NOTABLE_SHARE = 0.25
@@ -29,7 +29,8 @@ NOTABLE_SHARE = 0.25
 def level(analysis: Analysis, construct: str, scorer: str) -> str:
     """'it is 11 points too lenient [7, 15]', or an empty text where the bias is unknown.
 
-    The interval is for raters like these; otherwise the text names the raters.
+    It is for the raters that the verdict is about; where these are not raters like these, the text
+    names them.
     """
     bias = headline_bias(analysis, construct, scorer)
     if bias is None or not bias.defined:
@@ -58,15 +59,10 @@ def level(analysis: Analysis, construct: str, scorer: str) -> str:
 
 
 def headline_bias(analysis: Analysis, construct: str, scorer: str) -> Estimate | None:
-    """Bias for raters like these where it has an interval, else for these raters."""
-    for target in ("raters_like_these", "these_raters"):
-        bias = analysis.estimates.first(
-            "bias", construct=construct, scorer=scorer, scope="pooled", target=target
-        )
-        if bias is not None and bias.has_interval:
-            return bias
+    """Bias for the raters that the verdict is about (`target`)."""
+    whom = target(analysis, construct, scorer)
     return analysis.estimates.first(
-        "bias", construct=construct, scorer=scorer, scope="pooled", target="these_raters"
+        "bias", construct=construct, scorer=scorer, scope="pooled", target=whom
     )
 
 
@@ -134,7 +130,8 @@ OUTLIER_SHARE, RATERS_NEEDED = 0.67, 3
 def notes(analysis: Analysis, construct: str, scorer: str, scope: str | None) -> Iterator[str]:
     """Remarks on the verdict of one scorer on one construct."""
     first = analysis.estimates.first
-    compared = beside_a_rater(analysis, construct, scorer, scope)
+    whom = target(analysis, construct, scorer)
+    compared = beside_a_rater(analysis, construct, scorer, scope, of=whom)
     difference = None if compared is None else compared.difference
     if scope is not None and compared is not None and difference is not None:
         yield from _on_difference(difference)
@@ -268,11 +265,12 @@ def _on_raters(analysis: Analysis, construct: str, scope: str) -> Iterator[str]:
 def _on_difference(difference: Estimate) -> Iterator[str]:
     if not difference.has_interval:
         return
+    more = "and raters " if difference.target == "raters_like_these" else ""
     includes = difference.ci_low <= 0 <= difference.ci_high
     if includes and difference.ci_high - difference.ci_low > WIDE:
         yield (
             "The interval is wide: neither an advantage nor a shortfall of a size that matters is "
-            "excluded. More rated queries narrow it."
+            f"excluded. More rated queries {more}narrow it."
         )
 
 
@@ -301,10 +299,15 @@ def reading(analysis: Analysis) -> str:
     levels = {analysis.context.level(construct) for construct in analysis.context.whole}
     figures = "kappas" if levels == {"nominal"} else "correlations"
     text = f"{level}. Those of {figures} and their differences are for these raters"
-    biases = analysis.estimates.select("bias", scope="pooled")
-    if any(bias.has_interval for bias in biases):
+    if any(
+        target(analysis, e.constructs[0], e.scorers[0]) == "raters_like_these"
+        for e in analysis.estimates.select(
+            "human_ceiling_difference", target="raters_like_these", measure=ORDER
+        )
+    ):
         text += (
-            "; that of the bias is for raters like these, a statement about people, unless it "
-            "states otherwise"
+            "; where a sentence compares with a rater like these, its intervals of the difference "
+            "and of the bias are for raters like these: the difference is to a further rater, "
+            "drawn as these were, and the bias is that against the mean of such raters"
         )
     return f"{text}."

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from analysis.core.analysis import Analysis
 from analysis.core.construct_data import ConstructData
 from analysis.core.estimates import Estimate
-from analysis.core.statistic import ORDER
+from analysis.core.statistic import ORDER, Target
 from analysis.render.formatting import NOISE, between, correlation, counted
 
 Comparison = Literal["better", "worse", "undecided", "withheld"]
@@ -51,8 +51,36 @@ class JudgeBesideRater:
         return f"{self.pair}, difference {difference}".rstrip()
 
 
+#: Raters from which on a statement about raters like these is carried.
+ENOUGH_RATERS = 5
+
+
+def target(analysis: Analysis, construct: str, scorer: str) -> Target:
+    """Whom the sentence of a verdict is about, in its order and in its level.
+
+    Raters like these, if at least five raters carry the comparison, and an interval of the bias
+    where there is one; else these raters.
+    """
+    scope, _ = leading_scope(analysis, construct, scorer)
+    where: dict[str, Any] = {
+        "construct": construct, "scorer": scorer, "target": "raters_like_these",
+    }  # fmt: skip
+    order = analysis.estimates.first(
+        "human_ceiling_difference", scope=scope, measure=ORDER, **where
+    )
+    bias = analysis.estimates.first("bias", scope="pooled", **where)
+    level = bias is None or bias.has_interval or not bias.defined
+    carried = order is not None and order.has_interval and order.n_raters >= ENOUGH_RATERS
+    return "raters_like_these" if carried and level else "these_raters"
+
+
 def beside_a_rater(
-    analysis: Analysis, construct: str, scorer: str, scope: str | None, measure: str = ORDER
+    analysis: Analysis,
+    construct: str,
+    scorer: str,
+    scope: str | None,
+    measure: str = ORDER,
+    of: Target = "these_raters",
 ) -> JudgeBesideRater | None:
     """The comparison with a rater; None where the difference is undefined."""
     where: dict[str, Any] = {
@@ -61,7 +89,7 @@ def beside_a_rater(
     first = analysis.estimates.first
     judge = first("judge_against_others", **where)
     rater = first("human_ceiling", **where)
-    difference = first("human_ceiling_difference", **where)
+    difference = first("human_ceiling_difference", target=of, **where)
     if judge is None or rater is None or difference is None or not difference.defined:
         return None
     return JudgeBesideRater(judge, rater, difference)
@@ -79,16 +107,18 @@ def order(
     if plain is None or not plain.defined:
         why = plain.reason if plain is not None else "there are no values to compare"
         return f"how {name} orders responses is unknown ({why})", "withheld", scope
-    compared = beside_a_rater(analysis, construct, scorer, scope)
+    whom = target(analysis, construct, scorer)
+    compared = beside_a_rater(analysis, construct, scorer, scope, of=whom)
     if compared is None:
         return _without_ceiling(data, plain, name, where), "withheld", scope
     comparison, amounts = compared.comparison, f"tau-b {compared.amounts}"
+    rater = "a rater like these" if whom == "raters_like_these" else "one of these raters"
     sentences = {
-        "worse": f"{where} {name} orders responses less well than a rater does ({amounts})",
-        "better": f"{where} {name} orders responses better than a rater does ({amounts})",
-        "undecided": f"{where} {name} cannot be distinguished from a rater in how it orders "
+        "worse": f"{where} {name} orders responses less well than {rater} does ({amounts})",
+        "better": f"{where} {name} orders responses better than {rater} does ({amounts})",
+        "undecided": f"{where} {name} cannot be distinguished from {rater} in how it orders "
         f"responses ({amounts})",
-        "withheld": f"{where} {name} and a rater order responses with a tau-b of {compared.pair} "
+        "withheld": f"{where} {name} and {rater} order responses with a tau-b of {compared.pair} "
         f"on average (no interval: {compared.difference.reason})",
     }
     return sentences[comparison], comparison, scope
@@ -143,8 +173,11 @@ _CONCLUSIONS = {
 
 def by_pearson(analysis: Analysis, construct: str, scorer: str, scope: str) -> Iterator[str]:
     """A note where Pearson's r leads to another conclusion than tau-b."""
-    by_order = beside_a_rater(analysis, construct, scorer, scope)
-    by_distance = beside_a_rater(analysis, construct, scorer, scope, "pearson")
+    whom = target(analysis, construct, scorer)
+    by_order, by_distance = (
+        beside_a_rater(analysis, construct, scorer, scope, measure, whom)
+        for measure in (ORDER, "pearson")
+    )
     if by_order is None or by_distance is None:
         return
     outcomes = by_order.comparison, by_distance.comparison

@@ -15,11 +15,11 @@ import numpy as np
 from analysis.core.analysis import Analysis
 from analysis.core.construct_data import ConstructData, judge_of_expected
 from analysis.core.estimates import Estimate
-from analysis.core.statistic import ORDER
+from analysis.core.statistic import ORDER, Target
 from analysis.render.category_verdict import category_notes, on_categories
 from analysis.render.formatting import amount, between, correlation, counted, percent, points
 from analysis.render.verdict_notes import ORDERS_WELL, ends, level, notes
-from analysis.render.verdict_order import Comparison, order
+from analysis.render.verdict_order import Comparison, order, target
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,7 @@ class Verdict:
     """The result for one scorer on one construct.
 
     `comparison` is with a rater: better, worse, undecided (the interval includes 0), or withheld.
+    `target` are the raters that the sentence is about; None where it is about none.
     """
 
     construct: str
@@ -35,6 +36,7 @@ class Verdict:
     comparison: Comparison
     scope: str | None = None
     notes: tuple[str, ...] = ()
+    target: Target | None = None
 
 
 def verdicts(analysis: Analysis) -> list[Verdict]:
@@ -66,8 +68,11 @@ def _verdict(
             *category_notes(analysis, construct, scorer),
             *notes(analysis, construct, scorer, None),
         )
-        return Verdict(construct, scorer, f"{construct}: {stated}.", comparison, None, remarks)
+        return Verdict(
+            construct, scorer, f"{construct}: {stated}.", comparison, None, remarks, "these_raters"
+        )
     parts, comparison, scope = order(analysis, construct, scorer, name)
+    fixed = data.reference_kind == "adjudicated" or data.reference_missing is not None
     rest = [level(analysis, construct, scorer), ends(analysis, construct, scorer)]
     tail = " and ".join(filter(None, rest))
     if tail:
@@ -79,6 +84,7 @@ def _verdict(
         comparison,
         scope,
         tuple(notes(analysis, construct, scorer, scope)),
+        None if fixed else target(analysis, construct, scorer),
     )
 
 

@@ -31,7 +31,8 @@ class HumanCeiling:
     `rater` is the ceiling (`human_ceiling`), `judge` the judge's agreement with the same means
     (`judge_against_others`), `difference` judge minus rater; the last two are None without a
     judge. `used` are the columns averaged, `by_rater` their own points (rater, judge),
-    `excluded` the columns left out with the reason. `rater_undefined` and `judge_undefined` are the
+    `differences` judge minus rater for each of them (empty without a judge), `excluded` the columns
+    left out with the reason. `rater_undefined` and `judge_undefined` are the
     shares of queries whose own tau-b is undefined (`undefined_share`), averaged over raters; None
     for other measures and scopes.
     """
@@ -42,6 +43,7 @@ class HumanCeiling:
     used: tuple[int, ...]
     by_rater: dict[int, tuple[float, float]]
     excluded: dict[int, str]
+    differences: dict[int, QueryStatistic]
     rater_undefined: float | None = None
     judge_undefined: float | None = None
 
@@ -132,6 +134,9 @@ def human_ceiling(
             for column, part in rater_parts.items()
         },
         excluded=excluded,
+        differences={column: judge_parts[column] - part for column, part in rater_parts.items()}
+        if machine is not None
+        else {},
         rater_undefined=float(np.mean([s[0] for s in tied.values()])) if tied else None,
         judge_undefined=(
             float(np.mean([s[1] for s in tied.values()])) if tied and machine is not None else None

@@ -15,7 +15,7 @@ from analysis.core.statistic import ORDER, Statistic
 from analysis.core.table_columns import NO_REASON
 from analysis.render.formatting import percent
 from analysis.render.table import Cell, Table, TableBuilder
-from analysis.render.verdict_order import leading_scope
+from analysis.render.verdict_order import leading_scope, target
 from analysis.topics.agreement.association import compared
 from analysis.topics.agreement.human_ceiling import AGAINST_A_RATER, SCOPES, ceilings_of
 
@@ -143,12 +143,17 @@ def from_bare_numbers(analysis: Analysis) -> Iterator[Table]:
             continue
         scope, _ = leading_scope(analysis, construct, judge)
         where = {"construct": construct, "scorer": judge, "scope": scope}
+        whom = target(analysis, construct, judge)
         difference = first("human_ceiling_difference", measure=ORDER, **where)
         against_rater = difference is not None and difference.defined
         for name, answers in _VALUES:
             parts: list[Estimate | None] = [
-                first(statistic, measure=ORDER, **where, **answers) if against_rater else None
-                for statistic in AGAINST_A_RATER
+                first(statistic, measure=ORDER, target=whose, **where, **answers)
+                if against_rater
+                else None
+                for statistic, whose in zip(
+                    AGAINST_A_RATER, ("these_raters", "these_raters", whom), strict=True
+                )
             ]
             plain = None if against_rater else first(ORDER, **where, **answers)
             leading = parts[-1] or plain

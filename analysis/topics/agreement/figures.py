@@ -9,12 +9,12 @@ import pandas as pd
 
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate, to_frame
-from analysis.core.statistic import ORDER
 from analysis.render.drawing import ACCENT, INK, MUTED, SOFT, Drawing, Figure, as_svg, canvas, head
 from analysis.render.forest import ForestStyle, Mark, forest, symmetrical
 from analysis.render.formatting import between, correlation, points, with_minus
 from analysis.render.labels import shortened
 from analysis.render.panels import HEIGHT, WIDTH, Panel, left_out, panels, several_scorers
+from analysis.render.verdict_order import beside_a_rater, target
 from analysis.topics.agreement.absolute_agreement import LIMITS
 
 #: Cells along each axis into which responses are counted.
@@ -202,6 +202,11 @@ NAME_ROOM = 30
 
 _SCOPE = {"within_query": "within a query", "pooled": "over all responses"}
 
+_WHOSE = {
+    "these_raters": "for these raters (queries resampled)",
+    "raters_like_these": "for a further rater like these",
+}
+
 
 def ceiling(analysis: Analysis) -> Iterator[Figure]:
     """A row for each construct and judge, within a query where that is defined."""
@@ -210,14 +215,16 @@ def ceiling(analysis: Analysis) -> Iterator[Figure]:
         return
     scopes = sorted({estimate.scope for _, estimate in rows}, reverse=True)
     where = " or ".join(_SCOPE[scope] for scope in scopes)
+    targets = {str(estimate.target) for _, estimate in rows}
+    whose = " or ".join(words for name, words in _WHOSE.items() if name in targets)
     yield Figure(
         key="ceiling",
         title="Does the judge order responses as well as a rater does?",
         caption=(
             f"Judge minus rater, Kendall's tau-b {where}. Both are compared with the same mean "
             "of the other raters on the same responses, and averaged over raters. Bars: "
-            f"{analysis.options.level:.0%} intervals, queries resampled. Right of the line, the "
-            "judge orders better than a rater."
+            f"{analysis.options.level:.0%} intervals {whose}. Right of the line, the judge orders "
+            "better than a rater."
         ),
         drawings=(_draw_ceiling(rows),),
         data=to_frame(estimate for _, estimate in rows),
@@ -231,13 +238,9 @@ def _rows(analysis: Analysis) -> Iterator[tuple[tuple[str, ...], Estimate]]:
         judges = data.judges
         for scorer in judges or data.scorers:
             for scope in ("within_query", "pooled"):
-                difference = analysis.estimates.first(
-                    "human_ceiling_difference",
-                    construct=construct,
-                    scorer=scorer,
-                    scope=scope,
-                    measure=ORDER,
-                )
+                whom = target(analysis, construct, scorer)
+                compared = beside_a_rater(analysis, construct, scorer, scope, of=whom)
+                difference = None if compared is None else compared.difference
                 if difference is not None and difference.has_interval:
                     names = (construct, scorer) if len(judges) > 1 else (construct,)
                     yield (*names, *(("pooled",) if scope == "pooled" else ())), difference

@@ -15,6 +15,7 @@ from analysis.core.estimates import Estimate
 from analysis.core.pairs import Scope
 from analysis.core.statistic import Statistic
 from analysis.statistics.agreement.association import association
+from analysis.statistics.agreement.further_rater import beside_a_further_rater
 from analysis.statistics.agreement.human_ceiling import CeilingMeasure, human_ceiling
 
 MEASURES: tuple[CeilingMeasure, ...] = ("pearson", "kendall_tau_b")
@@ -91,6 +92,15 @@ def _ceiling(
         if statistic.reason and excluded:
             estimate = replace(estimate, reason=f"{statistic.reason} ({excluded})")
         yield estimate
+    # The last one is the difference.
+    interval = beside_a_further_rater(result, context.rated_resampling)
+    yield replace(
+        estimate,
+        target="raters_like_these",
+        **interval.fields,
+        reason=estimate.reason if result.difference.reason else interval.reason,
+        params=params,
+    )
 
 
 def raters_against_others(
@@ -157,12 +167,13 @@ STATISTICS = (
         "human_ceiling_difference",
         "Difference",
         "`judge_against_others` minus `human_ceiling`; all three are withheld against an "
-        "adjudicated reference",
+        "adjudicated reference. For raters like these the interval is of the difference to a "
+        "further rater, who is drawn as these were",
         ceilings,
         range=(-2, 2),
         better="higher",
         scopes=("pooled", "within_query"),
-        targets=("these_raters",),
+        targets=("these_raters", "raters_like_these"),
     ),
     Statistic(
         "rater_against_others",

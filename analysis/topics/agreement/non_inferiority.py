@@ -10,8 +10,10 @@ from analysis.core.analysis import Analysis
 from analysis.core.context import ComparedScores, Context
 from analysis.core.estimates import Estimate
 from analysis.core.pairs import Scope
-from analysis.core.statistic import ORDER, Statistic
+from analysis.core.resampling import Interval
+from analysis.core.statistic import ORDER, Statistic, Target
 from analysis.render.table import Table, TableBuilder
+from analysis.statistics.agreement.further_rater import beside_a_further_rater
 from analysis.statistics.agreement.human_ceiling import human_ceiling
 from analysis.topics.agreement.human_ceiling import ADJUDICATED
 
@@ -26,23 +28,24 @@ def non_inferiority(context: Context) -> Iterator[Estimate]:
     for scored in context.scored("judges", without_reference=True):
         if scored.data.raters or scored.data.adjudicated:
             for scope in _SCOPES:
-                yield _non_inferior(context, scored, scope, margin)
+                yield from _non_inferior(context, scored, scope, margin)
 
 
 def _non_inferior(
     context: Context, scored: ComparedScores, scope: Scope, margin: float
-) -> Estimate:
+) -> Iterator[Estimate]:
     """The difference from a rater, its lower end a one-sided bound at the report's level."""
     data, scorer, values, _ = scored
     record: dict[str, Any] = {
         "constructs": (data.construct,),
         "scorers": (scorer, *data.raters),
         "scope": scope,
-        "target": "these_raters",
     }
     params: dict[str, str | float | None] = {"margin": margin, "measure": ORDER}
     if data.reference_kind == "adjudicated":
-        return Estimate("non_inferiority", reason=ADJUDICATED, params=params, **record)
+        record["target"] = "these_raters"
+        yield Estimate("non_inferiority", reason=ADJUDICATED, params=params, **record)
+        return
     ceiling = human_ceiling(
         data.ratings, values, data.query, scope, ORDER, n_queries=data.n_queries
     )
@@ -52,20 +55,25 @@ def _non_inferior(
     resampling = context.rated_resampling
     # Both ends at this level have the error of one in each tail.
     two_sided = replace(resampling, level=2 * one_sided - 1)
-    interval = two_sided.interval_of(resampling.replicates(difference))
-    outcome = None if interval.reason else "yes" if interval.low > -margin else "no"
-    return Estimate(
-        "non_inferiority",
-        value=difference.point,
-        **interval.fields,
-        n_responses=difference.n_responses,
-        n_queries=difference.n_queries,
-        n_raters=len(ceiling.used),
-        n_dropped=difference.n_dropped,
-        reason=difference.reason or interval.reason,
-        params=params | {"one_sided_level": one_sided, "non_inferior": outcome},
-        **record,
-    )
+    intervals: dict[Target, Interval] = {
+        "these_raters": two_sided.interval_of(resampling.replicates(difference)),
+        "raters_like_these": beside_a_further_rater(ceiling, two_sided),
+    }
+    for target, interval in intervals.items():
+        outcome = None if interval.reason else "yes" if interval.low > -margin else "no"
+        yield Estimate(
+            "non_inferiority",
+            value=difference.point,
+            **interval.fields,
+            n_responses=difference.n_responses,
+            n_queries=difference.n_queries,
+            n_raters=len(ceiling.used),
+            n_dropped=difference.n_dropped,
+            reason=difference.reason or interval.reason,
+            target=target,
+            params=params | {"one_sided_level": one_sided, "non_inferior": outcome},
+            **record,
+        )
 
 
 STATISTICS = (
@@ -78,9 +86,13 @@ STATISTICS = (
         range=(-2, 2),
         better="higher",
         scopes=("pooled", "within_query"),
-        targets=("these_raters",),
+        targets=("these_raters", "raters_like_these"),
     ),
 )
+
+
+#: The rater that a judge is compared with, by target.
+RATER = {"these_raters": "one of these raters", "raters_like_these": "a rater like these"}
 
 
 def non_inferiority_table(analysis: Analysis) -> Iterator[Table]:
@@ -89,7 +101,8 @@ def non_inferiority_table(analysis: Analysis) -> Iterator[Table]:
     scopes = {"within_query": "within a query", "pooled": "pooled"}
     for e in analysis.estimates.select("non_inferiority"):
         built.add(
-            e.constructs[0], e.scorers[0], scopes[e.scope], built.r(e), f"{e.params['margin']:g}",
+            e.constructs[0], e.scorers[0], scopes[e.scope], RATER[e.target or "these_raters"],
+            built.r(e), f"{e.params['margin']:g}",
             str(e.params.get("non_inferior") or ""), f"{e.n_queries:,}",
         )  # fmt: skip
     level = analysis.options.level
@@ -99,7 +112,7 @@ def non_inferiority_table(analysis: Analysis) -> Iterator[Table]:
         "Judge minus rater, Kendall's tau-b with the mean of the other raters. Brackets: "
         f"{2 * level - 1:.0%} intervals, whose lower end is a bound at {level:.0%}; the judge is "
         "no worse where it is above minus the margin.",
-        ("Construct", "Scorer", "Scope", analysis.headings["non_inferiority"], "Margin",
-         "No worse", "Queries"),
-        heads=3,
+        ("Construct", "Scorer", "Scope", "Compared with", analysis.headings["non_inferiority"],
+         "Margin", "No worse", "Queries"),
+        heads=4,
     )  # fmt: skip

@@ -8,6 +8,7 @@ from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
 from analysis.render.formatting import between, correlation, counted, listed, percent, points
 from analysis.render.section import Section
+from analysis.render.verdict_order import target
 from analysis.topics.agreement import (
     absolute_agreement,
     alternative_annotator,
@@ -133,18 +134,22 @@ def _declared(analysis: Analysis, judge: str) -> Iterator[str]:
         differences = [
             e
             for e in _by_construct(analysis, "non_inferiority", judge, scope=scope)
-            if e.params["non_inferior"]
+            if e.params["non_inferior"] and e.target == target(analysis, e.constructs[0], judge)
         ]
-        if not differences:
-            continue
-        outcomes = [
-            f"{'is shown' if e.params['non_inferior'] == 'yes' else 'is not shown'} on "
-            f"{e.constructs[0]} ({correlation(e.value)} {between(e)})"
-            for e in differences
-        ]
-        margin = correlation(float(str(differences[0].params["margin"])))
-        yield f"That {judge} is no worse than a rater by {margin}{where} {listed(outcomes)}."
-        break
+        for whom, rater in non_inferiority.RATER.items():
+            outcomes = [
+                f"{'is shown' if e.params['non_inferior'] == 'yes' else 'is not shown'} on "
+                f"{e.constructs[0]} ({correlation(e.value)} {between(e)})"
+                for e in differences
+                if e.target == whom
+            ]
+            if outcomes:
+                margin = correlation(float(str(differences[0].params["margin"])))
+                yield (
+                    f"That {judge} is no worse than {rater} by {margin}{where} {listed(outcomes)}."
+                )
+        if differences:
+            break
     equal = _by_construct(analysis, "equivalence_p", judge)
     if equal:
         outcomes = [

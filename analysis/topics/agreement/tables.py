@@ -79,16 +79,22 @@ def ceiling(analysis: Analysis) -> Iterator[Table]:
                     scorer,
                     _SCOPES[scope],
                     headings[measure],
-                    *(built.r(first(name, **where)) for name in AGAINST_A_RATER),
+                    *(
+                        built.r(first(name, target="these_raters", **where))
+                        for name in AGAINST_A_RATER
+                    ),
+                    built.r(first("human_ceiling_difference", target="raters_like_these", **where)),
                     f"{rater.n_responses:,}" if rater else "",
                 )
     yield built.table(
         "human-ceiling",
         "Judge against a rater",
         "Both compared with the same mean of the other raters on the same responses, averaged over "
-        "raters; the difference is judge minus rater, its interval from joint resamples.",
+        "raters; the difference is judge minus rater. Intervals are for these raters, except that "
+        "of the last difference: it is to a further rater who is drawn as these were, and is weak "
+        "below 5 raters.",
         ("Construct", "Scorer", "Scope", "Measure", *(headings[name] for name in AGAINST_A_RATER),
-         "Responses"),
+         "Difference, raters like these", "Responses"),
         heads=4,
     )  # fmt: skip
 

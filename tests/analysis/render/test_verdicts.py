@@ -33,7 +33,7 @@ def with_figures(analysis: Analysis, **values: tuple[float, float, float]) -> An
 
 @pytest.fixture(scope="module")
 def analysis() -> Analysis:
-    return analyse(table(simulated()), options=QUICK)
+    return analyse(table(simulated(raters=5)), options=QUICK)
 
 
 def only(analysis: Analysis) -> Verdict:
@@ -54,9 +54,9 @@ def test_the_sentence_of_the_design(analysis: Analysis) -> None:
         )
     )
     assert verdict.sentence == (
-        "QR: within a query the judge orders responses less well than a rater does (tau-b .41 "
-        "against .55, difference -.14 [-.20, -.08]); it is 11 points too lenient [7, 15] and 78% "
-        "of its scores are at the maximum."
+        "QR: within a query the judge orders responses less well than a rater like these does "
+        "(tau-b .41 against .55, difference -.14 [-.20, -.08]); it is 11 points too lenient "
+        "[7, 15] and 78% of its scores are at the maximum."
     )
     assert verdict.comparison == "worse"
     assert verdict.scope == "within_query"
@@ -75,7 +75,10 @@ def test_an_interval_with_0_claims_nothing(analysis: Analysis) -> None:
         )
     )
     assert verdict.comparison == "undecided"
-    assert "cannot be distinguished from a rater in how it orders responses" in verdict.sentence
+    assert (
+        "cannot be distinguished from a rater like these in how it orders responses"
+        in verdict.sentence
+    )
     assert "no bias can be shown (-3 points [-8, 2])" in verdict.sentence
     assert "ceiling" not in verdict.sentence
     assert any("The interval is wide" in note for note in verdict.notes)
@@ -111,7 +114,7 @@ def test_equal_values_throughout_are_no_bias() -> None:
 
 
 def test_a_narrow_scale_is_named_instead_of_points() -> None:
-    frame = simulated()
+    frame = simulated(raters=5)
     frame["value"] = frame["value"] / 100
     analysis = analyse(table(frame, Scale(0, 1)), options=QUICK)
     strict = only(with_figures(analysis, bias=(-0.04, -0.07, -0.01)))
@@ -120,14 +123,19 @@ def test_a_narrow_scale_is_named_instead_of_points() -> None:
     assert "no bias can be shown (-0.04 [-0.10, 0.02] on a scale from 0 to 1)" in unclear.sentence
 
 
-def test_a_bias_for_these_raters_says_so() -> None:
+def test_a_sentence_is_about_one_set_of_raters() -> None:
     verdict = only(analyse(table(simulated(raters=1)), options=QUICK))
     assert re.search(r"points too lenient \[\d+, \d+\] for this rater\.$", verdict.sentence)
-    analysis = analyse(table(simulated()), options=QUICK)
-    kept = [e for e in analysis.estimates if e.target != "raters_like_these"]
-    here = only(replace(analysis, estimates=EstimateList(tuple(kept))))
-    assert re.search(r"points too lenient \[\d+, \d+\] for these raters\.$", here.sentence)
-    assert "bias is for raters like these, a statement about people, unless" in reading(analysis)
+    verdict = only(analysis := analyse(table(simulated(raters=4)), options=QUICK))
+    assert verdict.target == "these_raters"
+    assert "one of these raters" in verdict.sentence
+    assert re.search(r"points too lenient \[\d+, \d+\] for these raters\.$", verdict.sentence)
+    assert "like these" not in reading(analysis)
+    verdict = only(analysis := analyse(table(simulated(raters=5)), options=QUICK))
+    assert verdict.target == "raters_like_these"
+    assert "a rater like these" in verdict.sentence
+    assert re.search(r"points too lenient \[\d+, \d+\]\.$", verdict.sentence)
+    assert "are for raters like these" in reading(analysis)
 
 
 @pytest.mark.parametrize("level", ["nominal", "interval"])
@@ -172,7 +180,7 @@ def test_few_queries_are_counted_beside_the_order() -> None:
 def test_a_better_judge_is_said_to_be_better(analysis: Analysis) -> None:
     verdict = only(with_figures(analysis, human_ceiling_difference=(0.1, 0.02, 0.2)))
     assert verdict.comparison == "better"
-    assert "orders responses better than a rater does" in verdict.sentence
+    assert "orders responses better than a rater like these does" in verdict.sentence
 
 
 def test_a_high_correlation_with_a_large_bias_is_explained(analysis: Analysis) -> None:
@@ -294,8 +302,9 @@ def of_a_bunched_judge() -> pd.DataFrame:
 
 def test_a_judge_who_bunches_its_scores_is_compared_by_its_order() -> None:
     verdict = only(analyse(table(of_a_bunched_judge()), options=QUICK))
-    assert "within a query the judge orders responses better than a rater does (tau-b .7" in (
-        verdict.sentence
+    assert (
+        "within a query the judge orders responses better than one of these raters does (tau-b .7"
+        in (verdict.sentence)
     )
     assert verdict.comparison == "better"
     (note,) = [note for note in verdict.notes if note.startswith("Pearson's r")]
