@@ -17,6 +17,12 @@ from analysis.core.simultaneous_intervals import simultaneous_intervals
 from analysis.statistics.calibration.judge_error import error_by_level, error_by_system_given_human
 from analysis.statistics.calibration.recalibration import error_per_doubling
 from analysis.statistics.reliability.severity import severities
+from analysis.topics.distribution.people_by_system import adjusted_people
+
+OTHER_RATERS = (
+    "the systems were not rated by the same raters to the same extent, so that raters' severity "
+    "cannot be told from an error that depends on the system"
+)
 
 
 def judge_error(context: Context, scored: ComparedScores) -> Iterator[Estimate]:
@@ -41,6 +47,12 @@ def _leveled(ratings: FloatArray, data: ConstructData) -> FloatArray:
 
 def _by_system(context: Context, scored: ComparedScores, ratings: FloatArray) -> Iterator[Estimate]:
     data = scored.data
+    if adjusted_people(context, data.construct) is not None:
+        for system in data.systems:
+            where = {"systems": (system,), "scope": f"system:{system}"}
+            record = scored.record() | where
+            yield Estimate("error_by_system_given_human", reason=OTHER_RATERS, **record)
+        return
     errors = error_by_system_given_human(
         scored.values, _leveled(ratings, data), data.query, data.produced, data.n_queries
     )

@@ -126,3 +126,12 @@ def test_one_rater_leaves_nothing_to_adjust() -> None:
     (difference,) = [e for e in alone.estimates.select("system_difference") if "ann" in e.scorers]
     assert "adjusted" not in difference.params
     assert difference.has_interval
+
+
+def test_a_fair_judge_favors_no_system_for_its_raters(linked: Analysis, apart: Analysis) -> None:
+    for analysis in (linked, apart):
+        errors = analysis.estimates.select("error_by_system_given_human")
+        assert len(errors) == 2
+        for error in errors:
+            assert not error.defined
+            assert "raters' severity" in str(error.reason)
