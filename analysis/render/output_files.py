@@ -13,6 +13,7 @@ import pandas as pd
 from analysis.core.errors import ReportError
 from analysis.core.estimates import to_frame
 from analysis.render.document import SCHEMA_VERSION, Document
+from analysis.statistics.distribution.published import every_table
 
 
 def as_json(document: Document) -> dict[str, Any]:
@@ -49,6 +50,7 @@ def as_json(document: Document) -> dict[str, Any]:
             for gap in gaps
         ],
         "largest_disagreements": [dict(record) for record in document.largest_disagreements],
+        "published": every_table() if analysis.options.published else None,
         "warnings": list(analysis.warnings),
         "not_established": list(document.not_established),
         "tables": [f"{name}.csv" for name in csv_names(document)],

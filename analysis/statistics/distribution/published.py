@@ -20,6 +20,23 @@ SOURCE = "arXiv:2506.20128v1"
 RESPONSES = 4719
 
 
+def published_p(construct: str, pair: str) -> tuple[float, float | None]:
+    """p of a pair's difference in tables 20 to 24, and the bound that it is printed below, if any.
+
+    Examples
+    --------
+    >>> published_p("CC", "AC")
+    (0.0, 0.0001)
+    """
+    figures = published("table20_24_pairwise")[construct][pair]
+    return figures["p"], figures["p_is_below"]
+
+
+def every_table() -> dict[str, Any]:
+    """All tables as plain values, as in published.json."""
+    return dict(_everything())
+
+
 @cache
 def _everything() -> dict[str, Any]:
     text = files("analysis.statistics.distribution").joinpath("published.json").read_text("utf-8")

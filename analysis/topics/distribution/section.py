@@ -12,7 +12,7 @@ from analysis.render.formatting import percent, points
 from analysis.render.section import Section
 from analysis.render.table import Cell, Table, TableBuilder, of_one
 from analysis.statistics.distribution.published import RESPONSES, SOURCE, SYSTEMS, published_figure
-from analysis.topics.distribution import estimates, figures
+from analysis.topics.distribution import box_plots, estimates, figures
 from analysis.topics.distribution.estimates import MEAN_OF_RATERS
 
 #: A share of ties or at an end of the scale that is worth a sentence.
@@ -268,7 +268,7 @@ SECTION = Section(
     key="scores",
     title="How the scores are distributed",
     statistics=estimates.STATISTICS,
-    figures=(figures.distributions, figures.bounds),
+    figures=(figures.distributions, box_plots.box_plots, figures.bounds),
     tables=(properties, metric_properties),
     reading=reading,
 )
