@@ -64,7 +64,7 @@ OF_ORDER_AND_SHAPE = (
 )
 
 #: Parameters that are sentences with names of raters.
-SAID = ("excluded", "replaced", "note")
+TEXTS = ("excluded", "replaced", "note")
 
 Key = tuple[Any, ...]
 
@@ -92,7 +92,7 @@ def keyed(
         scope = "".join(e.scope.partition(":")[:2]) + known.get(*[e.scope.partition(":")[2]] * 2)
         params = tuple(
             sorted(
-                (k, v) for k, v in e.params.items() if isinstance(v, str | int) and k not in SAID
+                (k, v) for k, v in e.params.items() if isinstance(v, str | int) and k not in TEXTS
             )
         )
         key: Key = (e.statistic, *whose, scope, e.target, params)

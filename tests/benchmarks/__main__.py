@@ -5,12 +5,12 @@ from importlib import import_module
 from pathlib import Path
 
 HERE = Path(__file__).parent
-OWN = {"__init__", "__main__", "measuring"}
+HELPERS = {"__init__", "__main__", "measuring"}
 
 
 def main(names: list[str]) -> None:
     """Run the named benchmarks, one after the other."""
-    known = sorted(path.stem for path in HERE.glob("*.py") if path.stem not in OWN)
+    known = sorted(path.stem for path in HERE.glob("*.py") if path.stem not in HELPERS)
     if not names:
         for name in known:
             module = import_module(f"tests.benchmarks.{name}")

@@ -164,26 +164,28 @@ def compared(scores: str, labels: int, repetitions: int) -> Iterator[dict[str, o
         campaign.human[:, labels:] = np.nan
         for name, way in ways().items():
             started = time.perf_counter()
-            found = [way(*of) for of in zip(campaign.human, campaign.judge, strict=True)]
+            intervals = [way(*of) for of in zip(campaign.human, campaign.judge, strict=True)]
             seconds[name] += time.perf_counter() - started
-            ends[name].append((np.stack([m for m, _ in found]), np.stack([d for _, d in found])))
+            ends[name].append(
+                (np.stack([m for m, _ in intervals]), np.stack([d for _, d in intervals]))
+            )
     for name, campaigns in ends.items():
         for place, what in enumerate(("mean", "difference")):
             intervals = np.stack([campaign[place] for campaign in campaigns])
             low, high = intervals[..., 0], intervals[..., 1]
-            given = np.isfinite(low) & np.isfinite(high)
+            shown = np.isfinite(low) & np.isfinite(high)
             covers = np.where(
-                given, (low <= truth(scores)[place]) & (truth(scores)[place] <= high), 0
+                shown, (low <= truth(scores)[place]) & (truth(scores)[place] <= high), 0
             )
-            share = covers.sum() / given.sum()
+            share = covers.sum() / shown.sum()
             # Intervals of one campaign share its queries.
-            off = (covers - share * given).sum(axis=(1, 2))
-            error = np.sqrt((off**2).sum()) / given.sum()
+            off = (covers - share * shown).sum(axis=(1, 2))
+            error = np.sqrt((off**2).sum()) / shown.sum()
             yield {
                 "scores": scores, "labels": labels, "statistic": what, "way": name,
-                "repetitions": repetitions, "withheld": round(1 - float(given.mean()), 4),
+                "repetitions": repetitions, "withheld": round(1 - float(shown.mean()), 4),
                 "coverage": round(float(share), 4), "monte_carlo_error": round(float(error), 4),
-                "median_width": round(float(np.median((high - low)[given])), 3),
+                "median_width": round(float(np.median((high - low)[shown])), 3),
                 "seconds": round(seconds[name] / repetitions / len(JUDGES), 5),
             }  # fmt: skip
 

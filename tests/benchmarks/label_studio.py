@@ -1,4 +1,4 @@
-"""2,000 tasks for 3 raters each: our own time of a push and a pull, and the memory they take.
+"""2,000 tasks for 3 raters each: processor time and memory of a push and a pull.
 
 A stand-in answers in the place of Label Studio, at once, so that what is measured is ours: reading
 and writing the study, making tasks, reading an export. It needs label-studio-sdk.
@@ -52,17 +52,17 @@ def main() -> None:
         f"{_TASKS:,} tasks for {_RATERS}: push {pushed}, pull {pulled}, again {again}, "
         f"{memory:.0f} MB"
     )
-    if pushed.own > _PUSH or pulled.own > _PULL or memory > _MEMORY:
+    if pushed.processor > _PUSH or pulled.processor > _PULL or memory > _MEMORY:
         sys.exit(f"allowed are {_PUSH:g} s, {_PULL:g} s and {_MEMORY:g} MB")
 
 
 class _Seconds(NamedTuple):
-    own: float
+    processor: float
     """Of the processor, for this process."""
     whole: float
 
     def __str__(self) -> str:
-        return f"{self.own:.1f} s ({self.whole:.1f} s by the clock)"
+        return f"{self.processor:.1f} s ({self.whole:.1f} s by the clock)"
 
 
 def _seconds(work: Callable[[], object]) -> _Seconds:

@@ -45,7 +45,7 @@ def ratings(
     half = raters // 2
     query, system = (place.ravel() for place in np.indices((queries, 3)))
     group = np.minimum(system, 1)
-    own = (
+    assigned = (
         group * half
         + rng.permuted(np.tile(np.arange(queries) % half, (3, 1)), axis=1)[system, query]
     )
@@ -58,7 +58,7 @@ def ratings(
     values = values + rng.normal(0, 7, values.shape)
     rated = np.zeros(values.shape, dtype=bool)
     rows = np.arange(query.size)
-    rated[rows, np.where(swapped & (kind == "swap"), other, own)] = True
+    rated[rows, np.where(swapped & (kind == "swap"), other, assigned)] = True
     rated[rows[swapped], other[swapped]] = True
     return np.where(rated, values, np.nan)
 
@@ -82,9 +82,9 @@ def measured(repetitions: int) -> Iterator[dict[str, object]]:
                 covered.append(plain[-1])
                 widths.append(2 * reach)
                 continue
-            found = adjusted.differences(np.array([0]), np.array([2]))
-            covered.append(bool(found.low[0] <= 0 <= found.high[0]))
-            widths.append(found.high[0] - found.low[0])
+            difference = adjusted.differences(np.array([0]), np.array([2]))
+            covered.append(bool(difference.low[0] <= 0 <= difference.high[0]))
+            widths.append(difference.high[0] - difference.low[0])
         yield dict(
             zip(
                 FIELDS,

@@ -103,8 +103,10 @@ def rows(regime: Regime, repetitions: int, seed: int = 1) -> Iterator[dict[str, 
         human, judge = drawn(regime, POOL, rng)
         human[regime.labels :] = np.nan
         for way, lam in WAYS.items():
-            for what, one in estimated(human, judge, lam).items():
-                ends.setdefault((what, way), []).append((one.interval.low, one.interval.high))
+            for what, estimate in estimated(human, judge, lam).items():
+                ends.setdefault((what, way), []).append(
+                    (estimate.interval.low, estimate.interval.high)
+                )
     for (what, way), intervals in ends.items():
         yield {
             "labels": regime.labels,

@@ -68,8 +68,8 @@ def kappa_against_raters(
         if items.any():
             used |= items
             chosen = (people[items, a], people[items, b], machine[items])
-            one, two, judged = (_indicators(values, categories) for values in chosen)
-            pairs.append(_pair(one, two, judged, codes[items]))
+            first, second, judged = (_indicators(values, categories) for values in chosen)
+            pairs.append(_pair(first, second, judged, codes[items]))
     rated = np.isfinite(people).any(axis=1)
     counts = (
         np.bincount(codes[used], minlength=total) > 0,
@@ -122,8 +122,8 @@ def confusion(judge: npt.ArrayLike, ratings: npt.ArrayLike, levels: Sequence[flo
     """How often (k, k) a rating of the row's category met the judge's choice of the column's."""
     people, machine = as_values(ratings), as_values(judge, "judge")
     chosen = _indicators(machine, levels)
-    given = np.stack([_indicators(column, levels) for column in people.T])
-    return np.asarray(np.einsum("rnk,nl->kl", given, chosen).astype(np.int64))
+    by_rater = np.stack([_indicators(column, levels) for column in people.T])
+    return np.asarray(np.einsum("rnk,nl->kl", by_rater, chosen).astype(np.int64))
 
 
 def categories_of(*values: FloatArray) -> list[float]:
@@ -137,11 +137,11 @@ def _indicators(values: FloatArray, levels: Sequence[float]) -> FloatArray:
     return np.asarray(values[:, None] == np.array(levels), dtype=np.float64)
 
 
-def _pair(one: FloatArray, two: FloatArray, judge: FloatArray, query: IntArray) -> _Pair:
+def _pair(first: FloatArray, second: FloatArray, judge: FloatArray, query: IntArray) -> _Pair:
     queries, place = np.unique(query, return_inverse=True)
-    judged = ((judge * one).sum(axis=1) + (judge * two).sum(axis=1)) / 2
+    judged = ((judge * first).sum(axis=1) + (judge * second).sum(axis=1)) / 2
     columns = np.column_stack(
-        [np.ones(len(query)), (one * two).sum(axis=1), judged, one, two, judge]
+        [np.ones(len(query)), (first * second).sum(axis=1), judged, first, second, judge]
     )
     return _Pair(queries, sums_by_query(columns, place.astype(np.int64), queries.size))
 
@@ -152,8 +152,8 @@ def _pooled(pairs: Sequence[_Pair], k: int, of_judge: bool) -> OfWeights:
         for pair in pairs:
             sums = weights[:, pair.queries] @ pair.sums
             n, agreed = sums[:, 0], sums[:, 2 if of_judge else 1]
-            one, two, judge = (sums[:, 3 + i * k : 3 + (i + 1) * k] for i in range(3))
-            together = judge * (one + two) / 2 if of_judge else one * two
+            first, second, judge = (sums[:, 3 + i * k : 3 + (i + 1) * k] for i in range(3))
+            together = judge * (first + second) / 2 if of_judge else first * second
             # Times n, as all the sums are; a resample may leave a pair out.
             expected = np.divide(together.sum(axis=1), n, out=np.zeros_like(n), where=n > 0)
             beyond += agreed - expected

@@ -77,9 +77,9 @@ def _parts(points: FloatArray, values: FloatArray, scheme: Scheme) -> tuple[floa
     deviations = values - values.mean(axis=1, keepdims=True)
     factor = (size - 1) / size if scheme == "jackknife" else 1 / (size - 1)
     covariance = factor * deviations @ deviations.T
-    own = float(np.trace(covariance))
-    shared = float(covariance.sum()) - own
-    explained = own / count - shared / (count * (count - 1))
+    variance = float(np.trace(covariance))
+    shared = float(covariance.sum()) - variance
+    explained = variance / count - shared / (count * (count - 1))
     certain = max(count - 3, 0) / (count - 1)
     of_raters = max(float(points.var(ddof=1)) - certain * explained, 0.0)
     return float(covariance.sum()) / count**2, (1 + 1 / count) * of_raters

@@ -163,12 +163,12 @@ class _Model:
         deviance = self.df * np.log(quadratic) + log_det + float(np.linalg.slogdet(inner)[1])
 
         of_response = (shrunk - (self.m * shrink * query_scale[place])[:, None] * t[place]) * root
-        own = self.m * shrink - (self.m * shrink) ** 2 * query_scale[place]
+        within = self.m * shrink - (self.m * shrink) ** 2 * query_scale[place]
         of_query = t / (1 + a * h)[:, None] * root
         of_rater = scaled[s:-1]
         parts = (
             (of_query, float(np.sum(h / (1 + a * h)))),
-            (of_response, float(own.sum())),
+            (of_response, float(within.sum())),
             (of_rater, float(np.trace(gram[s:-1, s:-1]))),
         )
         traces, explained, weights = np.zeros(3), np.zeros(3), []

@@ -139,9 +139,11 @@ class AdjustedSystems:
         by_rater = np.sqrt(model.variances[RATER]) * (weights @ model.rater_weights)
         by_query = model.by_query @ weights
         n, lost = len(by_query), members.size + by_rater.size - 1
-        own = n / (n - 1) * float(by_query @ by_query) * model.n_ratings / (model.n_ratings - lost)
+        spread = (
+            n / (n - 1) * float(by_query @ by_query) * model.n_ratings / (model.n_ratings - lost)
+        )
         of_model = float(weights @ model.covariance @ weights)
-        more = max(0.0, own - (of_model - float(by_rater @ by_rater)))
+        more = max(0.0, spread - (of_model - float(by_rater @ by_rater)))
         variance = of_model + float(weights @ model.inflation @ weights) + more
         source = np.concatenate([by_rater, by_query])
         unit = source / np.linalg.norm(source)

@@ -143,10 +143,10 @@ def _against_a_rater(context: Context, scored: ComparedScores) -> Iterator[Estim
         for name in names:
             yield Estimate(name, reason=reason, **record)
         return
-    found = kappa_against_raters(values, data.ratings, data.query, data.n_queries)
-    rater, judge = map(context.rated_resampling.replicates, (found.rater, found.judge))
+    kappa = kappa_against_raters(values, data.ratings, data.query, data.n_queries)
+    rater, judge = map(context.rated_resampling.replicates, (kappa.rater, kappa.judge))
     both = judge - rater if judge.values.size == rater.values.size else None
-    parts = (found.rater, found.judge, found.judge - found.rater)
+    parts = (kappa.rater, kappa.judge, kappa.judge - kappa.rater)
     for name, statistic, replicates in zip(names, parts, (rater, judge, both), strict=True):
         transform: Transform | None = None if name == "kappa_difference" else "fisher_z"
         yield context.estimate(
@@ -163,7 +163,7 @@ def _confusion(scored: ComparedScores) -> Iterator[Estimate]:
     levels = categories_of(people, values)
     counts = confusion(values, people, levels)
     both = np.isfinite(people).any(axis=1) & np.isfinite(values)
-    for given, row in zip(levels, counts, strict=True):
+    for level, row in zip(levels, counts, strict=True):
         for chosen, count in zip(levels, row, strict=True):
             if row.sum():
                 yield Estimate(
@@ -172,7 +172,7 @@ def _confusion(scored: ComparedScores) -> Iterator[Estimate]:
                     n_responses=int(np.count_nonzero(both)),
                     n_queries=int(np.unique(data.query[both]).size),
                     params={
-                        "people": given, "judge": chosen, "count": int(count), "of": int(row.sum())
+                        "people": level, "judge": chosen, "count": int(count), "of": int(row.sum())
                     },
                     **scored.record(),
                 )  # fmt: skip
@@ -320,12 +320,12 @@ def confusions(analysis: Analysis) -> Iterator[Table]:
             for e in cells
         }
         built = TableBuilder()
-        for scorer, given in dict.fromkeys(cell[:2] for cell in by_cell):
-            row = [by_cell.get((scorer, given, chosen)) for chosen in levels]
+        for scorer, level in dict.fromkeys(cell[:2] for cell in by_cell):
+            row = [by_cell.get((scorer, level, chosen)) for chosen in levels]
             built.used += [e for e in row if e is not None]
             of = next(e.params["of"] for e in row if e is not None)
             counts = (Cell("" if e is None else f"{e.params['count']:,}") for e in row)
-            built.add(scorer, f"{given:g}", *counts, f"{of:,}")
+            built.add(scorer, f"{level:g}", *counts, f"{of:,}")
         yield built.table(
             f"confusion-{number}",
             f"{analysis.headings['confusion']} of categories on {construct}",

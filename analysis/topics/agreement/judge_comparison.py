@@ -118,18 +118,18 @@ def _soft(context: Context, pair: _Pair) -> Estimate:
         for values in (*(data.scorers[name] for name in pair.names), data.reference)
     )
     adjusted = adjusted_people(context, data.construct)
-    found = soft_difference(first, second, people, context.options.seed, adjusted)
+    difference = soft_difference(first, second, people, context.options.seed, adjusted)
     return Estimate(
         "judge_difference",
-        value=found.value,
+        value=difference.value,
         n_responses=int(np.count_nonzero(used & data.produced.any(axis=1))),
-        n_queries=found.n_queries,
-        reason=found.reason or "no interval: permutations give the p alone",
+        n_queries=difference.n_queries,
+        reason=difference.reason or "no interval: permutations give the p alone",
         params={
             "measure": "soft_pairwise_accuracy",
             "permutations": PERMUTATIONS,
-            "permutation_p": found.p,
-            "pairs": found.n_pairs,
+            "permutation_p": difference.p,
+            "pairs": difference.n_pairs,
         },
         **pair.record | {"scope": "system_level"},
     )

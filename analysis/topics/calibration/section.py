@@ -11,13 +11,13 @@ from analysis.render.table import Cell, Table, TableBuilder
 from analysis.topics.calibration import estimates, figures
 
 #: Largest number of sentences.
-_SAID = 5
+_SENTENCES = 5
 
 
 def reading(analysis: Analysis) -> Iterator[str]:
     """Whether recalibration helps, which systems are favored, and the effect of length."""
     sentences = [*_lines(analysis), *_favored(analysis), *_lengths(analysis)]
-    yield from sentences[:_SAID]
+    yield from sentences[:_SENTENCES]
 
 
 def _lines(analysis: Analysis) -> list[str]:

@@ -14,15 +14,15 @@ from analysis.topics.correction import composite, estimates, figures
 from analysis.topics.correction.figures import beside, means_of, spoken_of
 
 #: Constructs and composites of which sentences are made; the tables have the others.
-CONSTRUCTS_SAID, COMPOSITES_SAID = 3, 2
+CONSTRUCTS_SUMMARIZED, COMPOSITES_SUMMARIZED = 3, 2
 
 
 def reading(analysis: Analysis) -> Iterator[str]:
     """How far the judge's level is off, which orders change, and what was saved."""
-    yield from islice(_levels(analysis), CONSTRUCTS_SAID)
+    yield from islice(_levels(analysis), CONSTRUCTS_SUMMARIZED)
     yield from _orders(analysis)
     yield from _unjudged(analysis)
-    yield from islice(_composites(analysis), COMPOSITES_SAID)
+    yield from islice(_composites(analysis), COMPOSITES_SUMMARIZED)
 
 
 def _leading(analysis: Analysis) -> Iterator[tuple[str, str, list[Estimate]]]:

@@ -31,7 +31,7 @@ PAIRS_LISTED = 780
 @dataclass(frozen=True)
 class _Test:
     of: SystemsScored
-    found: RandomizedTukey
+    tukey: RandomizedTukey
 
 
 def discrimination(context: Context) -> Iterator[Estimate]:
@@ -50,7 +50,7 @@ def discrimination(context: Context) -> Iterator[Estimate]:
             yield from _pairs(test)
     listed = [table for table in scored if table.leads and table.n_pairs <= PAIRS_LISTED]
     yield from system_differences(context, listed)
-    yield from hypotheses(context, [(test.of, test.found) for test in tests if test.of.leads])
+    yield from hypotheses(context, [(test.of, test.tukey) for test in tests if test.of.leads])
 
 
 #: Why people's scores are not permuted across systems.
@@ -72,7 +72,7 @@ def _scored(context: Context) -> Iterator[SystemsScored]:
     """Judges and metrics on all responses, people on theirs, and judges on those of people."""
     for construct, data in context.whole.items():
         for scorer, values in data.scorers.items():
-            yield _one(data, values, (scorer,), "all", whole=True)
+            yield _test(data, values, (scorer,), "all", whole=True)
         rated = context.rated.get(construct)
         if rated is None or rated.reference_missing:
             continue
@@ -80,7 +80,7 @@ def _scored(context: Context) -> Iterator[SystemsScored]:
         whose = tuple(rated.adjudicated) if adjudicated else rated.raters
         several = not adjudicated and len(whose) > 1
         of = MEAN_OF_RATERS if several else None
-        yield _one(rated, rated.reference, whose, "rated", whole=False, people=True, of=of)
+        yield _test(rated, rated.reference, whose, "rated", whole=False, people=True, of=of)
         with_reference = np.isfinite(rated.reference)
         for scorer, values in rated.scorers.items():
             if (
@@ -88,10 +88,10 @@ def _scored(context: Context) -> Iterator[SystemsScored]:
                 > (np.isfinite(values) & with_reference).sum()
             ):
                 shared = np.where(with_reference, values, np.nan)
-                yield _one(rated, shared, (scorer,), "rated", whole=False, leads=False)
+                yield _test(rated, shared, (scorer,), "rated", whole=False, leads=False)
 
 
-def _one(
+def _test(
     data: ConstructData,
     values: FloatArray,
     scorers: tuple[str, ...],
@@ -112,28 +112,28 @@ def _one(
 
 
 def _power(test: _Test) -> Estimate:
-    tested = int(np.isfinite(test.found.p).sum())
-    significant = int(np.count_nonzero(test.found.p < ALPHA))
+    tested = int(np.isfinite(test.tukey.p).sum())
+    significant = int(np.count_nonzero(test.tukey.p < ALPHA))
     params: dict[str, Any] = {
         "alpha": ALPHA,
         "pairs": tested,
         "significant": significant,
-        "permutations": test.found.resamples,
+        "permutations": test.tukey.resamples,
     }
     record = test.of.record(params)
     return Estimate(
         "discriminative_power",
-        value=test.found.power(ALPHA),
-        n_responses=test.found.n_scores,
-        n_queries=test.found.n_queries,
+        value=test.tukey.power(ALPHA),
+        n_responses=test.tukey.n_scores,
+        n_queries=test.tukey.n_queries,
         n_dropped=int(test.of.missing.sum()),
-        reason=test.found.reason,
+        reason=test.tukey.reason,
         **record,
     )
 
 
 def _pairs(test: _Test) -> Iterator[Estimate]:
-    result, of = test.found, test.of
+    result, of = test.tukey, test.of
     pairs = len(result.p)
     if not pairs:
         return

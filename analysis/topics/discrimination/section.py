@@ -19,7 +19,7 @@ from analysis.topics.distribution.estimates import MEAN_OF_RATERS
 from analysis.topics.distribution.people_by_system import ADJUSTED
 
 #: Scorers and hypotheses of which a sentence is made; the tables have the others.
-_SCORERS_SAID, _HYPOTHESES_SAID = 2, 4
+_SCORERS_SUMMARIZED, _HYPOTHESES_SUMMARIZED = 2, 4
 
 
 def reading(analysis: Analysis) -> Iterator[str]:
@@ -27,7 +27,7 @@ def reading(analysis: Analysis) -> Iterator[str]:
     records = [e for e in analysis.estimates.select("discriminative_power") if e.defined]
     kinds = analysis.scorer_kinds
     judges = dict.fromkeys(e.scorers[0] for e in records if kinds.get(e.scorers[0]) == "judge")
-    for judge in list(judges)[:_SCORERS_SAID]:
+    for judge in list(judges)[:_SCORERS_SUMMARIZED]:
         of_judge = [e for e in records if e.scorers == (judge,) and e.params["on"] == "all"]
         if of_judge:
             yield f"{judge}: significant differences for {_counts(of_judge)}."
@@ -42,7 +42,7 @@ def reading(analysis: Analysis) -> Iterator[str]:
         if again:
             yield f"{first} on the same responses: significant differences for {_counts(again)}."
     yield from _other_raters(analysis)
-    for e in analysis.estimates.select("hypothesis_p")[:_HYPOTHESES_SAID]:
+    for e in analysis.estimates.select("hypothesis_p")[:_HYPOTHESES_SUMMARIZED]:
         yield _outcome(analysis, e)
 
 

@@ -28,11 +28,11 @@ def reading(analysis: Analysis) -> Iterator[str]:
         if of_judge:
             yield (
                 f"{judge}{EXPECTED} is the mean of the probabilities that {judge} gave to the "
-                f"scores. {_said(f'the number that {judge} wrote', better, worse, open_)}"
+                f"scores. {_statement(f'the number that {judge} wrote', better, worse, open_)}"
             )
 
 
-def _said(number: str, better: list[str], worse: list[str], open_: list[str]) -> str:
+def _statement(number: str, better: list[str], worse: list[str], open_: list[str]) -> str:
     """The constructs with a significant difference; else that none can be shown."""
     sides = [
         f"{word} on {listed(names)}"

@@ -96,8 +96,8 @@ def _kappa(
     )
 
 
-def _one_scale(context: Context, construct: str, one: str, other: str) -> bool:
-    scales = [context.scores.scale(construct, name) for name in (one, other)]
+def _one_scale(context: Context, construct: str, name: str, other: str) -> bool:
+    scales = [context.scores.scale(construct, scorer) for scorer in (name, other)]
     first, second = scales
     if first is None or second is None:
         return first is second

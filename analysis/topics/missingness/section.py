@@ -14,7 +14,7 @@ from analysis.topics.missingness import estimates
 
 #: Share of a system's scores from which missing ones are worth a sentence on the mean.
 _MANY = 0.02
-_SAID = 2
+_SENTENCES = 2
 _ENDS = ("low", "high")
 
 
@@ -22,7 +22,7 @@ def reading(analysis: Analysis) -> Iterator[str]:
     """Whose scores are missing more often, and how far a mean could move."""
     records = analysis.estimates
     differing = [e for e in records.select("missing_differs_by_system") if e.value < 0.05]
-    for e in differing[:_SAID]:
+    for e in differing[:_SENTENCES]:
         where = {"construct": e.constructs[0], "scorer": e.scorers[0]}
         shares = sorted(records.select("missing_share_by_system", **where), key=lambda s: -s.value)
         if shares:

@@ -13,7 +13,7 @@ from analysis.render.table import Table, TableBuilder
 from analysis.topics.probes import drift, estimates, figures, observed_biases
 
 #: Faults of a scorer in the sentences.
-_SAID = 2
+_SENTENCES = 2
 
 
 def reading(analysis: Analysis) -> Iterator[str]:
@@ -31,8 +31,8 @@ def reading(analysis: Analysis) -> Iterator[str]:
             )
             continue
         yield f"{scorer}: {len(faulty)} of {counted(of, 'shift')} are significant on a faulty side."
-        for e in faulty[:_SAID]:
-            yield _said(analysis, e)
+        for e in faulty[:_SENTENCES]:
+            yield _statement(analysis, e)
     yield from _drifted(analysis)
     yield from _observed(analysis)
     for e in analysis.estimates.select("suspected_share"):
@@ -45,7 +45,7 @@ def reading(analysis: Analysis) -> Iterator[str]:
         )
 
 
-def _said(analysis: Analysis, e: Estimate) -> str:
+def _statement(analysis: Analysis, e: Estimate) -> str:
     scale = analysis.scores.scale(e.constructs[0], e.scorers[0])
     does = "rise" if e.value > 0 else "fall"
     interval = " ".join(filter(None, (between(e, scale, in_points=True), on_scale(scale))))

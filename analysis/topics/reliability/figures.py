@@ -76,7 +76,7 @@ def _curve(construct: str, records: list[Estimate], key: str) -> Drawing:
 def designs(analysis: Analysis) -> Iterator[Figure]:
     """Standard error of a difference against queries, a line a number of raters."""
     errors = estimates_by_construct(analysis, "system_difference_error", analysis.rated)
-    by_construct = {key: own for key, own in errors.items() if any(e.value > 0 for e in own)}
+    by_construct = {key: group for key, group in errors.items() if any(e.value > 0 for e in group)}
     if not by_construct:
         return
     yield Figure(

@@ -207,7 +207,7 @@ def unconnected(data: ConstructData) -> str | None:
 
 
 #: The study's own pages, which are what others are compared with.
-OWN = "own"
+OWN_PAGES = "own"
 
 
 def sources(context: Context) -> Iterator[Estimate]:
@@ -222,7 +222,7 @@ def sources(context: Context) -> Iterator[Estimate]:
             name: _mean_by_response(data, of_one)
             for name, of_one in rows.groupby("source", sort=True)
         }
-        names = sorted(means, key=lambda name: (name != OWN, name))
+        names = sorted(means, key=lambda name: (name != OWN_PAGES, name))
         for first, second in combinations(names, 2):
             shared = np.isfinite(means[first]) & np.isfinite(means[second])
             both = [

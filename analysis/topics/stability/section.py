@@ -41,12 +41,12 @@ def _flips(analysis: Analysis) -> Iterator[str]:
         if kind == "runs" and len(e.scorers) < FEW_RUNS:
             few = f"; {counted(len(e.scorers), 'run')} are too few to generalize"
         yield (
-            f"{scoring} would put two systems in another order with a probability of {_said(e)} "
-            f"{where}{few}."
+            f"{scoring} would put two systems in another order with a probability of "
+            f"{_interval(e)} {where}{few}."
         )
 
 
-def _said(e: Estimate) -> str:
+def _interval(e: Estimate) -> str:
     if not e.has_interval:
         return percent(e.value)
     return f"{percent(e.value)} [{percent(e.ci_low)}, {percent(e.ci_high)}]"

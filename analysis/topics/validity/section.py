@@ -15,14 +15,14 @@ from analysis.topics.validity import figures, human_constructs, judge_constructs
 HARDLY_DISTINCT = 0.9
 
 #: Pairs of methods with a sentence; the others are in the table.
-METHODS_SAID = 2
+METHODS_SUMMARIZED = 2
 
 
 def reading(analysis: Analysis) -> Iterator[str]:
     """What goes together for the judge, for people, and across both."""
     yield from _judge(analysis)
     yield from _people(analysis)
-    yield from islice(_methods(analysis), METHODS_SAID)
+    yield from islice(_methods(analysis), METHODS_SUMMARIZED)
 
 
 def _judge(analysis: Analysis) -> Iterator[str]:

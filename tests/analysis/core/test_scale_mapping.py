@@ -37,19 +37,19 @@ def test_without_a_mapping_the_reason_names_the_remedy() -> None:
 
 @pytest.mark.parametrize("how", ["linear", "thresholds"])
 def test_a_mapped_judge_has_bias_kappa_and_the_test(how: str) -> None:
-    found = analysed(judge=how)
+    analysis = analysed(judge=how)
     for name in ("bias", "cohen_kappa", "alt_test_winning_rate"):
-        e = found.estimates.first(name, scorer="judge")
+        e = analysis.estimates.first(name, scorer="judge")
         assert e is not None
         assert e.defined, e.reason
-    assert found.options.scorer_notes["judge"].startswith("mapped ")
-    assert "on QR from 0 to 100 to 1 to 5" in found.options.scorer_notes["judge"]
+    assert analysis.options.scorer_notes["judge"].startswith("mapped ")
+    assert "on QR from 0 to 100 to 1 to 5" in analysis.options.scorer_notes["judge"]
 
 
 def test_linear_keeps_correlations() -> None:
     plain, mapped = (
-        found.estimates.first("pearson", scorer="judge", scope="pooled")
-        for found in (analysed(), analysed(judge="linear"))
+        analysis.estimates.first("pearson", scorer="judge", scope="pooled")
+        for analysis in (analysed(), analysed(judge="linear"))
     )
     assert plain is not None
     assert mapped is not None
@@ -57,10 +57,10 @@ def test_linear_keeps_correlations() -> None:
 
 
 def test_thresholds_give_peoples_distribution_and_nearly_no_bias() -> None:
-    found = analysed(judge="thresholds")
-    judged = found.scores.frame.query("scorer == 'judge'")["value"]
+    analysis = analysed(judge="thresholds")
+    judged = analysis.scores.frame.query("scorer == 'judge'")["value"]
     assert set(judged) <= {1, 2, 3, 4, 5}
-    bias = found.estimates.first("bias", scorer="judge", scope="pooled")
+    bias = analysis.estimates.first("bias", scorer="judge", scope="pooled")
     assert bias is not None
     assert abs(bias.value) < 0.1
 
@@ -68,13 +68,13 @@ def test_thresholds_give_peoples_distribution_and_nearly_no_bias() -> None:
 def test_a_querys_own_ratings_do_not_move_its_mapped_scores() -> None:
     scores = table()
     frame = scores.frame.copy()
-    own = (frame["query_id"] == "q0") & (frame["scorer_kind"] == "human")
-    frame.loc[own, "value"] = 1.0
+    of_q0_people = (frame["query_id"] == "q0") & (frame["scorer_kind"] == "human")
+    frame.loc[of_q0_people, "value"] = 1.0
     other = ScoreTable.from_frame(frame, {"QR": STARS}, {("judge", "QR"): Scale(0, 100)})
     options = Options(resamples=100, mappings={"judge": "thresholds"})
 
-    def of_q0(given: ScoreTable) -> pd.Series:
-        rows = analyse(given, options=options).scores.frame
+    def of_q0(table: ScoreTable) -> pd.Series:
+        rows = analyse(table, options=options).scores.frame
         return rows[(rows["query_id"] == "q0") & (rows["scorer"] == "judge")]["value"]
 
     assert list(of_q0(scores)) == list(of_q0(other))

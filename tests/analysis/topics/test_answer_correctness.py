@@ -91,15 +91,17 @@ def test_the_slip_is_found_in_columns_from_0_to_1(parts: bool) -> None:
     value = composed_ac_as_published(llm, em, 0.7) / 100
     column = judged.assign(scorer="AC as published", value=value)
     if parts:
-        own = frame["response_id"].eq(judged["response_id"].iloc[0]) & frame["scorer"].eq("judge")
-        frame.loc[own & frame["construct"].eq("AC"), "value"] = 100.0
+        of_judge = frame["response_id"].eq(judged["response_id"].iloc[0]) & frame["scorer"].eq(
+            "judge"
+        )
+        frame.loc[of_judge & frame["construct"].eq("AC"), "value"] = 100.0
         column = pd.concat([frame, column], ignore_index=True)
     own_scale = {("AC as published", "AC"): Scale(0, 1)}
     scales = dict.fromkeys(column["construct"], POINTS)
-    found = headline(ScoreTable.from_frame(column, scales, own_scale), options=QUICK)
-    (check,) = found.estimates.select("ac_unit_check")
+    analysis = headline(ScoreTable.from_frame(column, scales, own_scale), options=QUICK)
+    (check,) = analysis.estimates.select("ac_unit_check")
     assert (check.value, check.params["from"]) == (1.0, "parts" if parts else "values")
-    (note,) = [n for v in verdicts(found) for n in v.notes if "an exact match adds" in n]
+    (note,) = [n for v in verdicts(analysis) for n in v.notes if "an exact match adds" in n]
     assert note.startswith(
         "In AC as published an exact match adds 0.007 where 0.7 are meant: the match was left at 1"
     )

@@ -77,8 +77,8 @@ def test_ranks_and_groups(three: Analysis) -> None:
 
 
 def test_the_words_and_tables(three: Analysis) -> None:
-    said = next(reading(three))
-    assert said == (
+    sentence = next(reading(three))
+    assert sentence == (
         "QR: fine better than coarse and as fine better than coarse in how they order responses "
         "within a query (tau-b, p < .05 after Holm's adjustment); the others cannot be "
         "distinguished."
@@ -90,8 +90,8 @@ def test_the_words_and_tables(three: Analysis) -> None:
 
 
 def test_exchangeable_judges_are_not_distinguished() -> None:
-    found = analysed(with_judges({f"judge {k}": 15 for k in range(4)}))
-    for sentence in reading(found):
+    analysis = analysed(with_judges({f"judge {k}": 15 for k in range(4)}))
+    for sentence in reading(analysis):
         assert "cannot be distinguished in how they order responses within a query" in sentence
 
 
@@ -103,12 +103,12 @@ def test_one_judge_has_nothing_to_be_compared_with() -> None:
 
 def test_one_response_a_query_ranks_over_all_responses() -> None:
     frame = with_judges({"fine": 5, "coarse": 40})
-    found = analysed(frame[frame["system"] == "s0"])
-    ranks = found.estimates.select("judge_rank", construct="QR")
+    analysis = analysed(frame[frame["system"] == "s0"])
+    ranks = analysis.estimates.select("judge_rank", construct="QR")
     assert {e.scope for e in ranks} == {"pooled"}
     (within,) = [
         e
-        for e in found.estimates.select("judge_difference", construct="QR", scope="within_query")
+        for e in analysis.estimates.select("judge_difference", construct="QR", scope="within_query")
         if e.params["measure"] == "pairwise_accuracy"
     ]
     assert within.reason == "no query has two responses with both values"

@@ -56,77 +56,79 @@ def section(analysis: Analysis) -> Chapter:
 
 
 @pytest.fixture(scope="module")
-def found() -> Analysis:
+def analysis() -> Analysis:
     return analysed(frame())
 
 
-def test_three_models_have_no_stability(found: Analysis) -> None:
-    assert chapter(STABILITY, found) is None
+def test_three_models_have_no_stability(analysis: Analysis) -> None:
+    assert chapter(STABILITY, analysis) is None
     for name in ("run_agreement", "run_variance_share", "variance_between_runs", "flip_rate"):
-        assert not found.estimates.select(name)
+        assert not analysis.estimates.select(name)
 
 
 def test_many_submissions_are_many_judges() -> None:
     judges = {f"submission-{i}": 4.0 + i for i in range(8)}
-    found = analysed(frame(queries=10, judges=judges))
-    assert chapter(STABILITY, found) is None
-    assert len(found.estimates.select("judge_agreement", measure="pearson")) == 28
-    assert len(section(found).tables[0].rows) == 8
+    analysis = analysed(frame(queries=10, judges=judges))
+    assert chapter(STABILITY, analysis) is None
+    assert len(analysis.estimates.select("judge_agreement", measure="pearson")) == 28
+    assert len(section(analysis).tables[0].rows) == 8
 
 
-def test_each_judge_has_a_row_beside_the_others(found: Analysis) -> None:
-    table = section(found).tables[0]
+def test_each_judge_has_a_row_beside_the_others(analysis: Analysis) -> None:
+    table = section(analysis).tables[0]
     assert table.key == "judges"
     assert [row[1].text for row in table.rows] == list(NOISE)
     within = [float(row[table.columns.index("r within a query")].text) for row in table.rows]
     assert within == sorted(within, reverse=True)
 
 
-def test_each_two_judges_are_compared(found: Analysis) -> None:
-    pairs = found.estimates.select("judge_agreement", measure="pearson")
+def test_each_two_judges_are_compared(analysis: Analysis) -> None:
+    pairs = analysis.estimates.select("judge_agreement", measure="pearson")
     assert [e.scorers for e in pairs] == [("gpt", "llama"), ("gpt", "qwen"), ("llama", "qwen")]
     assert all(e.has_interval for e in pairs)
-    (sentence,) = section(found).reading
+    (sentence,) = section(analysis).reading
     assert sentence.startswith(
         "QR: two of 3 judges agree with each other by a correlation within queries of ."
     )
-    assert [figure.key for figure in section(found).figures] == ["judges"]
+    assert [figure.key for figure in section(analysis).figures] == ["judges"]
 
 
 def test_runs_of_one_judge_are_one_judge() -> None:
     rows = frame()
     runs = {"gpt": MADE["gpt"], "llama": MADE["gpt"] | {"seed": "2"}}
-    found = analysed(rows[rows["scorer"] != "qwen"], runs=runs)
-    assert chapter(SECTION, found) is None
-    assert found.estimates.select("run_agreement")
+    analysis = analysed(rows[rows["scorer"] != "qwen"], runs=runs)
+    assert chapter(SECTION, analysis) is None
+    assert analysis.estimates.select("run_agreement")
 
 
 def test_judges_on_two_scales_are_compared_in_order_only() -> None:
     rows = frame()
     rows.loc[rows["scorer"] == "gpt", "value"] /= 100
-    own = {("gpt", "QR"): Scale(0, 1)}
-    table = ScoreTable.from_frame(rows, {"QR": Scale(0, 100)}, own)
-    found = analyse(table, options=Options(resamples=100))
+    own_scale = {("gpt", "QR"): Scale(0, 1)}
+    table = ScoreTable.from_frame(rows, {"QR": Scale(0, 100)}, own_scale)
+    analysis = analyse(table, options=Options(resamples=100))
     measures = {
-        e.params["measure"] for e in found.estimates.select("judge_agreement") if "gpt" in e.scorers
+        e.params["measure"]
+        for e in analysis.estimates.select("judge_agreement")
+        if "gpt" in e.scorers
     }
     assert measures == {"pearson"}
 
 
 def test_what_differs_between_judges_is_named_and_confounding_said() -> None:
-    found = analysed(frame(), runs=MADE)
-    by = {str(e.params["differ"]): e for e in found.estimates.select("variance_between_judges")}
+    analysis = analysed(frame(), runs=MADE)
+    by = {str(e.params["differ"]): e for e in analysis.estimates.select("variance_between_judges")}
     assert set(by) == {"top", "model + prompts", "model + prompts + top"}
     assert by["top"].value == pytest.approx((8**2 + 16**2) / 2, rel=0.5)
-    said = " ".join(section(found).reading)
-    assert "Between judges model and prompts differ only together" in said
-    assert "top" not in said
-    assert "between-judges" in [table.key for table in section(found).tables]
+    sentences = " ".join(section(analysis).reading)
+    assert "Between judges model and prompts differ only together" in sentences
+    assert "top" not in sentences
+    assert "between-judges" in [table.key for table in section(analysis).tables]
 
 
 def confounded(*made: dict[str, str]) -> list[str]:
-    found = analysed(frame(queries=6), runs=dict(zip(NOISE, made, strict=True)))
-    return [line for line in SECTION.reading(found) if "confounded" in line]
+    analysis = analysed(frame(queries=6), runs=dict(zip(NOISE, made, strict=True)))
+    return [line for line in SECTION.reading(analysis) if "confounded" in line]
 
 
 def test_what_differs_only_where_another_does_is_not_said_to_go_both_ways() -> None:
@@ -144,7 +146,7 @@ def test_what_differs_only_where_another_does_is_not_said_to_go_both_ways() -> N
 def test_judges_on_a_nominal_scale_are_compared_by_category() -> None:
     rows = frame()
     rows["value"] = np.clip(np.round(rows["value"] / 25), 0, 4)
-    found = analysed(rows, Scale(0, 4, 1, "nominal"))
-    measures = {e.params["measure"] for e in found.estimates.select("judge_agreement")}
+    analysis = analysed(rows, Scale(0, 4, 1, "nominal"))
+    measures = {e.params["measure"] for e in analysis.estimates.select("judge_agreement")}
     assert measures == {"share_equal", "kappa"}
-    assert "Kappa minus a rater's" in section(found).tables[0].columns
+    assert "Kappa minus a rater's" in section(analysis).tables[0].columns

@@ -89,19 +89,19 @@ def by_system(seed: int, noise: tuple[float, float]) -> tuple[FloatArray, ...]:
 
 def test_soft_accuracy_of_two_judges() -> None:
     a, b, people = by_system(0, (0.5, 8))
-    found = soft_difference(a, b, people)
+    difference = soft_difference(a, b, people)
     reverse = soft_difference(b, a, people)
-    assert found.reason is None
-    assert found.n_pairs == 10
-    assert reverse.value == pytest.approx(-found.value)
-    assert reverse.p == pytest.approx(found.p)
+    assert difference.reason is None
+    assert difference.n_pairs == 10
+    assert reverse.value == pytest.approx(-difference.value)
+    assert reverse.p == pytest.approx(difference.p)
     assert soft_difference(a, a, people).p == 1
 
 
 def test_ranks_state_which_places_are_possible() -> None:
     better = np.zeros((4, 4), dtype=bool)
     better[0, 2:] = better[1, 2:] = True  # A and B are better than C and D
-    found = ranks([0.6, 0.5, 0.3, 0.2], better)
-    assert [(r.rank, r.best, r.worst, r.group) for r in found] == [
+    ranking = ranks([0.6, 0.5, 0.3, 0.2], better)
+    assert [(r.rank, r.best, r.worst, r.group) for r in ranking] == [
         (1, 1, 2, 1), (2, 1, 2, 1), (3, 3, 4, 2), (4, 3, 4, 2),
     ]  # fmt: skip

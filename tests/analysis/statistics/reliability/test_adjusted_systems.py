@@ -42,7 +42,7 @@ def nested(seed: int, overlap: float, raters: int = 4, severity: float = 10) -> 
     return Design(ratings, query, system[:, None] == np.arange(2))
 
 
-ONE = np.array([0]), np.array([1])
+FIRST_PAIR = np.array([0]), np.array([1])
 
 
 def test_the_same_raters_on_every_system_are_balanced() -> None:
@@ -76,7 +76,7 @@ def test_raters_of_one_system_each_give_no_difference() -> None:
     assert fitted is not None
     assert fitted.balance.imbalance[0, 1] == 1
     assert not fitted.balance.connected
-    result = fitted.differences(*ONE)
+    result = fitted.differences(*FIRST_PAIR)
     assert np.isnan(result.values[0])
     assert result.reasons[0] == (
         "no rater links A and B, also not over other systems: a difference may come from the raters"
@@ -100,7 +100,7 @@ def test_with_a_little_overlap_raters_are_taken_out() -> None:
         difference = means[0] - means[1]
         error = difference.std(ddof=1) / np.sqrt(QUERIES)
         plain.append(abs(difference.mean()) <= 2.05 * error)
-        result = fitted.differences(*ONE)
+        result = fitted.differences(*FIRST_PAIR)
         covered.append(result.low[0] <= 0 <= result.high[0])
         adjusted.append(result.values[0])
     assert np.mean(plain) < 0.75  # intervals over queries alone take raters for systems
@@ -116,7 +116,7 @@ def test_intervals_of_several_pairs_are_wider_than_that_of_one() -> None:
     fitted = Design(ratings, query, system[:, None] == np.arange(3)).fitted()
     assert fitted is not None
     all_pairs = fitted.differences(*np.triu_indices(3, 1))
-    alone = fitted.differences(*ONE)
+    alone = fitted.differences(*FIRST_PAIR)
     assert all_pairs.values[0] == alone.values[0]
     assert all_pairs.high[0] - all_pairs.low[0] > 1.1 * (alone.high[0] - alone.low[0])
 
@@ -139,4 +139,4 @@ def test_p_of_being_better_follows_the_difference() -> None:
     fitted = nested(3, 0.2).fitted()
     assert fitted is not None
     assert fitted.better(0, 1) == pytest.approx(1 - fitted.better(1, 0))
-    assert (fitted.better(0, 1) < 0.5) == (fitted.differences(*ONE).values[0] > 0)
+    assert (fitted.better(0, 1) < 0.5) == (fitted.differences(*FIRST_PAIR).values[0] > 0)

@@ -16,7 +16,7 @@ from analysis.statistics.stability.run_factors import half_mean_square
 LEVELS = np.array([60.0, 75.0, 85.0, 90.0, 100.0])
 
 
-def _held(low: float, high: float, truth: float) -> float:
+def _covers(low: float, high: float, truth: float) -> float:
     return np.nan if np.isnan(low) else float(low <= truth <= high)
 
 
@@ -55,8 +55,8 @@ def coverage_of_repeats(
         draws = (rng.random((repeats, queries, systems, 1)) > share.cumsum(axis=2)).sum(axis=3)
         flips = flips_of_repeats(LEVELS[np.minimum(draws, LEVELS.size - 1)])
         pair = rng.integers(truth.size)
-        covered[0].append(_held(flips.low[pair], flips.high[pair], truth[pair]))
-        covered[1].append(_held(flips.mean[1], flips.mean[2], truth.mean()))
+        covered[0].append(_covers(flips.low[pair], flips.high[pair], truth[pair]))
+        covered[1].append(_covers(flips.mean[1], flips.mean[2], truth.mean()))
     return float(np.nanmean(covered[0])), float(np.nanmean(covered[1]))
 
 
@@ -75,8 +75,8 @@ def coverage_of_runs(
         truth = _flips_truth(of_query.mean(axis=0), variances)
         flips = flips_of_runs(scores)
         pair = rng.integers(truth.size)
-        covered[0].append(_held(flips.low[pair], flips.high[pair], truth[pair]))
-        covered[1].append(_held(flips.mean[1], flips.mean[2], truth.mean()))
+        covered[0].append(_covers(flips.low[pair], flips.high[pair], truth[pair]))
+        covered[1].append(_covers(flips.mean[1], flips.mean[2], truth.mean()))
     return float(np.nanmean(covered[0])), float(np.nanmean(covered[1]))
 
 
@@ -98,8 +98,8 @@ def coverage_of_queries(rounds: int, seed: int, queries: int) -> tuple[float, fl
         draws = (rng.random((queries, 4, 1)) > share.cumsum(axis=1)).sum(axis=2)
         flips = flips_of_queries(LEVELS[np.minimum(draws, LEVELS.size - 1)])
         pair = rng.integers(truth.size)
-        covered[0].append(_held(flips.low[pair], flips.high[pair], truth[pair]))
-        covered[1].append(_held(flips.mean[1], flips.mean[2], truth.mean()))
+        covered[0].append(_covers(flips.low[pair], flips.high[pair], truth[pair]))
+        covered[1].append(_covers(flips.mean[1], flips.mean[2], truth.mean()))
     return float(np.nanmean(covered[0])), float(np.nanmean(covered[1]))
 
 
@@ -148,9 +148,11 @@ def coverage_of_shares(rounds: int, seed: int, queries: int) -> dict[str, float]
         family = run_components(first, scores, query, queries)
         for place, computed in enumerate(family.replicates(resampling)[: len(RUN_COMPONENTS)]):
             interval = resampling.interval_of(computed)
-            by_name[RUN_COMPONENTS[place]].append(_held(interval.low, interval.high, truth[place]))
+            by_name[RUN_COMPONENTS[place]].append(
+                _covers(interval.low, interval.high, truth[place])
+            )
         pairs = [(first[:, i], first[:, j]) for i, j in ((0, 1), (0, 2), (1, 2))]
         apart_found = half_mean_square(pairs, query, queries).replicates(resampling)[0]
         interval = resampling.interval_of(apart_found)
-        by_name["distance"].append(_held(interval.low, interval.high, distance))
+        by_name["distance"].append(_covers(interval.low, interval.high, distance))
     return {name: float(np.nanmean(values)) for name, values in by_name.items()}
