@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from analysis.render.drawing import ACCENT, INK, MUTED, RULE, Drawing, as_svg, canvas, head
 from analysis.render.formatting import correlation, with_minus
-from analysis.render.labels import told_apart
+from analysis.render.labels import distinct_labels
 
 #: Inches of a cell, and of the room for a character of a row's name.
 CELL, CHARACTER = 0.36, 0.055
@@ -38,7 +38,7 @@ def heat_map(
     `strong` marks cells set in bold with a border. With `diagonal`, values on the diagonal are 1
     by definition and not shaded.
     """
-    wide = max(map(len, told_apart(rows, NAME_ROOM))) * CHARACTER + 0.15
+    wide = max(map(len, distinct_labels(rows, NAME_ROOM))) * CHARACTER + 0.15
     tall = (
         0.2
         if max(map(len, columns)) <= 5
@@ -77,10 +77,10 @@ def heat_map(
         upright = max(map(len, columns)) > 5
         axes.set_xticks(
             range(len(columns)),
-            told_apart(columns, NAME_ROOM),
+            distinct_labels(columns, NAME_ROOM),
             rotation=90 if upright else 0,
         )
-        axes.set_yticks(range(len(rows)), told_apart(rows, NAME_ROOM))
+        axes.set_yticks(range(len(rows)), distinct_labels(rows, NAME_ROOM))
         axes.tick_params(length=0, labelcolor=INK)
         for spine in axes.spines.values():
             spine.set_visible(False)

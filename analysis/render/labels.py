@@ -18,12 +18,12 @@ def shortened(name: str, room: float) -> str:
     return f"{_fitting(name, room - 1 - _width(end))}…{end}"
 
 
-def told_apart(names: Sequence[str], room: float) -> list[str]:
+def distinct_labels(names: Sequence[str], room: float) -> list[str]:
     """The names in that room; those that would be equal are cut before the position they differ at.
 
     Examples
     --------
-    >>> told_apart(["reader-0-of-many-pages", "reader-1-of-many-pages"], 12)
+    >>> distinct_labels(["reader-0-of-many-pages", "reader-1-of-many-pages"], 12)
     ['read…0-of-ma', 'read…1-of-ma']
     """
     cut = {name: shortened(name, room) for name in names}

@@ -14,6 +14,7 @@ from annotate_ui.monitoring.careless_responding import RaterSignals
 from annotate_ui.monitoring.rater_status import RaterStatus
 from study.schema import now
 from study.study import Study
+from study.text import counted
 
 IDLE = timedelta(days=3)
 """A rater with open work is idle from then on."""
@@ -88,7 +89,7 @@ def action_items(
     for material, text in lacking:
         items.append(ActionItem(f"lacking_{material}", None, text, f"ccrs import {folder} FILE"))
     if vacant:
-        text = f"{_counted(vacant, 'place')} of raters who left, not taken over by others yet"
+        text = f"{counted(vacant, 'place')} of raters who left, not taken over by others yet"
         items.append(ActionItem("vacant_places", None, text, f"ccrs assign {folder}"))
     unconnected = _unconnected(assignments)
     if unconnected is not None:
@@ -109,7 +110,7 @@ def _of_raters(study: Study, raters: Sequence[RaterStatus], paused: bool) -> Ite
             )
         elif rater.phase == "training" and training is not None and training.share is not None:
             text = (
-                f"has not passed the training after {_counted(training.attempt, 'attempt')} of "
+                f"has not passed the training after {counted(training.attempt, 'attempt')} of "
                 f"{training.attempts} ({training.share:.0%} of the values in range)"
             )
             yield ActionItem("training_stuck", code, text, f"ccrs watch {folder}")
@@ -127,7 +128,7 @@ def _of_raters(study: Study, raters: Sequence[RaterStatus], paused: bool) -> Ite
             continue
         if rater.link != "live":
             link = "has no link" if rater.link == "none" else "has a revoked link"
-            text = f"{link} and {_counted(rater.own_left, 'value')} left to enter"
+            text = f"{link} and {counted(rater.own_left, 'value')} left to enter"
             yield ActionItem("no_live_link", code, text, f"ccrs invite {folder} {quoted}")
         elif rater.waiting_since is not None and not paused:
             patience = IDLE
@@ -136,7 +137,7 @@ def _of_raters(study: Study, raters: Sequence[RaterStatus], paused: bool) -> Ite
             idle = now() - rater.waiting_since
             if idle > patience:
                 text = (
-                    f"idle for {idle.days} days, {_counted(rater.own_left, 'value')} left to enter"
+                    f"idle for {idle.days} days, {counted(rater.own_left, 'value')} left to enter"
                 )
                 yield ActionItem("idle", code, text, remove)
 
@@ -160,7 +161,7 @@ def _of_stopping(study: Study, stopping: Mapping[str, Any] | None) -> Iterator[A
         if state["stop"] or state["half_width"] is None:
             continue
         more = state["more_queries"]
-        expected = f"; about {_counted(more, 'more query')} expected" if more else ""
+        expected = f"; about {counted(more, 'more query', 'more queries')} expected" if more else ""
         text = (
             f"the interval was {state['half_width']:.3g} points to each side at the last interim "
             f"analysis, target {state['target']:g}{expected}"
@@ -188,8 +189,3 @@ def _unconnected(assignments: pd.DataFrame) -> str | None:
         f"Raters form {parts} groups that share no response: their severity can't be compared "
         "between groups"
     )
-
-
-def _counted(count: int, noun: str) -> str:
-    plural = f"{noun[:-1]}ies" if noun.endswith("query") else f"{noun}s"
-    return f"{count:,} {noun if count == 1 else plural}"

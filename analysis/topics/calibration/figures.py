@@ -13,7 +13,7 @@ from analysis.core.scales import Scale
 from analysis.render.drawing import ACCENT, INK, MUTED, RULE, Drawing, Figure, as_svg, canvas, head
 from analysis.render.forest import ForestStyle, Mark, forest, reach_of
 from analysis.render.formatting import on_scale, points, with_minus
-from analysis.render.labels import told_apart
+from analysis.render.labels import distinct_labels
 from analysis.render.panels import HEIGHT, JUDGES_DRAWN, WIDTH, left_out
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _draw(
         f"{name}: bias by system",
         f"Judge minus people: {values}.",
         (construct, scorer if several else ""),
-        told_apart([row.systems[0] for row in rows], NAME_ROOM),
+        distinct_labels([row.systems[0] for row in rows], NAME_ROOM),
         [Mark.of(number, row, point=INK) for number, row in enumerate(rows)],
         ForestStyle(f"judge minus people, {unit}", margin=0.8 + 0.14 * several, reach=reach),
     )

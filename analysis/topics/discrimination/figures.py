@@ -11,7 +11,7 @@ from analysis.core.estimates import Estimate, to_frame
 from analysis.render.drawing import ACCENT, INK, MUTED, RULE, Drawing, Figure, as_svg, canvas, head
 from analysis.render.forest import ForestStyle, Mark, forest, symmetrical
 from analysis.render.formatting import digits, points, with_minus
-from analysis.render.labels import shortened, told_apart
+from analysis.render.labels import distinct_labels, shortened
 from analysis.render.panels import JUDGES_DRAWN
 
 #: Line, marker and color of each curve in a panel.
@@ -169,7 +169,7 @@ def _draw_differences(
         if e.systems in pairs
     ]
     names = list(dict.fromkeys(name for pair in pairs for name in pair))
-    short = dict(zip(names, told_apart(names, NAME_ROOM), strict=True))
+    short = dict(zip(names, distinct_labels(names, NAME_ROOM), strict=True))
     reach = symmetrical(estimates)
     decimals = max(0, digits(scale) + (1 if reach[1] < 1 else 0))
     return forest(

@@ -21,7 +21,7 @@ from analysis.render.drawing import (
     head,
     name_rows,
 )
-from analysis.render.labels import told_apart
+from analysis.render.labels import distinct_labels
 from analysis.render.panels import CONSTRUCTS_DRAWN, WIDTH
 
 #: Systems and scorers drawn for a construct; the CSV has all.
@@ -116,7 +116,7 @@ def _draw(construct: str, boxes: pd.DataFrame, key: str) -> Drawing:
                 color="none" if box["scorer"] == PEOPLE else SOFT,
             )  # fmt: skip
             axes.plot([middle, middle], [at - 0.27, at + 0.27], color=color, linewidth=1.8)
-        name_rows(axes, place, told_apart(names, _NAME_ROOM), top=0.6, grid=False)
+        name_rows(axes, place, distinct_labels(names, _NAME_ROOM), top=0.6, grid=False)
         axes.locator_params(axis="x", nbins=5)
         head(figure, construct)
         described = "; ".join(

@@ -24,7 +24,7 @@ from analysis.render.drawing import (
     name_rows,
 )
 from analysis.render.formatting import percent
-from analysis.render.labels import told_apart
+from analysis.render.labels import distinct_labels
 from analysis.render.panels import (
     HEIGHT,
     JUDGES_DRAWN,
@@ -202,7 +202,7 @@ def _draw_bounds(
         axes.plot(high, place, "o", color=ACCENT, markersize=4.5)
         axes.set_xlim(-0.02 * reach, reach)
         name_rows(
-            axes, place, told_apart([row[0].systems[0] for row in rows], NAME_ROOM), grid=False
+            axes, place, distinct_labels([row[0].systems[0] for row in rows], NAME_ROOM), grid=False
         )
         axes.locator_params(axis="x", nbins=4)
         axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g}%")

@@ -11,7 +11,7 @@ import pandas as pd
 from analysis.core.analysis import Analysis
 from analysis.render.drawing import ACCENT, MUTED, Drawing, Figure, as_svg, canvas, head, name_rows
 from analysis.render.formatting import listed, percent
-from analysis.render.labels import shortened, told_apart
+from analysis.render.labels import distinct_labels, shortened
 from analysis.render.panels import WIDTH
 from analysis.render.section import Section
 from analysis.topics.runs import tables
@@ -103,7 +103,7 @@ def _draw(name: str, constructs: Sequence[Mapping[str, Any]], reach: float, key:
         name_rows(
             axes,
             place,
-            told_apart([str(construct["construct"]) for construct in constructs], _NAME_ROOM),
+            distinct_labels([str(construct["construct"]) for construct in constructs], _NAME_ROOM),
             top=0.8,
             grid=False,
         )

@@ -12,7 +12,7 @@ from analysis.core.estimates import Estimate, to_frame
 from analysis.render.drawing import Drawing, Figure
 from analysis.render.formatting import counted, listed
 from analysis.render.heat_map import NAME_ROOM, described, heat_map
-from analysis.render.labels import told_apart
+from analysis.render.labels import distinct_labels
 
 MEASURES = {"pearson": "Pearson", "spearman": "Spearman", "kendall_tau_b": "Kendall tau-b"}
 
@@ -99,7 +99,7 @@ def _by_system(
     analysis: Analysis, scorers: Sequence[str], systems: Sequence[str], several: bool
 ) -> tuple[tuple[Drawing, ...], list[Estimate]]:
     drawings, used = [], []
-    short = told_apart(systems, NAME_ROOM)
+    short = distinct_labels(systems, NAME_ROOM)
     for number, scorer in enumerate(scorers):
         for place, system in enumerate(systems):
             correlations = analysis.estimates.select(

@@ -1,71 +1,29 @@
+"""The page, report.json and tables that a report writes."""
+
 import json
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
 
 import jsonschema
-import numpy as np
 import pandas as pd
 import pytest
 
-from analysis import Options, PreferenceTable, Scale, ScoreTable, analyse, write_report
+from analysis import Options, analyse, write_report
 from analysis.core.analysis import Analysis
 from analysis.core.errors import ReportError
-from analysis.pipeline.report_files import as_document, report_schema, write_document
-from analysis.render.labels import shortened, told_apart
-from analysis.render.output_files import as_json, csv_text
+from analysis.pipeline.report_files import as_document, write_document
+from analysis.render.output_files import as_json
 from analysis.verify import verify
-from tests.analysis.scores import POINTS, rows, simulated, table
+from tests.analysis.pipeline.pages import VALIDATOR, read
+from tests.analysis.scores import simulated, table
 
 QUICK = Options(resamples=200)
-VALIDATOR = jsonschema.Draft202012Validator(
-    report_schema(), format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER
-)
 
 
 @pytest.fixture(scope="module")
 def analysis() -> Analysis:
     return analyse(table(simulated(constructs=("QR", "AC"), missing=0.1)), options=QUICK)
-
-
-class Tags(HTMLParser):
-    """Collects what a page loads, its ids, and whether tags close."""
-
-    VOID = frozenset({"meta", "br", "link", "img", "input", "hr"})
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.ids: list[str] = []
-        self.loaded: list[str] = []
-        self.tags: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        attributes = dict(attrs)
-        self.tags.append(tag)
-        if tag not in self.VOID:
-            self.open.append(tag)
-        if attributes.get("id"):
-            self.ids.append(str(attributes["id"]))
-        for name in ("src", "href", "xlink:href", "action"):
-            if attributes.get(name):
-                self.loaded.append(str(attributes[name]))
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.handle_starttag(tag, attrs)
-        if tag not in self.VOID:
-            self.open.pop()
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open
-        assert self.open.pop() == tag
-
-
-def read(page: str) -> Tags:
-    tags = Tags()
-    tags.feed(page)
-    return tags
 
 
 def test_the_page_is_whole_alone_and_quiet(analysis: Analysis, tmp_path: Path) -> None:
@@ -269,224 +227,6 @@ def test_a_list_of_tables_can_not_reach_outside_the_folder(
     marker.write_text(json.dumps(forged), encoding="utf-8")
     write_report(analysis, folder)
     assert (tmp_path / "victim.csv").exists()
-
-
-NASTY = '<script>alert(1)</script> & "q" $x_1^2$ 判定 \'=1+1'
-
-
-def test_names_from_data_are_text_everywhere(tmp_path: Path) -> None:
-    frame = simulated()
-    frame["construct"] = f"C{NASTY}"
-    frame["system"] = frame["system"] + NASTY
-    frame["scorer"] = "=" + frame["scorer"] + NASTY
-    analysis = analyse(table(frame), options=QUICK, title=NASTY)
-    page = write_report(analysis, tmp_path / "report").read_text(encoding="utf-8")
-    tags = read(page)
-    assert tags.open == []
-    assert "script" not in tags.tags
-    text = (tmp_path / "report" / "tables" / "estimates.csv").read_text(encoding="utf-8")
-    cells = pd.read_csv(tmp_path / "report" / "tables" / "estimates.csv")["scorers"]
-    # The constant judge of the alternative annotator test has a name of ours.
-    assert cells[~cells.str.startswith("constant + =")].str.startswith("'=").all()
-    assert text
-
-
-def long_names(letters: str) -> pd.DataFrame:
-    """Two constructs, judges and systems with names of 60 characters that differ at their end."""
-    frame = simulated(constructs=("A", "B"), queries=8)
-    frame = pd.concat([frame, frame[frame["scorer"] == "judge"].assign(scorer="other")])
-    for column in ("construct", "scorer", "system"):
-        numbers = {name: number for number, name in enumerate(frame[column].unique())}
-        frame[column] = [f"{letters * 59}{numbers[name]}"[-60:] for name in frame[column]]
-    return frame
-
-
-@pytest.mark.parametrize("letters", ["n", "W", "判"])
-def test_long_names_fit_their_figures_and_stand_in_full_in_their_descriptions(letters: str) -> None:
-    frame = long_names(letters)
-    drawings = [
-        (figure.key, drawing)
-        for figure in as_document(analyse(table(frame), options=QUICK)).figures
-        for drawing in figure.drawings
-    ]
-    assert {key for key, _ in drawings} >= {
-        "ceiling", "against-humans", "distributions", "box-plots", "bias-by-system",
-    }  # fmt: skip
-    for key, drawing in drawings:
-        root = ElementTree.fromstring(drawing.svg)
-        text = next(node.text for node in root.iter() if node.tag.endswith("desc"))
-        shown = [node.text for node in root.iter() if node.tag.endswith("text") and node.text]
-        assert max(map(len, shown)) <= 46
-        of_people = key in {"severities", "reliability-of-means", "designs"}
-        named = "human" if key == "severities" else "judge"
-        columns = ["construct", *(["scorer"] if key == "severities" or not of_people else [])]
-        for column in (*columns, *(["system"] if key == "bias-by-system" else [])):
-            names = frame.loc[frame["scorer_kind"] == named, column].unique()
-            assert any(name in f"{drawing.title} {text}" for name in names), (key, column)
-
-
-def test_a_name_is_cut_in_its_middle() -> None:
-    assert shortened("short", 20) == "short"
-    assert shortened("a-named-reader-of-pages-v1", 16) == "a-named…ages-v1"
-    assert shortened("判" * 12, 10) == "判判…判判"
-    assert len(shortened("W" * 60, 22)) < len(shortened("n" * 60, 22)) == 22
-
-
-def test_long_names_that_differ_in_the_middle_stay_apart() -> None:
-    names = [f"retriever-bm25+reranker-{number}+llama-3.1-70b-instruct" for number in range(6)]
-    names += ["reader"]
-    names += [f"a-long-name-{a}-and-words-{b}-at-length" for a, b in ("11", "12", "21")]
-    for room in (12, 20):
-        short = told_apart(names, room)
-        assert len(set(short)) == len(names)
-        assert max(map(len, short)) <= room + 2
-        assert short[6] == "reader"
-
-
-def adjudicated() -> Analysis:
-    frame = simulated()
-    final = frame[frame["scorer"] == "rater-1"].assign(
-        scorer="final", scorer_kind="adjudicated", value=80.0
-    )
-    options = Options(resamples=100, reference="adjudicated")
-    return analyse(table(pd.concat([frame, final])), options=options)
-
-
-@pytest.mark.usefixtures("without_drawing")
-def test_an_adjudicated_reference_is_named_and_has_no_empty_tables() -> None:
-    document = as_document(adjudicated())
-    by_name = {t.key: t for t in document.tables}
-    assert "human-ceiling" not in by_name
-    assert not any(figure.key == "ceiling" for figure in document.figures)
-    assert any("How a judge compares with a rater" in s for s in document.not_established)
-    column = by_name["systems"].columns.index("Mean, adjudicated")
-    assert {row[column].text for row in by_name["systems"].rows} == {"80.0"}
-
-
-@pytest.mark.usefixtures("without_drawing")
-def test_a_deviation_has_the_digits_of_its_scale() -> None:
-    frame = simulated()
-    frame["value"] = frame["value"] / 100
-    analysis = analyse(table(frame, Scale(0, 1)), options=QUICK)
-    properties = next(t for t in as_document(analysis).tables if t.key == "score-properties")
-    deviation = properties.rows[0][properties.columns.index("SD")].text
-    assert re.fullmatch(r"0\.\d{3}", deviation)
-
-
-def test_a_cell_of_text_can_not_act_as_a_formula() -> None:
-    frame = pd.DataFrame({"name": ["=1+1", "@x", "-3 degrees", "fine"], "value": [-1.5, 2, 3, 4]})
-    lines = csv_text(frame).splitlines()
-    assert lines[1:] == ["'=1+1,-1.5", "'@x,2.0", "'-3 degrees,3.0", "fine,4.0"]
-
-
-def judge_only() -> pd.DataFrame:
-    return simulated(raters=0)
-
-
-def constant() -> pd.DataFrame:
-    return simulated().assign(value=70.0)
-
-
-def all_missing() -> pd.DataFrame:
-    return simulated().assign(value=np.nan, missing_reason="unparsed")
-
-
-def judge_missing() -> pd.DataFrame:
-    frame = simulated()
-    frame.loc[frame["scorer"] == "judge", "value"] = np.nan
-    return frame
-
-
-def half_constant() -> pd.DataFrame:
-    frame = simulated()
-    frame.loc[frame["scorer"] == "judge", "value"] = 100.0
-    return frame
-
-
-def adjudicated_only() -> pd.DataFrame:
-    frame = simulated(raters=1)
-    return frame.replace({"scorer_kind": {"human": "adjudicated"}})
-
-
-DEGENERATE = {
-    "no humans": judge_only,
-    "no judge": lambda: simulated().query("scorer != 'judge'"),
-    "one rater": lambda: simulated(raters=1),
-    "two raters": lambda: simulated(raters=2),
-    "one system": lambda: simulated(systems=1),
-    "two systems": lambda: simulated(systems=2),
-    "no system column": lambda: simulated().drop(columns="system"),
-    "constant": constant,
-    "constant judge": half_constant,
-    "all missing": all_missing,
-    "judge missing": judge_missing,
-    "nearly all missing": lambda: simulated(missing=0.97),
-    "one query": lambda: simulated(queries=1),
-    "one response": lambda: simulated(queries=1, systems=1),
-    "two queries": lambda: simulated(queries=2, systems=2),
-    "one value": lambda: rows({}),
-    "adjudicated": adjudicated_only,
-    "the judge is a rater": lambda: simulated(judge_noise=0, kindness=0),
-}
-
-
-@pytest.mark.parametrize("reference", ["mean_of_raters", "adjudicated"])
-@pytest.mark.parametrize("case", DEGENERATE)
-@pytest.mark.parametrize("scale", [POINTS, None], ids=["declared", "undeclared"])
-def test_degenerate_tables_give_a_report_with_reasons(
-    case: str, reference: str, scale: Scale | None, tmp_path: Path
-) -> None:
-    options = Options(resamples=100, reference=reference)  # type: ignore[arg-type]
-    analysis = analyse(table(DEGENERATE[case](), scale), options=options)
-    page = write_report(analysis, tmp_path / "report").read_text(encoding="utf-8")
-    assert read(page).open == []
-    written = json.loads((tmp_path / "report" / "report.json").read_text(encoding="utf-8"))
-    VALIDATOR.validate(written)
-    assert written["verdict"]
-    assert written["not_established"]
-    assert "nan" not in re.sub(r"data:[^\"]*|<svg.*?</svg>", "", page, flags=re.S).lower().split()
-
-
-def test_a_metric_is_drawn_under_its_own_kind() -> None:
-    frame = simulated().replace({"scorer_kind": {"judge": "metric"}})
-    for figure in as_document(analyse(table(frame), options=QUICK)).figures:
-        if figure.key in {"against-humans", "distributions"}:
-            root = ElementTree.fromstring(figure.drawings[0].svg)
-            shown = [node.text or "" for node in root.iter() if node.tag.endswith("text")]
-            assert any("metric" in text for text in shown), figure.key
-            assert not any("judge" in text for text in shown), figure.key
-
-
-def test_a_column_without_a_cell_is_left_out() -> None:
-    document = as_document(analyse(table(simulated(raters=0)), options=QUICK))
-    systems = next(t for t in document.tables if t.key == "systems")
-    assert "Mean of people" not in systems.columns
-    assert {len(row) for row in systems.rows} == {len(systems.columns)}
-
-
-def test_preferences_alone_give_a_report(tmp_path: Path) -> None:
-    preferred = pd.DataFrame(
-        {
-            "query_id": [f"q{i // 2}" for i in range(20)],
-            "response_a": [f"a{i // 2}" for i in range(20)],
-            "response_b": [f"b{i // 2}" for i in range(20)],
-            "construct": "overall",
-            "scorer": ["ann", "bob"] * 10,
-            "scorer_kind": "human",
-            "value": np.random.default_rng(1).integers(-2, 3, 20),
-        }
-    )
-    scores = ScoreTable.from_frame(rows({}).iloc[:0])
-    analysis = analyse(scores, PreferenceTable.from_frame(preferred, Scale(-2, 2)), QUICK)
-    write_report(analysis, tmp_path / "report")
-    written = json.loads((tmp_path / "report" / "report.json").read_text(encoding="utf-8"))
-    VALIDATOR.validate(written)
-    assert {e["statistic"] for e in written["estimates"]} == {
-        "pearson",
-        "spearman",
-        "agreement_within",
-    }
-    assert written["verdict"][0]["sentence"].endswith("there are no scores to compare them with.")
 
 
 def test_a_document_is_written_twice_without_being_worked_out_twice(

@@ -47,10 +47,10 @@ def test_holm_lies_between_p_and_bonferroni(p: list[float]) -> None:
 
 def test_table_2_follows_from_tables_20_to_24(published: Tables) -> None:
     p, _ = published
-    told_apart = {
+    distinct_labels = {
         c: sum(v < 0.05 for (values, *_), v in p.items() if values == c) for c in CONSTRUCTS
     }
-    assert told_apart == {"QR": 14, "IR": 13, "AC": 12, "CC": 11, "ID": 11}
+    assert distinct_labels == {"QR": 14, "IR": 13, "AC": 12, "CC": 11, "ID": 11}
 
 
 def test_the_papers_hypotheses_follow_from_its_tables(published: Tables) -> None:

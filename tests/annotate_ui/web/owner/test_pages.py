@@ -18,6 +18,7 @@ from study import Study
 from study.schema import Assignment, InterimAnalysis, Rater, Rating, now, table
 from tests.annotate_ui.rated_campaign import give
 from tests.annotate_ui.web.conftest import Browser
+from tests.study.rating_fixtures import add_ratings
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = (
@@ -198,6 +199,15 @@ def test_adjudication_is_planned_shown_and_stored(
     assert "50%" in owner.get("/owner/items").text
     for wrong in ({"sample": "x"}, {"widest": "-1"}, {"sample": "9999999"}):
         assert owner.submit("/owner/adjudication", **{**wanted, **wrong}).status_code == 400
+    # A response whose value was withdrawn is not begun.
+    a = table(Assignment)
+    with protected.read() as connection:
+        chosen = select(a.c.id).where(a.c.purpose == "adjudication")
+        first, _ = connection.scalars(chosen).all()
+    add_ratings(protected, first, "QR", [30.0, "withdrawn"])
+    page = owner.get("/owner/adjudication").text
+    begun = re.findall(r'dora</bdi>.*<td class="number">(\d+)</td></tr>', page)
+    assert begun == ["0", "0"]
     # What an adjudicator who left had not begun is not assigned to anybody.
     owner.submit(f"/owner/raters/{ids(protected)['dora']}/remove")
     assert "<bdi>dora</bdi>" not in owner.get("/owner/adjudication").text
