@@ -24,11 +24,15 @@ import numpy as np
 
 from analysis.core.arrays import FloatArray
 from analysis.core.computation import t_quantile
-from analysis.core.resampling import Interval, QueryResampling, Scheme, effective_df, withheld
+from analysis.core.resampling import (
+    EQUAL_RESAMPLES,
+    Interval,
+    QueryResampling,
+    Scheme,
+    effective_df,
+    withheld,
+)
 from analysis.statistics.agreement.human_ceiling import HumanCeiling
-
-#: Raters from which on a statement about raters like these is carried.
-ENOUGH_RATERS = 5
 
 METHOD = "t_by_source"
 
@@ -58,7 +62,7 @@ def beside_a_further_rater(ceiling: HumanCeiling, resampling: QueryResampling) -
         )
     queries, raters = _parts(points, values, scheme)
     if not queries + raters > 0:
-        return withheld(level, METHOD, "every resample gives the same value: there is no spread")
+        return withheld(level, METHOD, EQUAL_RESAMPLES)
     by_query = values.mean(axis=0)
     df = effective_df(by_query) if scheme == "jackknife" else difference.n_queries - 1.0
     tail = (1 + level) / 2

@@ -135,8 +135,8 @@ def _of_first_judge(
         scale = analysis.scores.scale(construct, judge)
         if scale is None or not scale.same_points(POINTS):
             continue
-        found = analysis.estimates.select(statistic, construct=construct, scorer=judge, **where)
-        return [e for e in found if e.defined and e.scorers == (judge,)]
+        records = analysis.estimates.select(statistic, construct=construct, scorer=judge, **where)
+        return [e for e in records if e.defined and e.scorers == (judge,)]
     return []
 
 

@@ -15,10 +15,10 @@ def test_a_box_for_each_system_of_judge_and_people() -> None:
     (figure,) = box_plots(analyse(table(frame), options=QUICK))
     data = figure.data.set_index(["system", "scorer"])
     assert list(data.index) == [(s, of) for s in ("s0", "s1") for of in ("judge", "people")]
-    own = frame[(frame["scorer"] == "judge") & (frame["system"] == "s0")]["value"]
+    values = frame[(frame["scorer"] == "judge") & (frame["system"] == "s0")]["value"]
     row = data.loc[("s0", "judge")]
-    assert row["median"] == pytest.approx(own.median())
-    assert row["upper_quartile"] == pytest.approx(np.quantile(own, 0.75))
+    assert row["median"] == pytest.approx(values.median())
+    assert row["upper_quartile"] == pytest.approx(np.quantile(values, 0.75))
     assert data.loc[("s0", "people")]["scores"] == 30
     (drawing,) = figure.drawings
     assert "s0, judge median" in drawing.svg
@@ -28,8 +28,8 @@ def test_scorers_on_another_scale_are_in_the_csv_only() -> None:
     frame = simulated(queries=10, systems=2)
     judged = frame["scorer"] == "judge"
     frame.loc[judged, "value"] /= 100
-    own = {("judge", "QR"): Scale(0, 1)}
-    scores = ScoreTable.from_frame(frame, {"QR": Scale(0, 100)}, own)
+    scales = {("judge", "QR"): Scale(0, 1)}
+    scores = ScoreTable.from_frame(frame, {"QR": Scale(0, 100)}, scales)
     (figure,) = box_plots(analyse(scores, options=QUICK))
     assert set(figure.data["scorer"]) == {"judge", "people"}
     assert "people median" not in figure.drawings[0].svg

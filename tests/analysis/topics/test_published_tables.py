@@ -47,6 +47,6 @@ def test_powers_and_hypotheses_are_shown(shown: dict[str, Table]) -> None:
 
 
 def test_json_has_every_table_that_ships() -> None:
-    found = as_json(as_document(analysed(published=True)))
-    assert found["published"]["table20_24_pairwise"]["CC"]["AB"]["p"] == 0.8236
+    document = as_json(as_document(analysed(published=True)))
+    assert document["published"]["table20_24_pairwise"]["CC"]["AB"]["p"] == 0.8236
     assert as_json(as_document(analysed(published=False)))["published"] is None
