@@ -320,7 +320,7 @@ def write(source: AnalysisInput, title: str, folder: Path, verify: bool, as_json
             for a in largest_disagreements(analysis.context.ordered)
         ]
         reasons = source.reasons(responses)
-        content = as_document(analysis, command_line(), verdict_list, source.judge_runs, reasons)
+        content = as_document(analysis, command_line(), source.judge_runs, reasons)
         page = write_document(content, folder)
     checks: list[Any] = []
     if verify:
@@ -333,7 +333,7 @@ def write(source: AnalysisInput, title: str, folder: Path, verify: bool, as_json
     if as_json:
         terminal.print_json(page, content, checks if verify else None)
     else:
-        terminal.print_contradictions(content.verdicts)
+        terminal.print_further_notes(verdict_list, content.verdicts)
         terminal.print_written(page, analysis, checks if verify else None)
     if differing:
         raise click.exceptions.Exit(1)

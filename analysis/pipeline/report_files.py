@@ -18,7 +18,7 @@ from analysis.render.document import Document
 from analysis.render.limitations import not_established
 from analysis.render.output_files import as_json, check_folder, csv_texts, schema
 from analysis.render.page import page
-from analysis.render.verdicts import Verdict, verdicts, with_contradictions
+from analysis.render.verdicts import verdicts, with_contradictions
 from analysis.topics.agreement.largest_disagreements import disagreement_records
 
 _PACKAGES = ("ccrs-study", "matplotlib", "numba", "numpy", "pandas", "scipy")
@@ -27,11 +27,10 @@ _PACKAGES = ("ccrs-study", "matplotlib", "numba", "numpy", "pandas", "scipy")
 def as_document(
     analysis: Analysis,
     command: str | None = None,
-    known_verdicts: Sequence[Verdict] | None = None,
     judge_runs: Sequence[Mapping[str, Any]] = (),
     reasons: Mapping[tuple[str, str, str], str] | None = None,
 ) -> Document:
-    """Work out a report: verdicts (unless given), figures and tables.
+    """Work out a report: verdicts, figures and tables.
 
     The verdicts gain notes on figures that contradict each other, for which all must be computed.
 
@@ -42,9 +41,7 @@ def as_document(
     analysis = replace(analysis, inputs=ReportInputs(tuple(judge_runs), dict(reasons or {})))
     return Document(
         analysis,
-        with_contradictions(
-            analysis, verdicts(analysis) if known_verdicts is None else known_verdicts
-        ),
+        with_contradictions(analysis, verdicts(analysis)),
         tuple(chapters(analysis)),
         tuple(not_established(analysis)),
         _provenance(analysis, command, judge_runs),

@@ -15,7 +15,7 @@ from analysis.core.analysis import Analysis
 from analysis.render.document import Document
 from analysis.render.output_files import as_json
 from analysis.render.verdict_notes import reading
-from analysis.render.verdicts import OPENING, Verdict
+from analysis.render.verdicts import Verdict
 
 Checks = Sequence[Mapping[str, Any]]
 
@@ -74,13 +74,15 @@ def print_verdicts(analysis: Analysis, verdicts: Sequence[Verdict]) -> None:
         console.print(Text(f"Warning: {warning}", style="yellow"))
 
 
-def print_contradictions(verdicts: Sequence[Verdict]) -> None:
-    """Notes that the whole analysis added to the verdicts that are already printed."""
+def print_further_notes(printed: Sequence[Verdict], verdicts: Sequence[Verdict]) -> None:
+    """Notes that the whole analysis adds to verdicts that are already printed."""
+    known = {(v.construct, v.scorer, note) for v in printed for note in v.notes}
     for verdict in verdicts:
+        name = ", ".join(filter(None, (verdict.construct, verdict.scorer)))
         for note in verdict.notes:
-            if note.startswith(OPENING):
+            if (verdict.construct, verdict.scorer, note) not in known:
                 click.echo()
-                click.echo(f"{verdict.construct}, {verdict.scorer}: {note}")
+                click.echo(f"{name}: {note}")
 
 
 def print_written(page: Path, analysis: Analysis, checks: Checks | None) -> None:

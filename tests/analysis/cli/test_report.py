@@ -45,6 +45,18 @@ def test_the_verdict_comes_first_then_the_report_and_its_checks(scores: Path) ->
     assert str(scores.parent) not in json.dumps(written)
 
 
+def test_a_note_that_needs_every_figure_is_printed_and_stored(tmp_path: Path) -> None:
+    frame = simulated(systems=2)
+    number = frame["system"].rank(method="dense").astype(int).astype(str)
+    people = frame["scorer_kind"] == "human"
+    frame.loc[people, "scorer"] += " of system " + number[people]
+    frame.to_csv(tmp_path / "apart.csv", index=False)
+    result = run(tmp_path / "apart.csv", "--scale", "0:100", "--no-verify")
+    (line,) = [line for line in result.stdout.splitlines() if "no rater links" in line]
+    written = json.loads((tmp_path / "apart-report" / "report.json").read_text(encoding="utf-8"))
+    assert line.removeprefix("QR, judge: ") == written["verdict"][0]["notes"][-1]
+
+
 def test_verification_can_be_left_out(scores: Path, tmp_path: Path) -> None:
     result = run(scores, "--no-verify", "--out", tmp_path / "here")
     assert result.exit_code == 0, result.output
