@@ -48,7 +48,8 @@ def tau_b_of_pair_sums(x: FloatArray, y: FloatArray, query: IntArray) -> OfWeigh
         score, untied_x, untied_y = (
             np.einsum("rq,rq->r", chosen @ part, chosen) / 2 for part in sums
         )
-        scale = np.sqrt(untied_x) * np.sqrt(untied_y)
+        # The root of a square is exact: a perfect order is 1, and not a rounding error more.
+        scale = np.sqrt(untied_x * untied_y)
         return ratio(score, scale, scale > 0)
 
     return lambda weights: in_row_blocks(of_weights, weights, 8 * queries.size)
@@ -149,7 +150,8 @@ def kendall_within_of(pairs: Pairs) -> OfWeights:
 
     def of_weights(weights: FloatArray) -> FloatArray:
         score, untied_x, untied_y = (weights @ sums).T
-        scale = np.sqrt(untied_x) * np.sqrt(untied_y)
+        # The root of a square is exact: a perfect order is 1, and not a rounding error more.
+        scale = np.sqrt(untied_x * untied_y)
         return ratio(score, scale, scale > 0)
 
     return of_weights

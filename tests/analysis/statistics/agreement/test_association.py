@@ -5,7 +5,7 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 from scipy import stats
 
 from analysis.core.pairs import Scope
@@ -187,6 +187,7 @@ def as_arrays(drawn: list[tuple[float, float, int]]) -> tuple[np.ndarray, np.nda
 
 
 @given(rows, st.sampled_from(CASES))
+@example([(0.0, 2.0, 0), (1.0, 1.0, 0), (2.0, 0.0, 0)], ("kendall_tau_b", "pooled"))
 def test_undefined_exactly_when_there_is_a_reason(
     drawn: list[tuple[float, float, int]], case: tuple[Measure, Scope]
 ) -> None:
