@@ -132,7 +132,7 @@ def serve(
 
 @contextmanager
 def stopped_by_signals() -> Iterator[None]:
-    """Treat SIGTERM and a closed terminal like Ctrl-C."""
+    """End the block quietly at Ctrl-C, SIGTERM or a closed terminal, whenever it comes."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -148,17 +148,17 @@ def stopped_by_signals() -> Iterator[None]:
             before[number] = signal.signal(number, stop)
     try:
         yield
+    except KeyboardInterrupt:
+        pass
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
 
 
 def run(server: Server) -> None:
-    """Answer requests until interrupted; interrupted twice, end at once."""
-    try:
-        server.run()
-    except KeyboardInterrupt:
-        return
+    """Answer requests until interrupted; interrupted twice, KeyboardInterrupt ends it at once."""
+    # Waitress itself ends at the first interrupt, and waits for the requests under way.
+    server.run()
     server.close()
 
 

@@ -67,6 +67,8 @@ def icc_undefined_reason(values: npt.ArrayLike, form: Form) -> str | None:
     reason = two_way_undefined_reason(table)
     if reason is None and form.startswith("C") and _undefined_consistency(table):
         return "responses and residual do not vary: consistency is undefined"
+    if reason is None and form.startswith("A") and _complete(table) and not _total(table) > 0:
+        return "the estimated variances of responses, raters and residual add up to 0"
     return reason
 
 
@@ -100,6 +102,8 @@ def icc_interval(
         return withheld(level, method, "an interval needs at least 2 queries, there is 1")
     if parts.ms_residual == 0:
         return withheld(level, method, "no residual variation: F is infinite")
+    if parts.ms_response == 0:
+        return withheld(level, method, "the responses' means are equal: F is 0 in any sample")
     df = _clustered_df(parts.response_means, place)
     low, high = _bounds(parts, df, level, rater=form.startswith("A"))
     return Interval(_averaged(low, averaged), _averaged(high, averaged), level, method)
@@ -123,7 +127,15 @@ def _complete(table: FloatArray) -> bool:
 
 def _undefined_consistency(table: FloatArray) -> bool:
     parts = two_way(table)
-    return parts.ms_residual == 0 and float(np.ptp(parts.response_means)) == 0
+    return parts.ms_residual == 0 and parts.ms_response == 0
+
+
+def _total(table: FloatArray) -> float:
+    """k times the estimated variance of a rating, of a complete table (n, k); 0 with n = k = 2."""
+    parts = two_way(table)
+    n, k = parts.n_responses, parts.n_raters
+    rows, columns, error = parts.ms_response, parts.ms_rater, parts.ms_residual
+    return rows + (k - 1) * error + k * (columns - error) / n
 
 
 def _number_averaged(table: FloatArray, form: Form, k: float | None) -> float:
@@ -158,8 +170,8 @@ def _single(table: FloatArray, form: Form) -> float:
     rows, columns, error = parts.ms_response, parts.ms_rater, parts.ms_residual
     if form.startswith("1"):
         error = (columns * (k - 1) + error * (n - 1) * (k - 1)) / (n * (k - 1))
-    spread = k * (columns - error) / n if form.startswith("A") else 0.0
-    return (rows - error) / (rows + (k - 1) * error + spread)
+    total = _total(table) if form.startswith("A") else rows + (k - 1) * error
+    return (rows - error) / total
 
 
 def _clustered_df(means: FloatArray, place: npt.NDArray[np.intp]) -> float:

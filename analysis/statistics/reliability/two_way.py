@@ -12,8 +12,8 @@ from analysis.core.arrays import BoolArray, FloatArray
 from analysis.core.computation import chi2_quantile, f_quantile
 from analysis.core.query_statistic import as_values
 
-#: A residual sum of squares below this share of the total is rounding error.
-NO_RESIDUAL = 1e-20
+#: A sum of squares below this share of the total, by rating, is rounding error.
+ROUNDING = 1e-20
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,9 +113,11 @@ def two_way(values: npt.ArrayLike) -> TwoWay:
     effects -= effects.mean()
     means = (y - indicator * effects).sum(axis=1) / m
     residuals = np.where(indicator > 0, y - effects - means[:, None], 0.0)
-    ss_residual = float((residuals**2).sum())
-    if ss_residual <= NO_RESIDUAL * float((y**2).sum()) * y.size:
-        ss_residual = 0.0
+    rounding = ROUNDING * float((y**2).sum()) * y.size
+
+    def mean_square(squares: float, df: int) -> float:
+        return squares / df if squares > rounding else 0.0
+
     df = int(indicator.sum()) - n - k + 1
     per_response = float(n / np.sum(1 / m))
     return TwoWay(
@@ -124,9 +126,9 @@ def two_way(values: npt.ArrayLike) -> TwoWay:
         n_ratings=int(indicator.sum()),
         n_responses=n,
         n_raters=k,
-        ms_response=per_response * float(np.var(means, ddof=1)),
-        ms_rater=float(effects @ system @ effects) / (k - 1),
-        ms_residual=ss_residual / df,
+        ms_response=mean_square(per_response * float(np.var(means)) * n, n - 1),
+        ms_rater=mean_square(float(effects @ system @ effects), k - 1),
+        ms_residual=mean_square(float((residuals**2).sum()), df),
         df_residual=df,
         per_response=per_response,
         per_rater=float(np.trace(system)) / (k - 1),

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from annotate_ui.server.application import stopped_by_signals
 from tests.conftest import ROOT, absent
 
 pytestmark = pytest.mark.server
@@ -163,3 +164,14 @@ def test_the_server_ends_without_requests(start: Start) -> None:
     process, _, _ = start()
     process.terminate()
     assert process.wait(10) == 0
+
+
+def test_a_signal_ends_the_block_that_it_meets() -> None:
+    # Also before the server's loop begins, and after it ends.
+    reached = []
+    with stopped_by_signals():
+        reached.append("before")
+        signal.raise_signal(signal.SIGTERM)
+        reached.append("after")
+    assert reached == ["before"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

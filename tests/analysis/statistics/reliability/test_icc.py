@@ -124,6 +124,7 @@ def test_undefined_exactly_when_there_is_a_reason(values: np.ndarray, form: Form
         (np.array([[1.0, 2.0]]), "at least 2 rated responses, there is 1"),
         (np.array([[1, 2, NA, NA], [3, 4, NA, NA], [NA, NA, 1, 5], [NA, NA, 2, 2]]), "2 groups"),
         (np.array([[1, 2], [3, NA]]), "no ratings are left"),
+        (np.array([[0, 1], [1, 0]]), "add up to 0"),
     ],
 )
 def test_degenerate_tables(values: np.ndarray, reason: str) -> None:
@@ -142,6 +143,15 @@ def test_perfect_agreement_is_one() -> None:
     for table in (values, ragged):
         assert icc(table, "A,1") == pytest.approx(1)
         assert "F is infinite" in str(icc_interval(table, np.arange(3)).reason)
+
+
+@pytest.mark.parametrize("rows", [[0, 1, 2], [2, 1, 0]])
+@pytest.mark.parametrize("columns", [[0, 1, 2], [2, 0, 1]])
+def test_equal_means_of_responses_have_no_interval(rows: list[int], columns: list[int]) -> None:
+    # Rounding made them differ in some orders, and the interval was [-.5, -.5] or [0, 0].
+    values = np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0], [0.0, 1.0, 1.0]])[rows][:, columns]
+    assert icc(values, "A,1") == pytest.approx(-0.5)
+    assert "means are equal" in str(icc_interval(values, np.array([0, 0, 1])[rows]).reason)
 
 
 def test_clustering_in_queries_widens_the_interval() -> None:
