@@ -1,8 +1,7 @@
 """The settings of a run that all engines share, each with its default and its help.
 
 Each engine has a subclass of `JudgeSettings` with further settings. The options of `ccrs judge` are
-made from the fields of these models: the description of a field is the help of its option, and
-`option(...)` states its placeholder.
+made from the fields of these models: the description of a field is the help of its option.
 """
 
 from collections.abc import Mapping
@@ -13,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from judge.prompts.template import PAPER
 from judge.protocol.conditions import CCRS
 from study.errors import StudyError, nearest
+from study.settings import option
 from study.types import Key
 
 DEFAULT_TEXT_METRICS = ("EM",)
@@ -20,19 +20,6 @@ DEFAULT_TEXT_METRICS = ("EM",)
 
 PRICED = ("prompt", "completion", "cached")
 """Kinds of tokens that `JudgeSettings.cost` takes, in its order."""
-
-
-def option(metavar: str, *, env: str | None = None) -> dict[str, Any]:
-    """Return the properties of an option that its field does not have.
-
-    Parameters
-    ----------
-    metavar
-        Placeholder of the value in the help.
-    env
-        Environment variable with the value if the option is absent.
-    """
-    return {"metavar": metavar, **({"env": env} if env else {})}
 
 
 def option_name(field: str) -> str:

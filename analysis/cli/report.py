@@ -17,12 +17,25 @@ from analysis.cli.source import (
     kind_option,
     scale_option,
 )
+from study.cli.options import (
+    SettingsCommand,
+    chosen_settings,
+    comma_separated,
+    overriding_options,
+)
 
 if TYPE_CHECKING:
     from analysis.core.tables import ScoreTable
 
 
-@click.command()
+def _analysis_options() -> list[click.Option]:
+    from study.settings.report import AnalysisSpec
+    from study.settings.study_toml import StudyConfig
+
+    return overriding_options(AnalysisSpec, StudyConfig)
+
+
+@click.command(cls=SettingsCommand, settings=_analysis_options)
 @click.argument("source", type=click.Path(path_type=Path), metavar="STUDY_OR_SCORES")
 @click.option(
     "--out",
@@ -56,87 +69,16 @@ if TYPE_CHECKING:
     "Default: each is a judge of its own.",
 )
 @click.option(
-    "--reference",
-    type=click.Choice(["mean_of_raters", "adjudicated"]),
-    help="What judges are compared with. Default: as in study.toml, else mean_of_raters.",
-)
-@click.option(
     "--layout",
     type=click.Choice(["single", "side_by_side"]),
     help="Which of people's ratings are used, where they rated in two layouts of the page. "
     "Default: the one with more values.",
 )
 @click.option(
-    "--resamples",
-    metavar="N",
-    type=click.IntRange(100, 100_000),
-    help="Bootstrap resamples of queries. Default: as in study.toml, else 2000.",
-)
-@click.option(
-    "--seed",
-    metavar="N",
-    type=click.IntRange(0),
-    help="Seed of the resamples. Default: as in study.toml, else 0.",
-)
-@click.option(
-    "--level",
-    metavar="SHARE",
-    type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
-    help="Confidence level of intervals. Default: as in study.toml, else 0.95.",
-)
-@click.option(
-    "--ac-lambda",
-    metavar="WEIGHT",
-    type=click.FloatRange(0, 1),
-    help="Weight of EM in composed AC. Default: as in study.toml, else 0.7.",
-)
-@click.option(
-    "--second-metrics",
-    metavar="NAME,NAME",
-    help="Constructs or scorers that make up a second set of metrics.",
-)
-@click.option(
-    "--published/--no-published",
-    default=None,
-    help="Show the CCRS paper's figures next to those of systems A to F. Default: as in "
-    "study.toml, else off.",
-)
-@click.option(
-    "--margin",
-    "non_inferiority_margin",
-    metavar="DIFFERENCE",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    help="By how much a judge's correlation may be lower than a rater's. Default: not tested.",
-)
-@click.option(
-    "--bias-margin",
-    metavar="POINTS",
-    type=click.FloatRange(0, min_open=True),
-    help="Margin in points of the equivalence test of the bias. Default: not tested.",
-)
-@click.option(
-    "--alt-test-epsilon",
-    metavar="ALLOWANCE",
-    type=click.FloatRange(0, 1, max_open=True),
-    help="Allowance of the alternative annotator test: .2 for experts, .15 for skilled raters, .1 "
-    "for a crowd. Default: as in study.toml, else .15.",
-)
-@click.option(
     "--hypotheses",
     type=click.Path(path_type=Path),
     metavar="FILE",
     help="TOML file with [[hypotheses]] about the systems of a table.",
-)
-@click.option(
-    "--overall",
-    metavar="CONSTRUCT",
-    help="Construct with an overall human rating, from which a composite's weights are estimated.",
-)
-@click.option(
-    "--target-width",
-    metavar="POINTS",
-    type=click.FloatRange(0, min_open=True),
-    help="Half-width in points that corrected means should reach. Default: 5% of the scale.",
 )
 @click.option(
     "--title",
@@ -160,29 +102,19 @@ def report(
     preference_scale: str | None,
     mappings: tuple[str, ...],
     same_judge: tuple[str, ...],
-    reference: str | None,
     layout: str | None,
-    resamples: int | None,
-    seed: int | None,
-    level: float | None,
-    ac_lambda: float | None,
-    second_metrics: str | None,
-    published: bool | None,
-    non_inferiority_margin: float | None,
-    bias_margin: float | None,
-    alt_test_epsilon: float | None,
     hypotheses: Path | None,
-    overall: str | None,
-    target_width: float | None,
     title: str | None,
     verify: bool,
     as_json: bool,
     show: bool,
+    **options: Any,
 ) -> None:
     """Report how far each judge agrees with people.
 
     STUDY_OR_SCORES is a study's folder, or a table of scores (CSV, TSV, JSON lines or
-    Parquet), or one of comparisons alone, with columns response_a and response_b.
+    Parquet), or one of comparisons alone, with columns response_a and response_b. Options of the
+    same name override the settings under [analysis] in study.toml, and its seed.
 
     \b
     Examples:
@@ -200,22 +132,7 @@ def report(
         if not path.exists():
             raise CannotRun(f"{path} does not exist; name a study's folder or a table of scores")
     folder = out or default_folder(source)
-    options = {
-        "reference": reference,
-        "layout": layout,
-        "resamples": resamples,
-        "seed": seed,
-        "level": level,
-        "ac_lambda": ac_lambda,
-        "second_metrics": _names(second_metrics),
-        "published": published,
-        "non_inferiority_margin": non_inferiority_margin,
-        "bias_margin": bias_margin,
-        "alt_test_epsilon": alt_test_epsilon,
-        "overall": overall,
-        "target_width": target_width,
-    }
-    chosen = {key: value for key, value in options.items() if value is not None}
+    chosen = chosen_settings({"layout": layout, **options})
     try:
         check_folder(folder)
         mapped = {"mappings": read_mappings(mappings)} if mappings else {}
@@ -241,7 +158,7 @@ def report(
                 source, scales, kinds, preferences, preference_scale, declared, hypotheses
             )
             _check_runs(inputs.options.runs, inputs.scores)
-        if second_metrics is not None:
+        if "second_metrics" in chosen:
             _check_names(inputs.options.second_metrics, inputs.scores)
         write(inputs, title or inputs.name, folder, verify, as_json)
     except (AnalysisError, StudyError) as error:
@@ -250,15 +167,11 @@ def report(
         click.launch(str(folder / "report.html"))
 
 
-def _names(text: str | None) -> tuple[str, ...] | None:
-    return tuple(filter(None, map(str.strip, text.split(",")))) if text is not None else None
-
-
 def _runs(declared: Sequence[str]) -> dict[str, dict[str, str]]:
     """The attributes of scorers that were declared to be runs of one judge."""
     runs: dict[str, dict[str, str]] = {}
     for text in declared:
-        for name in _names(text) or ():
+        for name in comma_separated(text):
             if name in runs:
                 raise CannotRun(f"--same-judge: {name} is named twice")
             runs[name] = {"judge": text}
@@ -345,7 +258,7 @@ def command_line() -> str:
 
     context = click.get_current_context()
     words = [f"ccrs {context.info_name}"]
-    for parameter in context.command.params:
+    for parameter in context.command.get_params(context):
         name = parameter.name or ""
         if context.get_parameter_source(name) is not click.core.ParameterSource.COMMANDLINE:
             continue

@@ -144,19 +144,8 @@ def _own_scales(
 
 def _declared(config: StudyConfig) -> dict[str, Any]:
     """Options that study.toml declares."""
-    declared = config.analysis
     return {
-        "reference": declared.reference,
-        "resamples": declared.resamples,
-        "level": declared.ci_level,
-        "ac_lambda": declared.ac_lambda,
-        "second_metrics": declared.second_metrics,
-        "published": declared.published,
-        "non_inferiority_margin": declared.non_inferiority_margin,
-        "bias_margin": declared.bias_margin,
-        "alt_test_epsilon": declared.alt_test_epsilon,
-        "overall": declared.overall,
-        "target_width": declared.target_width,
+        **config.analysis.model_dump(),
         "seed": config.seed,
         "scorer_notes": _notes(config),
     }

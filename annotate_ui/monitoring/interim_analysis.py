@@ -177,7 +177,7 @@ def human_context(study: Study, frame: pd.DataFrame, judge: str | None = None) -
     names = {c.key: c.name for c in config.constructs}
     rows = frame[human | (frame["scorer"] == judge)] if judge is not None else frame[human]
     scores, left_out = of_one_layout(ScoreTable.from_frame(rows, scales, scorer_scales, names))
-    options = Options(resamples=_RESAMPLES, seed=config.seed, level=config.analysis.ci_level)
+    options = Options(resamples=_RESAMPLES, seed=config.seed, level=config.analysis.level)
     return Context(scores, None, options, layout_left_out=left_out and left_out.split(";")[0])
 
 

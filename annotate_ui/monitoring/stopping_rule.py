@@ -126,7 +126,7 @@ def _of_construct(
     names: dict[int, str],
     means: pd.Series,
 ) -> ConstructStopping:
-    rule, level = study.config.stopping, study.config.analysis.ci_level
+    rule, level = study.config.stopping, study.config.analysis.level
     complete = completed_queries(records, construct)
     series = np.array([means.get((construct, names[query]), np.nan) for query in complete])
     target = float(rule.half_width or 0)
@@ -195,7 +195,7 @@ def _state(
         declared=rule.half_width is not None,
         quantity=rule.quantity,
         judge=rule.judge,
-        level=study.config.analysis.ci_level,
+        level=study.config.analysis.level,
         constructs=constructs,
         stop=bool(constructs) and all(construct.stop for construct in constructs),
         reason=reason,

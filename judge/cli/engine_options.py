@@ -66,21 +66,12 @@ def _option(name: str, by_engine: Mapping[str, FieldInfo], engines: Sequence[str
     """Return the option of a setting, which accepts the values of all its engines."""
     # Where engines differ, the longest description explains every choice.
     field = max(by_engine.values(), key=lambda each: len(each.description or ""))
-    extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
-    env = str(extra["env"]) if "env" in extra else None
     remarks = _defaults(by_engine)
-    if env:
-        remarks += f"  [env: {env}]"
+    if isinstance(field.json_schema_extra, dict) and "env" in field.json_schema_extra:
+        remarks += f"  [env: {field.json_schema_extra['env']}]"
     if engines:
         remarks += f"  [{', '.join(engines)}]"
-    return setting_option(
-        name,
-        field,
-        remarks=remarks,
-        metavar=str(extra["metavar"]) if "metavar" in extra else None,
-        envvar=env,
-        variants=tuple(by_engine.values()),
-    )
+    return setting_option(name, field, remarks, tuple(by_engine.values()))
 
 
 def _defaults(by_engine: Mapping[str, FieldInfo]) -> str:

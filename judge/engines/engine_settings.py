@@ -9,7 +9,8 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator
 
-from judge.run_settings import JudgeSettings, option
+from judge.run_settings import JudgeSettings
+from study.settings import option
 
 AnswerFiles = Annotated[
     tuple[Path, ...],

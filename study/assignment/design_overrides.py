@@ -6,24 +6,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from study.errors import StudyError, nearest
+from study.settings import overridable
 from study.settings.constructs import ConstructSpec
 from study.settings.design import DesignSpec
 from study.study import Study
-
-OVERRIDES = {
-    "sample": "N",
-    "sample_of": None,
-    "strata": "NAMES",
-    "allocation": None,
-    "per_item": "K",
-    "overlap": "SHARE",
-    "layout": None,
-    "calibration": "N",
-    "checks": "N",
-    "repeats": "SHARE",
-    "one_construct_a_pass": None,
-}
-"""Settings of the design that a call may override, with the placeholder of the option's value."""
 
 
 def design_of(study: Study, options: dict[str, Any]) -> DesignSpec:
@@ -34,11 +20,11 @@ def design_of(study: Study, options: dict[str, Any]) -> DesignSpec:
     StudyError
         An option is unknown, has an invalid value, or cannot be combined with the others.
     """
+    known = overridable(DesignSpec)
     for name in options:
-        if name not in OVERRIDES:
+        if name not in known:
             raise StudyError(
-                f"assign has no option {name!r}. {nearest(name, OVERRIDES)} "
-                f"Known: {', '.join(OVERRIDES)}."
+                f"assign has no option {name!r}. {nearest(name, known)} Known: {', '.join(known)}."
             )
     overrides = {name: value for name, value in options.items() if value is not None}
     design = study.config.design

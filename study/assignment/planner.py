@@ -71,8 +71,8 @@ def assign(
     dry_run
         Only plan. Unless the study changes, storing gives the same plan.
     **design
-        Settings of `[design]` that override study.toml's: the keys of
-        `study.assignment.design_overrides.OVERRIDES`.
+        Settings of `[design]` that override study.toml's: those of
+        `study.settings.overridable(DesignSpec)`.
 
     Returns
     -------

@@ -12,8 +12,8 @@ from study.cli.options import (
     STUDY,
     SettingsCommand,
     chosen_settings,
+    overriding_options,
     print_result,
-    setting_option,
     split_names,
 )
 from study.text import counted
@@ -125,14 +125,9 @@ def lines(done: "Adjudication", sample: int, widest: int) -> list[str]:
 
 
 def _design_options() -> list[click.Option]:
-    """Return an option for each setting of the design that a call may override."""
-    from study.assignment.design_overrides import OVERRIDES
     from study.settings.design import DesignSpec
 
-    fields = DesignSpec.model_fields
-    return [
-        setting_option(name, fields[name], metavar=metavar) for name, metavar in OVERRIDES.items()
-    ]
+    return overriding_options(DesignSpec)
 
 
 @click.command(cls=SettingsCommand, settings=_design_options)

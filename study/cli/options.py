@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
+    from pydantic import BaseModel
     from pydantic.fields import FieldInfo
 
     from study.progress_bar import Advance
@@ -65,32 +66,68 @@ class SettingsCommand(click.Command):
 def setting_option(
     name: str,
     field: FieldInfo,
-    *,
     remarks: str = "",
-    metavar: str | None = None,
-    envvar: str | None = None,
     variants: Sequence[FieldInfo] = (),
+    *,
+    overrides: bool = False,
 ) -> click.Option:
     """Return the option of a setting; its description is the help, followed by `remarks`.
 
-    `variants` are fields of the same name in other models; a choice offers the values of each.
+    Parameters
+    ----------
+    name
+        Name of the field: `per_item` is `--per-item`.
+    field
+        The declaration; `study.settings.option` is its `json_schema_extra`.
+    remarks
+        What follows the description.
+    variants
+        Fields of the same name in other models; a choice offers the values of each.
+    overrides
+        Whether the option replaces a value of study.toml: a flag can then be turned off as well.
     """
     text = (field.description or "").strip()
+    extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+    words = name.replace("_", "-")
+    both = overrides and _without_none(field) is bool
     return click.Option(
-        [f"--{name.replace('_', '-')}"],
+        [f"--{words}/--no-{words}" if both else f"--{words}"],
         help=f"{text[:1].upper()}{text[1:]}.{remarks}",
-        metavar=metavar,
-        envvar=envvar,
+        metavar=str(extra["metavar"]) if "metavar" in extra else None,
+        envvar=str(extra["env"]) if "env" in extra else None,
+        default=None,
         **_parsing(field, variants),
     )
+
+
+def overriding_options(*sections: type[BaseModel]) -> list[click.Option]:
+    """Return an option for each setting that a command may override, with its default."""
+    from study.settings import overridable
+
+    return [
+        setting_option(name, field, _default_of(field), overrides=True)
+        for section in sections
+        for name, field in overridable(section).items()
+    ]
+
+
+def _default_of(field: FieldInfo) -> str:
+    """Return a phrase with the default; a description states what happens without a value."""
+    if field.default is None or field.default == ():
+        return ""
+    if isinstance(field.default, bool):
+        text = "on" if field.default else "off"
+    else:
+        text = field.default if isinstance(field.default, str) else f"{field.default:g}"
+    return f" Default: as in study.toml, else {text}."
 
 
 def chosen_settings(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings that a command line names; lists of texts may be comma-separated."""
     chosen: dict[str, Any] = {}
     for name, value in values.items():
-        # 0 equals False, and is a seed, a price or a share like any other.
-        if value is None or value is False or value == ():
+        # False may override a setting that is true.
+        if value is None or value == ():
             continue
         if isinstance(value, tuple) and isinstance(value[0], str):
             chosen[name] = tuple(part for text in value for part in comma_separated(text))
@@ -135,9 +172,10 @@ def _without_none(field: FieldInfo) -> Any:
 
 
 def _float_range(field: FieldInfo) -> click.FloatRange:
-    above = _limit(field, "gt")
+    above, below = _limit(field, "gt"), _limit(field, "lt")
     low = _limit(field, "ge") if above is None else above
-    return click.FloatRange(low, _limit(field, "le"), min_open=above is not None)
+    high = _limit(field, "le") if below is None else below
+    return click.FloatRange(low, high, min_open=above is not None, max_open=below is not None)
 
 
 def _limit(field: FieldInfo, name: str) -> Any:

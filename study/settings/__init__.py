@@ -1,6 +1,33 @@
-"""study.toml: a module for each group of sections."""
+"""study.toml: a module for each group of sections.
+
+A setting is declared once, as a field of a model: name, type, range, default and description.
+`option(...)` marks a setting that a command has as an option as well, which is made from the field.
+"""
+
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict
+from pydantic.fields import FieldInfo
+
+
+def option(metavar: str | None = None, *, env: str | None = None) -> dict[str, Any]:
+    """Return the properties of an option that its field does not have, as `json_schema_extra`.
+
+    Parameters
+    ----------
+    metavar
+        Placeholder of the value in the help; None: that of its type.
+    env
+        Environment variable with the value if the option is absent.
+    """
+    properties = {"metavar": metavar, "env": env}
+    return {key: value for key, value in properties.items() if value is not None}
+
+
+def overridable(section: type[BaseModel]) -> dict[str, FieldInfo]:
+    """Return the settings of a section of study.toml that an option overrides, by name."""
+    fields = section.model_fields
+    return {name: field for name, field in fields.items() if field.json_schema_extra is not None}
 
 
 class SettingsSection(BaseModel):

@@ -4,7 +4,7 @@ from typing import Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from study.settings import SettingsSection
+from study.settings import SettingsSection, option
 
 
 class AnalysisSpec(SettingsSection):
@@ -14,35 +14,54 @@ class AnalysisSpec(SettingsSection):
         default="mean_of_raters",
         description="what scorers are compared with: the mean of a response's raters, or an "
         "adjudicated value",
+        json_schema_extra=option(),
     )
     resamples: int = Field(
-        default=2000, ge=200, le=100_000, description="bootstrap resamples of queries"
+        default=2000,
+        ge=100,
+        le=100_000,
+        description="bootstrap resamples of queries",
+        json_schema_extra=option("N"),
     )
-    ci_level: float = Field(
-        default=0.95, gt=0.5, lt=1, description="confidence level of every interval"
+    level: float = Field(
+        default=0.95,
+        gt=0.5,
+        lt=1,
+        description="confidence level of every interval",
+        json_schema_extra=option("SHARE"),
     )
     ac_lambda: float = Field(
-        default=0.7, ge=0, le=1, description="weight of the exact match in composed AC"
+        default=0.7,
+        ge=0,
+        le=1,
+        description="weight of the exact match in composed AC",
+        json_schema_extra=option("WEIGHT"),
     )
     second_metrics: tuple[str, ...] = Field(
         default=(),
         description="constructs or scorers that form a second set of metrics, compared with the "
         "study's",
+        json_schema_extra=option("NAMES"),
     )
     published: bool = Field(
         default=False,
         description="whether the CCRS paper's figures are shown next to those of systems A to F",
+        json_schema_extra=option(),
     )
     non_inferiority_margin: float | None = Field(
         default=None,
         gt=0,
         lt=1,
-        description="how much lower a judge's correlation with people may be than a rater's",
+        description="how much lower a judge's correlation with people may be than a rater's; "
+        "default: not tested",
+        json_schema_extra=option("DIFFERENCE"),
     )
     bias_margin: float | None = Field(
         default=None,
         gt=0,
-        description="largest bias of a judge, in points, that is treated as none",
+        description="largest bias of a judge, in points, that is treated as none; default: not "
+        "tested",
+        json_schema_extra=option("POINTS"),
     )
     alt_test_epsilon: float = Field(
         default=0.15,
@@ -50,17 +69,20 @@ class AnalysisSpec(SettingsSection):
         lt=1,
         description="allowance of the alternative annotator test: 0.2 where raters are experts, "
         "0.15 where they are skilled, 0.1 in a crowd",
+        json_schema_extra=option("ALLOWANCE"),
     )
     overall: str | None = Field(
         default=None,
         description="construct of an overall human rating, from which the weights of a composite "
         "are estimated",
+        json_schema_extra=option("CONSTRUCT"),
     )
     target_width: float | None = Field(
         default=None,
         gt=0,
         description="half-width in points that corrected means should reach; default: 5% of "
         "the scale",
+        json_schema_extra=option("POINTS"),
     )
 
 

@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails
 from study.columns import EXPECTED
 from study.errors import StudyError, nearest
 from study.scales import RatingScale
-from study.settings import SettingsSection
+from study.settings import SettingsSection, option
 from study.settings.constructs import CCRS, ConstructSpec
 from study.settings.design import DesignSpec
 from study.settings.rating import LabelStudioSpec, RaterSpec, RatingSpec
@@ -33,7 +33,11 @@ class StudyConfig(SettingsSection):
 
     name: str = Field(default="Untitled study", min_length=1, description="title of the report")
     seed: int = Field(
-        default=0, ge=0, lt=2**63, description="seed of everything random in the study"
+        default=0,
+        ge=0,
+        lt=2**63,
+        description="seed of everything random in the study, such as the resamples of a report",
+        json_schema_extra=option("N"),
     )
     database: str = Field(
         default="study.db",

@@ -91,7 +91,7 @@ seed = 0
 # [analysis]
 # reference = "mean_of_raters"   # or "adjudicated"
 # resamples = 2000
-# ci_level = 0.95
+# level = 0.95
 # ac_lambda = 0.7
 # second_metrics = []           # a second set of constructs or scorers: ["P", "R", "F"]
 # published = false             # true: show the CCRS paper's figures of systems A to F

@@ -250,7 +250,8 @@ def test_a_study_hands_over_notes_rules_and_what_its_judge_was_run_with(tmp_path
 
 
 def test_margins_declared_on_the_command_line_are_tested(scores: Path, tmp_path: Path) -> None:
-    passed = ["--margin", "0.1", "--bias-margin", "5", "--alt-test-epsilon", "0.2", "--no-verify"]
+    margins = "--non-inferiority-margin 0.1 --bias-margin 5 --alt-test-epsilon 0.2"
+    passed = [*margins.split(), "--no-verify"]
     result = run(scores, "--scale", "0:100", "--out", tmp_path / "here", *passed)
     assert result.exit_code == 0, result.output
     written = json.loads((tmp_path / "here" / "report.json").read_text(encoding="utf-8"))
@@ -260,4 +261,4 @@ def test_margins_declared_on_the_command_line_are_tested(scores: Path, tmp_path:
     assert by_name["alt_test_winning_rate"]["epsilon"] == 0.2
     options = written["provenance"]["options"]
     assert (options["non_inferiority_margin"], options["bias_margin"]) == (0.1, 5)
-    assert run(scores, "--margin", "1.5").exit_code == 2
+    assert run(scores, "--non-inferiority-margin", "1.5").exit_code == 2

@@ -22,7 +22,8 @@ from pydantic import Field
 from judge.engines.engine import Delivery, Ready, TokenCount
 from judge.protocol.conditions import Conditions, Run
 from judge.protocol.exchange import Answer, Request
-from judge.run_settings import JudgeSettings, option
+from judge.run_settings import JudgeSettings
+from study.settings import option
 
 
 class EchoSettings(JudgeSettings):

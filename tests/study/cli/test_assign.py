@@ -191,3 +191,14 @@ def test_what_cannot_be_done_is_refused_with_a_remedy(
 
 def test_without_responses_the_command_that_brings_them_is_named(study: Study) -> None:
     assert "ccrs import" in refusal(run(study, "--raters", "3"))
+
+
+def test_a_setting_that_is_true_can_be_turned_off(study: Study) -> None:
+    fill(study, 2, systems=1)
+    toml = study.folder / "study.toml"
+    text = toml.read_text(encoding="utf-8")
+    toml.write_text(f"{text}\n[design]\none_construct_a_pass = true\n", encoding="utf-8")
+    # Each construct in a pass of its own, or all five together.
+    for words, number in (([], 10), (["--no-one-construct-a-pass"], 2)):
+        output = run(study, "--raters", "anna", "--per-item", "1", "--dry-run", *words).output
+        assert f": {number} assignments" in output

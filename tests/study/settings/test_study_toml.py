@@ -48,9 +48,9 @@ def test_an_unknown_setting_is_refused_with_the_nearest_known_one() -> None:
 
 def test_every_fault_is_listed() -> None:
     with pytest.raises(StudyError) as caught:
-        parse_config("seed = -1\n[analysis]\nci_level = 2\n")
+        parse_config("seed = -1\n[analysis]\nlevel = 2\n")
     assert "seed = -1" in str(caught.value)
-    assert "analysis.ci_level = 2" in str(caught.value)
+    assert "analysis.level = 2" in str(caught.value)
 
 
 @pytest.mark.parametrize(
