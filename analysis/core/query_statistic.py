@@ -8,7 +8,7 @@ statistics read from the same W have a joint distribution.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,6 +19,7 @@ from scipy import sparse
 from analysis.core.arrays import BoolArray, FloatArray, IntArray
 
 OfWeights = Callable[[FloatArray], FloatArray]
+Combination = Callable[[Sequence[FloatArray]], FloatArray]
 
 #: A sum of squares below this share of its uncentered sum is rounding error, not variation.
 NEGLIGIBLE = 1e-12
@@ -40,6 +41,9 @@ class QueryStatistic:
     `contributing` (Q,) marks the queries with at least one value that enters; `n_responses` and
     `n_dropped` count responses used and left out. `reason` explains why the statistic is
     undefined on the sample itself, and is None where it is defined.
+
+    Statistics with the same `key` have the same values on the same weights, so that a resampling
+    computes them once. One that is `combined` from others has them as `parts`.
     """
 
     of_weights: OfWeights
@@ -47,6 +51,30 @@ class QueryStatistic:
     n_responses: int
     n_dropped: int = 0
     reason: str | None = None
+    key: bytes | None = None
+    parts: tuple[QueryStatistic, ...] = ()
+    combination: Combination | None = None
+
+    @classmethod
+    def combined(
+        cls,
+        parts: Sequence[QueryStatistic],
+        combination: Combination,
+        contributing: BoolArray,
+        n_responses: int,
+        n_dropped: int = 0,
+        reason: str | None = None,
+    ) -> QueryStatistic:
+        """What `combination` makes of the values of other statistics, row by row."""
+        return cls(
+            of_weights=lambda weights: combination([part(weights) for part in parts]),
+            contributing=contributing,
+            n_responses=n_responses,
+            n_dropped=n_dropped,
+            reason=reason,
+            parts=tuple(parts),
+            combination=combination,
+        )
 
     def __call__(self, weights: npt.ArrayLike) -> FloatArray:
         matrix = np.asarray(weights, dtype=np.float64)
@@ -61,8 +89,9 @@ class QueryStatistic:
 
     def __sub__(self, other: QueryStatistic) -> QueryStatistic:
         """Difference on the same weights, undefined where either is."""
-        return QueryStatistic(
-            of_weights=lambda weights: self(weights) - other(weights),
+        return QueryStatistic.combined(
+            (self, other),
+            lambda values: values[0] - values[1],
             contributing=self.contributing | other.contributing,
             n_responses=max(self.n_responses, other.n_responses),
             n_dropped=max(self.n_dropped, other.n_dropped),

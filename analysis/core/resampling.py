@@ -8,7 +8,7 @@ intervals are for *these raters*: the panel is fixed. Intervals for raters like 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
@@ -138,6 +138,9 @@ class QueryResampling:
     resamples: int = 2000
     seed: int = 0
     level: float = 0.95
+    _computed: dict[tuple[bytes, ...], FloatArray] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def __post_init__(self) -> None:
         if self.n_queries < 0 or self.resamples < 1:
@@ -183,6 +186,25 @@ class QueryResampling:
             return self._evaluated(statistic, scheme, leave_out)
 
     def _evaluated(
+        self, statistic: Statistic, scheme: Scheme, leave_out: BoolArray | None
+    ) -> FloatArray:
+        if not isinstance(statistic, QueryStatistic) or statistic.reason is not None:
+            return self._in_blocks(statistic, scheme, leave_out)
+        if statistic.combination is not None:
+            return statistic.combination(
+                [self._evaluated(part, scheme, leave_out) for part in statistic.parts]
+            )
+        if statistic.key is None:
+            return self._in_blocks(statistic, scheme, leave_out)
+        rows = b"" if leave_out is None else leave_out.tobytes()
+        place = (statistic.key, scheme.encode(), rows)
+        if place not in self._computed:
+            values = self._in_blocks(statistic, scheme, leave_out)
+            values.flags.writeable = False
+            self._computed[place] = values
+        return self._computed[place]
+
+    def _in_blocks(
         self, statistic: Statistic, scheme: Scheme, leave_out: BoolArray | None
     ) -> FloatArray:
         rows = max(1, BLOCK_NUMBERS // max(1, self.n_queries))

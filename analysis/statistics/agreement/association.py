@@ -18,6 +18,7 @@ Correlations equal scipy's pearsonr, spearmanr and kendalltau on the pooled samp
 from __future__ import annotations
 
 from collections.abc import Callable
+from hashlib import blake2b
 from typing import Literal, get_args
 
 import numpy as np
@@ -207,9 +208,18 @@ def association(
         pairs = within_query(pairs)
     reason = _reason(measure, pairs, scope, names)
     of_weights = undefined if reason is not None else _kernel(measure, pairs, scope)
+    key = _key(pairs) if measure == "kendall_tau_b" and scope != "within_query" else None
     return QueryStatistic(
-        of_weights, pairs.contributing, pairs.n_responses, pairs.n_dropped, reason
+        of_weights, pairs.contributing, pairs.n_responses, pairs.n_dropped, reason, key
     )
+
+
+def _key(pairs: Pairs) -> bytes:
+    """Digest of what tau-b over all pairs is made from; it costs far more than this."""
+    digest = blake2b(b"kendall_tau_b")
+    for array in (*pairs.levels, pairs.query):
+        digest.update(array.tobytes())
+    return digest.digest()
 
 
 def _kernel(measure: Measure, pairs: Pairs, scope: Scope) -> OfWeights:

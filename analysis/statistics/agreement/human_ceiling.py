@@ -7,6 +7,7 @@ mean of the others, a judge equivalent to a rater would seem better (.578 and .4
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -151,11 +152,11 @@ def _average(
     for part in parts:
         contributing |= part.contributing
 
-    def of_weights(weights: FloatArray) -> FloatArray:
-        return np.asarray(np.mean([part(weights) for part in parts], axis=0))
+    def mean(values: Sequence[FloatArray]) -> FloatArray:
+        return np.asarray(np.mean(values, axis=0))
 
     reason = None if parts else "no rater can be compared with the mean of the others"
-    return QueryStatistic(of_weights, contributing, n_responses, n_dropped, reason)
+    return QueryStatistic.combined(parts, mean, contributing, n_responses, n_dropped, reason)
 
 
 def _no_items(rated: BoolArray, counts: npt.NDArray[np.intp], with_judge: bool) -> str:

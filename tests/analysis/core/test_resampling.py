@@ -46,6 +46,31 @@ def test_evaluation_in_blocks_equals_one_pass(monkeypatch: pytest.MonkeyPatch) -
     assert jackknife == pytest.approx((values.sum() - values) / 59)
 
 
+def test_statistics_with_one_key_are_computed_once() -> None:
+    rng = np.random.default_rng(4)
+    values = rng.normal(size=9)
+    calls: list[int] = []
+
+    def counted(weights: FloatArray) -> FloatArray:
+        calls.append(len(weights))
+        return weights @ values
+
+    resampling = QueryResampling(9, resamples=40)
+    everywhere = np.ones(9, dtype=bool)
+    first, again = (QueryStatistic(counted, everywhere, 9, key=b"sum") for _ in range(2))
+    other = QueryStatistic(lambda weights: weights @ values**2, everywhere, 9)
+    drawn = resampling.evaluate(first)
+    assert resampling.evaluate(again) is drawn
+    difference = again - other
+    assert (resampling.evaluate(difference) == drawn - resampling.evaluate(other)).all()
+    assert calls == [40]
+    left_out = np.arange(9) < 5
+    assert resampling.evaluate(first, "jackknife").shape == (9,)
+    assert resampling.evaluate(first, "jackknife", left_out).shape == (5,)
+    assert calls == [40, 9, 5]
+    assert difference.point == first.point - other.point
+
+
 def test_a_plain_function_may_return_several_columns() -> None:
     drawn = QueryResampling(5, resamples=9).evaluate(lambda w: np.stack([w[:, 0], w[:, 1]], axis=1))
     assert drawn.shape == (9, 2)
