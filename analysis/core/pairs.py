@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -32,7 +33,7 @@ class Pairs:
     n_responses: int
     n_dropped: int
 
-    @property
+    @cached_property
     def levels(self) -> tuple[FloatArray, FloatArray]:
         """x and y, in which values that differ by float noise only are equal."""
         return comparable(self.x, self.x_size), comparable(self.y, self.y_size)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from analysis.core.arrays import FloatArray, IntArray
 from analysis.core.construct_data import mean_over
+from analysis.core.pairs import Scope
 from analysis.core.query_statistic import QueryStatistic
 from analysis.core.resampling import Interval, QueryResampling, Transform
+from analysis.core.statistic import ORDER
 from analysis.planning.components import Components
+from analysis.render.verdict_order import ENOUGH_RATERS
 from analysis.statistics.agreement.association import association
+from analysis.statistics.agreement.further_rater import beside_a_further_rater
 from analysis.statistics.agreement.human_ceiling import human_ceiling
 from analysis.statistics.correction.prediction_powered import corrected
 from analysis.statistics.correction.query_sums import QuerySums, query_sums
@@ -61,8 +65,30 @@ class Simulated:
 
     def interval(self, statistic: QueryStatistic, transform: Transform | None = None) -> Interval:
         """Interval for these raters, as a report has it."""
-        resampling = QueryResampling(self.design.queries, RESAMPLES, self.seed, self.level)
-        return resampling.interval(statistic, transform)
+        return self.resampling.interval(statistic, transform)
+
+    @property
+    def resampling(self) -> QueryResampling:
+        """The resamples of its queries."""
+        return QueryResampling(self.design.queries, RESAMPLES, self.seed, self.level)
+
+    def beside_a_rater(
+        self, judge: FloatArray, level: float | None = None
+    ) -> tuple[float, Interval]:
+        """How much better a judge (n,) orders responses than a rater, as the verdict states it.
+
+        By tau-b within queries, or over all responses where there is one a query; for raters like
+        these where there are enough of them, else for these.
+        """
+        scope: Scope = "within_query" if self.design.responses > 1 else "pooled"
+        ceiling = human_ceiling(self.ratings, judge, self.query, scope, ORDER)
+        assert ceiling.difference is not None  # noqa: S101  (a judge was given)
+        resampling = replace(self.resampling, level=level or self.level)
+        if len(ceiling.used) >= ENOUGH_RATERS:
+            interval = beside_a_further_rater(ceiling, resampling)
+            if interval.reason is None:
+                return ceiling.difference.point, interval
+        return ceiling.difference.point, resampling.interval(ceiling.difference)
 
 
 def simulated(
@@ -116,9 +142,7 @@ def _pearson_within(study: Simulated) -> Interval:
 
 
 def _ceiling(study: Simulated) -> Interval:
-    ceiling = human_ceiling(study.ratings, study.judge, study.query)
-    assert ceiling.difference is not None  # noqa: S101  (a judge was given)
-    return study.interval(ceiling.difference)
+    return study.beside_a_rater(study.judge)[1]
 
 
 def _ppi_mean(study: Simulated) -> Interval:
@@ -163,7 +187,7 @@ STATISTICS: dict[str, PlannedStatistic] = {
         _pearson_within, "judge against people, within a query", 1, 2
     ),
     "human_ceiling_difference": PlannedStatistic(
-        _ceiling, "judge minus rater, against the others", 2
+        _ceiling, "judge minus rater, tau-b, as in the verdict", 2
     ),
     "ppi_mean": PlannedStatistic(_ppi_mean, "a system's corrected mean", 1, points=True),
     "ppi_difference": PlannedStatistic(

@@ -25,6 +25,7 @@ _FIGURES = {
     "human_ceiling": "a rater, with the others",
     "judge_against_others": "the judge, with the same raters",
     "human_ceiling_difference": "judge minus rater",
+    "kendall_tau_b": "tau-b",
     "pearson": "correlation",
     "bias": "bias, points",
 }
@@ -177,7 +178,9 @@ def _by_rater(figures: Sequence[Mapping[str, Any]]) -> Table:
 
 def _figure(row: Mapping[str, Any]) -> str:
     within = ", within queries" if row["scope"] == "within_query" else ""
-    return f"{_FIGURES.get(row['statistic'], row['statistic'])}{within}"
+    measure = row["params"].get("measure")
+    by = f", {_FIGURES.get(measure, measure)}" if measure else ""
+    return f"{_FIGURES.get(row['statistic'], row['statistic'])}{by}{within}"
 
 
 def _number(value: float | None) -> str:

@@ -21,6 +21,7 @@ from analysis.core.estimates import Estimate
 from analysis.core.layouts import of_one_layout
 from analysis.core.options import Options
 from analysis.core.scales import Scale
+from analysis.core.statistic import ORDER
 from analysis.core.tables import ScoreTable
 from analysis.statistics.reliability.icc import icc, icc_interval, icc_undefined_reason
 from analysis.topics.agreement.association import judge_against_humans
@@ -206,10 +207,10 @@ def _agreement(context: Context) -> Iterator[Estimate]:
 
 
 def _judge_agreement(context: Context) -> Iterator[Estimate]:
-    """Yield how far the judge agrees with people, and its bias."""
-    yield from judge_against_humans(context.ordered, ("pearson", "bias"), _SCOPES)
+    """Yield how far the judge agrees with people, its bias, and how it orders beside a rater."""
+    yield from judge_against_humans(context.ordered, (ORDER, "pearson", "bias"), _SCOPES)
     # A look in between is at these raters.
-    of_all = ceilings(context.ordered, ("pearson",))
+    of_all = ceilings(context.ordered, (ORDER,))
     yield from (figure for figure in of_all if figure.target == "these_raters")
     yield from on_categories(context)
 

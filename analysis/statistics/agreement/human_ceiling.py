@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from analysis.core.arrays import BoolArray, FloatArray
-from analysis.core.pairs import Scope, read_pairs
+from analysis.core.pairs import Pairs, Scope, read_pairs
 from analysis.core.query_statistic import QueryStatistic, as_codes, as_values
 from analysis.statistics.agreement.association import association
 from analysis.statistics.agreement.paired_statistics import undefined_share
@@ -33,9 +33,8 @@ class HumanCeiling:
     (`judge_against_others`), `difference` judge minus rater; the last two are None without a
     judge. `used` are the columns averaged, `by_rater` their own points (rater, judge),
     `differences` judge minus rater for each of them (empty without a judge), `excluded` the columns
-    left out with the reason. `rater_undefined` and `judge_undefined` are the
-    shares of queries whose own tau-b is undefined (`undefined_share`), averaged over raters; None
-    for other measures and scopes.
+    left out with the reason. `pairs` are each averaged rater's and the judge's with the
+    others, for tau-b within a query.
     """
 
     rater: QueryStatistic
@@ -45,8 +44,18 @@ class HumanCeiling:
     by_rater: dict[int, tuple[float, float]]
     excluded: dict[int, str]
     differences: dict[int, QueryStatistic]
-    rater_undefined: float | None = None
-    judge_undefined: float | None = None
+    pairs: tuple[tuple[Pairs, Pairs], ...] = ()
+
+    @property
+    def undefined_shares(self) -> tuple[float | None, float | None]:
+        """Shares of queries whose own tau-b is undefined (`undefined_share`), averaged over raters.
+
+        The raters' and the judge's; None for other measures and scopes, and without a judge.
+        """
+        if not self.pairs:
+            return None, None
+        rater, judge = np.mean([[undefined_share(p) for p in both] for both in self.pairs], axis=0)
+        return float(rater), float(judge)
 
 
 def human_ceiling(
@@ -79,7 +88,7 @@ def human_ceiling(
     rater_parts: dict[int, QueryStatistic] = {}
     judge_parts: dict[int, QueryStatistic] = {}
     excluded: dict[int, str] = {}
-    tied: dict[int, tuple[float, ...]] = {}
+    tied: list[tuple[Pairs, Pairs]] = []
     entering = np.zeros(people.shape[0], dtype=bool)
     for column in range(people.shape[1]):
         items = present[:, column] & (counts >= 2)
@@ -113,11 +122,11 @@ def human_ceiling(
             continue
         rater_parts[column] = agreement
         entering |= items
-        if measure == "kendall_tau_b" and scope == "within_query":
-            tied[column] = tuple(
-                undefined_share(read_pairs(x, others, codes, items, total)[0])
-                for x in (people[:, column], others if machine is None else machine)
+        if measure == "kendall_tau_b" and scope == "within_query" and machine is not None:
+            of_rater, of_judge = (
+                read_pairs(x, others, codes, items, total)[0] for x in (people[:, column], machine)
             )
+            tied.append((of_rater, of_judge))
 
     n, dropped = int(np.count_nonzero(entering)), int(np.count_nonzero((counts > 0) & ~entering))
     ceiling = _average(list(rater_parts.values()), total, n, dropped)
@@ -138,10 +147,7 @@ def human_ceiling(
         differences={column: judge_parts[column] - part for column, part in rater_parts.items()}
         if machine is not None
         else {},
-        rater_undefined=float(np.mean([s[0] for s in tied.values()])) if tied else None,
-        judge_undefined=(
-            float(np.mean([s[1] for s in tied.values()])) if tied and machine is not None else None
-        ),
+        pairs=tuple(tied),
     )
 
 

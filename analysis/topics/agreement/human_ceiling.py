@@ -76,7 +76,7 @@ def _ceiling(
     # The difference is formed from the resamples of the two, which are expensive.
     both = judge - rater if judge.values.size == rater.values.size else None
     parts = (result.rater, result.judge, result.difference)
-    tied = (result.rater_undefined, result.judge_undefined, None)
+    tied = (*result.undefined_shares, None)
     for name, statistic, replicates, share in zip(
         names, parts, (rater, judge, both), tied, strict=True
     ):

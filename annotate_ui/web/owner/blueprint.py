@@ -211,11 +211,16 @@ _LABELS = {
         "withdrawn": mark("withdrawn"),
     },
     "statistic": {
+        "kendall_tau_b": mark("tau-b"),
         "pearson": mark("correlation"),
         "bias": mark("bias (points)"),
         "human_ceiling": mark("a rater and the other raters"),
         "judge_against_others": mark("the judge and the same raters"),
         "human_ceiling_difference": mark("difference of the two"),
+    },
+    "measure": {
+        "kendall_tau_b": mark("tau-b"),
+        "pearson": mark("correlation"),
     },
     "scope": {
         "pooled": mark("all responses"),

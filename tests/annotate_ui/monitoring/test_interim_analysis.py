@@ -78,7 +78,9 @@ def test_an_interim_analysis_has_intervals_and_is_recorded(any_study: Study) -> 
     assert newest(any_study, "agreement") == analysis
     assert newest(any_study, "judge") is None
     judged = run_interim_analysis(any_study, "judge", "command", "J")
-    assert judged.of("judge_against_others", "QR")
+    # The verdict's measure of order.
+    (difference,) = judged.of("human_ceiling_difference", "QR", "within_query")
+    assert difference["params"]["measure"] == "kendall_tau_b"
     assert judged.of("bias", "QR")
     stopping = run_interim_analysis(any_study, "stopping", "page")
     assert stopping.stopping is not None

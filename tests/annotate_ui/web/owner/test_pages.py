@@ -37,7 +37,7 @@ def ids(study: Study) -> dict[str, str]:
         return {row.code: row.public_id for row in connection.execute(select(w))}
 
 
-def shown(figure: str, construct: str = "QR") -> dict[str, Any]:
+def shown(figure: str, construct: str = "QR", **params: str) -> dict[str, Any]:
     return {
         "statistic": figure,
         "constructs": [construct],
@@ -50,6 +50,7 @@ def shown(figure: str, construct: str = "QR") -> dict[str, Any]:
         "n_responses": 40,
         "n_raters": 2,
         "n_queries": 20,
+        "params": params,
     }
 
 
@@ -245,10 +246,17 @@ def test_the_judge_is_shown_only_on_request(
     owner: Browser, protected: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("annotate_ui.web.owner.interim_pages.machine_names", lambda _: {"judge-a"})
-    looked(protected, "judge", judge="judge-a", figures=[shown("pearson")])
+    looked(
+        protected,
+        "judge",
+        judge="judge-a",
+        figures=[shown("pearson"), shown("human_ceiling_difference", measure="kendall_tau_b")],
+    )
     assert "0.50" not in owner.get("/owner/judge").text
     assert "Avoid opening this" in owner.get("/owner/judge").text
-    assert "0.50" in owner.get("/owner/judge?shown=1").text
+    page = owner.get("/owner/judge?shown=1").text
+    assert "0.50" in page
+    assert "difference of the two, tau-b" in page
     for page in PAGES:
         if page != "/judge":
             assert "[0.25, 0.75]" not in owner.get(f"/owner{page}").text
