@@ -62,6 +62,8 @@ class InterimResult:
     """Of agreement and judge: records as in `estimates` of report.json."""
     stopping: dict[str, Any] | None
     """Of the stopping rule: `StoppingState.as_json()`."""
+    erased: bool = False
+    """Whether the figures were removed with a rater whose values they counted."""
 
     def as_json(self) -> dict[str, Any]:
         """Return the result as values that JSON can represent."""
@@ -116,12 +118,10 @@ def run_interim_analysis(
     return _result(row)
 
 
-def interim_results(
-    study: Study, kind: Kind | None = None, most: int | None = None
-) -> list[InterimResult]:
-    """Return the results of interim analyses, the newest first: all, or of one kind, or `most`."""
+def interim_results(study: Study, kind: Kind | None = None) -> list[InterimResult]:
+    """Return the results of interim analyses, the newest first: all, or of one kind."""
     t = table(InterimAnalysis)
-    statement = select(t).order_by(t.c.id.desc()).limit(most)
+    statement = select(t).order_by(t.c.id.desc())
     if kind is not None:
         statement = statement.where(t.c.kind == kind)
     with study.read() as connection:
@@ -129,8 +129,9 @@ def interim_results(
 
 
 def newest(study: Study, kind: Kind) -> InterimResult | None:
-    """Return the last result of a kind; None before the first."""
-    return next(iter(interim_results(study, kind, most=1)), None)
+    """Return the last result of a kind that was not erased; None if there is none."""
+    results = interim_results(study, kind)
+    return next((result for result in results if not result.erased), None)
 
 
 def _result(row: Any) -> InterimResult:
@@ -145,6 +146,7 @@ def _result(row: Any) -> InterimResult:
         note=stored.get("note"),
         figures=tuple(stored.get("figures") or ()),
         stopping=stored.get("stopping"),
+        erased=stored.get("erased", False),
     )
 
 

@@ -17,7 +17,7 @@ from study.lifecycle.personal_data import (
     names,
     people,
     person,
-    pseudonymize,
+    remove_mentions,
     rows_of,
 )
 from study.lifecycle.secure_delete import exclusive_write, rewrite_database
@@ -190,7 +190,7 @@ def _remove(connection: Connection, study: Study, rater: Person) -> tuple[dict[s
         if counts.get(t.name):
             connection.execute(delete(t).where(where))
     opened = reopen(connection, study, slots)
-    return counts | pseudonymize(connection, rater.code, None), opened
+    return counts | remove_mentions(connection, rater.code), opened
 
 
 def _sever(connection: Connection, study: Study, rater: Person) -> tuple[dict[str, int], int]:
@@ -204,7 +204,7 @@ def _sever(connection: Connection, study: Study, rater: Person) -> tuple[dict[st
     released = 0
     if rater.rater_id is not None:
         released = _sever_rater(connection, study.config, rater.rater_id, alias)
-    return counts | pseudonymize(connection, rater.code, alias), released
+    return counts | remove_mentions(connection, rater.code), released
 
 
 def _disown(connection: Connection, rater_id: int) -> None:

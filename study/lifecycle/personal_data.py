@@ -1,7 +1,7 @@
 """The rows of a study that are about a person, and records of other tables that mention them."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -138,136 +138,76 @@ def word_of(code: str, *, in_a_name: bool = False) -> re.Pattern[str]:
 def mentions(connection: Connection, code: str) -> dict[str, list[dict[str, Any]]]:
     """Return the rows of other tables that mention a person, by table."""
     rows_by_table: dict[str, list[dict[str, Any]]] = {}
-    for noun, columns in _MENTIONING.items():
+    for noun, without in _MENTIONING.items():
         t = table(noun)
         rows = [dict(row._mapping) for row in connection.execute(select(t).order_by(t.c.id))]
-        mentioning = [row for row in rows if _mentioned_in_row(noun, row, columns, code)]
+        mentioning = [row for row in rows if without(row, code) != row]
         if mentioning:
             rows_by_table[t.name] = mentioning
     return rows_by_table
 
 
-def pseudonymize(connection: Connection, code: str, alias: str | None) -> dict[str, int]:
-    """Replace a person's code by `alias` in these rows or, without one, remove what is about them.
+def remove_mentions(connection: Connection, code: str) -> dict[str, int]:
+    """Remove what mentions a person from these rows; return the number of rows by table.
 
-    An interim analysis stays, since a design is sequential from it on. The caller has lifted the
-    triggers.
+    The caller has lifted the triggers.
     """
-
-    def renamed(value: Any, column: str) -> Any:
-        word = _word(code, column)
-        if column == "result":
-            return _result_renamed(value, code, alias)
-        return _renamed(value, word, alias) if alias is not None else _without(value, code, word)
-
-    counts = {}
-    for name, rows in mentions(connection, code).items():
-        noun = next(noun for noun in _MENTIONING if table(noun).name == name)
+    mentioning = mentions(connection, code)
+    for noun, without in _MENTIONING.items():
         t = table(noun)
-        for row in rows:
-            changed = {column: renamed(row[column], column) for column in _MENTIONING[noun]}
-            connection.execute(update(t).where(t.c.id == row["id"]).values(**changed))
-        counts[name] = len(rows)
-    return counts
+        for row in mentioning.get(t.name, ()):
+            connection.execute(update(t).where(t.c.id == row["id"]).values(**without(row, code)))
+    return {name: len(rows) for name, rows in mentioning.items()}
 
 
-_MENTIONING: dict[type[Noun], tuple[str, ...]] = {
-    InterimAnalysis: ("result",),
-    ImportedFile: ("name", "options", "counts"),
-    Pause: ("message",),
+def _interim_without(row: dict[str, Any], code: str) -> dict[str, Any]:
+    """Return the row without the figures, if values of the person are in them.
+
+    The row stays, since a design is sequential from it on.
+    """
+    result = row["result"]
+    scorers = {name for figure in result.get("figures") or () for name in figure["scorers"]}
+    if scorers.isdisjoint(names(code)):
+        return row
+    return {**row, "result": {"judge": result["judge"], "erased": True}}
+
+
+def _file_without(row: dict[str, Any], code: str) -> dict[str, Any]:
+    word = word_of(code)
+    return {
+        **row,
+        "name": word_of(code, in_a_name=True).sub(ERASED, row["name"]),
+        **{
+            column: {
+                name: value
+                for name, value in row[column].items()
+                if not any(word.search(text) for text in (name, *_texts(value)))
+            }
+            for column in ("options", "counts")
+        },
+    }
+
+
+def _pause_without(row: dict[str, Any], code: str) -> dict[str, Any]:
+    message = row["message"]
+    return {**row, "message": message and word_of(code).sub(ERASED, message)}
+
+
+_MENTIONING: dict[type[Noun], Callable[[dict[str, Any], str], dict[str, Any]]] = {
+    InterimAnalysis: _interim_without,
+    ImportedFile: _file_without,
+    Pause: _pause_without,
 }
+"""Tables that may mention a person, with a function that returns a row without them."""
 
 
-# Where the result of an interim analysis names people, and where it has words that may. Everything
-# else is terms and numbers, among which a code such as 1 or QR means something else.
-_NAMES = frozenset({"scorers", "rater", "raters"})
-_WORDS = frozenset({"note", "reason", "words"})
-
-
-def _result_mentions(value: Any, code: str, key: str = "") -> bool:
+def _texts(value: Any) -> Iterator[str]:
+    """Yield the texts in a value of a JSON column, keys included."""
     if isinstance(value, dict):
-        return any(_result_mentions(inner, code, str(name)) for name, inner in value.items())
+        yield from value
+        value = list(value.values())
     if isinstance(value, list):
-        return any(_result_mentions(inner, code, key) for inner in value)
-    if not isinstance(value, str):
-        return False
-    in_words = key in _WORDS and word_of(code).search(value) is not None
-    return in_words or (key in _NAMES and value in names(code))
-
-
-def _result_renamed(value: Any, code: str, alias: str | None, key: str = "") -> Any:
-    """Return a result in which a person has another name, or without the records about them."""
-    if isinstance(value, dict):
-        return {
-            name: _result_renamed(inner, code, alias, str(name)) for name, inner in value.items()
-        }
-    if isinstance(value, list):
-        kept = [entry for entry in value if alias is not None or not _is_of(entry, code, key)]
-        return [_result_renamed(entry, code, alias, key) for entry in kept]
-    if key in _NAMES and value in names(code):
-        return ERASED if alias is None else names(alias)[names(code).index(value)]
-    if key in _WORDS and isinstance(value, str):
-        return word_of(code).sub(lambda _: alias or ERASED, value)
-    return value
-
-
-def _is_of(entry: Any, code: str, key: str) -> bool:
-    """Return whether an entry of a list is a person's name, or a record of theirs alone."""
-    if isinstance(entry, dict):
-        named = entry.get("scorers") or [entry.get("rater")]
-        return len(named) == 1 and named[0] in names(code)
-    return key in _NAMES and entry in names(code)
-
-
-def _mentioned_in_row(
-    noun: type[Noun], row: dict[str, Any], columns: tuple[str, ...], code: str
-) -> bool:
-    if noun is InterimAnalysis:
-        return _result_mentions(row["result"], code)
-    return any(_mentions_code(row[name], _word(code, name)) for name in columns)
-
-
-def _word(code: str, column: str) -> re.Pattern[str]:
-    return word_of(code, in_a_name=column == "name")
-
-
-def _mentions_code(value: Any, word: re.Pattern[str]) -> bool:
-    if isinstance(value, dict):
-        return any(
-            word.search(str(key)) or _mentions_code(inner, word) for key, inner in value.items()
-        )
-    if isinstance(value, list):
-        return any(_mentions_code(inner, word) for inner in value)
-    return isinstance(value, str) and word.search(value) is not None
-
-
-def _renamed(value: Any, word: re.Pattern[str], alias: str) -> Any:
-    return _mapped(value, lambda text: word.sub(lambda _: alias, text))
-
-
-def _without(value: Any, code: str, word: re.Pattern[str]) -> Any:
-    """Return a value without the entries under a code, and without the records that bear it."""
-    if isinstance(value, dict):
-        kept = {k: v for k, v in value.items() if k != code}
-        return {
-            word.sub(ERASED, str(k)): _without(v, code, word) for k, v in kept.items() if v != code
-        }
-    if isinstance(value, list):
-        return [
-            _without(entry, code, word)
-            for entry in value
-            if entry != code and not (isinstance(entry, dict) and code in _scalars(entry))
-        ]
-    return word.sub(ERASED, value) if isinstance(value, str) else value
-
-
-def _scalars(record: dict[str, Any]) -> list[Any]:
-    return [value for value in record.values() if isinstance(value, str)]
-
-
-def _mapped(value: Any, change: Callable[[str], str]) -> Any:
-    if isinstance(value, dict):
-        return {change(str(key)): _mapped(inner, change) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_mapped(inner, change) for inner in value]
-    return change(value) if isinstance(value, str) else value
+        for inner in value:
+            yield from _texts(inner)
+    elif isinstance(value, str):
+        yield value

@@ -205,7 +205,7 @@ def _fill(connection: Connection) -> tuple[int, int, list[bytes]]:
         {"kind": "agreement", "requested_in": "page", "ratings": 2, "result": looked(CODE, OTHER)},
     )
     add(Pause, {"paused": True, "message": f"Ask {CODE}."})
-    options = {"kinds": {CODE: "human"}, "scorer": CODE}
+    options = {"kinds": {CODE: "human"}, "scorer": CODE, "system": "a"}
     file = {"name": f"ratings_{CODE}.csv", "sha256": "0", "importer": "scores", "config_hash": "x"}
     add(ImportedFile, {**file, "options": options, "counts": {}})
     score = {**_only(common), "scorer_kind": "human", "repeat": 0, "value": 5.0}

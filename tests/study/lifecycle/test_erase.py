@@ -125,27 +125,29 @@ def test_severed_values_stay_under_a_fresh_code(planted: Planted) -> None:
     assert len(unfinished) == done.reopened == 1
 
 
-def test_looks_stay_without_the_person(planted_sqlite: Planted) -> None:
-    erase(planted_sqlite.study, CODE)
-    (look,) = rows(planted_sqlite.study, InterimAnalysis)
-    assert look["result"] == looked(OTHER) | {"note": "Without (erased)."}
+@KINDS
+def test_interim_analyses_stay_without_the_figures(planted_sqlite: Planted, sever: bool) -> None:
+    before = {"kind": "agreement", "requested_in": "page", "ratings": 1, "result": looked(OTHER)}
+    add(planted_sqlite.study, InterimAnalysis, before)
+    erase(planted_sqlite.study, CODE, sever=sever)
+    of_both, of_the_other = rows(planted_sqlite.study, InterimAnalysis)
+    assert (of_both["ratings"], of_both["result"]) == (2, {"judge": None, "erased": True})
+    assert of_the_other["result"] == looked(OTHER)
     (file,) = rows(planted_sqlite.study, ImportedFile)
-    assert (file["name"], file["options"]) == ("ratings_(erased).csv", {"kinds": {}})
+    assert (file["name"], file["options"]) == ("ratings_(erased).csv", {"system": "a"})
 
 
 @pytest.mark.parametrize("code", ["1", "A", "pearson", "QR", "value"])
-def test_a_code_that_is_a_word_of_looks_takes_nothing_with_it(study: Study, code: str) -> None:
-    look = {
-        "kind": "agreement",
-        "requested_in": "page",
-        "ratings": 2,
-        "result": looked(code, "ben"),
-    }
+def test_a_code_that_is_a_word_of_an_interim_analysis_takes_no_figures(
+    study: Study, code: str
+) -> None:
+    result = looked("ben", "cara")
     add_rater(study, code)
-    add(study, InterimAnalysis, look)
+    common = {"kind": "agreement", "requested_in": "page", "ratings": 2}
+    add(study, InterimAnalysis, {**common, "result": result})
     erase(study, code)
     (left,) = rows(study, InterimAnalysis)
-    assert left["result"] == looked("ben") | {"note": "Without (erased)."}
+    assert left["result"] == result
 
 
 def test_values_as_an_adjudicator_are_the_persons_too(any_study: Study) -> None:
@@ -187,7 +189,7 @@ def test_a_failure_leaves_everything_as_it_was(
     def fails(*_: object) -> None:
         raise RuntimeError("in the middle")
 
-    monkeypatch.setattr(erasing, "pseudonymize", fails)
+    monkeypatch.setattr(erasing, "remove_mentions", fails)
     with pytest.raises(RuntimeError, match="middle"):
         erase(planted.study, CODE, sever=sever)
     assert texts_of(planted.study) == before

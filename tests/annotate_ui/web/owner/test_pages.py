@@ -240,6 +240,10 @@ def test_figures_are_those_of_the_newest_look(owner: Browser, protected: Study) 
         assert "<script" not in drawn.text
         assert "style" not in drawn.text
     assert "agreement among people" in owner.get("/owner/interim-analyses").text
+    # One whose figures were erased is listed, and the last one with figures shown.
+    looked(protected, "agreement", judge=None, erased=True)
+    assert "[0.25, 0.75]" in owner.get("/owner/agreement").text
+    assert owner.get("/owner/interim-analyses").text.count("agreement among people") == 2
 
 
 def test_the_judge_is_shown_only_on_request(
