@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from analysis.cli.source import CannotRun, from_file, from_study, kind_option, scale_option
+from study.cli.options import AS_JSON
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 )
 @scale_option
 @kind_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON for a program to read.")
+@AS_JSON
 def check(
     source: Path,
     thresholds: Path | None,

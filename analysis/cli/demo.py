@@ -8,6 +8,7 @@ import click
 
 from analysis.cli.report import write
 from analysis.cli.source import CannotRun, from_study
+from study.cli.options import AS_JSON
 
 
 @click.command()
@@ -29,7 +30,7 @@ from analysis.cli.source import CannotRun, from_study
     show_default=True,
     help="Check figures against krippendorff, pingouin and scipy afterwards.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON for a program to read.")
+@AS_JSON
 def demo(keep: Path | None, out: Path | None, verify: bool, as_json: bool) -> None:
     """Create the example study and write its report.
 

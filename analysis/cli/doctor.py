@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from analysis.cli.source import CannotRun, from_file, from_study, kind_option, scale_option
+from study.cli.options import AS_JSON
 
 if TYPE_CHECKING:
     from analysis.core.tables import ScoreTable
@@ -44,7 +45,7 @@ class SourceContents(NamedTuple):
 @click.argument("source", type=click.Path(path_type=Path), metavar="STUDY_OR_FILE")
 @scale_option
 @kind_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON for a program to read.")
+@AS_JSON
 def doctor(source: Path, scales: tuple[str, ...], kinds: tuple[str, ...], as_json: bool) -> None:
     """Show what a file or study contains and what can be computed.
 

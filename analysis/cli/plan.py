@@ -15,6 +15,7 @@ from analysis.cli.source import (
     from_study,
     kind_option,
 )
+from study.cli.options import AS_JSON
 
 if TYPE_CHECKING:
     from analysis.planning.components import Components
@@ -132,7 +133,7 @@ WANTED = {
     type=click.Path(path_type=Path),
     help="Write the curves to this file: .svg or .html.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON for a program to read.")
+@AS_JSON
 def plan(
     source: Path | None,
     wanted: tuple[str, ...],

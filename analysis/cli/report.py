@@ -18,6 +18,7 @@ from analysis.cli.source import (
     scale_option,
 )
 from study.cli.options import (
+    AS_JSON,
     SettingsCommand,
     chosen_settings,
     comma_separated,
@@ -91,7 +92,7 @@ def _analysis_options() -> list[click.Option]:
     show_default=True,
     help="Check figures against krippendorff, pingouin and scipy afterwards.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON for a program to read.")
+@AS_JSON
 @click.option("--open", "show", is_flag=True, help="Open the report in the browser.")
 def report(
     source: Path,
