@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analysis.core.analysis import Analysis
-from analysis.render.formatting import NOISE, between, correlation, counted, percent
+from analysis.render.formatting import between, correlation, counted, percent
 from analysis.render.verdict_notes import FEW_QUERIES
-from analysis.render.verdict_order import Comparison
+from analysis.render.verdict_order import Comparison, JudgeBesideRater
 
 #: With a wider interval of a difference of kappas the two are not called equal.
 WIDE = 0.2
@@ -41,22 +41,15 @@ def on_categories(
             return f"agreement of {name} beyond chance is unknown; {share}", "withheld"
         figure = f"{correlation(kappa.value)} {between(kappa)}".rstrip()
         return f"{name} agrees with {people} by a kappa of {figure}; {share}", "withheld"
-    pair = f"kappa {correlation(judge.value)} against {correlation(rater.value)}"
-    amounts = f"{pair}, difference {correlation(difference.value)} {between(difference)}".rstrip()
+    compared = JudgeBesideRater(judge, rater, difference)
     sentences: dict[Comparison, str] = {
         "worse": f"{name} agrees with a rater on categories less than another rater does",
         "better": f"{name} agrees with a rater on categories more than another rater does",
         "undecided": f"{name} cannot be distinguished from a rater in which categories it chooses",
         "withheld": f"{name} and a rater are compared without an interval ({difference.reason})",
     }
-    comparison: Comparison = "undecided"
-    if not difference.has_interval:
-        comparison = "withheld"
-    elif difference.ci_high < -NOISE:
-        comparison = "worse"
-    elif difference.ci_low > NOISE:
-        comparison = "better"
-    return f"{sentences[comparison]} ({amounts}); {share}", comparison
+    stated = f"{sentences[compared.comparison]} (kappa {compared.amounts}); {share}"
+    return stated, compared.comparison
 
 
 def category_notes(analysis: Analysis, construct: str, scorer: str) -> Iterator[str]:

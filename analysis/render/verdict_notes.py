@@ -168,9 +168,12 @@ def notes(analysis: Analysis, construct: str, scorer: str, scope: str | None) ->
     adjudicated = analysis.options.reference == "adjudicated"
     if alpha is not None and alpha.value < TENTATIVE and not adjudicated:
         interval = f" {between(alpha)}" if alpha.has_interval else ""
+        # Categories without an order have no mean.
+        nominal = analysis.context.nominal([construct])
+        mean = "" if nominal else ", and the mean of few raters is imprecise"
         yield (
             f"People agree little among themselves here (alpha {correlation(alpha.value)}"
-            f"{interval}): one rater is an easy standard, and the mean of few raters is imprecise."
+            f"{interval}): one rater is an easy standard{mean}."
         )
     if difference is not None:
         yield from _on_raters(analysis, construct, scope or "pooled")

@@ -184,6 +184,6 @@ def by_pearson(analysis: Analysis, construct: str, scorer: str, scope: str) -> I
     if outcomes[0] != outcomes[1] and "withheld" not in outcomes:
         yield (
             f"Pearson's r leads to another conclusion: by it {_CONCLUSIONS[outcomes[1]]} "
-            f"({by_distance.amounts}). It also depends on the distances between scores, which "
-            "are small where scores crowd at one end of the scale; tau-b counts pairs only."
+            f"({by_distance.amounts}). It also depends on the distances between scores; tau-b "
+            "counts the order of pairs only."
         )

@@ -135,6 +135,9 @@ def test_the_verdict_is_on_categories(plain: Analysis) -> None:
     assert "it chose the category of" in worse.sentence
     assert alike.comparison == "undecided"
     assert "cannot be distinguished from a rater" in alike.sentence
+    notes = [note for v in (worse, alike) for note in v.notes]
+    assert any(note.endswith("one rater is an easy standard.") for note in notes)
+    assert not any("mean" in note for note in notes)
     first = headline(plain.scores, options=QUICK)
     assert [v.sentence for v in verdicts(first)] == [worse.sentence, alike.sentence]
 

@@ -272,9 +272,9 @@ def kappas_table(analysis: Analysis) -> Iterator[Table]:
                 )
     yield built.table(
         "kappas",
-        "Agreement on levels",
-        "Cohen's kappa, for equal levels and with squared distances as weights; averaged over the "
-        "raters, or over their pairs.",
+        "Agreement on values",
+        "Cohen's kappa on equal values, and with squared distances as weights where values are "
+        "ordered; averaged over the raters, or over their pairs.",
         ("Construct", "Scorer", "Compared", kappa, f"{kappa}, quadratic", "Responses"),
         heads=3,
     )
