@@ -90,15 +90,6 @@ class AdditiveFit:
         error = float(slope @ self.variance_covariance @ slope)
         return 2 * variance**2 / error if error > 0 else float("inf")
 
-    @property
-    def rater_df(self) -> float:
-        """Degrees of freedom that the raters' variance was estimated with; at least 1."""
-        error = float(self.variance_covariance[RATER, RATER])
-        most = float(max(self.rater_weights.shape[1] - 1, 1))
-        if not error > 0:
-            return most
-        return float(np.clip(2 * self.variances[RATER] ** 2 / error, 1.0, most))
-
 
 class _Evaluated(NamedTuple):
     """What one pair of ratios leads to."""

@@ -10,7 +10,6 @@ from study.importing.readers.input_file import Form, InputFile, Record, decoding
 from study.text import abbreviate
 
 ITEMS = "Rows are the items of the JSON array, counted from 1."
-LINES = "Rows are the lines of the file, counted from 1."
 
 _LINES_SUFFIXES = {".jsonl", ".ndjson", ".jsonlines"}
 
