@@ -54,14 +54,6 @@ def _analysis_options() -> list[click.Option]:
 )
 @click.option("--preference-scale", metavar="MIN:MAX", help="Scale of that table's values.")
 @click.option(
-    "--map",
-    "mappings",
-    multiple=True,
-    metavar="SCORER=linear|thresholds",
-    help="Map a scorer from its own scale to people's: its ends to theirs, or by thresholds that "
-    "are learned on other queries. Repeatable.",
-)
-@click.option(
     "--same-judge",
     "same_judge",
     multiple=True,
@@ -101,7 +93,6 @@ def report(
     kinds: tuple[str, ...],
     preferences: Path | None,
     preference_scale: str | None,
-    mappings: tuple[str, ...],
     same_judge: tuple[str, ...],
     layout: str | None,
     hypotheses: Path | None,
@@ -124,7 +115,6 @@ def report(
       ccrs report scores.csv --scale AC=0:1 --scale my-metric:AC=0:100 --kind anna=human
     """
     from analysis.core.errors import AnalysisError
-    from analysis.core.table_declarations import read_mappings
     from analysis.render.output_files import check_folder
     from study.errors import StudyError
     from study.importing.read_table import compares_responses
@@ -136,16 +126,15 @@ def report(
     chosen = chosen_settings({"layout": layout, **options})
     try:
         check_folder(folder)
-        mapped = {"mappings": read_mappings(mappings)} if mappings else {}
         if source.is_dir():
             if any((scales, kinds, preferences, preference_scale, hypotheses, same_judge)):
                 raise CannotRun(
                     "--scale, --kind, --preferences, --same-judge and --hypotheses describe a bare "
                     f"table; a study has them in {source / 'study.toml'}"
                 )
-            inputs = from_study(source, chosen | mapped)
+            inputs = from_study(source, chosen)
         elif compares_responses(source):
-            if any((scales, preferences, hypotheses, mappings, same_judge)):
+            if any((scales, preferences, hypotheses, "map" in chosen, same_judge)):
                 raise CannotRun(
                     f"{source} compares responses and has no scores; --scale, --map, "
                     "--preferences, --same-judge and --hypotheses describe scores, "
@@ -154,7 +143,7 @@ def report(
             inputs = from_preferences(source, kinds, preference_scale, chosen)
         else:
             runs = {"runs": _runs(same_judge)} if same_judge else {}
-            declared = chosen | mapped | runs
+            declared = chosen | runs
             inputs = from_file(
                 source, scales, kinds, preferences, preference_scale, declared, hypotheses
             )

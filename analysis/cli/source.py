@@ -116,6 +116,8 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> AnalysisInput:
         raise CannotRun(f"{folder} has no scores yet; import them with `ccrs import {folder} FILE`")
     settings = {
         **_declared(config),
+        # One that has no scores yet is mapped when it has.
+        "map": {k: v for k, v in config.analysis.map.items() if k in scores.scorer_kinds},
         "interim_analyses": interim_analyses,
         "derived_from": _derived_from(scores, config.juries),
         "runs": attributes(runs),

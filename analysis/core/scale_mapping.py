@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,6 @@ from analysis.core.scales import Scale
 from analysis.core.tables import ScoreTable
 
 ScaleMapping = Literal["linear", "thresholds"]
-MAPPINGS: tuple[ScaleMapping, ...] = get_args(ScaleMapping)
 
 #: Parts of the queries, each mapped with the thresholds of the others.
 FOLDS = 10

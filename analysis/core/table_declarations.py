@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from analysis.core.errors import AnalysisError, did_you_mean
-from analysis.core.scale_mapping import MAPPINGS, ScaleMapping
 from analysis.core.scales import Scale, parse_scale
 from analysis.core.table_checks import KINDS
 
@@ -105,24 +104,6 @@ def read_kinds(texts: Sequence[str]) -> dict[str, str]:
             raise AnalysisError(f"--kind {text}: {kind!r} is not one of {', '.join(KINDS)}.{hint}")
         kinds[scorer] = kind
     return kinds
-
-
-def read_mappings(texts: Sequence[str]) -> dict[str, ScaleMapping]:
-    """How scorers are mapped to people's scale, from `SCORER=linear` or `SCORER=thresholds`.
-
-    Raises
-    ------
-    AnalysisError
-        A text has another form.
-    """
-    mappings: dict[str, ScaleMapping] = {}
-    for text in texts:
-        scorer, _, how = text.rpartition("=")
-        chosen = next((mapping for mapping in MAPPINGS if mapping == how), None)
-        if not scorer or chosen is None:
-            raise AnalysisError(f"--map {text}: write SCORER=linear or SCORER=thresholds")
-        mappings[scorer] = chosen
-    return mappings
 
 
 def check_kinds(kinds: Mapping[str, str], present: Sequence[str]) -> None:

@@ -87,8 +87,8 @@ def _context(
     if scores.frame.empty and (preferences is None or preferences.frame.empty):
         raise AnalysisError("there are no scores and no preferences to analyze")
     options = options or Options()
-    if options.mappings:
-        mapped = mapped_scores(scores, options.mappings, options.seed)
+    if options.map:
+        mapped = mapped_scores(scores, options.map, options.seed)
         notes = {
             name: "; ".join(filter(None, (options.scorer_notes.get(name), note)))
             for name, note in mapped.notes.items()
@@ -96,7 +96,7 @@ def _context(
         scores = mapped.scores
         options = replace(options, scorer_notes={**options.scorer_notes, **notes})
         if edited is not None:
-            edited = mapped_scores(edited, options.mappings, options.seed).scores
+            edited = mapped_scores(edited, options.map, options.seed).scores
     scores, left_out = of_one_layout(scores, options.layout)
     if edited is not None and left_out is not None:
         (layout,) = values_by_layout(scores)

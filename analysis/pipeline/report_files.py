@@ -120,7 +120,7 @@ def _provenance(
             "alt_test_epsilon": options.alt_test_epsilon,
             "overall": options.overall,
             "target_width": options.target_width,
-            "mappings": dict(options.mappings),
+            "map": dict(options.map),
             "interim_analyses": options.interim_analyses,
             "layout": options.layout,
         },

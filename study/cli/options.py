@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args, get_origin
 
 import click
 
@@ -42,6 +42,30 @@ def progress(title: str, hidden: bool) -> AbstractContextManager[Advance]:
 def split_names(text: str | None) -> list[str] | None:
     """Return the names of a list separated by commas."""
     return None if text is None else [part.strip() for part in text.split(",")]
+
+
+class NamedValue(NamedTuple):
+    """An entry of a setting that is a table: `NAME=VALUE` on the command line."""
+
+    name: str
+    value: str
+
+    def __str__(self) -> str:
+        """Return it as it is written."""
+        return f"{self.name}={self.value}"
+
+
+def named_value_of(choices: Sequence[str]) -> Callable[[str], NamedValue]:
+    """Return what reads entries whose values are of a choice; the last `=` separates them."""
+
+    def text(value: str) -> NamedValue:
+        name, _, chosen = value.rpartition("=")
+        if not name or chosen not in choices:
+            forms = " or ".join(f"NAME={choice}" for choice in choices)
+            raise click.BadParameter(f"{value!r}: write {forms}")
+        return NamedValue(name, chosen)
+
+    return text
 
 
 class SettingsCommand(click.Command):
@@ -113,7 +137,7 @@ def overriding_options(*sections: type[BaseModel]) -> list[click.Option]:
 
 def _default_of(field: FieldInfo) -> str:
     """Return a phrase with the default; a description states what happens without a value."""
-    if field.default is None or field.default == ():
+    if field.default is None or field.default in ((), {}):
         return ""
     if isinstance(field.default, bool):
         text = "on" if field.default else "off"
@@ -129,7 +153,9 @@ def chosen_settings(values: Mapping[str, Any]) -> dict[str, Any]:
         # False may override a setting that is true.
         if value is None or value == ():
             continue
-        if isinstance(value, tuple) and isinstance(value[0], str):
+        if isinstance(value, tuple) and isinstance(value[0], NamedValue):
+            chosen[name] = dict(value)
+        elif isinstance(value, tuple) and isinstance(value[0], str):
             chosen[name] = tuple(part for text in value for part in comma_separated(text))
         else:
             chosen[name] = value
@@ -153,6 +179,8 @@ def _parsing(field: FieldInfo, variants: Sequence[FieldInfo]) -> dict[str, Any]:
             "multiple": True,
             "type": click.Path(exists=True, path_type=Path) if is_path else str,
         }
+    if get_origin(kind) is dict:
+        return {"multiple": True, "type": named_value_of(get_args(get_args(kind)[1]))}
     if get_origin(kind) is Literal:
         choices = [value for each in (field, *variants) for value in get_args(_without_none(each))]
         return {"type": click.Choice(tuple(dict.fromkeys(choices)))}

@@ -84,6 +84,12 @@ class AnalysisSpec(SettingsSection):
         "the scale",
         json_schema_extra=option("POINTS"),
     )
+    map: dict[str, Literal["linear", "thresholds"]] = Field(
+        default={},
+        description="how a scorer on a scale of its own is mapped to people's: linear, its ends to "
+        "theirs, or thresholds, by people's distribution on other queries; default: not mapped",
+        json_schema_extra=option("SCORER=linear|thresholds"),
+    )
 
 
 class StoppingSpec(SettingsSection):

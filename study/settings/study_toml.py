@@ -1,5 +1,6 @@
 """study.toml as a whole, and how it is read."""
 
+import json
 import tomllib
 from collections.abc import Iterable
 from hashlib import sha256
@@ -100,6 +101,16 @@ class StudyConfig(SettingsSection):
             problem = self._problem_of_jury(name, jury)
             if problem is not None:
                 raise ValueError(f'juries."{name}": {problem}')
+        return self
+
+    @model_validator(mode="after")
+    def _mapped_from_a_scale(self) -> Self:
+        for name in self.analysis.map:
+            if self.own_scale(name) is None:
+                raise ValueError(
+                    f"analysis.map: {name!r} has no scale of its own to be mapped from; declare it "
+                    f"under [scorers.{json.dumps(name)}]"
+                )
         return self
 
     def _problem_of_jury(self, name: str, jury: JurySpec) -> str | None:

@@ -100,4 +100,5 @@ seed = 0
 # alt_test_epsilon = 0.15       # 0.2 where raters are experts, 0.1 in a crowd
 # overall = "overall"           # construct with an overall rating, to learn a composite's weights
 # target_width = 5              # points to each side that corrected means should reach
+# map = {{ "my-metric" = "linear" }}   # or "thresholds": from its own scale to people's
 """

@@ -77,7 +77,7 @@ def _of_scorer(context: Context, scored: ComparedScores) -> Iterator[Estimate]:
         return
     adjudicated = data.reference_kind == "adjudicated"
     kind = "judge_adjudicated" if adjudicated else "judge_rater"
-    if context.options.mappings.get(scored.scorer) == "linear":
+    if context.options.map.get(scored.scorer) == "linear":
         values = nearest_level(values, levels)
     off = off_levels(values, levels)
     reason = withheld or (

@@ -9,6 +9,8 @@ from sqlalchemy import insert, select
 
 from analysis import verify as verifying
 from analysis.cli.report import report
+from analysis.cli.source import AnalysisInput
+from analysis.core.scale_mapping import mapped_scores
 from study import Study, import_file
 from study.schema import JudgeRun, Judgment, Response, table
 from tests.analysis.scores import simulated
@@ -262,3 +264,35 @@ def test_margins_declared_on_the_command_line_are_tested(scores: Path, tmp_path:
     options = written["provenance"]["options"]
     assert (options["non_inferiority_margin"], options["bias_margin"]) == (0.1, 5)
     assert run(scores, "--non-inferiority-margin", "1.5").exit_code == 2
+
+
+def test_a_study_declares_how_a_judge_is_mapped_and_an_option_overrides_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = (
+        "[scorers.judge]\nscale = { min = 0, max = 1 }\n"
+        "[scorers.later]\nscale = { min = 0, max = 1 }\n"
+        '[analysis]\nmap = { judge = "linear", later = "linear" }\n'
+    )
+    study = Study.create(tmp_path / "mine", settings)
+    frame = simulated()
+    frame.loc[frame["scorer"] == "judge", "value"] /= 100
+    responses = frame.drop_duplicates("response_id")[["response_id", "query_id", "system"]]
+    texts = {"query": "?" + responses["query_id"], "response": responses["response_id"]}
+    for name, rows in (("responses", responses.assign(**texts)), ("scores", frame)):
+        rows.to_csv(tmp_path / f"{name}.csv", index=False)
+        import_file(study, tmp_path / f"{name}.csv")
+    study.close()
+    analyzed: list[AnalysisInput] = []
+    monkeypatch.setattr("analysis.cli.report.write", lambda inputs, *_: analyzed.append(inputs))
+    run(tmp_path / "mine")
+    run(tmp_path / "mine", "--map", "judge=thresholds")
+    first, second = (dict(inputs.options.map) for inputs in analyzed)
+    # The other one has no scores yet.
+    assert first == {"judge": "linear"}
+    assert second == {"judge": "thresholds"}
+    mapped = mapped_scores(analyzed[0].scores, analyzed[0].options.map)
+    assert mapped.notes == {"judge": "mapped linearly on QR from 0 to 1 to 0 to 100"}
+    wrong = run(tmp_path / "mine", "--map", "judge=log")
+    assert wrong.exit_code == 2
+    assert "write NAME=linear or NAME=thresholds" in wrong.output

@@ -23,7 +23,7 @@ def table(queries: int = 40) -> ScoreTable:
 
 
 def analysed(**mappings: str) -> Analysis:
-    options = Options(resamples=100, mappings=mappings)  # type: ignore[arg-type]
+    options = Options(resamples=100, map=mappings)  # type: ignore[arg-type]
     return analyse(table(), options=options)
 
 
@@ -71,7 +71,7 @@ def test_a_querys_own_ratings_do_not_move_its_mapped_scores() -> None:
     of_q0_people = (frame["query_id"] == "q0") & (frame["scorer_kind"] == "human")
     frame.loc[of_q0_people, "value"] = 1.0
     other = ScoreTable.from_frame(frame, {"QR": STARS}, {("judge", "QR"): Scale(0, 100)})
-    options = Options(resamples=100, mappings={"judge": "thresholds"})
+    options = Options(resamples=100, map={"judge": "thresholds"})
 
     def of_q0(table: ScoreTable) -> pd.Series:
         rows = analyse(table, options=options).scores.frame
@@ -105,4 +105,4 @@ def test_a_mapping_of_nothing_is_refused(mappings: dict[str, str], says: str) ->
 def test_a_judge_on_peoples_scale_needs_no_mapping() -> None:
     scores = ScoreTable.from_frame(simulated(), {"QR": Scale(0, 100)})
     with pytest.raises(AnalysisError, match="no scale that differs from people's"):
-        analyse(scores, options=Options(resamples=100, mappings={"judge": "linear"}))
+        analyse(scores, options=Options(resamples=100, map={"judge": "linear"}))
