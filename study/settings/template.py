@@ -81,9 +81,15 @@ seed = 0
 # break_minutes = 30             # pause after which the next value begins a session
 # completion_code = "..."        # shown once all is done
 # completion_url = "https://recruiter.example/done?cc={{code}}"
+# adjudicators_see = "judge-1"   # run whose scores they see after their blind value; default: none
+
+# [label_studio]
+# url = "https://label-studio.example"
+# controls = {{ quality = "AC" }} # of an imported export, with the construct that each rates
 
 # [stopping]                    # when enough is rated; declare it before any interim analysis
-# quantity = "human_mean"       # or "judge_error", with judge = "NAME"
+# quantity = "human_mean"       # or "judge_error"
+# judge = "judge-1"             # whose error it is
 # constructs = []               # that must all be narrow enough; default: all
 # half_width = 4                # points to each side that are enough; no rule without it
 # least_queries = 30

@@ -2,6 +2,10 @@ import pytest
 
 from study.errors import StudyError
 from study.scales import RatingScale
+from study.settings import SettingsSection
+from study.settings.design import DesignSpec
+from study.settings.rating import LabelStudioSpec, RatingSpec
+from study.settings.report import AnalysisSpec, StoppingSpec
 from study.settings.study_toml import StudyConfig, parse_config
 from study.settings.template import study_toml
 
@@ -30,11 +34,27 @@ def test_the_template_states_the_defaults() -> None:
     # With its comments opened, apart from the examples, it still says the same.
     opened = "\n".join(
         line.removeprefix("# ")
-        if line.startswith(("# [ana", "# ref", "# res", "# ci", "# ac_"))
+        if line.startswith(("# [ana", "# ref", "# res", "# lev", "# ac_"))
         else line
         for line in text.splitlines()
     )
     assert parse_config(opened) == parse_config(text)
+
+
+@pytest.mark.parametrize(
+    ("section", "model"),
+    [
+        ("design", DesignSpec),
+        ("rating", RatingSpec),
+        ("label_studio", LabelStudioSpec),
+        ("stopping", StoppingSpec),
+        ("analysis", AnalysisSpec),
+    ],
+)
+def test_the_template_has_every_setting(section: str, model: type[SettingsSection]) -> None:
+    (_, lines) = study_toml("x").split(f"# [{section}]")
+    settings = [line.split()[1] for line in lines.split("\n\n")[0].splitlines()[1:]]
+    assert sorted(settings) == sorted(model.model_fields)
 
 
 def test_an_unknown_setting_is_refused_with_the_nearest_known_one() -> None:
