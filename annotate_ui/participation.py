@@ -6,8 +6,8 @@ While a campaign is paused, no new page is opened; open pages can be finished an
 from sqlalchemy import Connection, bindparam, insert, select
 
 from study.errors import StudyError
-from study.schema import Pause, Rater, table
 from study.schema.locks import LockSpace, lock_until_commit
+from study.schema.tables import pauses, raters
 from study.study import Study
 
 LONGEST_MESSAGE = 500
@@ -16,9 +16,8 @@ LONGEST_MESSAGE = 500
 
 def paused(connection: Connection) -> str | None:
     """Return the message of the pause, which may be empty; None: the campaign is not paused."""
-    p = table(Pause)
     newest = connection.execute(
-        select(p.c.paused, p.c.message).order_by(p.c.id.desc()).limit(1)
+        select(pauses.c.paused, pauses.c.message).order_by(pauses.c.id.desc()).limit(1)
     ).one_or_none()
     return (newest.message or "") if newest is not None and newest.paused else None
 
@@ -38,7 +37,7 @@ def pause(study: Study, message: str | None = None) -> None:
         )
     with study.write() as connection:
         if paused(connection) != text:
-            connection.execute(insert(table(Pause)).values(paused=True, message=text or None))
+            connection.execute(insert(pauses).values(paused=True, message=text or None))
 
 
 def resume(study: Study) -> bool:
@@ -46,12 +45,11 @@ def resume(study: Study) -> bool:
     with study.write() as connection:
         if paused(connection) is None:
             return False
-        connection.execute(insert(table(Pause)).values(paused=False, message=None))
+        connection.execute(insert(pauses).values(paused=False, message=None))
         return True
 
 
-_rater = table(Rater)
-_RATER_LOCKED = select(_rater.c.id).where(_rater.c.id == bindparam("rater")).with_for_update()
+_RATER_LOCKED = select(raters.c.id).where(raters.c.id == bindparam("rater")).with_for_update()
 
 
 def lock_rater(connection: Connection, rater_id: int) -> None:

@@ -12,19 +12,23 @@ from study.facts.rating_progress import RatingProgress, rating_progress
 from study.facts.scorers import in_words, without_scores
 from study.schema import (
     Assignment,
-    CheckPair,
-    Comparison,
-    ExpectedValue,
-    ImportedFile,
     JudgeRun,
     Noun,
     Passage,
-    Pause,
     Preference,
     Query,
     Rater,
     Response,
     table,
+)
+from study.schema.tables import (
+    check_pairs,
+    comparisons,
+    expected_values,
+    imported_files,
+    pauses,
+    queries,
+    responses,
 )
 
 if TYPE_CHECKING:
@@ -106,31 +110,33 @@ def study_status(study: "Study") -> Status:
             noun: _count(connection, noun)
             for noun in (Passage, Assignment, Rater, JudgeRun, Preference)
         }
-        answers = select(func.count()).select_from(table(Response)).where(is_answer())
+        answers = select(func.count()).select_from(responses).where(is_answer())
         counts[Response] = int(connection.execute(answers).scalar_one())
-        r, q, f = table(Response), table(Query), table(ImportedFile)
         # Queries that have only training or check material are not counted.
-        answered = exists().where(r.c.query_id == q.c.id, is_answer())
+        answered = exists().where(responses.c.query_id == queries.c.id, is_answer())
         bare = connection.execute(
-            select(func.count()).select_from(r).where(r.c.context_hash.is_(None), is_answer())
+            select(func.count())
+            .select_from(responses)
+            .where(responses.c.context_hash.is_(None), is_answer())
         ).scalar_one()
         unanswered = sum(
             not references
-            for (references,) in connection.execute(select(q.c.references).where(answered))
+            for (references,) in connection.execute(select(queries.c.references).where(answered))
         )
         counts[Query] = int(
-            connection.execute(select(func.count()).select_from(q).where(answered)).scalar_one()
+            connection.execute(
+                select(func.count()).select_from(queries).where(answered)
+            ).scalar_one()
         )
         outputs = current_systems(connection)
-        p = table(Pause)
-        newest_pause = select(p.c.paused).order_by(p.c.id.desc()).limit(1)
+        newest_pause = select(pauses.c.paused).order_by(pauses.c.id.desc()).limit(1)
         is_paused = bool(connection.execute(newest_pause).scalar())
         material = _material(connection)
-        decided = select(func.count()).select_from(table(Comparison)).where(is_decided())
+        decided = select(func.count()).select_from(comparisons).where(is_decided())
         preferences = counts[Preference] + int(connection.execute(decided).scalar_one())
         files = [
             {"name": row.name, "importer": row.importer, "imported": row.created_at.isoformat()}
-            for row in connection.execute(select(f).order_by(f.c.id))
+            for row in connection.execute(select(imported_files).order_by(imported_files.c.id))
         ]
     return Status(
         name=study.config.name,
@@ -167,10 +173,11 @@ def _juries(study: "Study", scorers: list[ScorerStatus]) -> dict[str, str]:
 def _material(connection: Connection) -> dict[str, set[int]]:
     """Return the responses with expected values by purpose; damaged copies are checks."""
     material: dict[str, set[int]] = {"training": set(), "check": set()}
-    e, p = table(ExpectedValue), table(CheckPair)
-    for purpose, response in connection.execute(select(e.c.purpose, e.c.response_id)):
+    for purpose, response in connection.execute(
+        select(expected_values.c.purpose, expected_values.c.response_id)
+    ):
         material[purpose].add(response)
-    material["check"].update(connection.execute(select(p.c.damaged_id)).scalars())
+    material["check"].update(connection.execute(select(check_pairs.c.damaged_id)).scalars())
     return material
 
 
@@ -179,9 +186,9 @@ def _count(connection: Connection, noun: type[Noun]) -> int:
 
 
 def current_systems(connection: Connection) -> dict[str, int]:
-    o = current_outputs()
+    current = current_outputs()
     rows = connection.execute(
-        select(o.c.system, func.count()).group_by(o.c.system).order_by(o.c.system)
+        select(current.c.system, func.count()).group_by(current.c.system).order_by(current.c.system)
     )
     return {system: int(count) for system, count in rows}
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 from sqlalchemy import Connection, Engine, func, insert, select
 
 from study.errors import StudyError, StudyExistsError
-from study.schema import Construct, ConstructBase, table
+from study.schema import ConstructBase
 from study.schema.database import (
     SCHEMA_REVISION,
     asking,
@@ -20,6 +20,7 @@ from study.schema.database import (
     schema_revision,
     writing,
 )
+from study.schema.tables import constructs
 from study.settings.constructs import ConstructSpec
 from study.settings.study_toml import StudyConfig, parse_config, read_config
 
@@ -141,8 +142,9 @@ class Study:
 
     def construct_versions(self, connection: Connection) -> dict[str, int]:
         """Return the current version of each construct of study.toml."""
-        t = table(Construct)
-        rows = connection.execute(select(t.c.key, func.max(t.c.version)).group_by(t.c.key))
+        rows = connection.execute(
+            select(constructs.c.key, func.max(constructs.c.version)).group_by(constructs.c.key)
+        )
         stored = {key: int(version) for key, version in rows}
         return {c.key: stored.get(c.key, 1) for c in self.config.constructs}
 
@@ -224,14 +226,11 @@ class Study:
 
     def _store_constructs(self, connection: Connection) -> None:
         for noun, version in self._changed_constructs(connection):
-            connection.execute(
-                insert(table(Construct)).values(**noun.model_dump(), version=version)
-            )
+            connection.execute(insert(constructs).values(**noun.model_dump(), version=version))
 
     def _changed_constructs(self, connection: Connection) -> list[tuple[ConstructBase, int]]:
         """Return the changed constructs of study.toml, with their next version."""
-        t = table(Construct)
-        rows = connection.execute(select(t).order_by(t.c.version))
+        rows = connection.execute(select(constructs).order_by(constructs.c.version))
         current = {row.key: row._mapping for row in rows}
         changed = []
         for spec in self.config.constructs:

@@ -31,7 +31,8 @@ from annotate_ui.label_studio.task_data import task_names
 from annotate_ui.label_studio.users import Raters
 from annotate_ui.tasks.save import rules_hash
 from annotate_ui.tasks.stages import Stage
-from study.schema import RatingBase, Response, table
+from study.schema import RatingBase
+from study.schema.tables import responses
 from study.study import Study
 
 DELETED = "deleted in Label Studio"
@@ -53,8 +54,9 @@ class AnnotationStore:
         self._claims = SlotClaims(connection, study)
         self._revisions = Revisions(connection, study, result)
         self._origins = Origins(connection, self._revisions.newest.values())
-        r = table(Response)
-        keys = {row.id: row.key for row in connection.execute(select(r.c.id, r.c.key))}
+        keys = {
+            row.id: row.key for row in connection.execute(select(responses.c.id, responses.c.key))
+        }
         self._rejected = RejectedValues(connection, keys)
         self._rules = {spec.key: rules_hash(spec) for spec in study.config.constructs}
 

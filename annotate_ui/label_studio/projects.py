@@ -10,14 +10,13 @@ from sqlalchemy import Connection, bindparam, delete, insert, select, update
 from annotate_ui.label_studio import CHANNEL
 from study.facts.ratings import newest_ratings
 from study.scales import RatingScale
-from study.schema import (
-    Assignment,
-    Construct,
-    ExternalProject,
-    ExternalTask,
-    Rating,
-    RejectedValue,
-    table,
+from study.schema.tables import (
+    assignments,
+    constructs,
+    external_projects,
+    external_tasks,
+    ratings,
+    rejected_values,
 )
 from study.study import Study
 from study.types import Sees
@@ -59,10 +58,14 @@ class StoredProject:
 
 def stored_projects(connection: Connection, server: str | None = None) -> list[StoredProject]:
     """Return the projects of a server, or of all, the oldest first."""
-    p, t = table(ExternalProject), table(ExternalTask)
     tasks: dict[int, dict[int, int]] = {}
     blocked: dict[int, dict[int, int]] = {}
-    columns = t.c.project_id, t.c.response_id, t.c.external_id, t.c.lost
+    columns = (
+        external_tasks.c.project_id,
+        external_tasks.c.response_id,
+        external_tasks.c.external_id,
+        external_tasks.c.lost,
+    )
     for row in connection.execute(select(*columns)):
         tasks.setdefault(row.project_id, {})[row.response_id] = int(row.external_id)
         if row.lost:
@@ -80,7 +83,7 @@ def stored_projects(connection: Connection, server: str | None = None) -> list[S
             tasks.get(row.id, {}),
             blocked.get(row.id, {}),
         )
-        for row in connection.execute(select(p).order_by(p.c.id))
+        for row in connection.execute(select(external_projects).order_by(external_projects.c.id))
         if server is None or row.server == server
     ]
 
@@ -101,12 +104,11 @@ def task_places(projects: Iterable[StoredProject]) -> Counter[TaskKey]:
 
 def stored_scales(connection: Connection) -> dict[tuple[str, int], RatingScale]:
     """Return the scale of every version of every construct, by key and version."""
-    c = table(Construct)
     return {
         (row.key, row.version): RatingScale(
             min=row.scale_min, max=row.scale_max, step=row.scale_step, level=row.scale_level
         )
-        for row in connection.execute(select(c))
+        for row in connection.execute(select(constructs))
     }
 
 
@@ -120,10 +122,12 @@ def store_blocked(
         if blocked.get(response, 0) != project.blocked.get(response, 0)
     }
     if changed:
-        t = table(ExternalTask)
         connection.execute(
-            update(t)
-            .where(t.c.project_id == project.id, t.c.response_id == bindparam("of"))
+            update(external_tasks)
+            .where(
+                external_tasks.c.project_id == project.id,
+                external_tasks.c.response_id == bindparam("of"),
+            )
             .values(lost=bindparam("places")),
             [{"of": response, "places": places} for response, places in changed.items()],
         )
@@ -133,7 +137,7 @@ def store_tasks(connection: Connection, project_id: int, tasks: Mapping[int, int
     """Store tasks of a project: response to the number of its task."""
     if tasks:
         connection.execute(
-            insert(table(ExternalTask)),
+            insert(external_tasks),
             [
                 {
                     "project_id": project_id,
@@ -151,16 +155,20 @@ def rated_slots(connection: Connection) -> set[int]:
 
     A slot with a rejected value counts as rated, one whose values were withdrawn does not.
     """
-    a, g, s = table(Assignment), table(Rating), table(RejectedValue)
-    of_channel = select(a.c.id).where(a.c.channel == CHANNEL)
-    rows = connection.execute(select(newest_ratings(g.c.assignment_id.in_(of_channel))))
+    of_channel = select(assignments.c.id).where(assignments.c.channel == CHANNEL)
+    rows = connection.execute(select(newest_ratings(ratings.c.assignment_id.in_(of_channel))))
     newest = [(row.assignment_id, row.answered) for row in rows]
     rated = {assignment for assignment, answered in newest if answered}
     withdrawn = {assignment for assignment, _ in newest} - rated
     rejected = connection.execute(
-        select(a.c.id)
-        .join_from(a, s, (a.c.rater_id == s.c.rater_id) & (a.c.response_id == s.c.response_id))
-        .where(a.c.channel == CHANNEL)
+        select(assignments.c.id)
+        .join_from(
+            assignments,
+            rejected_values,
+            (assignments.c.rater_id == rejected_values.c.rater_id)
+            & (assignments.c.response_id == rejected_values.c.response_id),
+        )
+        .where(assignments.c.channel == CHANNEL)
     ).scalars()
     return rated | (set(rejected) - withdrawn)
 
@@ -173,11 +181,13 @@ def forget(study: Study, project: StoredProject, responses: Iterable[int]) -> in
     tasks = [response for response in responses if response in project.tasks]
     if not tasks:
         return 0
-    t = table(ExternalTask)
     with study.write() as connection:
         for response in tasks:
             connection.execute(
-                delete(t).where(t.c.project_id == project.id, t.c.response_id == response)
+                delete(external_tasks).where(
+                    external_tasks.c.project_id == project.id,
+                    external_tasks.c.response_id == response,
+                )
             )
     for response in tasks:
         del project.tasks[response]

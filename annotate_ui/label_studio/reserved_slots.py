@@ -11,7 +11,8 @@ from annotate_ui.label_studio import CHANNEL
 from annotate_ui.label_studio.projects import TaskKey
 from annotate_ui.tasks.stages import Stage, stages_of
 from study.facts.slots import is_live
-from study.schema import Assignment, Response, random_id, table
+from study.schema import random_id
+from study.schema.tables import assignments, responses
 from study.study import Study
 
 
@@ -60,14 +61,15 @@ def split_by_stage(
     detached
         Slots that were rated in tasks that have since been deleted.
     """
-    a = table(Assignment)
     rows = connection.execute(
-        select(a).where(a.c.channel == CHANNEL, a.c.rater_id.is_(None)).order_by(a.c.id)
+        select(assignments)
+        .where(assignments.c.channel == CHANNEL, assignments.c.rater_id.is_(None))
+        .order_by(assignments.c.id)
     ).all()
     unsplit = Counter(places)
-    claimed = select(a.c.id, a.c.response_id, a.c.construct_keys).where(
-        a.c.channel == CHANNEL, a.c.rater_id.is_not(None)
-    )
+    claimed = select(
+        assignments.c.id, assignments.c.response_id, assignments.c.construct_keys
+    ).where(assignments.c.channel == CHANNEL, assignments.c.rater_id.is_not(None))
     for slot, response, claimed_keys in connection.execute(claimed):
         if slot not in detached:
             unsplit[response, frozenset(claimed_keys)] -= 1
@@ -86,24 +88,32 @@ def split_by_stage(
         first, *others = by_stage[keys] or [list(keys)]
         if tuple(first) == keys:
             continue
-        connection.execute(update(a).where(a.c.id == row.id).values(construct_keys=first))
+        connection.execute(
+            update(assignments).where(assignments.c.id == row.id).values(construct_keys=first)
+        )
         for part in others:
             copy = {name: value for name, value in row._mapping.items() if name != "id"}
             copy |= {"construct_keys": part, "public_id": random_id(), "replaces_id": None}
             more.append(copy)
     if more:
-        connection.execute(insert(a), more)
+        connection.execute(insert(assignments), more)
     return len(more)
 
 
 def slots(connection: Connection, study: Study, *, handed_on: bool = False) -> list[Slot]:
     """Return the live slots of this channel in their order, or those that are not (`handed_on`)."""
-    a, r = table(Assignment), table(Response)
     rows = connection.execute(
-        select(a.c.id, a.c.rater_id, a.c.response_id, r.c.query_id, a.c.construct_keys, a.c.repeat)
-        .join_from(a, r, a.c.response_id == r.c.id)
-        .where(a.c.channel == CHANNEL, ~is_live() if handed_on else is_live())
-        .order_by(a.c.position, a.c.id)
+        select(
+            assignments.c.id,
+            assignments.c.rater_id,
+            assignments.c.response_id,
+            responses.c.query_id,
+            assignments.c.construct_keys,
+            assignments.c.repeat,
+        )
+        .join_from(assignments, responses, assignments.c.response_id == responses.c.id)
+        .where(assignments.c.channel == CHANNEL, ~is_live() if handed_on else is_live())
+        .order_by(assignments.c.position, assignments.c.id)
     )
     together: dict[int, set[str]] = defaultdict(set)
     assigned = rows.all()

@@ -14,7 +14,7 @@ from annotate_ui.label_studio.annotation_reader import (
     UnreadableAnnotation,
 )
 from annotate_ui.label_studio.projects import StoredProject
-from study.schema import Rater, RejectedValue, table
+from study.schema.tables import raters, rejected_values
 
 
 @dataclass(frozen=True)
@@ -175,15 +175,18 @@ class RejectedValues:
 
     def store(self, result: Pulled) -> None:
         """Store the values that no earlier pull stored; add all of them to the result."""
-        s, w = table(RejectedValue), table(Rater)
         stored = {
             (row.project_id, row.digest)
-            for row in self._connection.execute(select(s.c.project_id, s.c.digest))
+            for row in self._connection.execute(
+                select(rejected_values.c.project_id, rejected_values.c.digest)
+            )
         }
         new = [row for key, row in self._rows.items() if key not in stored]
         if new:
-            self._connection.execute(insert(s), new)
-        codes = {row.id: row.code for row in self._connection.execute(select(w.c.id, w.c.code))}
+            self._connection.execute(insert(rejected_values), new)
+        codes = {
+            row.id: row.code for row in self._connection.execute(select(raters.c.id, raters.c.code))
+        }
         result.rejected_new = len(new)
         result.rejected = [
             Rejection(

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, insert, select
 from annotate_ui.label_studio.annotation_reader import Annotation
 from annotate_ui.label_studio.reserved_slots import Slot
 from annotate_ui.tasks.stages import in_order
-from study.schema import Assignment, Response, Reveal, table
+from study.schema.tables import assignments, responses, reveals
 from study.types import Sees
 
 # The server sets both times of an annotation that was never edited this close to each other.
@@ -36,10 +36,9 @@ class Exposure(NamedTuple):
 
 def store_reveals(connection: Connection, filled: Sequence[tuple[Slot, Annotation]]) -> None:
     """Store that the slots' stages were shown to their raters; each is stored once."""
-    v = table(Reveal)
     stored = {
         (row.assignment_id, row.stage)
-        for row in connection.execute(select(v.c.assignment_id, v.c.stage))
+        for row in connection.execute(select(reveals.c.assignment_id, reveals.c.stage))
     }
     new: dict[tuple[int, int], dict[str, Any]] = {}
     for slot, annotation in filled:
@@ -55,7 +54,7 @@ def store_reveals(connection: Connection, filled: Sequence[tuple[Slot, Annotatio
                 },
             )
     if new:
-        connection.execute(insert(v), list(new.values()))
+        connection.execute(insert(reveals), list(new.values()))
 
 
 def _shown_at(annotation: Annotation) -> datetime:
@@ -70,11 +69,17 @@ class Exposures:
     """Everything that was shown to raters on any channel, by rater and query."""
 
     def __init__(self, connection: Connection) -> None:
-        v, a, r = table(Reveal), table(Assignment), table(Response)
         rows = connection.execute(
-            select(a.c.rater_id, r.c.query_id, v.c.created_at, v.c.stage, v.c.fields, a.c.repeat)
-            .join_from(v, a, v.c.assignment_id == a.c.id)
-            .join(r, a.c.response_id == r.c.id)
+            select(
+                assignments.c.rater_id,
+                responses.c.query_id,
+                reveals.c.created_at,
+                reveals.c.stage,
+                reveals.c.fields,
+                assignments.c.repeat,
+            )
+            .join_from(reveals, assignments, reveals.c.assignment_id == assignments.c.id)
+            .join(responses, assignments.c.response_id == responses.c.id)
         )
         self._shown: dict[tuple[int, int], list[ShownStage]] = defaultdict(list)
         for rater, query, at, stage, fields, repeat in rows:

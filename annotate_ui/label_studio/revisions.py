@@ -11,7 +11,8 @@ from annotate_ui.label_studio.projects import StoredProject, stored_projects
 from annotate_ui.label_studio.reserved_slots import Slot
 from annotate_ui.label_studio.results import Pulled
 from study.facts.ratings import newest_ratings
-from study.schema import Assignment, Rating, RatingBase, RejectedValue, table
+from study.schema import RatingBase
+from study.schema.tables import assignments, ratings, rejected_values
 from study.study import Study
 
 # Rows are written in batches of this size, which bounds memory.
@@ -98,18 +99,21 @@ class Revisions:
     def flush(self) -> None:
         """Write the rows that are still in memory."""
         if self._rows:
-            self._connection.execute(insert(table(Rating)), self._rows)
+            self._connection.execute(insert(ratings), self._rows)
             self._rows = []
 
 
 def ratings_of_channel(connection: Connection) -> dict[tuple[int, str], Any]:
     """Return the newest revision of each rating of this channel, with its rater."""
-    a = table(Assignment)
-    g = newest_ratings(
-        table(Rating).c.assignment_id.in_(select(a.c.id).where(a.c.channel == CHANNEL))
+    newest = newest_ratings(
+        ratings.c.assignment_id.in_(
+            select(assignments.c.id).where(assignments.c.channel == CHANNEL)
+        )
     )
     rows: Any = connection.execute(
-        select(g, a.c.rater_id).join_from(g, a, g.c.assignment_id == a.c.id).order_by(g.c.id)
+        select(newest, assignments.c.rater_id)
+        .join_from(newest, assignments, newest.c.assignment_id == assignments.c.id)
+        .order_by(newest.c.id)
     )
     return {(row.assignment_id, row.construct_key): row for row in rows}
 
@@ -149,10 +153,15 @@ class Origins:
             project, slash, _ = row.external_id.partition("/")
             if slash and project.isdigit():
                 self._projects[row.assignment_id] = int(project)
-        s = table(RejectedValue)
         self._rejected = {
             (row.rater_id, row.response_id): row.project_id
-            for row in connection.execute(select(s.c.rater_id, s.c.response_id, s.c.project_id))
+            for row in connection.execute(
+                select(
+                    rejected_values.c.rater_id,
+                    rejected_values.c.response_id,
+                    rejected_values.c.project_id,
+                )
+            )
         }
 
     def rater(self, project: StoredProject, annotation: int) -> int | None:
@@ -172,17 +181,16 @@ class Origins:
 
 def _raters(connection: Connection) -> dict[str, int]:
     """Return the rater of every annotation with a stored or rejected value."""
-    g, a, s = table(Rating), table(Assignment), table(RejectedValue)
     stored = connection.execute(
-        select(g.c.external_id, a.c.rater_id)
-        .join_from(g, a, g.c.assignment_id == a.c.id)
-        .where(a.c.channel == CHANNEL, g.c.external_id.is_not(None))
-        .order_by(g.c.id)
+        select(ratings.c.external_id, assignments.c.rater_id)
+        .join_from(ratings, assignments, ratings.c.assignment_id == assignments.c.id)
+        .where(assignments.c.channel == CHANNEL, ratings.c.external_id.is_not(None))
+        .order_by(ratings.c.id)
     )
     rejected = connection.execute(
-        select(s.c.project_id, s.c.external_id, s.c.rater_id).where(
-            s.c.external_id.is_not(None), s.c.rater_id.is_not(None)
-        )
+        select(
+            rejected_values.c.project_id, rejected_values.c.external_id, rejected_values.c.rater_id
+        ).where(rejected_values.c.external_id.is_not(None), rejected_values.c.rater_id.is_not(None))
     )
     raters = {f"{row.project_id}/{row.external_id}": row.rater_id for row in rejected}
     return raters | {row.external_id: row.rater_id for row in stored if row.rater_id is not None}

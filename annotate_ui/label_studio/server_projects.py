@@ -10,9 +10,9 @@ from sqlalchemy import select, update
 from annotate_ui.label_studio.client import Project, Server, ServerError
 from annotate_ui.label_studio.projects import StoredProject, stored_projects
 from study.errors import StudyError
-from study.schema import ExternalProject, ExternalRater, table
 from study.schema.creation import append_only_suspended
 from study.schema.locks import LockSpace, exclusive
+from study.schema.tables import external_projects, external_raters
 from study.study import Study
 
 _NOT_FOUND = 404
@@ -105,7 +105,7 @@ def _server_projects(study: Study, server: Server) -> ServerProjects:
 
 def _follow(study: Study, server: Server) -> None:
     """Store the new address of a server that moved."""
-    tables = [table(ExternalProject), table(ExternalRater)]
+    tables = [external_projects, external_raters]
     with study.read() as connection:
         moved = any(
             connection.execute(

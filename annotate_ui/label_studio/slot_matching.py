@@ -13,7 +13,8 @@ from annotate_ui.label_studio.projects import StoredProject, TaskKey
 from annotate_ui.label_studio.reserved_slots import Slot, slots
 from study.facts.ratings import MEASURING
 from study.facts.slots import is_live
-from study.schema import Assignment, now, random_id, table
+from study.schema import now, random_id
+from study.schema.tables import assignments
 from study.study import Study
 
 
@@ -139,16 +140,16 @@ class SlotClaims:
     def store(self) -> None:
         """Store the raters of the slots that were claimed."""
         if self._new:
-            a = table(Assignment)
-            claimed = update(a).where(a.c.id == bindparam("slot"))
+            claimed = update(assignments).where(assignments.c.id == bindparam("slot"))
             self._connection.execute(claimed.values(rater_id=bindparam("rater")), self._new)
             self._new = []
 
     def _hand_on(self, slot: Slot) -> Slot:
         """Replace a vacated slot by an open one; the vacated slot stays its rater's."""
-        a = table(Assignment)
-        row = self._connection.execute(select(a).where(a.c.id == slot.id)).one()
-        self._connection.execute(update(a).where(a.c.id == slot.id).values(released_at=now()))
+        row = self._connection.execute(select(assignments).where(assignments.c.id == slot.id)).one()
+        self._connection.execute(
+            update(assignments).where(assignments.c.id == slot.id).values(released_at=now())
+        )
         copy = {name: value for name, value in row._mapping.items() if name != "id"}
         copy |= {
             "rater_id": None,
@@ -157,17 +158,18 @@ class SlotClaims:
             "config_hash": self._study.config_hash,
             "created_at": now(),
         }
-        successor = insert(a).values(**copy).returning(a.c.id)
+        successor = insert(assignments).values(**copy).returning(assignments.c.id)
         key = int(self._connection.execute(successor).scalar_one())
         return replace(slot, id=key, rater_id=None)
 
     def _constructs_on_other_channels(self) -> set[tuple[int, int, str]]:
-        a = table(Assignment)
         rows = self._connection.execute(
-            select(a.c.rater_id, a.c.response_id, a.c.construct_keys).where(
-                a.c.channel != CHANNEL,
-                a.c.rater_id.is_not(None),
-                a.c.purpose.in_(MEASURING),
+            select(
+                assignments.c.rater_id, assignments.c.response_id, assignments.c.construct_keys
+            ).where(
+                assignments.c.channel != CHANNEL,
+                assignments.c.rater_id.is_not(None),
+                assignments.c.purpose.in_(MEASURING),
                 is_live(),
             )
         )

@@ -6,7 +6,13 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from study.schema import Passage, Query, Response, ResponsePassage, StudyIdentity, table
+from study.schema.tables import (
+    passages as passage_table,
+    queries,
+    response_passages,
+    responses,
+    study_identities,
+)
 from study.types import Sees
 
 NAME = "ccrs_id"
@@ -17,7 +23,7 @@ _BATCH = 500
 
 def study_name(connection: Connection) -> str:
     """Return the random name of the study, which its backups share."""
-    return str(connection.execute(select(table(StudyIdentity).c.public_id)).scalar_one())
+    return str(connection.execute(select(study_identities.c.public_id)).scalar_one())
 
 
 def task_names(connection: Connection, stage: int) -> dict[int, str]:
@@ -27,11 +33,10 @@ def task_names(connection: Connection, stage: int) -> dict[int, str]:
     response may belong to another text.
     """
     study = study_name(connection)
-    r, q = table(Response), table(Query)
     rows = connection.execute(
-        select(r.c.id, r.c.content_hash, q.c.text, q.c.references).join_from(
-            r, q, r.c.query_id == q.c.id
-        )
+        select(
+            responses.c.id, responses.c.content_hash, queries.c.text, queries.c.references
+        ).join_from(responses, queries, responses.c.query_id == queries.c.id)
     )
     return {
         row.id: blake2b(
@@ -49,13 +54,17 @@ def task_data(
 ) -> dict[int, dict[str, Any]]:
     """Return the data of each response's task: these fields and nothing else."""
     tasks: dict[int, dict[str, Any]] = {}
-    r, q = table(Response), table(Query)
     for start in range(0, len(response_ids), _BATCH):
         batch = response_ids[start : start + _BATCH]
         rows = connection.execute(
-            select(r.c.id, r.c.text, q.c.text.label("question"), q.c.references)
-            .join_from(r, q, r.c.query_id == q.c.id)
-            .where(r.c.id.in_(batch))
+            select(
+                responses.c.id,
+                responses.c.text,
+                queries.c.text.label("question"),
+                queries.c.references,
+            )
+            .join_from(responses, queries, responses.c.query_id == queries.c.id)
+            .where(responses.c.id.in_(batch))
         )
         for row in rows:
             texts: dict[Sees, Any] = {
@@ -73,13 +82,14 @@ def task_data(
 def _passages(
     connection: Connection, response_ids: Sequence[int]
 ) -> dict[int, list[dict[str, str]]]:
-    rp, p = table(ResponsePassage), table(Passage)
     passages: dict[int, list[dict[str, str]]] = {response: [] for response in response_ids}
     rows = connection.execute(
-        select(rp.c.response_id, p.c.text)
-        .join_from(rp, p, rp.c.passage_id == p.c.id)
-        .where(rp.c.response_id.in_(response_ids))
-        .order_by(rp.c.response_id, rp.c.position)
+        select(response_passages.c.response_id, passage_table.c.text)
+        .join_from(
+            response_passages, passage_table, response_passages.c.passage_id == passage_table.c.id
+        )
+        .where(response_passages.c.response_id.in_(response_ids))
+        .order_by(response_passages.c.response_id, response_passages.c.position)
     )
     for response, text in rows:
         number = len(passages[response]) + 1

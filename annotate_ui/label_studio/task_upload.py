@@ -16,7 +16,7 @@ from annotate_ui.label_studio.server_projects import ServerProjects, project_mar
 from annotate_ui.label_studio.task_data import NAME, study_name, task_data, task_names
 from annotate_ui.participants.consent import markdown, texts_of
 from study.progress_bar import Advance
-from study.schema import ExternalProject, table
+from study.schema.tables import external_projects
 from study.settings.constructs import ConstructSpec
 from study.study import Study
 from study.types import Sees
@@ -119,7 +119,7 @@ class TaskSender:
             )
         with self._study.write() as connection:
             connection.execute(
-                insert(table(ExternalProject)).values(
+                insert(external_projects).values(
                     server=self._server.url,
                     external_id=str(number),
                     instance=self._server.identity,

@@ -9,7 +9,8 @@ from sqlalchemy import Connection, insert, select
 from study.errors import StudyError
 from study.facts.departures import has_left
 from study.facts.scorers import machine_names, scorer_names
-from study.schema import ExternalRater, Rater, RaterBase, Score, table
+from study.schema import RaterBase
+from study.schema.tables import external_raters, raters, scores
 
 
 @dataclass
@@ -27,9 +28,10 @@ class Raters:
     _left: dict[int, bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        e = table(ExternalRater)
         rows = self.connection.execute(
-            select(e.c.external_id, e.c.rater_id).where(e.c.instance == self.instance)
+            select(external_raters.c.external_id, external_raters.c.rater_id).where(
+                external_raters.c.instance == self.instance
+            )
         )
         self.by_user = {int(row.external_id): row.rater_id for row in rows}
 
@@ -41,9 +43,10 @@ class Raters:
         StudyError
             The user is another rater already, or the code is not valid for a rater.
         """
-        w = table(Rater)
         for user, code in codes.items():
-            rater_id = self.connection.execute(select(w.c.id).where(w.c.code == code)).scalar()
+            rater_id = self.connection.execute(
+                select(raters.c.id).where(raters.c.code == code)
+            ).scalar()
             if user in self.by_user:
                 if self.by_user[user] is None:
                     raise StudyError(
@@ -63,7 +66,7 @@ class Raters:
     def rater_of(self, user: int) -> int | None:
         """Return the rater that a user is, adding a new one; None: erased from the study."""
         if user not in self.by_user:
-            codes = set(self.connection.execute(select(table(Rater).c.code)).scalars())
+            codes = set(self.connection.execute(select(raters.c.code)).scalars())
             codes |= set(scorer_names(self.connection))
             code, number = f"ls-{user}", 2
             while code in codes:
@@ -77,13 +80,16 @@ class Raters:
 
         They include people whose ratings were imported.
         """
-        w, e, s = table(Rater), table(ExternalRater), table(Score)
-        users = select(e.c.rater_id).where(e.c.instance == self.instance, e.c.rater_id.is_not(None))
-        people = set(
-            self.connection.execute(select(w.c.code).where(w.c.id.not_in(users))).scalars()
+        users = select(external_raters.c.rater_id).where(
+            external_raters.c.instance == self.instance, external_raters.c.rater_id.is_not(None)
         )
-        imported = select(s.c.scorer).where(s.c.scorer_kind == "human").distinct()
-        with_account = select(w.c.code).where(w.c.id.in_(users))
+        people = set(
+            self.connection.execute(
+                select(raters.c.code).where(raters.c.id.not_in(users))
+            ).scalars()
+        )
+        imported = select(scores.c.scorer).where(scores.c.scorer_kind == "human").distinct()
+        with_account = select(raters.c.code).where(raters.c.id.in_(users))
         people |= set(self.connection.execute(imported).scalars())
         return sorted(people - set(self.connection.execute(with_account).scalars()))
 
@@ -107,13 +113,12 @@ class Raters:
         except ValidationError as error:
             problem = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
             raise StudyError(f"Rater code {code!r}: {problem}.") from None
-        w = table(Rater)
-        row = insert(w).values(**rater.model_dump()).returning(w.c.id)
+        row = insert(raters).values(**rater.model_dump()).returning(raters.c.id)
         return int(self.connection.execute(row).scalar_one())
 
     def _store(self, user: int, rater_id: int) -> None:
         self.connection.execute(
-            insert(table(ExternalRater)).values(
+            insert(external_raters).values(
                 server=self.server,
                 instance=self.instance,
                 external_id=str(user),

@@ -9,7 +9,7 @@ from scipy import stats
 from sqlalchemy import Connection, select
 
 from annotate_ui.monitoring.signals import Signal, too_few
-from study.schema import CheckPair, ExpectedValue, table
+from study.schema.tables import check_pairs, expected_values
 from study.settings.constructs import ConstructSpec
 
 #: With fewer checks, no signal is computed.
@@ -33,13 +33,16 @@ class AttentionCheck:
 
 def stored_checks(connection: Connection) -> list[AttentionCheck]:
     """Return every check of the study."""
-    p, e = table(CheckPair), table(ExpectedValue)
     pairs = [
         AttentionCheck(row.original_id, row.damaged_id, dict.fromkeys(row.construct_keys))
-        for row in connection.execute(select(p).order_by(p.c.id))
+        for row in connection.execute(select(check_pairs).order_by(check_pairs.c.id))
     ]
     ranges: dict[int, dict[str, tuple[float, float] | None]] = {}
-    for row in connection.execute(select(e).where(e.c.purpose == "check").order_by(e.c.id)):
+    for row in connection.execute(
+        select(expected_values)
+        .where(expected_values.c.purpose == "check")
+        .order_by(expected_values.c.id)
+    ):
         ranges.setdefault(row.response_id, {})[row.construct_key] = (row.low, row.high)
     return pairs + [AttentionCheck(None, key, by_construct) for key, by_construct in ranges.items()]
 

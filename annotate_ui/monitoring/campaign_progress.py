@@ -19,7 +19,8 @@ from study.facts.current_responses import is_answer
 from study.facts.rating_progress import CampaignRecords, read_records
 from study.facts.ratings import MEASURING, values_so_far
 from study.facts.slots import is_open
-from study.schema import Assignment, CheckPair, ExpectedValue, Query, Response, now, table
+from study.schema import now
+from study.schema.tables import assignments, check_pairs, expected_values, queries, responses
 from study.settings.design import DesignSpec
 from study.study import Study
 
@@ -158,11 +159,10 @@ def _constructs(study: Study, records: CampaignRecords) -> tuple[ConstructProgre
 
 def item_progress(connection: Connection, assignments: pd.DataFrame) -> tuple[ItemProgress, ...]:
     """Return each response that is assigned to be rated, in the order of the study."""
-    r, q = table(Response), table(Query)
     rows = connection.execute(
-        select(r.c.id, r.c.key, q.c.key.label("query"))
-        .join_from(r, q, r.c.query_id == q.c.id)
-        .order_by(q.c.id, r.c.id)
+        select(responses.c.id, responses.c.key, queries.c.key.label("query"))
+        .join_from(responses, queries, responses.c.query_id == queries.c.id)
+        .order_by(queries.c.id, responses.c.id)
     )
     main = assignments[
         (assignments["purpose"] == "main")
@@ -233,8 +233,7 @@ def lacking_material(connection: Connection, design: DesignSpec) -> list[tuple[s
             )
             lacking.append(("training", text))
     if design.checks:
-        p = table(CheckPair)
-        pairs = connection.execute(select(func.count()).select_from(p)).scalar_one()
+        pairs = connection.execute(select(func.count()).select_from(check_pairs)).scalar_one()
         available = int(pairs) + _responses(connection, "check")
         if available < design.checks and not _makes_checks_later(connection):
             text = f"{available} checks; each rater should get {design.checks}"
@@ -244,22 +243,20 @@ def lacking_material(connection: Connection, design: DesignSpec) -> list[tuple[s
 
 def _makes_checks_later(connection: Connection) -> bool:
     """Return whether there are open slots whose checks are made when a rater takes them."""
-    a, r = table(Assignment), table(Response)
     texts = (
-        select(r.c.text)
-        .join_from(a, r, a.c.response_id == r.c.id)
-        .where(is_open(), a.c.purpose == "main")
+        select(responses.c.text)
+        .join_from(assignments, responses, assignments.c.response_id == responses.c.id)
+        .where(is_open(), assignments.c.purpose == "main")
         .limit(_MOST_READ)
     )
     return any(len(text.split()) >= LEAST_WORDS for text in connection.execute(texts).scalars())
 
 
 def _responses(connection: Connection, purpose: str) -> int:
-    e, r = table(ExpectedValue), table(Response)
     count = (
-        select(func.count(e.c.response_id.distinct()))
-        .join_from(e, r, e.c.response_id == r.c.id)
-        .where(e.c.purpose == purpose)
+        select(func.count(expected_values.c.response_id.distinct()))
+        .join_from(expected_values, responses, expected_values.c.response_id == responses.c.id)
+        .where(expected_values.c.purpose == purpose)
     )
     # A response that is also the output of a system is measured, and not used for training.
     usable = count.where(~is_answer()) if purpose == "training" else count

@@ -32,7 +32,8 @@ from analysis.topics.reliability.raters import unconnected
 from annotate_ui.monitoring.stopping_rule import stopping_state
 from study.errors import StudyError, nearest
 from study.facts.ratings import values_so_far
-from study.schema import InterimAnalysis, now, table
+from study.schema import now
+from study.schema.tables import interim_analyses
 from study.study import Study
 
 Kind = Literal["agreement", "judge", "stopping"]
@@ -114,16 +115,15 @@ def run_interim_analysis(
             "result": result,
             "created_at": now(),
         }
-        connection.execute(insert(table(InterimAnalysis)).values(row))
+        connection.execute(insert(interim_analyses).values(row))
     return _result(row)
 
 
 def interim_results(study: Study, kind: Kind | None = None) -> list[InterimResult]:
     """Return the results of interim analyses, the newest first: all, or of one kind."""
-    t = table(InterimAnalysis)
-    statement = select(t).order_by(t.c.id.desc())
+    statement = select(interim_analyses).order_by(interim_analyses.c.id.desc())
     if kind is not None:
-        statement = statement.where(t.c.kind == kind)
+        statement = statement.where(interim_analyses.c.kind == kind)
     with study.read() as connection:
         return [_result(row) for row in connection.execute(statement).mappings()]
 

@@ -15,7 +15,7 @@ from study.facts.rating_progress import (
     rater_progress,
 )
 from study.facts.slots import OWN_CHANNEL
-from study.schema import Enrolment, Rater, table
+from study.schema.tables import enrolments, raters
 from study.study import Study
 
 Phase = Literal[
@@ -77,8 +77,7 @@ def rater_statuses(
     connection: Connection, study: Study, records: CampaignRecords
 ) -> list[RaterStatus]:
     """Return the status of every rater, in the order of the numbers in their codes."""
-    w = table(Rater)
-    ids = {row.code: row.id for row in connection.execute(select(w.c.id, w.c.code))}
+    ids = {row.code: row.id for row in connection.execute(select(raters.c.id, raters.c.code))}
     left, enrolled = departures(connection), _enrolled(connection)
     compared = comparisons(connection)
     seconds = records.ratings.groupby("rater_id")["active_seconds"].sum().to_dict()
@@ -152,7 +151,6 @@ def _enrolled(connection: Connection) -> dict[int, datetime]:
     """Return when raters enrolled who keep a place of a quota; those who declined keep none."""
     from annotate_ui.participants.consent import declined
 
-    n = table(Enrolment)
-    rows = connection.execute(select(n.c.rater_id, n.c.created_at)).all()
+    rows = connection.execute(select(enrolments.c.rater_id, enrolments.c.created_at)).all()
     have_declined = declined(connection, [row.rater_id for row in rows])
     return {row.rater_id: row.created_at for row in rows if row.rater_id not in have_declined}

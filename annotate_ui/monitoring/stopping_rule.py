@@ -11,7 +11,7 @@ from analysis.planning.stopping_rule import stop_by_width
 from study.errors import StudyError, nearest
 from study.facts.rating_progress import CampaignRecords, read_records
 from study.facts.score_table import score_table
-from study.schema import Query, table
+from study.schema.tables import queries
 from study.study import Study
 
 
@@ -183,8 +183,7 @@ def _bounds(study: Study, construct: str) -> tuple[float, float]:
 
 
 def _query_names(connection: Connection) -> dict[int, str]:
-    q = table(Query)
-    return {row.id: row.key for row in connection.execute(select(q.c.id, q.c.key))}
+    return {row.id: row.key for row in connection.execute(select(queries.c.id, queries.c.key))}
 
 
 def _state(

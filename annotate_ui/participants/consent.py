@@ -18,7 +18,7 @@ from markupsafe import Markup
 from sqlalchemy import Connection, insert, select
 
 from study.errors import StudyError
-from study.schema import Consent, Rater, table
+from study.schema.tables import consents, raters
 from study.study import Study
 
 LONGEST = 200_000
@@ -116,11 +116,10 @@ def open_gate(connection: Connection, study: Study, rater_id: int) -> Gate | Non
 
 def answer_to(connection: Connection, rater_id: int, text: RaterText) -> bool | None:
     """Return a rater's newest answer to a text; None: it does not exist."""
-    c = table(Consent)
     agreed: bool | None = connection.execute(
-        select(c.c.agreed)
-        .where(c.c.rater_id == rater_id, c.c.text_hash == text.sha256)
-        .order_by(c.c.id.desc())
+        select(consents.c.agreed)
+        .where(consents.c.rater_id == rater_id, consents.c.text_hash == text.sha256)
+        .order_by(consents.c.id.desc())
         .limit(1)
     ).scalar()
     return agreed
@@ -128,9 +127,10 @@ def answer_to(connection: Connection, rater_id: int, text: RaterText) -> bool | 
 
 def declined(connection: Connection, rater_ids: Iterable[int]) -> set[int]:
     """Return those of these raters whose newest answer was to decline."""
-    c = table(Consent)
     rows = connection.execute(
-        select(c.c.rater_id, c.c.agreed).where(c.c.rater_id.in_(list(rater_ids))).order_by(c.c.id)
+        select(consents.c.rater_id, consents.c.agreed)
+        .where(consents.c.rater_id.in_(list(rater_ids)))
+        .order_by(consents.c.id)
     )
     newest = {row.rater_id: row.agreed for row in rows}
     return {rater for rater, agreed in newest.items() if not agreed}
@@ -143,14 +143,13 @@ def answer(study: Study, rater_id: int, text: RaterText, *, agreed: bool) -> boo
     once.
     """
     with study.write() as connection:
-        w = table(Rater)
         # Two requests of one rater at once: the second sees what the first has stored.
-        connection.execute(select(w.c.id).where(w.c.id == rater_id).with_for_update())
+        connection.execute(select(raters.c.id).where(raters.c.id == rater_id).with_for_update())
         before = answer_to(connection, rater_id, text)
         if before or before == agreed:
             return before
         connection.execute(
-            insert(table(Consent)).values(rater_id=rater_id, text_hash=text.sha256, agreed=agreed)
+            insert(consents).values(rater_id=rater_id, text_hash=text.sha256, agreed=agreed)
         )
         return agreed
 

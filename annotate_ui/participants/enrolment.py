@@ -20,7 +20,8 @@ from annotate_ui.participants.invitation import lock_raters, make_raters, person
 from annotate_ui.participants.tokens import mark_used, new_token, rater_of_token, was_made
 from annotate_ui.participation import paused
 from study.errors import StudyError
-from study.schema import Enrolment, now, table
+from study.schema import now
+from study.schema.tables import enrolments
 from study.study import Study
 from study.types import Text
 
@@ -63,11 +64,13 @@ class Enrolled:
 
 def joined_by(connection: Connection, token: str, rater_id: int) -> tuple[bool, str | None]:
     """Whether a rater joined by the link behind a token, and under which external id."""
-    n, link = table(Enrolment), link_behind(connection, token)
+    link = link_behind(connection, token)
     if link is None:
         return False, None
     row = connection.execute(
-        select(n.c.external_id).where(n.c.rater_id == rater_id, n.c.link_id == link.id)
+        select(enrolments.c.external_id).where(
+            enrolments.c.rater_id == rater_id, enrolments.c.link_id == link.id
+        )
     ).one_or_none()
     return (False, None) if row is None else (True, row.external_id)
 
@@ -114,16 +117,15 @@ def enrol(
             raise EnrolmentRefusedError("closed", f"The enrolment link {link.name!r} is closed.")
         if paused(connection) is not None:
             raise EnrolmentRefusedError("paused", "The campaign is paused; no one can join now.")
-        n = table(Enrolment)
         # Of any link: a person who is recruited twice is one rater.
-        known = select(n.c.id).where(n.c.external_id == external_id)
+        known = select(enrolments.c.id).where(enrolments.c.external_id == external_id)
         if external_id is not None and connection.execute(known).first() is not None:
             raise EnrolmentRefusedError("joined", "This id has joined the study already.")
         if not state_of(connection, study.config, link).open:
             raise EnrolmentRefusedError("full", f"The quota of {link.name!r} is met.")
         ((_, rater_id),) = make_raters(connection, 1, link.attributes)
         connection.execute(
-            insert(n).values(
+            insert(enrolments).values(
                 link_id=link.id, rater_id=rater_id, external_id=external_id, created_at=now()
             )
         )

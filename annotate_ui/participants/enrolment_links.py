@@ -16,7 +16,8 @@ from annotate_ui.participants.tokens import hash_token
 from study.errors import StudyError, nearest
 from study.facts.departures import departures
 from study.facts.ratings import finished_assignments
-from study.schema import Assignment, Enrolment, EnrolmentLink, EnrolmentLinkBase, now, table
+from study.schema import EnrolmentLink, EnrolmentLinkBase, now
+from study.schema.tables import assignments, enrolment_links, enrolments
 from study.settings.rating import LANGUAGE_TAG
 from study.settings.study_toml import StudyConfig
 from study.study import Study
@@ -102,17 +103,23 @@ def make_link(
         raise StudyError(f"Enrolment link: {fault['loc'][0]}: {problem}.") from None
     if quota > MOST_RATERS:
         raise StudyError(f"Enrolment link: a quota of {quota}; the maximum is {MOST_RATERS}.")
-    e = table(EnrolmentLink)
     token = secrets.token_urlsafe(32)
     with study.write() as connection:
         lock_raters(connection)
-        if connection.execute(select(e.c.id).where(e.c.name == noun.name)).first() is not None:
+        if (
+            connection.execute(
+                select(enrolment_links.c.id).where(enrolment_links.c.name == noun.name)
+            ).first()
+            is not None
+        ):
             raise StudyError(
                 f"{study.folder} has an enrolment link {noun.name!r} already. Choose another "
                 f"name, or make a new address for it with --renew {noun.name}."
             )
         values = noun.model_dump() | {"token_hash": hash_token(token), "created_at": now()}
-        key = connection.execute(insert(e).values(**values).returning(e.c.id)).scalar_one()
+        key = connection.execute(
+            insert(enrolment_links).values(**values).returning(enrolment_links.c.id)
+        ).scalar_one()
     return EnrolmentLink(id=key, **values), _address(study, token)
 
 
@@ -124,12 +131,13 @@ def renew_link(study: Study, name: str) -> str:
     StudyError
         The link does not exist.
     """
-    e = table(EnrolmentLink)
     token = secrets.token_urlsafe(32)
     with study.write() as connection:
         key = _named(connection, study, name).id
         connection.execute(
-            update(e).where(e.c.id == key).values(token_hash=hash_token(token), closed_at=None)
+            update(enrolment_links)
+            .where(enrolment_links.c.id == key)
+            .values(token_hash=hash_token(token), closed_at=None)
         )
     return _address(study, token)
 
@@ -144,21 +152,21 @@ def close_link(study: Study, name: str) -> bool:
     StudyError
         The link does not exist.
     """
-    e = table(EnrolmentLink)
     with study.write() as connection:
         lock_raters(connection)
         link = _named(connection, study, name)
         if link.closed_at is not None:
             return False
-        connection.execute(update(e).where(e.c.id == link.id).values(closed_at=now()))
+        connection.execute(
+            update(enrolment_links).where(enrolment_links.c.id == link.id).values(closed_at=now())
+        )
         return True
 
 
 def list_links(study: Study) -> list[LinkState]:
     """Return every enrolment link with how many joined by it, oldest first."""
-    e = table(EnrolmentLink)
     with study.read() as connection:
-        links = connection.execute(select(e).order_by(e.c.id)).all()
+        links = connection.execute(select(enrolment_links).order_by(enrolment_links.c.id)).all()
         return [state_of(connection, study.config, link) for link in links]
 
 
@@ -170,20 +178,24 @@ def link_state(connection: Connection, config: StudyConfig, token: str) -> LinkS
 
 def link_behind(connection: Connection, token: str) -> Row[Any] | None:
     """Return the stored link behind a token; None: it does not exist."""
-    e = table(EnrolmentLink)
-    return connection.execute(select(e).where(e.c.token_hash == hash_token(token))).one_or_none()
+    return connection.execute(
+        select(enrolment_links).where(enrolment_links.c.token_hash == hash_token(token))
+    ).one_or_none()
 
 
 def state_of(connection: Connection, config: StudyConfig, link: Row[Any]) -> LinkState:
     """Return a stored link with how many raters joined by it."""
-    n, a = table(Enrolment), table(Assignment)
-    joined = set(connection.execute(select(n.c.rater_id).where(n.c.link_id == link.id)).scalars())
+    joined = set(
+        connection.execute(
+            select(enrolments.c.rater_id).where(enrolments.c.link_id == link.id)
+        ).scalars()
+    )
     gone = set(departures(connection, joined)) | declined(connection, joined)
     finishers = set()
     if gone:
-        theirs = a.c.rater_id.in_(gone) & (a.c.purpose != "training")
+        theirs = assignments.c.rater_id.in_(gone) & (assignments.c.purpose != "training")
         done = finished_assignments(connection, config, theirs)
-        rows = connection.execute(select(a.c.id, a.c.rater_id).where(theirs))
+        rows = connection.execute(select(assignments.c.id, assignments.c.rater_id).where(theirs))
         finishers = {row.rater_id for row in rows if row.id in done}
     return LinkState(
         name=link.name,
@@ -198,8 +210,7 @@ def state_of(connection: Connection, config: StudyConfig, link: Row[Any]) -> Lin
 
 
 def _named(connection: Connection, study: Study, name: str) -> Row[Any]:
-    e = table(EnrolmentLink)
-    links = {row.name: row for row in connection.execute(select(e))}
+    links = {row.name: row for row in connection.execute(select(enrolment_links))}
     if name in links:
         return links[name]
     hint = nearest(name, links) or f"`ccrs enrol {study.folder} --list` shows them."

@@ -15,7 +15,8 @@ from study.facts.departures import departures
 from study.facts.scorers import scorer_names
 from study.facts.slots import OWN_CHANNEL, is_live, is_open
 from study.lifecycle.new_file import new_file
-from study.schema import Assignment, Invitation, Rater, RaterBase, random_id, table
+from study.schema import RaterBase, random_id
+from study.schema.tables import assignments as assignment_table, invitations, raters
 from study.study import Study
 from study.text import escape_formula
 
@@ -142,10 +143,12 @@ def revoke(study: Study, *codes: str) -> dict[str, int]:
 
 def list_links(study: Study) -> list[RaterLink]:
     """Return each rater with what is known of their newest link, in order of their codes."""
-    t = table(Invitation)
     with study.read() as connection:
         raters = _raters(connection)
-        newest = {row.rater_id: row for row in connection.execute(select(t).order_by(t.c.id))}
+        newest = {
+            row.rater_id: row
+            for row in connection.execute(select(invitations).order_by(invitations.c.id))
+        }
         gone = departures(connection)
     return [
         RaterLink(
@@ -162,8 +165,7 @@ def list_links(study: Study) -> list[RaterLink]:
 
 def open_slots(study: Study) -> int:
     """Return the number of open slots on these pages."""
-    t = table(Assignment)
-    waiting = select(func.count()).where(is_open(), t.c.channel == OWN_CHANNEL)
+    waiting = select(func.count()).where(is_open(), assignment_table.c.channel == OWN_CHANNEL)
     with study.read() as connection:
         return int(connection.execute(waiting).scalar_one())
 
@@ -179,18 +181,19 @@ class _Rater:
 
 def _raters(connection: Connection) -> dict[str, _Rater]:
     """Return every rater by code."""
-    r, a, i = table(Rater), table(Assignment), table(Invitation)
     rows = connection.execute(
-        select(a.c.rater_id, func.count())
-        .where(a.c.channel == OWN_CHANNEL, is_live())
-        .group_by(a.c.rater_id)
+        select(assignment_table.c.rater_id, func.count())
+        .where(assignment_table.c.channel == OWN_CHANNEL, is_live())
+        .group_by(assignment_table.c.rater_id)
     )
     assignments = {rater: int(number) for rater, number in rows}
     rows = connection.execute(
-        select(i.c.rater_id, func.count()).where(i.c.revoked_at.is_(None)).group_by(i.c.rater_id)
+        select(invitations.c.rater_id, func.count())
+        .where(invitations.c.revoked_at.is_(None))
+        .group_by(invitations.c.rater_id)
     )
     links = {rater: int(number) for rater, number in rows}
-    everybody = connection.execute(select(r.c.id, r.c.code)).all()
+    everybody = connection.execute(select(raters.c.id, raters.c.code)).all()
     return {
         row.code: _Rater(row.id, row.code, assignments.get(row.id, 0), links.get(row.id, 0))
         for row in sorted(everybody, key=lambda row: _by_number(row.code))
@@ -250,12 +253,14 @@ def make_raters(
     taken = scorer_names(connection)
     numbers = [code.removeprefix(_NEW) for code in taken if code.startswith(_NEW)]
     highest = max((int(n) for n in numbers if n.isascii() and n.isdecimal()), default=0)
-    t, made = table(Rater), []
+    made = []
     for number in range(highest + 1, highest + 1 + count):
         noun = RaterBase.model_validate(
             {"code": f"{_NEW}{number}", "attributes": dict(attributes or {})}
         )
-        row = insert(t).values(**noun.model_dump(), public_id=random_id()).returning(t.c.id)
+        row = (
+            insert(raters).values(**noun.model_dump(), public_id=random_id()).returning(raters.c.id)
+        )
         made.append((noun.code, int(connection.execute(row).scalar_one())))
     return made
 

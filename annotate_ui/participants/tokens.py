@@ -9,14 +9,15 @@ from hashlib import sha256
 
 from sqlalchemy import Connection, insert, select, update
 
-from study.schema import Invitation, now, table
+from study.schema import now
+from study.schema.tables import invitations
 
 
 def new_token(connection: Connection, rater_id: int, token: str | None = None) -> str:
     """Store and return a token for a rater: the given one, or a random one."""
     token = token or secrets.token_urlsafe(32)
     connection.execute(
-        insert(table(Invitation)).values(
+        insert(invitations).values(
             rater_id=rater_id, token_hash=hash_token(token), created_at=now()
         )
     )
@@ -25,10 +26,9 @@ def new_token(connection: Connection, rater_id: int, token: str | None = None) -
 
 def rater_of_token(connection: Connection, token: str) -> tuple[int, int] | None:
     """Return the ids of rater and invitation behind a token; None: it is unknown or revoked."""
-    t = table(Invitation)
     row = connection.execute(
-        select(t.c.rater_id, t.c.id).where(
-            t.c.token_hash == hash_token(token), t.c.revoked_at.is_(None)
+        select(invitations.c.rater_id, invitations.c.id).where(
+            invitations.c.token_hash == hash_token(token), invitations.c.revoked_at.is_(None)
         )
     ).first()
     return None if row is None else (row.rater_id, row.id)
@@ -36,24 +36,25 @@ def rater_of_token(connection: Connection, token: str) -> tuple[int, int] | None
 
 def was_made(connection: Connection, token: str) -> bool:
     """Whether a token was ever created, revoked or not."""
-    t = table(Invitation)
-    made = select(t.c.id).where(t.c.token_hash == hash_token(token))
+    made = select(invitations.c.id).where(invitations.c.token_hash == hash_token(token))
     return connection.execute(made).first() is not None
 
 
 def mark_used(connection: Connection, invitation_id: int) -> None:
     """Record the first use of an invitation."""
-    t = table(Invitation)
     connection.execute(
-        update(t).where(t.c.id == invitation_id, t.c.used_at.is_(None)).values(used_at=now())
+        update(invitations)
+        .where(invitations.c.id == invitation_id, invitations.c.used_at.is_(None))
+        .values(used_at=now())
     )
 
 
 def revoke_tokens(connection: Connection, rater_id: int) -> int:
     """Revoke all tokens of a rater; return how many were live."""
-    t = table(Invitation)
     done = connection.execute(
-        update(t).where(t.c.rater_id == rater_id, t.c.revoked_at.is_(None)).values(revoked_at=now())
+        update(invitations)
+        .where(invitations.c.rater_id == rater_id, invitations.c.revoked_at.is_(None))
+        .values(revoked_at=now())
     )
     return int(done.rowcount)
 

@@ -16,7 +16,8 @@ from study.facts.comparison_decisions import is_decided
 from study.facts.departures import DepartureKind, has_left, left_at
 from study.facts.ratings import unfinished_slots
 from study.facts.slots import is_handed_on, is_live_comparison
-from study.schema import Assignment, Comparison, Departure, Rater, now, table
+from study.schema import now
+from study.schema.tables import assignments, comparisons, departures, raters
 from study.study import Study
 
 
@@ -42,13 +43,10 @@ def leave(study: Study, rater_id: int, kind: DepartureKind) -> int | None:
         if has_left(connection, rater_id):
             return None
         at = now()
-        connection.execute(
-            insert(table(Departure)).values(rater_id=rater_id, kind=kind, created_at=at)
-        )
-        a, c = table(Assignment), table(Comparison)
+        connection.execute(insert(departures).values(rater_id=rater_id, kind=kind, created_at=at))
         ended = (
-            (a, unfinished_slots(connection, study.config, rater_id)),
-            (c, _undecided(connection, rater_id)),
+            (assignments, unfinished_slots(connection, study.config, rater_id)),
+            (comparisons, _undecided(connection, rater_id)),
         )
         for noun, ids in ended:
             connection.execute(update(noun).where(noun.c.id.in_(ids)).values(released_at=at))
@@ -74,7 +72,7 @@ def readmit(study: Study, rater_code: str) -> int:
         lock_slots(connection)
         departed_at = left_at(connection, rater_id)
         connection.execute(
-            insert(table(Departure)).values(rater_id=rater_id, kind="readmitted", created_at=now())
+            insert(departures).values(rater_id=rater_id, kind="readmitted", created_at=now())
         )
         if departed_at is not None:
             _take_back(connection, rater_id, departed_at)
@@ -89,8 +87,7 @@ def rater_key(connection: Connection, study: Study, code: str) -> int:
     StudyError
         The rater is unknown; the nearest code is suggested.
     """
-    w = table(Rater)
-    known = {row.code: row.id for row in connection.execute(select(w.c.code, w.c.id))}
+    known = {row.code: row.id for row in connection.execute(select(raters.c.code, raters.c.id))}
     if code not in known:
         hint = nearest(code, known) or f"`ccrs invite {study.folder} --list` shows the raters."
         raise StudyError(f"{code!r} is not a rater of {study.folder}. {hint}")
@@ -98,17 +95,20 @@ def rater_key(connection: Connection, study: Study, code: str) -> int:
 
 
 def _undecided(connection: Connection, rater_id: int) -> list[int]:
-    c = table(Comparison)
     rows = connection.execute(
-        select(c.c.id).where(c.c.rater_id == rater_id, is_live_comparison(), ~is_decided())
+        select(comparisons.c.id).where(
+            comparisons.c.rater_id == rater_id, is_live_comparison(), ~is_decided()
+        )
     )
     return [row.id for row in rows]
 
 
 def _take_back(connection: Connection, rater_id: int, departed_at: datetime) -> None:
     """Undo the releases of that time, except for slots that were handed on since."""
-    a, c = table(Assignment), table(Comparison)
-    released: tuple[tuple[Any, ColumnElement[bool] | None], ...] = ((a, ~is_handed_on()), (c, None))
+    released: tuple[tuple[Any, ColumnElement[bool] | None], ...] = (
+        (assignments, ~is_handed_on()),
+        (comparisons, None),
+    )
     for target, condition in released:
         undo = update(target).where(
             target.c.rater_id == rater_id, target.c.released_at == departed_at

@@ -24,7 +24,7 @@ from annotate_ui.server.start_checks import check_file_system, check_public
 from annotate_ui.web.owner.password import owner_pages_line
 from study.facts.ratings import finished_assignments
 from study.facts.slots import OWN_CHANNEL, is_live
-from study.schema import Assignment, table
+from study.schema.tables import assignments
 from study.study import Study
 
 if TYPE_CHECKING:
@@ -213,10 +213,9 @@ def campaign_counts(study: Study) -> CampaignCounts:
     """Count raters, links and assignments of a study."""
     links = list_links(study)
     places = [link.quota - link.counted for link in enrolment_links(study) if link.open]
-    a = table(Assignment)
     with study.read() as connection:
-        live = (a.c.channel == OWN_CHANNEL, is_live())
-        assigned = set(connection.execute(select_rows(a.c.id).where(*live)).scalars())
+        live = (assignments.c.channel == OWN_CHANNEL, is_live())
+        assigned = set(connection.execute(select_rows(assignments.c.id).where(*live)).scalars())
         finished = finished_assignments(connection, study.config, *live)
     return CampaignCounts(
         raters=len(links) + sum(places),

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Row, bindparam, select
 
 from study.facts import ratings as facts
 from study.facts.comparison_decisions import newest_decisions
-from study.schema import Decision, Rating, table
+from study.schema.tables import decisions, ratings
 from study.types import Key, Text, storable
 
 _Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
@@ -91,8 +91,8 @@ class StoredAnswer:
 
 
 # Built once: building a statement takes longer than running it.
-_RATINGS = select(facts.newest_ratings(table(Rating).c.assignment_id == bindparam("assignment")))
-_DECISION = select(newest_decisions(table(Decision).c.comparison_id == bindparam("comparison")))
+_RATINGS = select(facts.newest_ratings(ratings.c.assignment_id == bindparam("assignment")))
+_DECISION = select(newest_decisions(decisions.c.comparison_id == bindparam("comparison")))
 
 
 def newest_ratings(connection: Connection, assignment_id: int) -> dict[str, StoredAnswer]:

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Text, bindparam, cast, func, select
 
 from study.facts.ratings import answered_constructs
 from study.facts.slots import OWN_CHANNEL, is_live
-from study.schema import Assignment, Rating, Response, Reveal, table
+from study.schema.tables import assignments, ratings, responses, reveals
 from study.settings.study_toml import StudyConfig
 from study.types import Sees
 
@@ -80,12 +80,10 @@ class AssignedItem:
         return FEEDBACK in self.opened
 
 
-# Built once: every page needs these, and building a statement takes longer than running it.
-_a, _r, _g, _v = table(Assignment), table(Response), table(Rating), table(Reveal)
 _BETWEEN = "\n"
-_MINE = (_a.c.rater_id == bindparam("rater")) & (_a.c.channel == OWN_CHANNEL)
+_MINE = (assignments.c.rater_id == bindparam("rater")) & (assignments.c.channel == OWN_CHANNEL)
 # One row for each assignment, whatever was done of it: rows cost more than the database's work.
-_answered = answered_constructs(_g.c.assignment_id.in_(select(_a.c.id).where(_MINE)))
+_answered = answered_constructs(ratings.c.assignment_id.in_(select(assignments.c.id).where(_MINE)))
 _rated = (
     select(
         _answered.c.assignment_id,
@@ -94,35 +92,35 @@ _rated = (
     .group_by(_answered.c.assignment_id)
     .subquery()
 )
-_stage = cast(_v.c.stage, Text).concat(cast(_v.c.fields, Text))
+_stage = cast(reveals.c.stage, Text).concat(cast(reveals.c.fields, Text))
 _shown = (
-    select(_v.c.assignment_id, func.aggregate_strings(_stage, _BETWEEN).label("stages"))
-    .join_from(_v, _a, _v.c.assignment_id == _a.c.id)
+    select(reveals.c.assignment_id, func.aggregate_strings(_stage, _BETWEEN).label("stages"))
+    .join_from(reveals, assignments, reveals.c.assignment_id == assignments.c.id)
     .where(_MINE)
-    .group_by(_v.c.assignment_id)
+    .group_by(reveals.c.assignment_id)
     .subquery()
 )
 _ITEMS = (
     select(
-        _a.c.id,
-        _a.c.public_id,
-        _a.c.response_id,
-        _r.c.query_id,
-        _a.c.purpose,
-        _a.c.round,
-        _a.c.repeat,
-        _a.c.layout,
-        cast(_a.c.construct_keys, Text),
-        _a.c.leased_until,
-        is_live(_a).label("live"),
+        assignments.c.id,
+        assignments.c.public_id,
+        assignments.c.response_id,
+        responses.c.query_id,
+        assignments.c.purpose,
+        assignments.c.round,
+        assignments.c.repeat,
+        assignments.c.layout,
+        cast(assignments.c.construct_keys, Text),
+        assignments.c.leased_until,
+        is_live(assignments).label("live"),
         _rated.c.constructs,
         _shown.c.stages,
     )
-    .join_from(_a, _r, _a.c.response_id == _r.c.id)
-    .join(_rated, _rated.c.assignment_id == _a.c.id, isouter=True)
-    .join(_shown, _shown.c.assignment_id == _a.c.id, isouter=True)
+    .join_from(assignments, responses, assignments.c.response_id == responses.c.id)
+    .join(_rated, _rated.c.assignment_id == assignments.c.id, isouter=True)
+    .join(_shown, _shown.c.assignment_id == assignments.c.id, isouter=True)
     .where(_MINE)
-    .order_by(_a.c.position, _a.c.id)
+    .order_by(assignments.c.position, assignments.c.id)
 )
 
 
@@ -186,17 +184,19 @@ def _opened(text: str | None) -> Mapping[int, tuple[Sees, ...]]:
 
 
 _COUNTED = (
-    (_a.c.rater_id == bindparam("rater"))
-    & (_a.c.channel == OWN_CHANNEL)
-    & (_a.c.purpose != "training")
+    (assignments.c.rater_id == bindparam("rater"))
+    & (assignments.c.channel == OWN_CHANNEL)
+    & (assignments.c.purpose != "training")
 )
-_KEYS = cast(_a.c.construct_keys, Text)
+_KEYS = cast(assignments.c.construct_keys, Text)
 # Few raters have more than one order of constructs.
-_ASKED = select(_KEYS, func.count()).where(_COUNTED, is_live(_a)).group_by(_KEYS)
-_counted = answered_constructs(_g.c.assignment_id.in_(select(_a.c.id).where(_COUNTED)))
+_ASKED = select(_KEYS, func.count()).where(_COUNTED, is_live(assignments)).group_by(_KEYS)
+_counted = answered_constructs(
+    ratings.c.assignment_id.in_(select(assignments.c.id).where(_COUNTED))
+)
 _values = (
-    select(is_live(_a).label("live"))
-    .join_from(_counted, _a, _counted.c.assignment_id == _a.c.id)
+    select(is_live(assignments).label("live"))
+    .join_from(_counted, assignments, _counted.c.assignment_id == assignments.c.id)
     .where(_counted.c.construct_key.in_(bindparam("known", expanding=True)))
     .subquery()
 )

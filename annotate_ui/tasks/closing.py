@@ -6,7 +6,8 @@ from urllib.parse import quote
 from sqlalchemy import Connection, insert, select
 
 from study.errors import StudyError
-from study.schema import ClosingAnswer, ClosingAnswerBase, table
+from study.schema import ClosingAnswerBase
+from study.schema.tables import closing_answers
 from study.settings.rating import RatingSpec
 from study.study import Study
 
@@ -21,11 +22,10 @@ class Closing:
 
 def closing_answer(connection: Connection, rater_id: int) -> Closing | None:
     """Return the rater's newest answer."""
-    c = table(ClosingAnswer)
     row = connection.execute(
-        select(c.c.recognized, c.c.comment)
-        .where(c.c.rater_id == rater_id)
-        .order_by(c.c.id.desc())
+        select(closing_answers.c.recognized, closing_answers.c.comment)
+        .where(closing_answers.c.rater_id == rater_id)
+        .order_by(closing_answers.c.id.desc())
         .limit(1)
     ).one_or_none()
     return None if row is None else Closing(row.recognized, row.comment)
@@ -37,7 +37,7 @@ def answer_closing(study: Study, rater_id: int, answer: ClosingAnswerBase) -> No
     with study.write() as connection:
         if closing_answer(connection, rater_id) != new:
             connection.execute(
-                insert(table(ClosingAnswer)).values(**answer.model_dump(), rater_id=rater_id)
+                insert(closing_answers).values(**answer.model_dump(), rater_id=rater_id)
             )
 
 

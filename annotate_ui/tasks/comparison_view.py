@@ -11,7 +11,7 @@ from annotate_ui.tasks.languages import language_of
 from annotate_ui.tasks.refusals import NotYoursError
 from annotate_ui.tasks.stages import FIELDS
 from annotate_ui.tasks.step_view import ConstructView, construct_view
-from study.schema import Passage, Query, Response, ResponsePassage, table
+from study.schema.tables import passages, queries, response_passages, responses
 from study.settings.study_toml import StudyConfig
 from study.study import Study
 from study.types import Sees
@@ -89,13 +89,12 @@ def show_comparison(
         raise NotYoursError("The study no longer asks for this.")
     staged = study.config.rating.disclosure == "staged"
     fields = tuple(field for field in FIELDS if not staged or field in spec.sees)
-    q = table(Query)
     query: Any = connection.execute(
         select(
-            q.c.attributes,
-            *([q.c.text] if "question" in fields else []),
-            *([q.c.references] if "reference" in fields else []),
-        ).where(q.c.id == here.query_id)
+            queries.c.attributes,
+            *([queries.c.text] if "question" in fields else []),
+            *([queries.c.references] if "reference" in fields else []),
+        ).where(queries.c.id == here.query_id)
     ).one()
     shared, sides = _sides(connection, here, with_passages="context" in fields)
     before = next((comparison for comparison in reversed(mine[:place]) if comparison.opened), None)
@@ -122,8 +121,9 @@ def show_comparison(
 def _sides(
     connection: Connection, here: RaterComparison, *, with_passages: bool
 ) -> tuple[tuple[str, ...] | None, tuple[Side, Side]]:
-    r = table(Response)
-    rows: Any = connection.execute(select(r.c.id, r.c.text).where(r.c.id.in_(here.shown)))
+    rows: Any = connection.execute(
+        select(responses.c.id, responses.c.text).where(responses.c.id.in_(here.shown))
+    )
     texts = {row.id: row.text for row in rows}
     first, second = (
         _passages(connection, response) if with_passages else None for response in here.shown
@@ -137,12 +137,11 @@ def _sides(
 
 
 def _passages(connection: Connection, response_id: int) -> tuple[str, ...]:
-    p, t = table(ResponsePassage), table(Passage)
     rows = connection.execute(
-        select(t.c.text)
-        .join_from(p, t, p.c.passage_id == t.c.id)
-        .where(p.c.response_id == response_id)
-        .order_by(p.c.position)
+        select(passages.c.text)
+        .join_from(response_passages, passages, response_passages.c.passage_id == passages.c.id)
+        .where(response_passages.c.response_id == response_id)
+        .order_by(response_passages.c.position)
     )
     return tuple(rows.scalars())
 

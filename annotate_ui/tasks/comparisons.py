@@ -14,15 +14,10 @@ from study.facts.comparison_decisions import is_decided
 from study.facts.slots import is_live_comparison
 from study.scales import RatingScale
 from study.schema import (
-    Assignment,
-    Comparison,
-    Decision,
     DecisionBase,
-    Response,
-    Reveal,
     now,
-    table,
 )
+from study.schema.tables import assignments, comparisons, decisions, responses, reveals
 from study.settings.constructs import ConstructSpec
 from study.settings.study_toml import StudyConfig
 from study.study import Study
@@ -30,12 +25,10 @@ from study.types import Sees
 
 # A scale without steps, or with more points than fit on a page, is offered as five points.
 _MOST_POINTS = 11
-
-_c = table(Comparison)
-_OPENED = select(_c.c.construct_key).where(
-    _c.c.rater_id == bindparam("rater"),
-    _c.c.query_id == bindparam("query"),
-    _c.c.opened_at.is_not(None),
+_OPENED = select(comparisons.c.construct_key).where(
+    comparisons.c.rater_id == bindparam("rater"),
+    comparisons.c.query_id == bindparam("query"),
+    comparisons.c.opened_at.is_not(None),
 )
 
 
@@ -64,21 +57,20 @@ def rater_comparisons(
     connection: Connection, config: StudyConfig, rater_id: int
 ) -> list[RaterComparison]:
     """Return a rater's comparisons in their order of work, without those that were taken back."""
-    c = table(Comparison)
     rows: Any = connection.execute(
         select(
-            c.c.id,
-            c.c.public_id,
-            c.c.query_id,
-            c.c.response_a_id,
-            c.c.response_b_id,
-            c.c.construct_key,
-            c.c.swapped,
-            c.c.opened_at,
+            comparisons.c.id,
+            comparisons.c.public_id,
+            comparisons.c.query_id,
+            comparisons.c.response_a_id,
+            comparisons.c.response_b_id,
+            comparisons.c.construct_key,
+            comparisons.c.swapped,
+            comparisons.c.opened_at,
             is_decided().label("decided"),
         )
-        .where(c.c.rater_id == rater_id, is_live_comparison())
-        .order_by(c.c.position, c.c.id)
+        .where(comparisons.c.rater_id == rater_id, is_live_comparison())
+        .order_by(comparisons.c.position, comparisons.c.id)
     )
     known = {construct.key for construct in config.constructs}
     return [
@@ -115,8 +107,9 @@ def next_comparison(connection: Connection, study: Study, rater_id: int) -> str 
     if following is None:
         return None
     if not following.opened:
-        c = table(Comparison)
-        connection.execute(update(c).where(c.c.id == following.id).values(opened_at=now()))
+        connection.execute(
+            update(comparisons).where(comparisons.c.id == following.id).values(opened_at=now())
+        )
     return following.public_id
 
 
@@ -192,32 +185,32 @@ class ComparisonTarget(AnswerTarget):
 
     def stored(self, connection: Connection) -> Sequence[Row[Any]]:
         """Return the revisions of the decision; the row under the key is one of them."""
-        d = table(Decision)
         return connection.execute(
-            select(d).where(d.c.comparison_id == self.comparison.id).order_by(d.c.revision)
+            select(decisions)
+            .where(decisions.c.comparison_id == self.comparison.id)
+            .order_by(decisions.c.revision)
         ).all()
 
     def insert(self, connection: Connection, revision: Revision) -> Row[Any]:
         """Write the decision with the fields that its rater had been shown."""
-        d, columns = table(Decision), revision.columns
+        columns = revision.columns
         row = DecisionBase(
             **{name: columns[name] for name in DecisionBase.model_fields if name in columns},
             revealed=_revealed(connection, self.study, self.rater_id, self.comparison.query_id),
         )
         return connection.execute(
-            insert(d)
+            insert(decisions)
             .values(**{**columns, **row.model_dump()}, comparison_id=self.comparison.id)
-            .returning(d)
+            .returning(decisions)
         ).one()
 
 
 def _comparison(connection: Connection, rater_id: int, public_id: str) -> Row[Any]:
-    c = table(Comparison)
     # Restricted to the rater: other raters' comparisons must not be visible.
-    opened = select(c).where(
-        c.c.public_id == public_id,
-        c.c.rater_id == rater_id,
-        c.c.opened_at.is_not(None),
+    opened = select(comparisons).where(
+        comparisons.c.public_id == public_id,
+        comparisons.c.rater_id == rater_id,
+        comparisons.c.opened_at.is_not(None),
         is_live_comparison(),
     )
     # An address may contain characters that a database cannot compare.
@@ -229,12 +222,11 @@ def _comparison(connection: Connection, rater_id: int, public_id: str) -> Row[An
 
 def _revealed(connection: Connection, study: Study, rater_id: int, query_id: int) -> list[Sees]:
     """Return the fields of the query that the rater was shown, rating or comparing."""
-    v, a, r = table(Reveal), table(Assignment), table(Response)
     rated = connection.execute(
-        select(v.c.fields)
-        .join_from(v, a, v.c.assignment_id == a.c.id)
-        .join(r, a.c.response_id == r.c.id)
-        .where(a.c.rater_id == rater_id, r.c.query_id == query_id)
+        select(reveals.c.fields)
+        .join_from(reveals, assignments, reveals.c.assignment_id == assignments.c.id)
+        .join(responses, assignments.c.response_id == responses.c.id)
+        .where(assignments.c.rater_id == rater_id, responses.c.query_id == query_id)
     )
     seen: set[Sees] = {field for fields in rated.scalars() for field in fields}
     seen |= fields_compared(connection, study.config, rater_id, query_id)

@@ -16,7 +16,13 @@ from annotate_ui.tasks.steps import Work
 from annotate_ui.tasks.training import TrainingState, training_state
 from study.facts.judgments import answers_that_count
 from study.facts.ratings import ratings_that_count
-from study.schema import Assignment, ExpectedValue, Query, Rating, Response, table
+from study.schema.tables import (
+    assignments as assignment_table,
+    expected_values,
+    queries,
+    ratings,
+    responses,
+)
 from study.study import Study
 
 # Characters of a judge's reason: what is longer is read with `ccrs judge show`.
@@ -101,11 +107,10 @@ def show_feedback(
     (`rating.adjudicators_see`), whose blind values are stored by then.
     """
     item = page.item
-    r, q = table(Response), table(Query)
     texts = connection.execute(
-        select(r.c.text, q.c.text.label("question"), q.c.attributes)
-        .join_from(r, q, r.c.query_id == q.c.id)
-        .where(r.c.id == item.response_id)
+        select(responses.c.text, queries.c.text.label("question"), queries.c.attributes)
+        .join_from(responses, queries, responses.c.query_id == queries.c.id)
+        .where(responses.c.id == item.response_id)
     ).one()
     steps = [step for step in work.steps if step.item.id == item.id]
     shown = {field for step in steps for field in step.shown}
@@ -128,7 +133,7 @@ def _answers(
 ) -> tuple[AnswerView, ...]:
     item = page.item
     stored = newest_ratings(connection, item.id)
-    mine = ratings_that_count(connection, table(Rating).c.assignment_id == item.id)
+    mine = ratings_that_count(connection, ratings.c.assignment_id == item.id)
     first = {rating.construct_key: rating for rating in mine}
     expected = _expected(connection, item.response_id) if item.purpose == "training" else {}
     others = (
@@ -195,10 +200,14 @@ def _against(row: Row[Any], value: float | None) -> Expected:
 
 
 def _expected(connection: Connection, response_id: int) -> dict[str, Any]:
-    e = table(ExpectedValue)
     rows = connection.execute(
-        select(e.c.construct_key, e.c.low, e.c.high, e.c.explanation).where(
-            e.c.response_id == response_id, e.c.purpose == "training"
+        select(
+            expected_values.c.construct_key,
+            expected_values.c.low,
+            expected_values.c.high,
+            expected_values.c.explanation,
+        ).where(
+            expected_values.c.response_id == response_id, expected_values.c.purpose == "training"
         )
     )
     return {row.construct_key: row for row in rows}
@@ -208,18 +217,17 @@ def _others(
     connection: Connection, study: Study, response_id: int, rater_id: int
 ) -> dict[str, tuple[OtherView, ...]]:
     """Return the values of other raters that count, by construct."""
-    a = table(Assignment)
     rows = connection.execute(
-        select(a.c.id, a.c.rater_id)
+        select(assignment_table.c.id, assignment_table.c.rater_id)
         .where(
-            a.c.response_id == response_id,
-            a.c.purpose == "main",
-            a.c.rater_id.is_not(None),
-            a.c.rater_id != rater_id,
+            assignment_table.c.response_id == response_id,
+            assignment_table.c.purpose == "main",
+            assignment_table.c.rater_id.is_not(None),
+            assignment_table.c.rater_id != rater_id,
         )
-        .order_by(a.c.id)
+        .order_by(assignment_table.c.id)
     ).all()
-    assignments = table(Rating).c.assignment_id.in_([row.id for row in rows])
+    assignments = ratings.c.assignment_id.in_([row.id for row in rows])
     raters = sorted({row.rater_id for row in rows})
     rng = np.random.default_rng([study.config.seed, _NUMBERING, response_id, rater_id])
     # Numbers differ by response, so that raters cannot be recognized.

@@ -16,7 +16,7 @@ from annotate_ui.tasks.steps import rater_work
 from study.facts.comparison_decisions import newest_decisions
 from study.facts.ratings import newest_ratings
 from study.facts.slots import OWN_CHANNEL
-from study.schema import Assignment, Comparison, Decision, Rating, table
+from study.schema.tables import assignments, comparisons, decisions, ratings
 from study.settings.study_toml import StudyConfig
 
 
@@ -45,8 +45,9 @@ def decided_comparisons(
 ) -> list[HistoryComparison]:
     """Return the comparisons that a rater has made; what was decided last comes first."""
     mine = rater_comparisons(connection, config, rater_id)
-    c, d = table(Comparison), table(Decision)
-    of_rater = d.c.comparison_id.in_(select(c.c.id).where(c.c.rater_id == rater_id))
+    of_rater = decisions.c.comparison_id.in_(
+        select(comparisons.c.id).where(comparisons.c.rater_id == rater_id)
+    )
     rows: Any = connection.execute(select(newest_decisions(of_rater)))
     newest = {row.comparison_id: row for row in rows}
     dated = []
@@ -205,7 +206,8 @@ def _done(
 def _newest(
     connection: Connection, rater_id: int
 ) -> dict[tuple[int, str], tuple[int, StoredAnswer]]:
-    a, g = table(Assignment), table(Rating)
-    mine = select(a.c.id).where(a.c.rater_id == rater_id, a.c.channel == OWN_CHANNEL)
-    rows = connection.execute(select(newest_ratings(g.c.assignment_id.in_(mine))))
+    mine = select(assignments.c.id).where(
+        assignments.c.rater_id == rater_id, assignments.c.channel == OWN_CHANNEL
+    )
+    rows = connection.execute(select(newest_ratings(ratings.c.assignment_id.in_(mine))))
     return {(row.assignment_id, row.construct_key): (row.id, as_stored(row)) for row in rows}

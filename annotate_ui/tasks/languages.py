@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from study.schema import Rater, table
+from study.schema.tables import raters
 from study.settings.rating import LANGUAGE_TAG
 from study.settings.study_toml import StudyConfig
 
@@ -27,8 +27,9 @@ def languages_of(
 
     The rater's languages in study.toml take precedence over those stored with the rater.
     """
-    w = table(Rater)
-    row = connection.execute(select(w.c.code, w.c.attributes).where(w.c.id == rater_id)).one()
+    row = connection.execute(
+        select(raters.c.code, raters.c.attributes).where(raters.c.id == rater_id)
+    ).one()
     spec = config.raters.get(row.code)
     named: Any = spec.languages if spec is not None and spec.languages else None
     if named is None:

@@ -20,8 +20,9 @@ from annotate_ui.tasks.slot_queue import (
     next_position,
 )
 from study.facts.slots import OWN_CHANNEL, is_live
-from study.schema import Assignment, AssignmentBase, CheckPair, Query, Response, table
+from study.schema import AssignmentBase
 from study.schema.human_ratings import Purpose
+from study.schema.tables import assignments, check_pairs, queries, responses
 from study.study import Study
 
 # Any numbers that no other draw of the same seed uses.
@@ -44,8 +45,9 @@ def calibrate(connection: Connection, study: Study, rater_id: int) -> int:
     It is the calibration of the other raters, each query once, in a random order; for the first
     rater it is drawn as the assignment draws it.
     """
-    a = table(Assignment)
-    mine = select(a.c.id).where(a.c.rater_id == rater_id, a.c.purpose.in_(("main", "calibration")))
+    mine = select(assignments.c.id).where(
+        assignments.c.rater_id == rater_id, assignments.c.purpose.in_(("main", "calibration"))
+    )
     if connection.execute(mine.limit(1)).first() is not None:
         return 0
     if free_query(connection, study, rater_id) is None:
@@ -61,7 +63,7 @@ def calibrate(connection: Connection, study: Study, rater_id: int) -> int:
             row = _row(study, rater_id, piece, "calibration", place + len(rows), rng)
             rows.append(row)
     if rows:
-        connection.execute(insert(a), rows)
+        connection.execute(insert(assignments), rows)
     return len(rows)
 
 
@@ -86,7 +88,7 @@ def check(
     place = min(slot.position for slot in taken) - 1 + 2 * int(rng.integers(len(taken) + 1))
     row = _row(study, rater_id, piece, "check", place, rng)
     row.update(repeat=like.repeat, leased_until=like.leased_until)
-    connection.execute(insert(table(Assignment)), [row])
+    connection.execute(insert(assignments), [row])
     return response
 
 
@@ -116,13 +118,18 @@ def _row(
 
 def _calibration_of_others(connection: Connection) -> dict[int, list[_Piece]]:
     """Return the calibration of all raters, by query."""
-    a, r = table(Assignment), table(Response)
     by_query: dict[int, dict[tuple[int, int], _Piece]] = defaultdict(dict)
     for row in connection.execute(
-        select(a.c.response_id, r.c.query_id, a.c.construct_keys, a.c.round, a.c.layout)
-        .join_from(a, r, a.c.response_id == r.c.id)
-        .where(a.c.purpose == "calibration", a.c.channel == OWN_CHANNEL)
-        .order_by(a.c.id)
+        select(
+            assignments.c.response_id,
+            responses.c.query_id,
+            assignments.c.construct_keys,
+            assignments.c.round,
+            assignments.c.layout,
+        )
+        .join_from(assignments, responses, assignments.c.response_id == responses.c.id)
+        .where(assignments.c.purpose == "calibration", assignments.c.channel == OWN_CHANNEL)
+        .order_by(assignments.c.id)
     ):
         piece = _Piece(row.response_id, tuple(row.construct_keys), row.round, row.layout)
         by_query[row.query_id].setdefault((row.response_id, row.round), piece)
@@ -167,8 +174,10 @@ def _drawn_calibration(connection: Connection, study: Study) -> dict[int, list[_
 def _readable(
     connection: Connection, study: Study, rater_id: int, by_query: dict[int, list[_Piece]]
 ) -> dict[int, list[_Piece]]:
-    languages, q = languages_of(connection, study.config, rater_id), table(Query)
-    rows = connection.execute(select(q.c.id, q.c.attributes).where(q.c.id.in_(by_query)))
+    languages = languages_of(connection, study.config, rater_id)
+    rows = connection.execute(
+        select(queries.c.id, queries.c.attributes).where(queries.c.id.in_(by_query))
+    )
     able = {row.id for row in rows if can_read(languages, row.attributes)}
     return {query: pieces for query, pieces in by_query.items() if query in able}
 
@@ -176,12 +185,13 @@ def _readable(
 def _is_due(
     connection: Connection, study: Study, rater_id: int, taken: Sequence[TakenSlot]
 ) -> bool:
-    a = table(Assignment)
     number = study.config.design.checks
     if not number or taken[0].repeat:
         return False
     assigned = connection.execute(
-        select(func.count()).where(a.c.rater_id == rater_id, a.c.purpose == "check", is_live())
+        select(func.count()).where(
+            assignments.c.rater_id == rater_id, assignments.c.purpose == "check", is_live()
+        )
     ).scalar_one()
     if assigned >= number:
         return False
@@ -202,20 +212,21 @@ def _check_for(
     from study.assignment.reading_time import WordCounts
     from study.assignment.sampling_frame import sampling_frame
 
-    a, c, r = table(Assignment), table(CheckPair), table(Response)
     falling = expected_lower(study.config.constructs)
     originals = {
         slot.response_id: slot for slot in taken if set(falling) & set(slot.construct_keys)
     }
-    mine = select(a.c.response_id).where(a.c.rater_id == rater_id)
+    mine = select(assignments.c.response_id).where(assignments.c.rater_id == rater_id)
     existing = connection.execute(
-        select(c.c.original_id, c.c.damaged_id)
-        .where(c.c.original_id.in_(originals), c.c.damaged_id.not_in(mine))
-        .order_by(c.c.id)
+        select(check_pairs.c.original_id, check_pairs.c.damaged_id)
+        .where(check_pairs.c.original_id.in_(originals), check_pairs.c.damaged_id.not_in(mine))
+        .order_by(check_pairs.c.id)
     ).first()
     if existing is not None:
         return int(existing.damaged_id), originals[existing.original_id]
-    texts = connection.execute(select(r.c.id, r.c.text).where(r.c.id.in_(originals)))
+    texts = connection.execute(
+        select(responses.c.id, responses.c.text).where(responses.c.id.in_(originals))
+    )
     long_enough = {row.id for row in texts if len(row.text.split()) >= LEAST_WORDS}
     measured = [answer.id for answer in sampling_frame(connection).answers]
     reading = WordCounts(connection, study.config.constructs)

@@ -15,38 +15,47 @@ from annotate_ui.tasks.slot_queue import end_lease, renew, renewed_by_now
 from annotate_ui.tasks.stages import in_order, stages_of
 from study.facts.ratings import answered_constructs
 from study.facts.slots import OWN_CHANNEL, is_handed_on, lease_is_over
-from study.schema import Assignment, Rating, RatingBase, Response, Reveal, table
+from study.schema import RatingBase
+from study.schema.tables import assignments, ratings, responses, reveals
 from study.settings.constructs import ConstructSpec
 from study.study import Study
 from study.types import Sees
 
-# Built once: every save runs these.
-_a, _r, _v, _g = table(Assignment), table(Response), table(Reveal), table(Rating)
 _ASSIGNMENT = (
-    select(_a, _r.c.query_id)
-    .join_from(_a, _r, _a.c.response_id == _r.c.id)
+    select(assignments, responses.c.query_id)
+    .join_from(assignments, responses, assignments.c.response_id == responses.c.id)
     # Restricted to the rater: other raters' assignments must not be visible.
-    .where(_a.c.public_id == bindparam("public_id"), _a.c.rater_id == bindparam("rater"))
-    .where(_a.c.channel == OWN_CHANNEL)
+    .where(
+        assignments.c.public_id == bindparam("public_id"),
+        assignments.c.rater_id == bindparam("rater"),
+    )
+    .where(assignments.c.channel == OWN_CHANNEL)
 )
 _SHOWN = (
-    select(_v.c.id, _v.c.stage, _v.c.fields, _a.c.repeat, _v.c.assignment_id)
-    .join_from(_v, _a, _v.c.assignment_id == _a.c.id)
-    .join(_r, _a.c.response_id == _r.c.id)
-    .where(_a.c.rater_id == bindparam("rater"), _r.c.query_id == bindparam("query"))
+    select(
+        reveals.c.id,
+        reveals.c.stage,
+        reveals.c.fields,
+        assignments.c.repeat,
+        reveals.c.assignment_id,
+    )
+    .join_from(reveals, assignments, reveals.c.assignment_id == assignments.c.id)
+    .join(responses, assignments.c.response_id == responses.c.id)
+    .where(assignments.c.rater_id == bindparam("rater"), responses.c.query_id == bindparam("query"))
 )
 _STORED = (
-    select(_g)
-    .where(_g.c.assignment_id == bindparam("assignment"))
+    select(ratings)
+    .where(ratings.c.assignment_id == bindparam("assignment"))
     .where(
-        (_g.c.construct_key == bindparam("construct")) | (_g.c.idempotency_key == bindparam("key"))
+        (ratings.c.construct_key == bindparam("construct"))
+        | (ratings.c.idempotency_key == bindparam("key"))
     )
-    .order_by(_g.c.revision)
+    .order_by(ratings.c.revision)
 )
 _ANSWERED = select(
-    answered_constructs(_g.c.assignment_id == bindparam("assignment")).c.construct_key
+    answered_constructs(ratings.c.assignment_id == bindparam("assignment")).c.construct_key
 )
-_WRITTEN = insert(_g).returning(_g)
+_WRITTEN = insert(ratings).returning(ratings)
 
 
 @dataclass(frozen=True)
@@ -219,7 +228,8 @@ def _renew(
 
 
 def _handed_on(connection: Connection, assignment_id: int) -> bool:
-    a = table(Assignment)
     return bool(
-        connection.execute(select(is_handed_on()).where(a.c.id == assignment_id)).scalar_one()
+        connection.execute(
+            select(is_handed_on()).where(assignments.c.id == assignment_id)
+        ).scalar_one()
     )

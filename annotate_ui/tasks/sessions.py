@@ -14,7 +14,8 @@ from sqlalchemy import Connection, Select, select
 
 from annotate_ui.tasks.passes import TaskPage
 from annotate_ui.tasks.steps import Work
-from study.schema import Assignment, Comparison, Decision, Rating, Response, now, table
+from study.schema import now
+from study.schema.tables import assignments, comparisons, decisions, ratings, responses
 from study.settings.study_toml import StudyConfig
 
 # More values than a rater enters in one session.
@@ -71,17 +72,16 @@ def session_ended_since(config: StudyConfig, saves: Sequence[datetime]) -> bool:
 
 def _saves(connection: Connection, rater_id: int) -> Iterator[tuple[datetime, float | None]]:
     """Yield a rater's newest saves, the last one first."""
-    g, a, d, c = table(Rating), table(Assignment), table(Decision), table(Comparison)
     newest: list[Select[Any]] = [
-        select(g.c.created_at, g.c.active_seconds)
-        .join_from(g, a, g.c.assignment_id == a.c.id)
-        .where(a.c.rater_id == rater_id)
-        .order_by(g.c.id.desc())
+        select(ratings.c.created_at, ratings.c.active_seconds)
+        .join_from(ratings, assignments, ratings.c.assignment_id == assignments.c.id)
+        .where(assignments.c.rater_id == rater_id)
+        .order_by(ratings.c.id.desc())
         .limit(_MOST),
-        select(d.c.created_at, d.c.active_seconds)
-        .join_from(d, c, d.c.comparison_id == c.c.id)
-        .where(c.c.rater_id == rater_id)
-        .order_by(d.c.id.desc())
+        select(decisions.c.created_at, decisions.c.active_seconds)
+        .join_from(decisions, comparisons, decisions.c.comparison_id == comparisons.c.id)
+        .where(comparisons.c.rater_id == rater_id)
+        .order_by(decisions.c.id.desc())
         .limit(_MOST),
     ]
     rated, decided = [
@@ -130,13 +130,12 @@ _QuerySaves = list[tuple[int, int, datetime]]
 
 def _saves_by_query(connection: Connection, rater_id: int) -> _QuerySaves:
     """Return query, repeat and time of each value of a rater, in the order of saving."""
-    g, a, r = table(Rating), table(Assignment), table(Response)
     rows = connection.execute(
-        select(r.c.query_id, a.c.repeat, g.c.created_at)
-        .join_from(g, a, g.c.assignment_id == a.c.id)
-        .join(r, r.c.id == a.c.response_id)
-        .where(a.c.rater_id == rater_id)
-        .order_by(g.c.id)
+        select(responses.c.query_id, assignments.c.repeat, ratings.c.created_at)
+        .join_from(ratings, assignments, ratings.c.assignment_id == assignments.c.id)
+        .join(responses, responses.c.id == assignments.c.response_id)
+        .where(assignments.c.rater_id == rater_id)
+        .order_by(ratings.c.id)
     )
     return [(row[0], row[1], row[2]) for row in rows]
 

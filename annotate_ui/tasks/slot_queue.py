@@ -17,14 +17,15 @@ from sqlalchemy import Connection, Row, Select, insert, or_, select, update
 from annotate_ui.tasks.languages import can_read, languages_of
 from study.facts.slots import OWN_CHANNEL, has_lease, is_live, may_be_handed_on
 from study.schema import (
-    Assignment,
-    Enrolment,
-    EnrolmentLink,
-    Query,
-    Response,
-    Reveal,
     now,
-    table,
+)
+from study.schema.tables import (
+    assignments,
+    enrolment_links,
+    enrolments,
+    queries,
+    responses,
+    reveals,
 )
 from study.study import Study
 
@@ -54,8 +55,9 @@ def free_query(connection: Connection, study: Study, rater_id: int) -> Row[Any] 
     was shown no later stage come first; a rater with as many queries as they may have gets
     further responses to those only. Adjudicators get no slots, since they see the values of others.
     """
-    a = table(Assignment)
-    adjudicates = select(a.c.id).where(a.c.rater_id == rater_id, a.c.purpose == "adjudication")
+    adjudicates = select(assignments.c.id).where(
+        assignments.c.rater_id == rater_id, assignments.c.purpose == "adjudication"
+    )
     if connection.execute(adjudicates.limit(1)).first() is not None:
         return None
     had = _had(connection, rater_id)
@@ -65,7 +67,9 @@ def free_query(connection: Connection, study: Study, rater_id: int) -> Row[Any] 
     only = queries if most is not None and len(queries) >= most else None
     shown = _shown_later_stages(connection, rater_id)
     fallback = None
-    in_order = connection.execute(_free_for(rater_id).order_by(a.c.round, a.c.position, a.c.id))
+    in_order = connection.execute(
+        _free_for(rater_id).order_by(assignments.c.round, assignments.c.position, assignments.c.id)
+    )
     for slot in in_order:
         if only is not None and slot.query_id not in only:
             continue
@@ -98,7 +102,6 @@ def take_slots(connection: Connection, study: Study, rater_id: int) -> list[Take
 
     The caller has called `lock_slots`.
     """
-    a = table(Assignment)
     first = free_query(connection, study, rater_id)
     if first is None:
         return []
@@ -106,12 +109,12 @@ def take_slots(connection: Connection, study: Study, rater_id: int) -> list[Take
     rows = connection.execute(
         _free_for(rater_id)
         .where(
-            table(Response).c.query_id == first.query_id,
-            a.c.repeat == first.repeat,
-            a.c.round == first.round,
+            responses.c.query_id == first.query_id,
+            assignments.c.repeat == first.repeat,
+            assignments.c.round == first.round,
         )
         # Slots that were never taken come before those whose lease expired.
-        .order_by(a.c.rater_id.is_not(None), a.c.position, a.c.id)
+        .order_by(assignments.c.rater_id.is_not(None), assignments.c.position, assignments.c.id)
     )
     chosen = []
     for row in rows.all():
@@ -140,11 +143,15 @@ def take_slots(connection: Connection, study: Study, rater_id: int) -> list[Take
         taken.append(new)
         values = {"rater_id": rater_id, "leased_until": until, "position": position}
         if slot.rater_id is None:
-            connection.execute(update(a).where(a.c.id == slot.id).values(**values))
+            connection.execute(
+                update(assignments).where(assignments.c.id == slot.id).values(**values)
+            )
             continue
         copied = {name: slot._mapping[name] for name in _HANDED_ON_WITH}
         connection.execute(
-            insert(a).values(**copied, **values, replaces_id=slot.id, config_hash=study.config_hash)
+            insert(assignments).values(
+                **copied, **values, replaces_id=slot.id, config_hash=study.config_hash
+            )
         )
     _release_checks(connection, first.query_id, {s.rater_id for s in chosen if s.rater_id})
     return taken
@@ -168,13 +175,14 @@ def renew(connection: Connection, study: Study, rater_id: int, query_id: int) ->
 
     The caller has called `lock_slots` if one of them may have run out.
     """
-    a, r = table(Assignment), table(Response)
     connection.execute(
-        update(a)
+        update(assignments)
         .where(
-            a.c.rater_id == rater_id,
+            assignments.c.rater_id == rater_id,
             has_lease(),
-            a.c.response_id.in_(select(r.c.id).where(r.c.query_id == query_id)),
+            assignments.c.response_id.in_(
+                select(responses.c.id).where(responses.c.query_id == query_id)
+            ),
             is_live(),
         )
         .values(leased_until=lease_end(study))
@@ -186,16 +194,17 @@ def end_lease(connection: Connection, assignment_id: int) -> None:
 
     One that was released and not handed on, but is finished nonetheless, is its rater's again.
     """
-    a = table(Assignment)
     whole = {"leased_until": None, "released_at": None}
-    connection.execute(update(a).where(a.c.id == assignment_id).values(**whole))
+    connection.execute(update(assignments).where(assignments.c.id == assignment_id).values(**whole))
 
 
 def next_position(connection: Connection, rater_id: int) -> int:
     """Return the position after all assignments of the rater."""
-    a = table(Assignment)
     last = connection.execute(
-        select(a.c.position).where(a.c.rater_id == rater_id).order_by(a.c.position.desc()).limit(1)
+        select(assignments.c.position)
+        .where(assignments.c.rater_id == rater_id)
+        .order_by(assignments.c.position.desc())
+        .limit(1)
     ).scalar()
     return 0 if last is None else int(last) + 1
 
@@ -205,24 +214,24 @@ def _free_for(rater_id: int) -> Select[Any]:
 
     Those are open ones, and those of others that ran out or were taken back, unfinished.
     """
-    a, r, q = table(Assignment), table(Response), table(Query)
     return (
-        select(a, r.c.query_id, q.c.attributes.label("query_attributes"))
-        .join_from(a, r, r.c.id == a.c.response_id)
-        .join(q, q.c.id == r.c.query_id)
+        select(assignments, responses.c.query_id, queries.c.attributes.label("query_attributes"))
+        .join_from(assignments, responses, responses.c.id == assignments.c.response_id)
+        .join(queries, queries.c.id == responses.c.query_id)
         .where(
-            a.c.channel == OWN_CHANNEL,
-            or_(a.c.rater_id.is_(None), may_be_handed_on(rater_id)),
+            assignments.c.channel == OWN_CHANNEL,
+            or_(assignments.c.rater_id.is_(None), may_be_handed_on(rater_id)),
         )
     )
 
 
 def _had(connection: Connection, rater_id: int) -> dict[tuple[int, int], set[str]]:
     """Return the constructs that a rater was ever given, by response and repeat."""
-    a = table(Assignment)
     constructs: dict[tuple[int, int], set[str]] = {}
     for row in connection.execute(
-        select(a.c.response_id, a.c.repeat, a.c.construct_keys).where(a.c.rater_id == rater_id)
+        select(assignments.c.response_id, assignments.c.repeat, assignments.c.construct_keys).where(
+            assignments.c.rater_id == rater_id
+        )
     ):
         constructs.setdefault((row.response_id, row.repeat), set()).update(row.construct_keys)
     return constructs
@@ -234,14 +243,13 @@ def _is_new(slot: Row[Any], had: Mapping[tuple[int, int], set[str]]) -> bool:
 
 def main_queries(connection: Connection, rater_id: int) -> set[int]:
     """Return the queries that a rater has in the main work, without those that went to others."""
-    a, r = table(Assignment), table(Response)
     return set(
         connection.execute(
-            select(r.c.query_id)
-            .join_from(a, r, r.c.id == a.c.response_id)
+            select(responses.c.query_id)
+            .join_from(assignments, responses, responses.c.id == assignments.c.response_id)
             .where(
-                a.c.rater_id == rater_id,
-                a.c.purpose == "main",
+                assignments.c.rater_id == rater_id,
+                assignments.c.purpose == "main",
                 is_live(),
             )
         ).scalars()
@@ -250,28 +258,28 @@ def main_queries(connection: Connection, rater_id: int) -> set[int]:
 
 def _shown_later_stages(connection: Connection, rater_id: int) -> set[int]:
     """Return the queries of which a rater was shown more than the first stage."""
-    v, a, r = table(Reveal), table(Assignment), table(Response)
     return set(
         connection.execute(
-            select(r.c.query_id)
-            .join_from(v, a, v.c.assignment_id == a.c.id)
-            .join(r, r.c.id == a.c.response_id)
-            .where(a.c.rater_id == rater_id, v.c.stage > 1)
+            select(responses.c.query_id)
+            .join_from(reveals, assignments, reveals.c.assignment_id == assignments.c.id)
+            .join(responses, responses.c.id == assignments.c.response_id)
+            .where(assignments.c.rater_id == rater_id, reveals.c.stage > 1)
         ).scalars()
     )
 
 
 def _release_checks(connection: Connection, query_id: int, raters: Iterable[int]) -> None:
     """Release the checks of raters whose slots of a query were handed on."""
-    a, r = table(Assignment), table(Response)
     for rater_id in raters:
         connection.execute(
-            update(a)
+            update(assignments)
             .where(
-                a.c.rater_id == rater_id,
-                a.c.purpose == "check",
+                assignments.c.rater_id == rater_id,
+                assignments.c.purpose == "check",
                 has_lease(),
-                a.c.response_id.in_(select(r.c.id).where(r.c.query_id == query_id)),
+                assignments.c.response_id.in_(
+                    select(responses.c.id).where(responses.c.query_id == query_id)
+                ),
             )
             .values(released_at=now())
         )
@@ -279,10 +287,9 @@ def _release_checks(connection: Connection, query_id: int, raters: Iterable[int]
 
 def most_queries(connection: Connection, rater_id: int) -> int | None:
     """Return how many queries a rater who enrolled is handed at most; None: no bound."""
-    n, e = table(Enrolment), table(EnrolmentLink)
     most: int | None = connection.execute(
-        select(e.c.queries_each)
-        .join_from(n, e, n.c.link_id == e.c.id)
-        .where(n.c.rater_id == rater_id)
+        select(enrolment_links.c.queries_each)
+        .join_from(enrolments, enrolment_links, enrolments.c.link_id == enrolment_links.c.id)
+        .where(enrolments.c.rater_id == rater_id)
     ).scalar()
     return most

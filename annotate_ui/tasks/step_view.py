@@ -14,15 +14,14 @@ from annotate_ui.tasks.passes import Step, TaskPage
 from annotate_ui.tasks.refusals import InvalidError, NotYoursError
 from annotate_ui.tasks.stages import in_order
 from study.facts.slots import OWN_CHANNEL
-from study.schema import (
-    Assignment,
-    OpenedPassage,
-    Passage,
-    Query,
-    Response,
-    ResponsePassage,
-    Reveal,
-    table,
+from study.schema.tables import (
+    assignments,
+    opened_passages,
+    passages,
+    queries,
+    response_passages,
+    responses,
+    reveals,
 )
 from study.settings.constructs import CCRS, ConstructSpec
 from study.settings.study_toml import StudyConfig
@@ -117,18 +116,19 @@ def show_page(
     first = steps[0]
     # Responses side by side were opened together, but study.toml may have changed since.
     fields = in_order({field for step in steps for field in step.shown})
-    r, q = table(Response), table(Query)
     query = connection.execute(
         select(
-            q.c.attributes,
-            *([q.c.text.label("question")] if "question" in fields else []),
-            *([q.c.references] if "reference" in fields else []),
-        ).where(q.c.id == first.item.query_id)
+            queries.c.attributes,
+            *([queries.c.text.label("question")] if "question" in fields else []),
+            *([queries.c.references] if "reference" in fields else []),
+        ).where(queries.c.id == first.item.query_id)
     ).one()
     texts = {
         row.id: row.text
         for row in connection.execute(
-            select(r.c.id, r.c.text).where(r.c.id.in_([s.item.response_id for s in steps]))
+            select(responses.c.id, responses.c.text).where(
+                responses.c.id.in_([s.item.response_id for s in steps])
+            )
         )
     }
     passages = [_passages(connection, step) if "context" in step.shown else None for step in steps]
@@ -223,35 +223,41 @@ def record_opened(study: Study, rater_id: int, public_id: str, stage: int, posit
     InvalidError
         The step does not show this passage.
     """
-    p, seen = table(ResponsePassage), table(OpenedPassage)
     with study.write() as connection:
         lock_rater(connection, rater_id)
         assignment, shown = _opened(connection, rater_id, public_id, stage)
         here = connection.execute(
-            select(p.c.passage_id).where(
-                p.c.response_id == assignment.response_id, p.c.position == position
+            select(response_passages.c.passage_id).where(
+                response_passages.c.response_id == assignment.response_id,
+                response_passages.c.position == position,
             )
         ).first()
         if here is None or "context" not in shown:
             raise InvalidError(f"There is no passage {position} here.", "position")
         again = connection.execute(
-            select(seen.c.id).where(
-                seen.c.assignment_id == assignment.id, seen.c.position == position
+            select(opened_passages.c.id).where(
+                opened_passages.c.assignment_id == assignment.id,
+                opened_passages.c.position == position,
             )
         ).first()
         if again is None:
-            connection.execute(insert(seen).values(assignment_id=assignment.id, position=position))
+            connection.execute(
+                insert(opened_passages).values(assignment_id=assignment.id, position=position)
+            )
 
 
 def _opened(
     connection: Connection, rater_id: int, public_id: str, stage: int
 ) -> tuple[Any, list[Sees]]:
     """Return an assignment of the rater and the fields that one of its stages has shown."""
-    a, v = table(Assignment), table(Reveal)
     mine = (
-        select(a.c.id, a.c.response_id, v.c.stage, v.c.fields)
-        .join_from(a, v, v.c.assignment_id == a.c.id)
-        .where(a.c.public_id == public_id, a.c.rater_id == rater_id, a.c.channel == OWN_CHANNEL)
+        select(assignments.c.id, assignments.c.response_id, reveals.c.stage, reveals.c.fields)
+        .join_from(assignments, reveals, reveals.c.assignment_id == assignments.c.id)
+        .where(
+            assignments.c.public_id == public_id,
+            assignments.c.rater_id == rater_id,
+            assignments.c.channel == OWN_CHANNEL,
+        )
     )
     # An address may contain characters that a database cannot compare.
     rows = connection.execute(mine).all() if public_id.isalnum() else []
@@ -288,16 +294,17 @@ def letter_of(page: TaskPage, step: Step) -> str:
 
 
 def _passages(connection: Connection, step: Step) -> tuple[PassageView, ...]:
-    p, t, seen = table(ResponsePassage), table(Passage), table(OpenedPassage)
     opened = set(
         connection.execute(
-            select(seen.c.position).where(seen.c.assignment_id == step.item.id)
+            select(opened_passages.c.position).where(
+                opened_passages.c.assignment_id == step.item.id
+            )
         ).scalars()
     )
     rows = connection.execute(
-        select(p.c.position, t.c.text)
-        .join_from(p, t, p.c.passage_id == t.c.id)
-        .where(p.c.response_id == step.item.response_id)
-        .order_by(p.c.position)
+        select(response_passages.c.position, passages.c.text)
+        .join_from(response_passages, passages, response_passages.c.passage_id == passages.c.id)
+        .where(response_passages.c.response_id == step.item.response_id)
+        .order_by(response_passages.c.position)
     )
     return tuple(PassageView(row.position, row.text, row.position in opened) for row in rows)

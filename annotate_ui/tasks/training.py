@@ -15,13 +15,14 @@ from study.facts.departures import readmitted_without_leaving
 from study.facts.ratings import counted_ratings
 from study.facts.slots import OWN_CHANNEL, is_live
 from study.schema import (
-    Assignment,
     AssignmentBase,
-    ExpectedValue,
-    Query,
-    Rating,
-    Response,
-    table,
+)
+from study.schema.tables import (
+    assignments,
+    expected_values,
+    queries,
+    ratings as rating_table,
+    responses,
 )
 from study.study import Study
 
@@ -151,7 +152,7 @@ def begin_attempt(connection: Connection, study: Study, rater_id: int) -> int:
             }
         )
     if rows:
-        connection.execute(insert(table(Assignment)), rows)
+        connection.execute(insert(assignments), rows)
     return len(rows)
 
 
@@ -169,24 +170,34 @@ class _Attempt:
 
 def _attempts(connection: Connection, study: Study, rater_id: int) -> list[_Attempt]:
     """Return the attempts that a rater began, in their order."""
-    a, e = table(Assignment), table(ExpectedValue)
     known = {construct.key for construct in study.config.constructs}
     assigned = connection.execute(
-        select(a.c.id, a.c.round, a.c.response_id, a.c.construct_keys)
+        select(
+            assignments.c.id,
+            assignments.c.round,
+            assignments.c.response_id,
+            assignments.c.construct_keys,
+        )
         .where(
-            a.c.rater_id == rater_id,
-            a.c.purpose == "training",
-            a.c.channel == OWN_CHANNEL,
+            assignments.c.rater_id == rater_id,
+            assignments.c.purpose == "training",
+            assignments.c.channel == OWN_CHANNEL,
             is_live(),
         )
-        .order_by(a.c.round, a.c.id)
+        .order_by(assignments.c.round, assignments.c.id)
     ).all()
     if not assigned:
         return []
     ranges: dict[tuple[int, str], tuple[float, float]] = {}
     for row in connection.execute(
-        select(e.c.response_id, e.c.construct_key, e.c.low, e.c.high).where(
-            e.c.purpose == "training", e.c.response_id.in_({row.response_id for row in assigned})
+        select(
+            expected_values.c.response_id,
+            expected_values.c.construct_key,
+            expected_values.c.low,
+            expected_values.c.high,
+        ).where(
+            expected_values.c.purpose == "training",
+            expected_values.c.response_id.in_({row.response_id for row in assigned}),
         )
     ):
         ranges[row.response_id, row.construct_key] = row.low, row.high
@@ -207,9 +218,10 @@ def _attempts(connection: Connection, study: Study, rater_id: int) -> list[_Atte
 
 def _blind_values(connection: Connection, rater_id: int) -> dict[tuple[int, str], float | None]:
     """Return a rater's answers to each training response before its feedback was shown."""
-    a, g = table(Assignment), table(Rating)
-    mine = select(a.c.id).where(a.c.rater_id == rater_id, a.c.purpose == "training")
-    ratings = connection.execute(select(counted_ratings(g.c.assignment_id.in_(mine))))
+    mine = select(assignments.c.id).where(
+        assignments.c.rater_id == rater_id, assignments.c.purpose == "training"
+    )
+    ratings = connection.execute(select(counted_ratings(rating_table.c.assignment_id.in_(mine))))
     return {
         (row.assignment_id, row.construct_key): None if row.entered_after_reveal else row.value
         for row in ratings
@@ -225,17 +237,21 @@ class _Material:
 
 def _new_material(connection: Connection, study: Study, rater_id: int) -> list[_Material]:
     """Return the training responses that this rater can read and was never given."""
-    e, r, q, a = table(ExpectedValue), table(Response), table(Query), table(Assignment)
     languages = languages_of(connection, study.config, rater_id)
-    seen = select(a.c.response_id).where(a.c.rater_id == rater_id)
+    seen = select(assignments.c.response_id).where(assignments.c.rater_id == rater_id)
     known = [construct.key for construct in study.config.constructs]
     by_response: dict[int, tuple[int, set[str]]] = {}
     for row in connection.execute(
-        select(e.c.response_id, e.c.construct_key, r.c.query_id, q.c.attributes)
-        .join_from(e, r, e.c.response_id == r.c.id)
-        .join(q, r.c.query_id == q.c.id)
-        .where(e.c.purpose == "training", r.c.id.not_in(seen), ~is_answer())
-        .order_by(r.c.id)
+        select(
+            expected_values.c.response_id,
+            expected_values.c.construct_key,
+            responses.c.query_id,
+            queries.c.attributes,
+        )
+        .join_from(expected_values, responses, expected_values.c.response_id == responses.c.id)
+        .join(queries, responses.c.query_id == queries.c.id)
+        .where(expected_values.c.purpose == "training", responses.c.id.not_in(seen), ~is_answer())
+        .order_by(responses.c.id)
     ):
         if row.construct_key in known and can_read(languages, row.attributes):
             by_response.setdefault(row.response_id, (row.query_id, set()))[1].add(row.construct_key)
@@ -258,11 +274,10 @@ def _draw(
 
 
 def _queries_of(connection: Connection, rater_id: int) -> set[int]:
-    a, r = table(Assignment), table(Response)
     return set(
         connection.execute(
-            select(r.c.query_id)
-            .join_from(a, r, a.c.response_id == r.c.id)
-            .where(a.c.rater_id == rater_id)
+            select(responses.c.query_id)
+            .join_from(assignments, responses, assignments.c.response_id == responses.c.id)
+            .where(assignments.c.rater_id == rater_id)
         ).scalars()
     )

@@ -19,7 +19,7 @@ from annotate_ui.tasks.slot_queue import free_query, renew, take_slots
 from annotate_ui.tasks.steps import Work, rater_work
 from annotate_ui.tasks.training import begin_attempt, training_state
 from study.facts.departures import has_left
-from study.schema import Reveal, table
+from study.schema.tables import reveals
 from study.study import Study
 
 Kind = Literal[
@@ -214,7 +214,7 @@ def _record(connection: Connection, page: TaskPage) -> None:
         # It shows no field of the query; its stage records that later values are not blind.
         rows = [{"assignment_id": page.item.id, "stage": FEEDBACK, "fields": []}]
     if rows:
-        connection.execute(insert(table(Reveal)), rows)
+        connection.execute(insert(reveals), rows)
 
 
 Words = Callable[..., str]

@@ -12,7 +12,7 @@ from werkzeug.exceptions import BadRequest, SecurityError
 
 from annotate_ui.tasks.refusals import InvalidError
 from annotate_ui.web.error_pages import OtherRaterError, SignedOutError
-from study.schema import Invitation, Rater, table
+from study.schema.tables import invitations, raters
 from study.study import Study
 
 Body = TypeVar("Body", bound=BaseModel)
@@ -43,13 +43,12 @@ def check_host() -> None:
         raise SecurityError
 
 
-_w, _t = table(Rater), table(Invitation)
 _LIVE = (
-    select(_w.c.id, _w.c.code, _w.c.public_id)
-    .join_from(_w, _t, _t.c.rater_id == _w.c.id)
+    select(raters.c.id, raters.c.code, raters.c.public_id)
+    .join_from(raters, invitations, invitations.c.rater_id == raters.c.id)
     # The number of an erased rater may be used again; this id never is.
-    .where(_w.c.id == bindparam("rater"), _w.c.public_id == bindparam("name"))
-    .where(_t.c.id == bindparam("invitation"), _t.c.revoked_at.is_(None))
+    .where(raters.c.id == bindparam("rater"), raters.c.public_id == bindparam("name"))
+    .where(invitations.c.id == bindparam("invitation"), invitations.c.revoked_at.is_(None))
 )
 
 
@@ -71,9 +70,10 @@ def load_rater() -> None:
 
 def sign_in(rater_id: int, invitation_id: int) -> None:
     """Begin a session, or continue one of the same rater, so that their other tabs stay valid."""
-    w = table(Rater)
     with study().read() as connection:
-        name = connection.execute(select(w.c.public_id).where(w.c.id == rater_id)).scalar()
+        name = connection.execute(
+            select(raters.c.public_id).where(raters.c.id == rater_id)
+        ).scalar()
     if session.get("rater_name") != name:
         session.clear()
     session.permanent = True

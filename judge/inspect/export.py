@@ -17,7 +17,7 @@ from study.facts.current_responses import current_outputs, current_responses
 from study.facts.judgments import as_read, reason_before_score
 from study.facts.score_distributions import summary
 from study.scales import RatingScale
-from study.schema import Judgment, Query, Response, table
+from study.schema.tables import judgments, queries as query_table, responses
 from study.study import Study
 from study.text import counted
 
@@ -170,14 +170,19 @@ def _rows(
     study: Study, connection: Connection, run: Mapping[str, Any], left_out: Counter[str]
 ) -> Generator[Row, None, None]:
     """Yield the rows by response, construct, repeat and attempt; count the others."""
-    j = table(Judgment)
     versions = study.construct_versions(connection)
     responses = _responses(connection)
     stored = ["raw_answer" if name == "answer" else name for name in _STORED if name != "reason"]
     columns = ("response_id", "construct_version", "construct_key", *stored)
     # The order of the index, so that the database does not sort.
-    order = (j.c.response_id, j.c.construct_key, j.c.construct_version, j.c.repeat, j.c.attempt)
-    statement = as_read(columns, j.c.run_id == run["id"]).order_by(*order)
+    order = (
+        judgments.c.response_id,
+        judgments.c.construct_key,
+        judgments.c.construct_version,
+        judgments.c.repeat,
+        judgments.c.attempt,
+    )
+    statement = as_read(columns, judgments.c.run_id == run["id"]).order_by(*order)
     scales = {key: study.config.scale(key, run["name"]) for key in versions}
     with connection.execute(statement, execution_options={"yield_per": _BATCH}) as rows:
         for response, version, *rest in rows:
@@ -213,12 +218,16 @@ def expected_figures(
 
 def _responses(connection: Connection) -> dict[int, tuple[str, str, list[str]]]:
     """Return id, query and systems of each current response."""
-    r, q, o = table(Response), table(Query), current_outputs()
+    current = current_outputs()
     systems: dict[int, list[str]] = {}
-    rows = connection.execute(select(o.c.response_id, o.c.system).order_by(o.c.first_id))
+    rows = connection.execute(
+        select(current.c.response_id, current.c.system).order_by(current.c.first_id)
+    )
     for response, system in sorted(rows, key=lambda row: row.system):
         systems.setdefault(response, []).append(system)
-    statement = select(r.c.id, q.c.key).join_from(r, q, r.c.query_id == q.c.id)
+    statement = select(responses.c.id, query_table.c.key).join_from(
+        responses, query_table, responses.c.query_id == query_table.c.id
+    )
     queries = {row.id: row.key for row in connection.execute(statement)}
     return {
         response.id: (response.response_id, queries[response.id], systems.get(response.id, []))

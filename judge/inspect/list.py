@@ -8,7 +8,7 @@ from sqlalchemy import select
 from judge.running.judgments import count
 from judge.text import Result, printable
 from study.facts.current_responses import current_responses
-from study.schema import JudgeRun, table
+from study.schema.tables import judge_runs
 from study.study import Study
 
 
@@ -38,9 +38,8 @@ def list_runs(study: Study) -> list[RunSummary]:
     >>> [run.name for run in list_runs(Study.open("my-study"))]  # doctest: +SKIP
     ['llama-3-70b']
     """
-    t = table(JudgeRun)
     with study.read() as connection:
-        rows = connection.execute(select(t).order_by(t.c.id)).all()
+        rows = connection.execute(select(judge_runs).order_by(judge_runs.c.id)).all()
         versions = study.construct_versions(connection)
         counts = count(connection, versions, ("run_id", "missing_reason")).by
         responses = len(current_responses(connection)[0])

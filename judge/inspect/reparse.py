@@ -26,7 +26,8 @@ from judge.text import Result, by_number, printable, quoted
 from study.errors import StudyError
 from study.facts.judgments import as_read
 from study.importing.existing_content import ExistingContent
-from study.schema import Judgment, Reading, ReadingBase, now, table
+from study.schema import ReadingBase, now
+from study.schema.tables import judgments, readings
 from study.study import Study
 
 FINAL_REASONS = frozenset(
@@ -143,7 +144,7 @@ def reparse_run(study: Study, name: str, *, dry_run: bool = False) -> Reparsing:
         result, rows = _reread(study, run["id"], name, metric.words, dry_run=False)
         if rows:
             with study.write() as connection:
-                connection.execute(insert(table(Reading)), rows)
+                connection.execute(insert(readings), rows)
     return result
 
 
@@ -182,11 +183,16 @@ def _changes(
     connection: Connection, run_id: int, prompts: PromptVersion, counts: Counter[str]
 ) -> Iterator[_Change]:
     """Yield the judgments with a different reading, in the order of response and construct."""
-    j = table(Judgment)
     names = ("id", "response_id", "construct_key", "repeat", "attempt", "value", "missing_reason")
     statement = as_read(
-        (*names, "rule", "raw_answer", "finish_reason", "revision"), j.c.run_id == run_id
-    ).order_by(j.c.response_id, j.c.construct_key, j.c.construct_version, j.c.repeat, j.c.attempt)
+        (*names, "rule", "raw_answer", "finish_reason", "revision"), judgments.c.run_id == run_id
+    ).order_by(
+        judgments.c.response_id,
+        judgments.c.construct_key,
+        judgments.c.construct_version,
+        judgments.c.repeat,
+        judgments.c.attempt,
+    )
     moment = now()
     with connection.execute(statement, execution_options={"yield_per": _BATCH}) as rows:
         for row in rows:

@@ -22,7 +22,8 @@ from judge.text import Result, printable, printable_lines, quoted
 from study.errors import StudyError, nearest
 from study.facts.judgments import as_read, reason_before_score
 from study.importing.existing_content import ExistingContent
-from study.schema import PROMPT_NOT_WHOLE, Judgment, Reading, Response, table
+from study.schema import PROMPT_NOT_WHOLE
+from study.schema.tables import judgments as judgment_table, readings, responses as response_table
 from study.study import Study
 
 _COLUMNS = (
@@ -212,14 +213,17 @@ def _prompts(
     judgments: list[dict[str, Any]],
 ) -> list[StepRecord]:
     """Return the prompts of a response with their answers, by evaluating the metric again."""
-    r = table(Response)
     with study.read() as connection:
         versions = study.construct_versions(connection)
         row = connection.execute(
-            select(r.c.query_id, r.c.context_hash).where(r.c.id == response)
+            select(response_table.c.query_id, response_table.c.context_hash).where(
+                response_table.c.id == response
+            )
         ).one()
         # Equal prompts of a query are asked once, for any of its responses.
-        of_query = connection.execute(select(r.c.id).where(r.c.query_id == row.query_id)).scalars()
+        of_query = connection.execute(
+            select(response_table.c.id).where(response_table.c.query_id == row.query_id)
+        ).scalars()
         responses = list(of_query)
     place = Place(row.query_id, bytes(row.context_hash or b""), response)
     scope = Scope(metric, (key,), versions, run["repeats"])
@@ -256,9 +260,13 @@ def _replay(item: Pending, texts: ShownTexts, answers: StepAnswers) -> list[Step
 def _judgments(
     study: Study, connection: Connection, run: Mapping[str, Any], response: int
 ) -> dict[str, list[dict[str, Any]]]:
-    j = table(Judgment)
-    of = (j.c.run_id == run["id"], j.c.response_id == response)
-    order = (j.c.construct_key, j.c.construct_version, j.c.repeat, j.c.attempt)
+    of = (judgment_table.c.run_id == run["id"], judgment_table.c.response_id == response)
+    order = (
+        judgment_table.c.construct_key,
+        judgment_table.c.construct_version,
+        judgment_table.c.repeat,
+        judgment_table.c.attempt,
+    )
     statement = as_read(("construct_key", "revision", *_COLUMNS), *of).order_by(*order)
     judgments: dict[str, list[dict[str, Any]]] = {}
     for row in connection.execute(statement).all():
@@ -274,13 +282,14 @@ def _judgments(
 
 def _earlier(connection: Connection, judgment: int) -> list[dict[str, Any]]:
     """Return the readings before the newest, the first reading included."""
-    j, g = table(Judgment), table(Reading)
     names = ("parser_version", "value", "missing_reason", "rule")
-    first = select(*(j.c[name] for name in names)).where(j.c.id == judgment)
-    later = select(*(g.c[name] for name in names)).where(g.c.judgment_id == judgment)
+    first = select(*(judgment_table.c[name] for name in names)).where(
+        judgment_table.c.id == judgment
+    )
+    later = select(*(readings.c[name] for name in names)).where(readings.c.judgment_id == judgment)
     rows = [
         *connection.execute(first).mappings(),
-        *connection.execute(later.order_by(g.c.revision)).mappings(),
+        *connection.execute(later.order_by(readings.c.revision)).mappings(),
     ]
     return [dict(row) for row in rows[:-1]]
 

@@ -17,7 +17,7 @@ from judge.running.remaining_work import EMPTY_RESPONSE
 from judge.running.runs import run_metric, run_of
 from judge.text import by_number
 from study.facts.current_responses import current_responses
-from study.schema import Judgment, StepAnswer, table
+from study.schema.tables import judgments, step_answers
 from study.study import Study
 
 BARE = "bare"
@@ -145,12 +145,11 @@ def _figures(
 
 def _usage(connection: Connection, run: int) -> dict[str, Any]:
     """Return tokens and times of a run's answers, those to the steps of a metric included."""
-    j, s = table(Judgment), table(StepAnswer)
     columns = [f"{name}_tokens" for name in TOKENS]
     answers = union_all(
         *(
             select(*(t.c[name] for name in (*columns, "milliseconds"))).where(t.c.run_id == run)
-            for t in (j, s)
+            for t in (judgments, step_answers)
         )
     ).subquery()
     has_cached = answers.c.cached_tokens.is_not(None)
@@ -160,7 +159,7 @@ def _usage(connection: Connection, run: int) -> dict[str, Any]:
         func.avg(answers.c.milliseconds),
     )
     *sums, compared, milliseconds = connection.execute(statement).one()
-    further = select(func.count()).where(j.c.run_id == run, j.c.attempt > 1)
+    further = select(func.count()).where(judgments.c.run_id == run, judgments.c.attempt > 1)
     tokens = {name: int(n) for name, n in zip(TOKENS, sums, strict=True) if n is not None}
     return {
         "tokens": tokens,
@@ -171,10 +170,9 @@ def _usage(connection: Connection, run: int) -> dict[str, Any]:
 
 
 def _flags(connection: Connection, run: int) -> dict[str, int]:
-    j = table(Judgment)
     # PostgreSQL compares JSON as text only.
-    text = cast(j.c.flags, Text)
-    statement = select(text, func.count()).where(j.c.run_id == run).group_by(text)
+    text = cast(judgments.c.flags, Text)
+    statement = select(text, func.count()).where(judgments.c.run_id == run).group_by(text)
     counts: Counter[str] = Counter()
     for flags, number in connection.execute(statement):
         for flag in json.loads(flags or "[]"):

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import select
 
 from judge.prompts.template import PromptSet
-from study.schema import JudgeRun, table
+from study.schema.tables import judge_runs
 from study.study import Study
 
 
@@ -99,7 +99,8 @@ def run_digest(parts: Mapping[str, Any]) -> str:
 def name_of(study: Study, conditions: Conditions, prompts: PromptSet, repeats: int) -> str | None:
     """Return the name of the run under these conditions, if there is one."""
     digest = run_digest(identity(conditions, prompts, repeats))
-    t = table(JudgeRun)
     with study.read() as connection:
-        name = connection.execute(select(t.c.name).where(t.c.identity == digest)).scalar()
+        name = connection.execute(
+            select(judge_runs.c.name).where(judge_runs.c.identity == digest)
+        ).scalar()
     return None if name is None else str(name)

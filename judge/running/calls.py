@@ -12,13 +12,11 @@ from judge.running.runs import software
 from judge.text import by_number
 from study.schema import (
     CallKind,
-    JudgeCall,
     JudgeCallBase,
-    JudgeCallEnd,
     JudgeCallEndBase,
     now,
-    table,
 )
+from study.schema.tables import judge_call_ends, judge_calls
 from study.study import Study
 
 
@@ -136,7 +134,7 @@ def begin_call(
         "created_at": now(),
     }
     with study.write() as connection:
-        key = connection.execute(insert(table(JudgeCall)).values(**row)).inserted_primary_key
+        key = connection.execute(insert(judge_calls).values(**row)).inserted_primary_key
     assert key is not None  # noqa: S101  (the table has one)
     return int(key[0])
 
@@ -146,18 +144,22 @@ def end_call(study: Study, call: int, **columns: Any) -> None:
     end = JudgeCallEndBase.model_validate(columns)
     row = {**end.model_dump(), "call_id": call, "created_at": now()}
     with study.write() as connection:
-        connection.execute(insert(table(JudgeCallEnd)).values(**row))
+        connection.execute(insert(judge_call_ends).values(**row))
 
 
 def calls_of(connection: Connection, run_id: int) -> list[Call]:
     """Return the calls on a run, in the order in which they began."""
-    c, e = table(JudgeCall), table(JudgeCallEnd)
     of_end = tuple(JudgeCallEndBase.model_fields)
     statement = (
-        select(c, *(e.c[name] for name in of_end))
-        .join_from(c, e, e.c.call_id == c.c.id, isouter=True)
-        .where(c.c.run_id == run_id)
-        .order_by(c.c.id)
+        select(judge_calls, *(judge_call_ends.c[name] for name in of_end))
+        .join_from(
+            judge_calls,
+            judge_call_ends,
+            judge_call_ends.c.call_id == judge_calls.c.id,
+            isouter=True,
+        )
+        .where(judge_calls.c.run_id == run_id)
+        .order_by(judge_calls.c.id)
     )
     calls = []
     for row in connection.execute(statement).mappings():

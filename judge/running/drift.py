@@ -11,7 +11,8 @@ from judge.running.pages import Place
 from judge.running.probes import ProbeRequest, ProbeStore, as_probe, draw_rank
 from judge.running.scope import Scope
 from judge.running.session import AnswerDelivery, RunSession
-from study.schema import DRIFT, ProbeAnswer, table
+from study.schema import DRIFT
+from study.schema.tables import probe_answers
 from study.study import Study
 
 _Prompt = tuple[int, str]
@@ -96,11 +97,14 @@ def _prompt(
 
 
 def _earlier_prompts(connection: Connection, run_id: int, scope: Scope) -> list[_Prompt]:
-    t = table(ProbeAnswer)
     rows = connection.execute(
-        select(t.c.response_id, t.c.construct_key, t.c.construct_version)
-        .where(t.c.run_id == run_id, t.c.kind == DRIFT)
-        .order_by(t.c.id)
+        select(
+            probe_answers.c.response_id,
+            probe_answers.c.construct_key,
+            probe_answers.c.construct_version,
+        )
+        .where(probe_answers.c.run_id == run_id, probe_answers.c.kind == DRIFT)
+        .order_by(probe_answers.c.id)
     )
     return [
         (response, key)
@@ -110,8 +114,9 @@ def _earlier_prompts(connection: Connection, run_id: int, scope: Scope) -> list[
 
 
 def _next_round(connection: Connection, run_id: int) -> int:
-    t = table(ProbeAnswer)
     last = connection.execute(
-        select(func.max(t.c.round)).where(t.c.run_id == run_id, t.c.kind == DRIFT)
+        select(func.max(probe_answers.c.round)).where(
+            probe_answers.c.run_id == run_id, probe_answers.c.kind == DRIFT
+        )
     ).scalar_one()
     return 0 if last is None else int(last) + 1

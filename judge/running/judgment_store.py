@@ -12,8 +12,9 @@ from judge.protocol.exchange import Answer
 from judge.running.metric_requests import ANSWER_COLUMNS, MetricRequest
 from judge.running.remaining_work import SHARED, Resolved
 from judge.running.scope import Scope
-from study.schema import Judgment, JudgmentBase, StepAnswer, StepAnswerBase, now, table
+from study.schema import JudgmentBase, StepAnswerBase, now
 from study.schema.database import writing
+from study.schema.tables import judgments as judgment_table, step_answers
 from study.study import Study
 
 _COPIED = (
@@ -46,8 +47,8 @@ class JudgmentStore:
         self._engine = study.engine
         self._run_id = run_id
         self._scope = scope
-        self._judgments = insert(table(Judgment))
-        self._steps = insert(table(StepAnswer))
+        self._judgments = insert(judgment_table)
+        self._steps = insert(step_answers)
         self.missing: Counter[str] = Counter()
         """Judgments without a value, by reason."""
         self.judged = 0
@@ -156,13 +157,14 @@ class JudgmentStore:
         return self._row(judgment, item.response)
 
     def _originals(self, judgments: list[int]) -> dict[int, dict[str, Any]]:
-        j = table(Judgment)
-        columns = [j.c[name] for name in _COPIED]
+        columns = [judgment_table.c[name] for name in _COPIED]
         originals = {}
         with self._engine.connect() as connection:
             for start in range(0, len(judgments), 500):
                 keys = judgments[start : start + 500]
-                rows = connection.execute(select(j.c.id, *columns).where(j.c.id.in_(keys)))
+                rows = connection.execute(
+                    select(judgment_table.c.id, *columns).where(judgment_table.c.id.in_(keys))
+                )
                 originals.update({row[0]: dict(zip(_COPIED, row[1:], strict=True)) for row in rows})
         return originals
 

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, func, select, union_all
 
 from study.facts.current_responses import current_responses
 from study.facts.judgments import counted_judgments
-from study.schema import Judgment, Response, StepAnswer, table
+from study.schema.tables import judgments, responses, step_answers
 
 # Responses in one statement. Databases bind at least this many parameters.
 _BATCH = 500
@@ -73,10 +73,9 @@ def _count(
     run_id: int | None,
     responses: Sequence[int] | None = None,
 ) -> Counter[tuple[Any, ...]]:
-    j = table(Judgment)
-    conditions = [] if run_id is None else [j.c.run_id == run_id]
+    conditions = [] if run_id is None else [judgments.c.run_id == run_id]
     if responses is not None:
-        conditions.append(j.c.response_id.in_(responses))
+        conditions.append(judgments.c.response_id.in_(responses))
     rows = counted_judgments(("construct_key", "construct_version", *by), *conditions)
     statement = select(*rows.c, func.count()).group_by(*rows.c)
     return Counter({tuple(row[:-1]): int(row[-1]) for row in connection.execute(statement)})
@@ -88,7 +87,7 @@ def _replaced_responses(connection: Connection) -> list[int]:
     if not others:
         return []
     keys = {response.id for response in current}
-    ids = connection.execute(select(table(Response).c.id)).scalars()
+    ids = connection.execute(select(responses.c.id)).scalars()
     return [response for response in ids if response not in keys]
 
 
@@ -116,7 +115,7 @@ def served(connection: Connection, run_id: int) -> list[Served]:
             select(t.c.id, t.c.served_model, t.c.fingerprint, t.c.created_at).where(
                 t.c.run_id == run_id, t.c.raw_answer.is_not(None)
             )
-            for t in (table(Judgment), table(StepAnswer))
+            for t in (judgments, step_answers)
         )
     ).subquery()
     first, last = func.min(answers.c.created_at), func.max(answers.c.created_at)

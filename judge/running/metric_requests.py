@@ -24,7 +24,8 @@ from judge.running.pages import Place, pages
 from judge.running.remaining_work import SHARED, Pending, Resolved, work
 from judge.running.scope import Scope
 from judge.running.shown_texts import ShownTexts
-from study.schema import PROMPT_NOT_WHOLE, StepAnswer, table
+from study.schema import PROMPT_NOT_WHOLE
+from study.schema.tables import step_answers
 from study.study import Study
 
 ANSWER_COLUMNS = (
@@ -177,14 +178,13 @@ def stored_answers(
     """Return the answers that a run has stored for responses, up to a time if one is given."""
     if run_id is None:
         return StepAnswers()
-    s = table(StepAnswer)
     statement = (
-        select(s)
-        .where(s.c.run_id == run_id, s.c.response_id.in_(responses))
-        .order_by(s.c.attempt, s.c.id)
+        select(step_answers)
+        .where(step_answers.c.run_id == run_id, step_answers.c.response_id.in_(responses))
+        .order_by(step_answers.c.attempt, step_answers.c.id)
     )
     if before is not None:
-        statement = statement.where(s.c.created_at <= before)
+        statement = statement.where(step_answers.c.created_at <= before)
     with study.read() as connection:
         rows = connection.execute(statement).all()
     return StepAnswers(

@@ -9,7 +9,14 @@ from sqlalchemy import ColumnElement, Connection, LargeBinary, cast, func, selec
 from judge.metrics.metric import Content
 from study.errors import StudyError, nearest
 from study.facts.current_responses import current_outputs, current_responses
-from study.schema import Judgment, Output, Passage, Query, Response, ResponsePassage, table
+from study.schema.tables import (
+    judgments,
+    outputs,
+    passages as passage_table,
+    queries,
+    response_passages,
+    responses,
+)
 from study.study import Study
 
 # Responses whose texts are in memory at once. Databases bind at least this many parameters.
@@ -63,8 +70,9 @@ def places(study: Study, systems: Sequence[str] = ()) -> list[Place]:
                 f"`ccrs import {study.folder} FILE`."
             )
         chosen = _of_systems(connection, systems) if systems else current
-        r = table(Response)
-        rows = connection.execute(select(r.c.query_id, r.c.context_hash, r.c.id))
+        rows = connection.execute(
+            select(responses.c.query_id, responses.c.context_hash, responses.c.id)
+        )
         order = [
             Place(query, bytes(context or b""), response, response in chosen)
             for query, context, response in rows
@@ -95,8 +103,7 @@ def pages(
 
 
 def _of_systems(connection: Connection, systems: Sequence[str]) -> set[int]:
-    o = table(Output)
-    names = set(connection.execute(select(o.c.system).distinct()).scalars())
+    names = set(connection.execute(select(outputs.c.system).distinct()).scalars())
     for system in systems:
         if system not in names:
             listed = ", ".join(sorted(names)) or "none"
@@ -110,12 +117,11 @@ def _of_systems(connection: Connection, systems: Sequence[str]) -> set[int]:
 
 
 def _contents(connection: Connection, page: Sequence[Place], texts: bool) -> list[Content]:
-    r, q = table(Response), table(Query)
     ids = [place.response for place in page]
     rows = connection.execute(
-        select(r.c.id, r.c.text, q.c.text, q.c.references)
-        .join_from(r, q, r.c.query_id == q.c.id)
-        .where(r.c.id.in_(ids))
+        select(responses.c.id, responses.c.text, queries.c.text, queries.c.references)
+        .join_from(responses, queries, responses.c.query_id == queries.c.id)
+        .where(responses.c.id.in_(ids))
     )
     by_id = {row[0]: row for row in rows}
     # Responses with the same context hash have the same passages, which are read once.
@@ -152,29 +158,36 @@ def _contents(connection: Connection, page: Sequence[Place], texts: bool) -> lis
 
 
 def _judgments(connection: Connection, run_id: int, page: Sequence[Place]) -> list[StoredJudgment]:
-    j = table(Judgment)
     rows = connection.execute(
         select(
-            j.c.id,
-            j.c.response_id,
-            j.c.construct_key,
-            j.c.construct_version,
-            j.c.repeat,
-            j.c.attempt,
-            j.c.missing_reason,
-        ).where(j.c.run_id == run_id, j.c.response_id.in_([place.response for place in page]))
+            judgments.c.id,
+            judgments.c.response_id,
+            judgments.c.construct_key,
+            judgments.c.construct_version,
+            judgments.c.repeat,
+            judgments.c.attempt,
+            judgments.c.missing_reason,
+        ).where(
+            judgments.c.run_id == run_id,
+            judgments.c.response_id.in_([place.response for place in page]),
+        )
     )
     return [StoredJudgment(*row) for row in rows]
 
 
 def _lengths(connection: Connection, responses: list[int]) -> dict[int, tuple[int, int]]:
     """Return the number of passages of each response, and their bytes."""
-    rp, p = table(ResponsePassage), table(Passage)
     rows = connection.execute(
-        select(rp.c.response_id, func.count(), func.sum(_octets(connection, p.c.text)))
-        .join_from(rp, p, rp.c.passage_id == p.c.id)
-        .where(rp.c.response_id.in_(responses))
-        .group_by(rp.c.response_id)
+        select(
+            response_passages.c.response_id,
+            func.count(),
+            func.sum(_octets(connection, passage_table.c.text)),
+        )
+        .join_from(
+            response_passages, passage_table, response_passages.c.passage_id == passage_table.c.id
+        )
+        .where(response_passages.c.response_id.in_(responses))
+        .group_by(response_passages.c.response_id)
     )
     return {response: (int(count), int(size)) for response, count, size in rows}
 
@@ -187,16 +200,17 @@ def _octets(connection: Connection, column: ColumnElement[str]) -> ColumnElement
 
 
 def _passages(connection: Connection, responses: list[int]) -> dict[int, tuple[str, ...]]:
-    rp, p = table(ResponsePassage), table(Passage)
     rows = connection.execute(
-        select(rp.c.response_id, rp.c.passage_id)
-        .where(rp.c.response_id.in_(responses))
-        .order_by(rp.c.response_id, rp.c.position)
+        select(response_passages.c.response_id, response_passages.c.passage_id)
+        .where(response_passages.c.response_id.in_(responses))
+        .order_by(response_passages.c.response_id, response_passages.c.position)
     ).all()
     ids = list({passage for _, passage in rows})
     text: dict[int, str] = {}
     for start in range(0, len(ids), 500):
-        chunk = select(p.c.id, p.c.text).where(p.c.id.in_(ids[start : start + 500]))
+        chunk = select(passage_table.c.id, passage_table.c.text).where(
+            passage_table.c.id.in_(ids[start : start + 500])
+        )
         text.update((row[0], row[1]) for row in connection.execute(chunk))
     passages: dict[int, list[str]] = {}
     for response, passage in rows:

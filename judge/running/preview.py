@@ -26,7 +26,7 @@ from judge.running.scope import (
 )
 from judge.running.text_scores import check_text_metrics, text_metrics
 from judge.text import Result, duration
-from study.schema import Judgment, table
+from study.schema.tables import judgments
 from study.study import Study
 
 # A typical time of a hosted endpoint for a prompt of a few thousand tokens.
@@ -150,13 +150,22 @@ def _counted_answers(
     """Return the answers of a run that have counts of tokens, with the lengths of the prompts."""
     first = replace(scope, retry_unparsed=False)
     lengths = sizes(study, order, first, None, replace(ready, window=None))
-    j = table(Judgment)
-    counts = [j.c[f"{name}_tokens"] for name in TOKENS]
+    counts = [judgments.c[f"{name}_tokens"] for name in TOKENS]
     with study.read() as connection:
         rows = connection.execute(
-            select(j.c.construct_key, j.c.repeat, j.c.response_id, j.c.milliseconds, *counts)
-            .where(j.c.run_id == run_id, j.c.attempt == 1, j.c.prompt_tokens.is_not(None))
-            .order_by(j.c.id)
+            select(
+                judgments.c.construct_key,
+                judgments.c.repeat,
+                judgments.c.response_id,
+                judgments.c.milliseconds,
+                *counts,
+            )
+            .where(
+                judgments.c.run_id == run_id,
+                judgments.c.attempt == 1,
+                judgments.c.prompt_tokens.is_not(None),
+            )
+            .order_by(judgments.c.id)
         ).all()
     answers = []
     for construct, repeat, response, milliseconds, *numbers in rows:

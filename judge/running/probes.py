@@ -19,8 +19,9 @@ from judge.running.remaining_work import EMPTY_RESPONSE, Pending
 from judge.running.scope import Scope
 from judge.running.shown_texts import ShownTexts, shuffled
 from study.facts.judgments import as_read
-from study.schema import DRIFT, Fault, Judgment, ProbeAnswer, ProbeAnswerBase, now, table
+from study.schema import DRIFT, Fault, ProbeAnswerBase, now
 from study.schema.database import writing
+from study.schema.tables import judgments, probe_answers
 from study.study import Study
 
 # Rows that are stored together.
@@ -35,10 +36,9 @@ AskedProbes = frozenset[tuple[int, str, str, int]]
 
 def scored_constructs(connection: Connection, run_id: int, scope: Scope) -> ScoredConstructs:
     """Return the scores of a run that a probe can shift: those that the judge was asked for."""
-    j = table(Judgment)
     names = ("response_id", "construct_key", "construct_version", "value", "rule")
     scores: dict[int, set[str]] = {}
-    rows = connection.execute(as_read(names, j.c.run_id == run_id, j.c.repeat == 0))
+    rows = connection.execute(as_read(names, judgments.c.run_id == run_id, judgments.c.repeat == 0))
     for response, key, version, value, rule in rows:
         current = key in scope.constructs and version == scope.versions.get(key)
         if current and value is not None and rule != EMPTY_RESPONSE:
@@ -154,11 +154,14 @@ class ProbePlan:
 
 def asked_probes(connection: Connection, run_id: int, versions: Mapping[str, int]) -> AskedProbes:
     """Return the probes of a run that are stored for the current versions of constructs."""
-    t = table(ProbeAnswer)
     rows = connection.execute(
         select(
-            t.c.response_id, t.c.construct_key, t.c.probe, t.c.round, t.c.construct_version
-        ).where(t.c.run_id == run_id)
+            probe_answers.c.response_id,
+            probe_answers.c.construct_key,
+            probe_answers.c.probe,
+            probe_answers.c.round,
+            probe_answers.c.construct_version,
+        ).where(probe_answers.c.run_id == run_id)
     )
     return frozenset(
         (response, key, probe, number)
@@ -177,7 +180,7 @@ class ProbeStore:
         self._run_id = run_id
         self._scope = scope
         self._confirm = confirm
-        self._insert = insert(table(ProbeAnswer))
+        self._insert = insert(probe_answers)
         self.missing: Counter[str] = Counter()
 
     def commit(self, pairs: Sequence[tuple[MetricRequest, Answer]]) -> int:

@@ -24,8 +24,9 @@ from judge.run_settings import JudgeSettings
 from study.columns import EXPECTED
 from study.errors import StudyError, nearest
 from study.facts.scorers import scorer_names
-from study.schema import JudgeRun, JudgeRunBase, Judgment, now, table
+from study.schema import JudgeRunBase, now
 from study.schema.locks import LockSpace, exclusive
+from study.schema.tables import judge_runs, judgments
 from study.study import Study
 
 
@@ -117,7 +118,7 @@ def _find_or_begin(
             software=software(),
         )
         row = {**run.model_dump(), "config_hash": study.config_hash, "created_at": now()}
-        key = connection.execute(insert(table(JudgeRun)).values(**row)).inserted_primary_key
+        key = connection.execute(insert(judge_runs).values(**row)).inserted_primary_key
         assert key is not None  # noqa: S101  (the table has one)
         return Run(int(key[0]), new_name, begun=True, identity=digest, note=note)
 
@@ -130,10 +131,11 @@ def run_of(connection: Connection, name: str) -> Mapping[str, Any]:
     StudyError
         The study has no run with this name.
     """
-    t = table(JudgeRun)
-    row = connection.execute(select(t).where(t.c.name == name)).first()
+    row = connection.execute(select(judge_runs).where(judge_runs.c.name == name)).first()
     if row is None:
-        names = list(connection.execute(select(t.c.name).order_by(t.c.id)).scalars())
+        names = list(
+            connection.execute(select(judge_runs.c.name).order_by(judge_runs.c.id)).scalars()
+        )
         listed = f"Its runs: {', '.join(names)}." if names else "It has no run yet."
         hint = nearest(name, names)
         raise StudyError(f"The study has no run {name!r}. {hint} {listed}".replace("  ", " "))
@@ -166,8 +168,9 @@ def run_metric(
 
 
 def _same(connection: Connection, digest: str, name: str | None) -> Run | None:
-    t = table(JudgeRun)
-    same = connection.execute(select(t.c.id, t.c.name).where(t.c.identity == digest)).first()
+    same = connection.execute(
+        select(judge_runs.c.id, judge_runs.c.name).where(judge_runs.c.identity == digest)
+    ).first()
     if same is None:
         return None
     if name is not None and same.name != name:
@@ -186,12 +189,15 @@ def check_words(connection: Connection, prompts: PromptSet) -> None:
     StudyError
         A run has; the message states the remedy.
     """
-    t, j = table(JudgeRun), table(Judgment)
-    judged = select(j.c.id).where(j.c.run_id == t.c.id).exists()
+    judged = select(judgments.c.id).where(judgments.c.run_id == judge_runs.c.id).exists()
     other = connection.execute(
-        select(t.c.name)
-        .where(t.c.prompt_version == prompts.name, t.c.prompt_hash != prompts.hash, judged)
-        .order_by(t.c.id)
+        select(judge_runs.c.name)
+        .where(
+            judge_runs.c.prompt_version == prompts.name,
+            judge_runs.c.prompt_hash != prompts.hash,
+            judged,
+        )
+        .order_by(judge_runs.c.id)
     ).first()
     if other is not None:
         raise StudyError(
@@ -201,8 +207,7 @@ def check_words(connection: Connection, prompts: PromptSet) -> None:
 
 
 def _check_name(study: Study, connection: Connection, name: str, parts: Mapping[str, Any]) -> None:
-    t = table(JudgeRun)
-    existing = connection.execute(select(t).where(t.c.name == name)).first()
+    existing = connection.execute(select(judge_runs).where(judge_runs.c.name == name)).first()
     if existing is not None:
         raise StudyError(
             "\n".join(
@@ -229,8 +234,11 @@ def _check_name(study: Study, connection: Connection, name: str, parts: Mapping[
 
 
 def _note_on_conditions(connection: Connection, name: str, parts: Mapping[str, Any]) -> str | None:
-    t = table(JudgeRun)
-    statement = select(t).where(t.c.model == parts["model"]).order_by(t.c.id.desc())
+    statement = (
+        select(judge_runs)
+        .where(judge_runs.c.model == parts["model"])
+        .order_by(judge_runs.c.id.desc())
+    )
     earlier = connection.execute(statement).first()
     if earlier is None:
         return None
@@ -287,20 +295,19 @@ def likely_run(study: Study, settings: JudgeSettings) -> tuple[int, str] | None:
 
     An engine may report further conditions, so only a call can find the exact run.
     """
-    t = table(JudgeRun)
     metric = load_metric(settings.metric, settings.prompts, study.folder)
     prompts = metric.prompts.name if metric.prompts is not None else settings.prompts
-    statement = select(t.c.id, t.c.name, t.c.decoding).where(
-        t.c.engine == settings.engine, t.c.prompt_version == prompts
+    statement = select(judge_runs.c.id, judge_runs.c.name, judge_runs.c.decoding).where(
+        judge_runs.c.engine == settings.engine, judge_runs.c.prompt_version == prompts
     )
     if settings.name is not None:
-        statement = statement.where(t.c.name == settings.name)
+        statement = statement.where(judge_runs.c.name == settings.name)
     elif settings.model is not None:
-        statement = statement.where(t.c.model == settings.model)
+        statement = statement.where(judge_runs.c.model == settings.model)
     if settings.address:
-        statement = statement.where(t.c.endpoint == settings.address)
+        statement = statement.where(judge_runs.c.endpoint == settings.address)
     with study.read() as connection:
-        rows = connection.execute(statement.order_by(t.c.id.desc())).all()
+        rows = connection.execute(statement.order_by(judge_runs.c.id.desc())).all()
     for row in rows:
         run = dict(row._mapping)
         if (shuffle_of(run), metric_of(run)) == (settings.shuffle_passages, metric.key):

@@ -16,7 +16,8 @@ from judge.running.pages import Place, pages
 from judge.running.shown_texts import ShownTexts
 from study.errors import StudyError
 from study.scales import RatingScale
-from study.schema import JudgeRun, Rater, Score, ScoreBase, table
+from study.schema import ScoreBase
+from study.schema.tables import judge_runs, raters, scores as score_table
 from study.study import Study
 
 
@@ -142,7 +143,6 @@ def _convert(value: float, source: RatingScale, scale: RatingScale) -> float:
 
 
 def _store(study: Study, scores: _Scores) -> Counter[tuple[str, str]]:
-    s = table(Score)
     counts: Counter[tuple[str, str]] = Counter()
     with study.write() as connection:
         versions = study.construct_versions(connection)
@@ -150,11 +150,15 @@ def _store(study: Study, scores: _Scores) -> Counter[tuple[str, str]]:
             _ScoreKey(row.response_id, row.scorer, row.construct_key): row.value
             for row in connection.execute(
                 select(
-                    s.c.response_id, s.c.scorer, s.c.construct_key, s.c.construct_version, s.c.value
+                    score_table.c.response_id,
+                    score_table.c.scorer,
+                    score_table.c.construct_key,
+                    score_table.c.construct_version,
+                    score_table.c.value,
                 ).where(
-                    s.c.response_id.in_({key.response for key in scores}),
-                    s.c.scorer.in_({key.metric for key in scores}),
-                    s.c.repeat == 0,
+                    score_table.c.response_id.in_({key.response for key in scores}),
+                    score_table.c.scorer.in_({key.metric for key in scores}),
+                    score_table.c.repeat == 0,
                 )
             )
             if row.construct_version == versions.get(row.construct_key)
@@ -177,15 +181,14 @@ def _store(study: Study, scores: _Scores) -> Counter[tuple[str, str]]:
             rows.append({**score.model_dump(), "response_id": key.response})
             counts[key.metric, "stored"] += 1
         if rows:
-            connection.execute(insert(s), rows)
+            connection.execute(insert(score_table), rows)
     return counts
 
 
 def _other_scorers(connection: Connection) -> set[str]:
-    s = table(Score)
     statements = (
-        select(table(Rater).c.code),
-        select(table(JudgeRun).c.name),
-        select(s.c.scorer).where(s.c.scorer_kind != "metric").distinct(),
+        select(raters.c.code),
+        select(judge_runs.c.name),
+        select(score_table.c.scorer).where(score_table.c.scorer_kind != "metric").distinct(),
     )
     return {str(name) for query in statements for name in connection.execute(query).scalars()}

@@ -22,9 +22,10 @@ from study.assignment.adjudication_sample import (
 from study.assignment.design_overrides import constructs_of
 from study.assignment.raters import raters_by_code
 from study.errors import StudyError, nearest
-from study.schema import Assignment, AssignmentBase, JudgeRun, Score, table
+from study.schema import AssignmentBase
 from study.schema.human_ratings import Purpose
 from study.schema.locks import LockSpace, lock_until_commit
+from study.schema.tables import assignments, judge_runs, scores
 from study.study import Study
 
 __all__ = ["RANDOM", "WIDEST", "Adjudication", "adjudicate"]
@@ -160,16 +161,18 @@ def adjudicate(
 
 
 def _existing_assignments(connection: Connection, rater_id: int) -> list[Any]:
-    a = table(Assignment)
-    rows = connection.execute(select(a).where(a.c.rater_id == rater_id).order_by(a.c.id))
+    rows = connection.execute(
+        select(assignments).where(assignments.c.rater_id == rater_id).order_by(assignments.c.id)
+    )
     return list(rows)
 
 
 def _rated_elsewhere(connection: Connection, rater: str) -> set[int]:
     """Return the responses with imported ratings under this code."""
-    s = table(Score)
     rows = connection.execute(
-        select(s.c.response_id).where(s.c.scorer == rater, s.c.scorer_kind == "human")
+        select(scores.c.response_id).where(
+            scores.c.scorer == rater, scores.c.scorer_kind == "human"
+        )
     )
     return set(rows.scalars())
 
@@ -212,12 +215,11 @@ def _changed(before: list[Any], plan: pd.DataFrame) -> list[Any]:
 
 
 def _update(connection: Connection, raised: list[Any], plan: pd.DataFrame) -> None:
-    a = table(Assignment)
     for row in raised:
         chosen = plan.loc[row.response_id]
         connection.execute(
-            update(a)
-            .where(a.c.id == row.id)
+            update(assignments)
+            .where(assignments.c.id == row.id)
             .values(stratum=chosen["stratum"], inclusion_prob=float(chosen["inclusion_prob"]))
         )
 
@@ -231,9 +233,8 @@ def _store(
     rng: np.random.Generator,
 ) -> None:
     """Append new assignments to existing ones, in an order that does not reveal the stratum."""
-    a = table(Assignment)
     last = connection.execute(
-        select(func.max(a.c.position)).where(a.c.rater_id == rater_id)
+        select(func.max(assignments.c.position)).where(assignments.c.rater_id == rater_id)
     ).scalar()
     position = -1 if last is None else int(last)
     rows = []
@@ -260,13 +261,13 @@ def _store(
                 }
             )
     if rows:
-        connection.execute(insert(a), rows)
+        connection.execute(insert(assignments), rows)
 
 
 def _check_judge(connection: Connection, name: str | None) -> None:
     if name is None:
         return
-    available = list(connection.execute(select(table(JudgeRun).c.name).order_by("id")).scalars())
+    available = list(connection.execute(select(judge_runs.c.name).order_by("id")).scalars())
     if name not in available:
         listed = f"Its judge runs: {', '.join(available)}." if available else "It has no judge run."
         raise StudyError(
@@ -276,4 +277,4 @@ def _check_judge(connection: Connection, name: str | None) -> None:
 
 
 def _count(connection: Connection) -> int:
-    return int(connection.execute(select(func.count()).select_from(table(Assignment))).scalar_one())
+    return int(connection.execute(select(func.count()).select_from(assignments)).scalar_one())

@@ -8,7 +8,7 @@ import pandas as pd
 from sqlalchemy import Connection, func, select
 
 from study.facts.current_responses import current_responses
-from study.schema import Assignment, Response, table
+from study.schema.tables import assignments, responses
 
 RANDOM, WIDEST = "random", "widest"
 """The strata."""
@@ -43,14 +43,12 @@ def rated_responses(ranges: pd.DataFrame, connection: Connection) -> pd.DataFram
     rows = of_response.agg(range=("range", "max"), constructs=("construct", frozenset))
     rows.insert(0, "key", rows.index)
     rows.index = pd.Index([ids[key] for key in rows["key"]], name="response")
-    r = table(Response)
-    queries = connection.execute(select(r.c.id, r.c.query_id)).all()
+    queries = connection.execute(select(responses.c.id, responses.c.query_id)).all()
     rows["query"] = rows.index.map({row.id: row.query_id for row in queries})
-    a = table(Assignment)
     sampled = connection.execute(
-        select(a.c.response_id, func.max(a.c.inclusion_prob))
-        .where(a.c.purpose == "main", a.c.repeat == 0)
-        .group_by(a.c.response_id)
+        select(assignments.c.response_id, func.max(assignments.c.inclusion_prob))
+        .where(assignments.c.purpose == "main", assignments.c.repeat == 0)
+        .group_by(assignments.c.response_id)
     )
     chances = {response: float(chance) for response, chance in sampled}
     rows["sampled"] = [chances.get(int(response), 1.0) for response in rows.index]

@@ -11,16 +11,17 @@ from study.assignment.assignment_rows import Group, Piece
 from study.assignment.reading_time import WordCounts
 from study.assignment.sampling_frame import primary
 from study.schema import (
-    Assignment,
-    CheckPair,
-    ExpectedValue,
-    Passage,
-    Query,
-    Response,
-    ResponsePassage,
     digest,
     now,
-    table,
+)
+from study.schema.tables import (
+    assignments,
+    check_pairs,
+    expected_values,
+    passages,
+    queries,
+    response_passages,
+    responses,
 )
 from study.settings.constructs import ConstructSpec
 
@@ -64,19 +65,19 @@ class Copies:
         self._connection = connection
         self._reading = reading
         self._dry_run = dry_run
-        pair = table(CheckPair)
         rows = connection.execute(
-            select(pair.c.original_id, pair.c.damaged_id).where(pair.c.damage == DAMAGE)
+            select(check_pairs.c.original_id, check_pairs.c.damaged_id).where(
+                check_pairs.c.damage == DAMAGE
+            )
         )
         self._made: dict[int, int | None] = {row[0]: row[1] for row in rows}
         self._seed = seed
         self._answers = answers
         self._pool: list[Any] | None = None
-        a, r = table(Assignment), table(Response)
         rated = connection.execute(
-            select(r.c.query_id)
-            .join_from(a, r, a.c.response_id == r.c.id)
-            .where(a.c.purpose.in_(("main", "calibration")))
+            select(responses.c.query_id)
+            .join_from(assignments, responses, assignments.c.response_id == responses.c.id)
+            .where(assignments.c.purpose.in_(("main", "calibration")))
             .distinct()
         )
         self.rated = set(rated.scalars())
@@ -94,22 +95,26 @@ class Copies:
             self._made[original] = self._make(original, construct_keys)
         copy = self._made[original]
         if copy is not None and copy not in self.queries:
-            r = table(Response)
-            query = select(r.c.query_id).where(r.c.id == original)
+            query = select(responses.c.query_id).where(responses.c.id == original)
             self.queries[copy] = self._connection.execute(query).scalar_one()
         return self._made[original]
 
     def _make(self, original: int, construct_keys: Sequence[str]) -> int | None:
-        r, q = table(Response), table(Query)
         row = self._connection.execute(
-            select(r.c.query_id, r.c.text, r.c.context_hash, q.c.references, q.c.attributes)
-            .join_from(r, q, r.c.query_id == q.c.id)
-            .where(r.c.id == original)
+            select(
+                responses.c.query_id,
+                responses.c.text,
+                responses.c.context_hash,
+                queries.c.references,
+                queries.c.attributes,
+            )
+            .join_from(responses, queries, responses.c.query_id == queries.c.id)
+            .where(responses.c.id == original)
         ).one()
         hashes = self._passages(original)
         passages = set(
             self._connection.execute(
-                select(r.c.content_hash).where(r.c.query_id == row.query_id)
+                select(responses.c.content_hash).where(responses.c.query_id == row.query_id)
             ).scalars()
         )
         for donor in self._ranked(row):
@@ -127,10 +132,9 @@ class Copies:
     def _store(
         self, original: int, row: Any, text: str, content: bytes, construct_keys: Sequence[str]
     ) -> int:
-        r, p = table(Response), table(ResponsePassage)
         name = digest(str(row.query_id).encode(), content).hex()[:16]
         copy = self._connection.execute(
-            insert(r)
+            insert(responses)
             .values(
                 key=f"check-{name}",
                 version=1,
@@ -140,16 +144,20 @@ class Copies:
                 content_hash=content,
                 context_hash=row.context_hash,
             )
-            .returning(r.c.id)
+            .returning(responses.c.id)
         ).scalar_one()
         places = self._connection.execute(
-            select(p.c.position, p.c.passage_id, p.c.document).where(p.c.response_id == original)
+            select(
+                response_passages.c.position,
+                response_passages.c.passage_id,
+                response_passages.c.document,
+            ).where(response_passages.c.response_id == original)
         ).mappings()
         copied = [{"response_id": copy, **place} for place in places]
         if copied:
-            self._connection.execute(insert(p), copied)
+            self._connection.execute(insert(response_passages), copied)
         self._connection.execute(
-            insert(table(CheckPair)).values(
+            insert(check_pairs).values(
                 original_id=original,
                 damaged_id=copy,
                 construct_keys=list(construct_keys),
@@ -160,13 +168,14 @@ class Copies:
         return int(copy)
 
     def _passages(self, response: int) -> list[bytes]:
-        p, t = table(ResponsePassage), table(Passage)
         return list(
             self._connection.execute(
-                select(t.c.content_hash)
-                .join_from(p, t, p.c.passage_id == t.c.id)
-                .where(p.c.response_id == response)
-                .order_by(p.c.position)
+                select(passages.c.content_hash)
+                .join_from(
+                    response_passages, passages, response_passages.c.passage_id == passages.c.id
+                )
+                .where(response_passages.c.response_id == response)
+                .order_by(response_passages.c.position)
             ).scalars()
         )
 
@@ -196,16 +205,17 @@ class Copies:
 
     def _donors(self) -> list[Any]:
         if self._pool is None:
-            r, q = table(Response), table(Query)
             rng = np.random.default_rng([self._seed, _POOLING])
             chosen = rng.permutation(len(self._answers))[:_POOL]
             ids = [self._answers[index] for index in chosen]
             self._pool = list(
                 self._connection.execute(
-                    select(r.c.id, r.c.query_id, r.c.text, q.c.attributes)
-                    .join_from(r, q, r.c.query_id == q.c.id)
-                    .where(r.c.id.in_(ids))
-                    .order_by(r.c.id)
+                    select(
+                        responses.c.id, responses.c.query_id, responses.c.text, queries.c.attributes
+                    )
+                    .join_from(responses, queries, responses.c.query_id == queries.c.id)
+                    .where(responses.c.id.in_(ids))
+                    .order_by(responses.c.id)
                 )
             )
         return self._pool
@@ -253,14 +263,13 @@ class CheckMaterial:
 
 def imported_checks(connection: Connection, measured: Iterable[int]) -> list[Imported]:
     """Return the responses with expected values for checks that belong to no system."""
-    e, r = table(ExpectedValue), table(Response)
     answers = set(measured)
     rows = connection.execute(
-        select(r.c.id, r.c.query_id)
-        .join_from(e, r, e.c.response_id == r.c.id)
-        .where(e.c.purpose == "check")
+        select(responses.c.id, responses.c.query_id)
+        .join_from(expected_values, responses, expected_values.c.response_id == responses.c.id)
+        .where(expected_values.c.purpose == "check")
         .distinct()
-        .order_by(r.c.id)
+        .order_by(responses.c.id)
     )
     return [Imported(row[0], row[1]) for row in rows if row[0] not in answers]
 

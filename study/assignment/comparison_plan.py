@@ -17,7 +17,8 @@ from sqlalchemy import Connection, func, insert, select
 from study.assignment.allocation import connected
 from study.assignment.response_pairs import Pair, Systems, all_pairs, draw
 from study.facts.slots import is_live_comparison
-from study.schema import Comparison, ComparisonBase, table
+from study.schema import ComparisonBase
+from study.schema.tables import comparisons
 from study.settings.constructs import ConstructSpec
 from study.study import Study
 
@@ -259,7 +260,7 @@ def store_comparisons(connection: Connection, rows: Sequence[Mapping[str, Any]])
     for row in rows:
         fields = {name: row[name] for name in ComparisonBase.model_fields if name in row}
         ComparisonBase.model_validate(fields)
-    connection.execute(insert(table(Comparison)), [dict(row) for row in rows])
+    connection.execute(insert(comparisons), [dict(row) for row in rows])
 
 
 def _in_order(
@@ -301,16 +302,15 @@ def _in_order(
 
 
 def _existing_comparisons(connection: Connection) -> list[ExistingComparison]:
-    c = table(Comparison)
     rows = connection.execute(
         select(
-            c.c.rater_id,
-            c.c.response_a_id,
-            c.c.response_b_id,
-            c.c.construct_key,
-            c.c.swapped,
+            comparisons.c.rater_id,
+            comparisons.c.response_a_id,
+            comparisons.c.response_b_id,
+            comparisons.c.construct_key,
+            comparisons.c.swapped,
             is_live_comparison().label("live"),
-        ).order_by(c.c.id)
+        ).order_by(comparisons.c.id)
     )
     return [
         ExistingComparison(
@@ -325,6 +325,9 @@ def _existing_comparisons(connection: Connection) -> list[ExistingComparison]:
 
 
 def _last_positions(connection: Connection) -> dict[int, int]:
-    c = table(Comparison)
-    rows = connection.execute(select(c.c.rater_id, func.max(c.c.position)).group_by(c.c.rater_id))
+    rows = connection.execute(
+        select(comparisons.c.rater_id, func.max(comparisons.c.position)).group_by(
+            comparisons.c.rater_id
+        )
+    )
     return {rater: int(position) for rater, position in rows}

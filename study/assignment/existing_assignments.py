@@ -7,7 +7,7 @@ from sqlalchemy import Connection, func, select
 
 from study.facts.ratings import finished_assignments
 from study.facts.slots import is_handed_on, is_released
-from study.schema import Assignment, Response, Reveal, table
+from study.schema.tables import assignments, responses, reveals
 from study.settings.study_toml import StudyConfig
 
 Pass = tuple[str, int, int]
@@ -51,27 +51,26 @@ class ExistingAssignment(NamedTuple):
 
 def existing_assignments(connection: Connection, config: StudyConfig) -> list[ExistingAssignment]:
     """Return all assignments, of whatever purpose."""
-    a, r = table(Assignment), table(Response)
     finished = finished_assignments(connection, config, is_released())
     rows: Any = connection.execute(
         select(
-            a.c.id,
-            a.c.rater_id,
-            r.c.query_id,
-            a.c.response_id,
-            a.c.construct_keys,
-            a.c.purpose,
-            a.c.round,
-            a.c.repeat,
-            a.c.layout,
-            a.c.position,
-            a.c.inclusion_prob,
-            a.c.stratum,
+            assignments.c.id,
+            assignments.c.rater_id,
+            responses.c.query_id,
+            assignments.c.response_id,
+            assignments.c.construct_keys,
+            assignments.c.purpose,
+            assignments.c.round,
+            assignments.c.repeat,
+            assignments.c.layout,
+            assignments.c.position,
+            assignments.c.inclusion_prob,
+            assignments.c.stratum,
             is_released().label("released"),
             is_handed_on().label("handed_on"),
         )
-        .join_from(a, r, a.c.response_id == r.c.id)
-        .order_by(a.c.id)
+        .join_from(assignments, responses, assignments.c.response_id == responses.c.id)
+        .order_by(assignments.c.id)
     )
     keys: dict[tuple[str, ...], frozenset[str]] = {}
     existing = []
@@ -140,12 +139,11 @@ def begun_queries(connection: Connection) -> dict[int, set[int]]:
 
 
 def _shown(connection: Connection, beyond: int) -> dict[int, set[int]]:
-    v, a, r = table(Reveal), table(Assignment), table(Response)
     rows = connection.execute(
-        select(a.c.rater_id, r.c.query_id)
-        .join_from(v, a, v.c.assignment_id == a.c.id)
-        .join(r, a.c.response_id == r.c.id)
-        .where(v.c.stage > beyond)
+        select(assignments.c.rater_id, responses.c.query_id)
+        .join_from(reveals, assignments, reveals.c.assignment_id == assignments.c.id)
+        .join(responses, assignments.c.response_id == responses.c.id)
+        .where(reveals.c.stage > beyond)
         .distinct()
     )
     queries: dict[int, set[int]] = {}
@@ -156,6 +154,9 @@ def _shown(connection: Connection, beyond: int) -> dict[int, set[int]]:
 
 def last_positions(connection: Connection) -> dict[int | None, int]:
     """Return the last position in each rater's order of work; None: open slots."""
-    a = table(Assignment)
-    rows = connection.execute(select(a.c.rater_id, func.max(a.c.position)).group_by(a.c.rater_id))
+    rows = connection.execute(
+        select(assignments.c.rater_id, func.max(assignments.c.position)).group_by(
+            assignments.c.rater_id
+        )
+    )
     return {rater: int(position) for rater, position in rows}

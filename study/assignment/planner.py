@@ -26,8 +26,9 @@ from study.assignment.workload import calibration_of, portion_of
 from study.errors import StudyError, nearest
 from study.facts.ratings import MEASURING
 from study.facts.slots import OWN_CHANNEL
-from study.schema import Assignment, AssignmentBase, Rater, table
+from study.schema import AssignmentBase
 from study.schema.locks import LockSpace, lock_until_commit
+from study.schema.tables import assignments, raters
 from study.settings.design import DesignSpec
 from study.study import Study
 
@@ -168,9 +169,8 @@ def assign(
 
 def _at_work(connection: Connection, existing: Sequence[ExistingAssignment]) -> dict[str, int]:
     """Return the codes of raters with assignments, with their database keys."""
-    w = table(Rater)
     ids = {assignment.rater for assignment in existing}
-    stored = connection.execute(select(w.c.code, w.c.id).order_by(w.c.id))
+    stored = connection.execute(select(raters.c.code, raters.c.id).order_by(raters.c.id))
     return {row.code: row.id for row in stored if row.id in ids}
 
 
@@ -371,17 +371,16 @@ def _store(
             fields = AssignmentBase.model_fields
             AssignmentBase.model_validate({k: value for k, value in row.items() if k in fields})
         row["config_hash"] = config_hash
-    a = table(Assignment)
     if rows:
-        connection.execute(insert(a), list(rows))
+        connection.execute(insert(assignments), list(rows))
     if changed:
         connection.execute(
-            update(a)
-            .where(a.c.id == bindparam("which"))
+            update(assignments)
+            .where(assignments.c.id == bindparam("which"))
             .values(inclusion_prob=bindparam("chance"), stratum=bindparam("name")),
             changed,
         )
 
 
 def _count(connection: Connection) -> int:
-    return int(connection.execute(select(func.count()).select_from(table(Assignment))).scalar_one())
+    return int(connection.execute(select(func.count()).select_from(assignments)).scalar_one())

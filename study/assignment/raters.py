@@ -11,7 +11,8 @@ from study.assignment.sampling_frame import SamplingFrame, primary
 from study.errors import StudyError
 from study.facts.departures import departures
 from study.facts.scorers import machine_names, scorer_names
-from study.schema import Rater, RaterBase, table
+from study.schema import RaterBase
+from study.schema.tables import raters as rater_table
 from study.study import Study
 
 
@@ -33,10 +34,9 @@ def rater_profiles(
     connection: Connection, study: Study, codes: Mapping[str, int]
 ) -> list[RaterProfile]:
     """Return the raters' profiles; languages in study.toml precede stored ones."""
-    w = table(Rater)
     stored = {
         row.id: (row.attributes or {}).get("languages")
-        for row in connection.execute(select(w.c.id, w.c.attributes))
+        for row in connection.execute(select(rater_table.c.id, rater_table.c.attributes))
     }
     profiles = []
     for code, rater in codes.items():
@@ -91,8 +91,9 @@ def raters_by_code(
     StudyError
         A code is invalid, named twice or a judge's, or there are no raters or too many.
     """
-    w = table(Rater)
-    stored = {row.code: row.id for row in connection.execute(select(w.c.id, w.c.code))}
+    stored = {
+        row.code: row.id for row in connection.execute(select(rater_table.c.id, rater_table.c.code))
+    }
     departed_ids = departures(connection)
     departed = {code for code, rater in stored.items() if rater in departed_ids}
     ids: dict[str, int] = {}
@@ -119,7 +120,7 @@ def raters_by_code(
         elif dry_run:
             ids[code] = -1 - index
         else:
-            statement = insert(w).values(**noun.model_dump()).returning(w.c.id)
+            statement = insert(rater_table).values(**noun.model_dump()).returning(rater_table.c.id)
             ids[code] = connection.execute(statement).scalar_one()
     return ids
 

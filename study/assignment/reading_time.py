@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from sqlalchemy import Connection, select
 
 from study.facts.current_responses import is_answer
-from study.schema import Passage, Query, Response, ResponsePassage, table
+from study.schema.tables import passages, queries, response_passages, responses
 from study.settings.constructs import ConstructSpec
 
 
@@ -15,21 +15,26 @@ class WordCounts:
     def __init__(self, connection: Connection, constructs: Iterable[ConstructSpec]) -> None:
         self._sees = {construct.key: frozenset(construct.sees) for construct in constructs}
         self._shown: dict[frozenset[str], frozenset[str]] = {}
-        r, q, p, t = table(Response), table(Query), table(ResponsePassage), table(Passage)
         self._response = {
-            key: _words(text) for key, text in connection.execute(select(r.c.id, r.c.text))
+            key: _words(text)
+            for key, text in connection.execute(select(responses.c.id, responses.c.text))
         }
         self._question: dict[int, int] = {}
         self._reference: dict[int, int] = {}
-        for query, text, references in connection.execute(select(q.c.id, q.c.text, q.c.references)):
+        for query, text, references in connection.execute(
+            select(queries.c.id, queries.c.text, queries.c.references)
+        ):
             self._question[query] = _words(text)
             # Further references have the same content and are collapsed on the page.
             self._reference[query] = _words(references[0]) if references else 0
         self._passages: dict[int, list[int]] = {}
-        for response, passage in connection.execute(select(p.c.response_id, p.c.passage_id)):
+        for response, passage in connection.execute(
+            select(response_passages.c.response_id, response_passages.c.passage_id)
+        ):
             self._passages.setdefault(response, []).append(passage)
         self._passage = {
-            key: _words(text) for key, text in connection.execute(select(t.c.id, t.c.text))
+            key: _words(text)
+            for key, text in connection.execute(select(passages.c.id, passages.c.text))
         }
 
     def enter(self, response: int, text: str, *, like: int) -> None:
@@ -89,9 +94,10 @@ def words_a_response(connection: Connection, constructs: Iterable[ConstructSpec]
     """
     specs = tuple(constructs)
     keys = frozenset(construct.key for construct in specs)
-    r = table(Response)
     queries: dict[int, dict[int, frozenset[str]]] = {}
-    rows = connection.execute(select(r.c.id, r.c.query_id).where(is_answer())).fetchall()
+    rows = connection.execute(
+        select(responses.c.id, responses.c.query_id).where(is_answer())
+    ).fetchall()
     for response, query in rows:
         queries.setdefault(query, {})[response] = keys
     return WordCounts(connection, specs).total(queries) / len(rows) if rows else 0.0

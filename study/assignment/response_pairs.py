@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Row, select
 
 from study.assignment.demand import NO_PASSAGES, NO_REFERENCE
 from study.facts.current_responses import current_outputs
-from study.schema import Query, Response, table
+from study.schema.tables import queries, responses
 from study.settings.constructs import ConstructSpec
 
 Systems = tuple[str, str]
@@ -116,21 +116,21 @@ def _permanent(seed: int, first: Row[Any], second: Row[Any]) -> float:
 
 def _answers(connection: Connection) -> dict[int, list[Row[Any]]]:
     """Return the current outputs by query."""
-    o, r, q = current_outputs(), table(Response), table(Query)
+    current = current_outputs()
     rows: Any = connection.execute(
         select(
-            o.c.query_id,
-            o.c.system,
-            o.c.response_id,
-            r.c.key,
-            r.c.version,
-            r.c.context_hash,
-            q.c.key.label("query_key"),
-            q.c.references,
+            current.c.query_id,
+            current.c.system,
+            current.c.response_id,
+            responses.c.key,
+            responses.c.version,
+            responses.c.context_hash,
+            queries.c.key.label("query_key"),
+            queries.c.references,
         )
-        .join_from(o, r, o.c.response_id == r.c.id)
-        .join(q, o.c.query_id == q.c.id)
-        .order_by(o.c.query_id, o.c.system)
+        .join_from(current, responses, current.c.response_id == responses.c.id)
+        .join(queries, current.c.query_id == queries.c.id)
+        .order_by(current.c.query_id, current.c.system)
     )
     answers: dict[int, list[Row[Any]]] = {}
     for row in rows:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, select
 
 from study.facts.current_responses import all_outputs, is_answer, response_versions
-from study.schema import Query, Response, table
+from study.schema.tables import queries, responses
 from study.settings.constructs import ConstructSpec
 
 
@@ -63,18 +63,28 @@ def primary(language: str) -> str:
 
 def sampling_frame(connection: Connection) -> SamplingFrame:
     """Read the responses in use, and all queries."""
-    r, q, o = table(Response), table(Query), all_outputs()
+    every_output = all_outputs()
     questions, referenced = {}, set()
-    for row in connection.execute(select(q.c.id, q.c.key, q.c.references, q.c.attributes)):
+    for row in connection.execute(
+        select(queries.c.id, queries.c.key, queries.c.references, queries.c.attributes)
+    ):
         questions[row.id] = FrameQuery(row.key, row.attributes or {})
         if row.references:
             referenced.add(row.id)
     rows: Sequence[Any] = connection.execute(
-        select(r.c.id, r.c.key, r.c.version, r.c.query_id, r.c.context_hash)
+        select(
+            responses.c.id,
+            responses.c.key,
+            responses.c.version,
+            responses.c.query_id,
+            responses.c.context_hash,
+        )
         .where(is_answer())
-        .order_by(r.c.query_id, r.c.id)
+        .order_by(responses.c.query_id, responses.c.id)
     ).all()
-    outputs = connection.execute(select(o.c.response_id, o.c.system, o.c.current)).all()
+    outputs = connection.execute(
+        select(every_output.c.response_id, every_output.c.system, every_output.c.current)
+    ).all()
     in_use = response_versions(
         ((row.id, row.key, row.version) for row in rows),
         ((row.response_id, bool(row.current)) for row in outputs),

@@ -13,15 +13,16 @@ from study.datasets.dataset_source import Contents, Dataset, TieBreak, collect
 from study.errors import StudyError, nearest
 from study.progress_bar import Advance
 from study.schema import (
-    Assignment,
     AssignmentBase,
-    Rater,
     RaterBase,
-    Rating,
     RatingBase,
-    Response,
     now,
-    table,
+)
+from study.schema.tables import (
+    assignments,
+    raters as rater_table,
+    ratings,
+    responses as response_table,
 )
 from study.study import Study
 
@@ -43,15 +44,14 @@ def store_tie_breaks(study: Study, values: Sequence[TieBreak]) -> None:
         return
     moment = now()
     with study.write() as connection:
-        t = table(Response)
-        rows = connection.execute(select(t.c.key, t.c.id))
+        rows = connection.execute(select(response_table.c.key, response_table.c.id))
         responses = {row.key: row.id for row in rows}
         versions = study.construct_versions(connection)
         raters = {}
         for code in dict.fromkeys(value.rater for value in values):
             noun = RaterBase(code=code)
             raters[code] = connection.execute(
-                insert(table(Rater)).values(**noun.model_dump()).returning(table(Rater).c.id)
+                insert(rater_table).values(**noun.model_dump()).returning(rater_table.c.id)
             ).scalar_one()
         for position, value in enumerate(values):
             scale = study.config.scale(value.construct, value.rater)
@@ -66,7 +66,7 @@ def store_tie_breaks(study: Study, values: Sequence[TieBreak]) -> None:
                 channel="imported",
             )
             number = connection.execute(
-                insert(table(Assignment))
+                insert(assignments)
                 .values(
                     **assignment.model_dump(),
                     rater_id=raters[value.rater],
@@ -74,7 +74,7 @@ def store_tie_breaks(study: Study, values: Sequence[TieBreak]) -> None:
                     config_hash=study.config_hash,
                     created_at=moment,
                 )
-                .returning(table(Assignment).c.id)
+                .returning(assignments.c.id)
             ).scalar_one()
             rating = RatingBase(
                 construct_key=value.construct,
@@ -84,7 +84,7 @@ def store_tie_breaks(study: Study, values: Sequence[TieBreak]) -> None:
                 channel="imported",
             )
             connection.execute(
-                insert(table(Rating)).values(
+                insert(ratings).values(
                     **rating.model_dump(),
                     assignment_id=number,
                     config_hash=study.config_hash,

@@ -21,7 +21,7 @@ from study.datasets.openqa_files import (
     system_outputs,
 )
 from study.importing.rows import LocatedRow, ResponseRow, ScoreRow
-from study.schema import Query, Response, table
+from study.schema.tables import queries, responses
 from study.types import ScorerKind
 
 if TYPE_CHECKING:
@@ -79,12 +79,11 @@ def list_matches(study: "Study", scorer: str) -> "Series[float]":
     scores = study.score_table()
     matches = scores[(scores["scorer"] == scorer) & scores["value"].notna()]
     verdicts = dict(zip(matches["response_id"], matches["value"] >= 0.5, strict=True))
-    q, r = table(Query), table(Response)
     with study.read() as connection:
         rows = connection.execute(
-            select(r.c.key, r.c.text, r.c.query_id, q.c.references)
-            .join_from(r, q, r.c.query_id == q.c.id)
-            .order_by(r.c.id)
+            select(responses.c.key, responses.c.text, responses.c.query_id, queries.c.references)
+            .join_from(responses, queries, responses.c.query_id == queries.c.id)
+            .order_by(responses.c.id)
         ).all()
     references = {row.query_id: set(row.references) for row in rows}
     for row in rows:

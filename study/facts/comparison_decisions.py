@@ -3,8 +3,8 @@
 import pandas as pd
 from sqlalchemy import ColumnElement, Connection, Subquery, and_, exists, func, literal, select
 
-from study.schema import Comparison, Decision, Query, Rater, table
 from study.schema.database import read_frame
+from study.schema.tables import comparisons, decisions, queries, raters
 
 
 def newest_decisions(*conditions: ColumnElement[bool]) -> Subquery:
@@ -12,20 +12,21 @@ def newest_decisions(*conditions: ColumnElement[bool]) -> Subquery:
 
     `conditions` refer to the table of decisions; each selects all revisions of a decision or none.
     """
-    d = table(Decision)
     last = (
-        select(d.c.comparison_id, func.max(d.c.revision).label("revision"))
+        select(decisions.c.comparison_id, func.max(decisions.c.revision).label("revision"))
         .where(*conditions)
-        .group_by(d.c.comparison_id)
+        .group_by(decisions.c.comparison_id)
         .subquery()
     )
-    same = and_(last.c.comparison_id == d.c.comparison_id, last.c.revision == d.c.revision)
-    return select(d).join(last, same).subquery("newest_decision")
+    same = and_(
+        last.c.comparison_id == decisions.c.comparison_id, last.c.revision == decisions.c.revision
+    )
+    return select(decisions).join(last, same).subquery("newest_decision")
 
 
 def is_decided() -> ColumnElement[bool]:
     """Return the condition, on the table of comparisons, that there is a decision."""
-    return exists().where(table(Decision).c.comparison_id == table(Comparison).c.id)
+    return exists().where(decisions.c.comparison_id == comparisons.c.id)
 
 
 def decision_rows(connection: Connection) -> pd.DataFrame:
@@ -33,23 +34,23 @@ def decision_rows(connection: Connection) -> pd.DataFrame:
 
     A decision without a value is missing, with its status as the reason.
     """
-    c, d, q, w = table(Comparison), newest_decisions(), table(Query), table(Rater)
+    newest = newest_decisions()
     return read_frame(
         connection,
         select(
-            q.c.key.label("query_id"),
-            c.c.response_a_id.label("a"),
-            c.c.response_b_id.label("b"),
-            d.c.construct_key.label("construct"),
-            d.c.construct_version,
-            w.c.code.label("scorer"),
+            queries.c.key.label("query_id"),
+            comparisons.c.response_a_id.label("a"),
+            comparisons.c.response_b_id.label("b"),
+            newest.c.construct_key.label("construct"),
+            newest.c.construct_version,
+            raters.c.code.label("scorer"),
             literal("human").label("scorer_kind"),
             literal(0).label("repeat"),
-            d.c.value,
-            func.nullif(d.c.status, "rated").label("missing_reason"),
+            newest.c.value,
+            func.nullif(newest.c.status, "rated").label("missing_reason"),
         )
-        .join_from(d, c, d.c.comparison_id == c.c.id)
-        .join(q, c.c.query_id == q.c.id)
-        .join(w, c.c.rater_id == w.c.id)
-        .order_by(c.c.id),
+        .join_from(newest, comparisons, newest.c.comparison_id == comparisons.c.id)
+        .join(queries, comparisons.c.query_id == queries.c.id)
+        .join(raters, comparisons.c.rater_id == raters.c.id)
+        .order_by(comparisons.c.id),
     )

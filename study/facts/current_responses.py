@@ -13,7 +13,14 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Subquery, and_, exists, func, or_, select
 
-from study.schema import Output, Passage, Query, Response, ResponseAlias, ResponsePassage, table
+from study.schema.tables import (
+    outputs,
+    passages as passage_table,
+    queries,
+    response_aliases,
+    response_passages,
+    responses as response_table,
+)
 
 
 def is_answer() -> ColumnElement[bool]:
@@ -21,8 +28,10 @@ def is_answer() -> ColumnElement[bool]:
 
     An output of a system is measured, whatever else the same content is used for.
     """
-    r, o = table(Response), table(Output)
-    return or_(r.c.role == "answer", exists().where(o.c.response_id == r.c.id))
+    return or_(
+        response_table.c.role == "answer",
+        exists().where(outputs.c.response_id == response_table.c.id),
+    )
 
 
 def all_outputs() -> Subquery:
@@ -30,20 +39,19 @@ def all_outputs() -> Subquery:
 
     Further columns: `current`, and `first_id`, the id of the system's first output to the query.
     """
-    o = table(Output)
     last = (
         select(
-            o.c.query_id,
-            o.c.system,
-            func.max(o.c.revision).label("revision"),
-            func.min(o.c.id).label("first_id"),
+            outputs.c.query_id,
+            outputs.c.system,
+            func.max(outputs.c.revision).label("revision"),
+            func.min(outputs.c.id).label("first_id"),
         )
-        .group_by(o.c.query_id, o.c.system)
+        .group_by(outputs.c.query_id, outputs.c.system)
         .subquery()
     )
-    same = and_(last.c.query_id == o.c.query_id, last.c.system == o.c.system)
+    same = and_(last.c.query_id == outputs.c.query_id, last.c.system == outputs.c.system)
     return (
-        select(o, (o.c.revision == last.c.revision).label("current"), last.c.first_id)
+        select(outputs, (outputs.c.revision == last.c.revision).label("current"), last.c.first_id)
         .join(last, same)
         .subquery("every_output")
     )
@@ -119,10 +127,12 @@ class CurrentResponse(NamedTuple):
 
 def current_responses(connection: Connection) -> tuple[list[CurrentResponse], int]:
     """Return the responses that the tables speak of, and how many others there are."""
-    r, o = table(Response), all_outputs()
-    outputs = connection.execute(select(o.c.response_id, o.c.current))
+    every_output = all_outputs()
+    outputs = connection.execute(select(every_output.c.response_id, every_output.c.current))
     rows = connection.execute(
-        select(r.c.id, r.c.key, r.c.version).where(is_answer()).order_by(r.c.query_id, r.c.id)
+        select(response_table.c.id, response_table.c.key, response_table.c.version)
+        .where(is_answer())
+        .order_by(response_table.c.query_id, response_table.c.id)
     )
     responses = [(row[0], row[1], row[2]) for row in rows]
     versions = response_versions(responses, ((row[0], row[1]) for row in outputs))
@@ -161,16 +171,18 @@ def response_rows(
 
 
 def _systems(connection: Connection) -> dict[int, list[str]]:
-    o = current_outputs()
+    current = current_outputs()
     systems: dict[int, list[str]] = {}
-    rows = connection.execute(select(o.c.response_id, o.c.system).order_by(o.c.first_id))
+    rows = connection.execute(
+        select(current.c.response_id, current.c.system).order_by(current.c.first_id)
+    )
     for response, system in rows:
         systems.setdefault(response, []).append(system)
     return systems
 
 
 def _further_ids(connection: Connection) -> dict[int, list[str]]:
-    a: Any = table(ResponseAlias)
+    a: Any = response_aliases
     further: dict[int, list[str]] = {}
     for key, response in connection.execute(select(a.c.key, a.c.response_id).order_by(a.c.key)):
         further.setdefault(response, []).append(key)
@@ -178,11 +190,17 @@ def _further_ids(connection: Connection) -> dict[int, list[str]]:
 
 
 def _contents(connection: Connection, ids: Sequence[int]) -> dict[int, tuple[Any, ...]]:
-    r, q = table(Response), table(Query)
     rows = connection.execute(
-        select(r.c.id, q.c.key, q.c.text, q.c.references, q.c.attributes, r.c.text)
-        .join_from(r, q, r.c.query_id == q.c.id)
-        .where(r.c.id.in_(ids))
+        select(
+            response_table.c.id,
+            queries.c.key,
+            queries.c.text,
+            queries.c.references,
+            queries.c.attributes,
+            response_table.c.text,
+        )
+        .join_from(response_table, queries, response_table.c.query_id == queries.c.id)
+        .where(response_table.c.id.in_(ids))
     )
     return {row[0]: tuple(row[1:]) for row in rows}
 
@@ -190,12 +208,13 @@ def _contents(connection: Connection, ids: Sequence[int]) -> dict[int, tuple[Any
 def _passages(
     connection: Connection, ids: Sequence[int]
 ) -> dict[int, list[tuple[str, str | None]]]:
-    place, p = table(ResponsePassage), table(Passage)
     rows = connection.execute(
-        select(place.c.response_id, p.c.text, place.c.document)
-        .join_from(place, p, place.c.passage_id == p.c.id)
-        .where(place.c.response_id.in_(ids))
-        .order_by(place.c.response_id, place.c.position)
+        select(response_passages.c.response_id, passage_table.c.text, response_passages.c.document)
+        .join_from(
+            response_passages, passage_table, response_passages.c.passage_id == passage_table.c.id
+        )
+        .where(response_passages.c.response_id.in_(ids))
+        .order_by(response_passages.c.response_id, response_passages.c.position)
     )
     passages: dict[int, list[tuple[str, str | None]]] = {}
     for response, text, document in rows:

@@ -10,18 +10,15 @@ from typing import Literal
 
 from sqlalchemy import Connection, bindparam, select
 
-from study.schema import Departure, table
+from study.schema.tables import departures as departure_table
 
 DepartureKind = Literal["withdrew", "removed"]
 
 _READMITTED = "readmitted"
-
-# Built once: every save of a rater asks for it.
-_departure = table(Departure)
 _NEWEST = (
-    select(_departure.c.kind, _departure.c.created_at)
-    .where(_departure.c.rater_id == bindparam("rater"))
-    .order_by(_departure.c.id.desc())
+    select(departure_table.c.kind, departure_table.c.created_at)
+    .where(departure_table.c.rater_id == bindparam("rater"))
+    .order_by(departure_table.c.id.desc())
     .limit(1)
 )
 
@@ -44,19 +41,19 @@ def departures(
     connection: Connection, rater_ids: Iterable[int] | None = None
 ) -> dict[int, DepartureKind]:
     """Return the raters who have left and how; `rater_ids` restricts the query to these raters."""
-    d = table(Departure)
-    rows = select(d.c.rater_id, d.c.kind).order_by(d.c.id)
+    rows = select(departure_table.c.rater_id, departure_table.c.kind).order_by(departure_table.c.id)
     if rater_ids is not None:
-        rows = rows.where(d.c.rater_id.in_(list(rater_ids)))
+        rows = rows.where(departure_table.c.rater_id.in_(list(rater_ids)))
     newest = {row.rater_id: row.kind for row in connection.execute(rows)}
     return {rater: kind for rater, kind in newest.items() if kind != _READMITTED}
 
 
 def readmitted_without_leaving(connection: Connection, rater_id: int) -> bool:
     """Whether the owner readmitted a rater who had not left at that time."""
-    d = table(Departure)
     kinds = connection.execute(
-        select(d.c.kind).where(d.c.rater_id == rater_id).order_by(d.c.id)
+        select(departure_table.c.kind)
+        .where(departure_table.c.rater_id == rater_id)
+        .order_by(departure_table.c.id)
     ).scalars()
     away = False
     for kind in kinds:

@@ -20,8 +20,9 @@ from sqlalchemy import ColumnElement, Connection, Select, Subquery, and_, case, 
 from study.columns import EXPECTED
 from study.facts.current_responses import current_responses
 from study.facts.score_distributions import expected_scores
-from study.schema import PROMPT_NOT_WHOLE, JudgeRun, Judgment, Reading, table
+from study.schema import PROMPT_NOT_WHOLE
 from study.schema.database import read_frame
+from study.schema.tables import judge_runs as judge_run_table, judgments, readings
 
 _READ = ("value", "missing_reason", "rule", "parser_version")
 
@@ -33,23 +34,24 @@ def as_read(columns: Sequence[str], *conditions: ColumnElement[bool]) -> Select[
     the judgment where its answer was not read again. The column `revision` is the reading's, or 0.
     `conditions` refer to the table of judgments.
     """
-    j, g = table(Judgment), table(Reading)
     last = (
-        select(g.c.judgment_id, func.max(g.c.revision).label("revision"))
-        .group_by(g.c.judgment_id)
+        select(readings.c.judgment_id, func.max(readings.c.revision).label("revision"))
+        .group_by(readings.c.judgment_id)
         .subquery()
     )
-    again = g.c.id.is_not(None)
+    again = readings.c.id.is_not(None)
     read: dict[str, ColumnElement[Any]] = {
-        name: case((again, g.c[name]), else_=j.c[name]).label(name) for name in _READ
+        name: case((again, readings.c[name]), else_=judgments.c[name]).label(name) for name in _READ
     }
-    read["revision"] = func.coalesce(g.c.revision, 0).label("revision")
+    read["revision"] = func.coalesce(readings.c.revision, 0).label("revision")
     return (
-        select(*(read[name] if name in read else j.c[name] for name in columns))
-        .join_from(j, last, last.c.judgment_id == j.c.id, isouter=True)
+        select(*(read[name] if name in read else judgments.c[name] for name in columns))
+        .join_from(judgments, last, last.c.judgment_id == judgments.c.id, isouter=True)
         .join(
-            g,
-            and_(g.c.judgment_id == last.c.judgment_id, g.c.revision == last.c.revision),
+            readings,
+            and_(
+                readings.c.judgment_id == last.c.judgment_id, readings.c.revision == last.c.revision
+            ),
             isouter=True,
         )
         .where(*conditions)
@@ -62,11 +64,20 @@ def counted_judgments(columns: Sequence[str], *conditions: ColumnElement[bool]) 
     There is one for each run, response, construct, construct version and repeat. Columns and
     conditions are as in `as_read`; conditions must select all attempts at a prompt or none.
     """
-    j = table(Judgment)
     # By the judgment, not by a later reading: a prompt that was cut stays cut.
-    cut = case((j.c.missing_reason.in_(PROMPT_NOT_WHOLE), 1), else_=0)
-    prompt = (j.c.run_id, j.c.response_id, j.c.construct_key, j.c.construct_version, j.c.repeat)
-    turn = func.row_number().over(partition_by=prompt, order_by=(cut, j.c.attempt)).label("turn")
+    cut = case((judgments.c.missing_reason.in_(PROMPT_NOT_WHOLE), 1), else_=0)
+    prompt = (
+        judgments.c.run_id,
+        judgments.c.response_id,
+        judgments.c.construct_key,
+        judgments.c.construct_version,
+        judgments.c.repeat,
+    )
+    turn = (
+        func.row_number()
+        .over(partition_by=prompt, order_by=(cut, judgments.c.attempt))
+        .label("turn")
+    )
     rows = as_read(columns, *conditions).add_columns(turn).subquery()
     return (
         select(*(rows.c[name] for name in columns))
@@ -77,22 +88,21 @@ def counted_judgments(columns: Sequence[str], *conditions: ColumnElement[bool]) 
 
 def judge_scores(connection: Connection) -> pd.DataFrame:
     """Return the judgments that count, and the means of their distributions, as scores."""
-    run = table(JudgeRun)
     columns = ("response_id", "construct_key", "construct_version", "run_id", "repeat")
-    j = counted_judgments((*columns, "value", "missing_reason", "rule", "distribution"))
+    counted = counted_judgments((*columns, "value", "missing_reason", "rule", "distribution"))
     frame = read_frame(
         connection,
         select(
-            j.c.response_id.label("response"),
-            j.c.construct_key.label("construct"),
-            j.c.construct_version,
-            run.c.name.label("scorer"),
-            j.c.repeat,
-            j.c.value,
-            j.c.missing_reason,
-            j.c.rule,
-            j.c.distribution,
-        ).join_from(j, run, j.c.run_id == run.c.id),
+            counted.c.response_id.label("response"),
+            counted.c.construct_key.label("construct"),
+            counted.c.construct_version,
+            judge_run_table.c.name.label("scorer"),
+            counted.c.repeat,
+            counted.c.value,
+            counted.c.missing_reason,
+            counted.c.rule,
+            counted.c.distribution,
+        ).join_from(counted, judge_run_table, counted.c.run_id == judge_run_table.c.id),
     )
     if frame["distribution"].notna().any():
         frame = pd.concat([frame, expected_scores(frame)], ignore_index=True)
@@ -113,8 +123,7 @@ def judge_runs(connection: Connection) -> list[dict[str, Any]]:
     The names are those of the scorers in the score table. The address of a run's server is left
     out, since reports are passed on.
     """
-    t = table(JudgeRun)
-    rows = connection.execute(select(t).order_by(t.c.id)).mappings()
+    rows = connection.execute(select(judge_run_table).order_by(judge_run_table.c.id)).mappings()
     return [
         {
             "name": row["name"],
@@ -219,14 +228,17 @@ def answers_that_count(connection: Connection, responses: Collection[int]) -> It
 
 
 def _answers(connection: Connection, responses: list[int]) -> Iterator[Rationale]:
-    j, run = table(Judgment), table(JudgeRun)
     columns = ("id", "run_id", "response_id", "construct_key", "construct_version", "value")
     rows = counted_judgments(
         (*columns, "missing_reason", "rule", "raw_answer"),
-        j.c.response_id.in_(responses),
-        j.c.repeat == 0,
+        judgments.c.response_id.in_(responses),
+        judgments.c.repeat == 0,
     )
-    statement = select(rows, run.c.name).join(run, rows.c.run_id == run.c.id).order_by(rows.c.id)
+    statement = (
+        select(rows, judge_run_table.c.name)
+        .join(judge_run_table, rows.c.run_id == judge_run_table.c.id)
+        .order_by(rows.c.id)
+    )
     for row in connection.execute(statement):
         yield Rationale(
             row.name,

@@ -10,14 +10,15 @@ from study.facts.current_responses import current_responses
 from study.schema import (
     CONTROL_TOKENS,
     SUSPECTED,
-    JudgeRun,
-    Judgment,
-    ProbeAnswer,
-    Query,
-    Response,
-    table,
 )
 from study.schema.database import read_frame
+from study.schema.tables import (
+    judge_runs,
+    judgments,
+    probe_answers,
+    queries,
+    responses as response_table,
+)
 
 
 def probe_table(connection: Connection, versions: Mapping[str, int]) -> pd.DataFrame:
@@ -26,30 +27,29 @@ def probe_table(connection: Connection, versions: Mapping[str, int]) -> pd.DataF
     `versions` are the current versions of the constructs. Answers on an earlier version, or on a
     response that a later one replaced, are left out and counted in `attrs["left_out"]`.
     """
-    t, run, r, q = table(ProbeAnswer), table(JudgeRun), table(Response), table(Query)
     rows = read_frame(
         connection,
         select(
-            run.c.name.label("scorer"),
-            run.c.model,
-            run.c.prompt_version.label("prompts"),
-            t.c.kind,
-            t.c.probe,
-            t.c.round,
-            t.c.fault,
-            t.c.response_id.label("response"),
-            q.c.key.label("query_id"),
-            t.c.construct_key.label("construct"),
-            t.c.construct_version,
-            t.c.value,
-            t.c.missing_reason,
-            t.c.served_model,
-            t.c.fingerprint,
+            judge_runs.c.name.label("scorer"),
+            judge_runs.c.model,
+            judge_runs.c.prompt_version.label("prompts"),
+            probe_answers.c.kind,
+            probe_answers.c.probe,
+            probe_answers.c.round,
+            probe_answers.c.fault,
+            probe_answers.c.response_id.label("response"),
+            queries.c.key.label("query_id"),
+            probe_answers.c.construct_key.label("construct"),
+            probe_answers.c.construct_version,
+            probe_answers.c.value,
+            probe_answers.c.missing_reason,
+            probe_answers.c.served_model,
+            probe_answers.c.fingerprint,
         )
-        .join_from(t, run, t.c.run_id == run.c.id)
-        .join(r, t.c.response_id == r.c.id)
-        .join(q, r.c.query_id == q.c.id)
-        .order_by(t.c.id),
+        .join_from(probe_answers, judge_runs, probe_answers.c.run_id == judge_runs.c.id)
+        .join(response_table, probe_answers.c.response_id == response_table.c.id)
+        .join(queries, response_table.c.query_id == queries.c.id)
+        .order_by(probe_answers.c.id),
     )
     responses = current_responses(connection)[0] if len(rows) else []
     ids = {response.id: response.response_id for response in responses}
@@ -75,18 +75,17 @@ def suspected_responses(connection: Connection) -> dict[str, tuple[int, int]]:
     Flagged is what may be an instruction to the judge or a control token of a chat template. Runs
     without any are left out.
     """
-    j, run = table(Judgment), table(JudgeRun)
     # PostgreSQL compares JSON as text only.
-    text = cast(j.c.flags, Text)
+    text = cast(judgments.c.flags, Text)
     flagged = or_(text.contains(f'"{SUSPECTED}"'), text.contains(f'"{CONTROL_TOKENS}"'))
     rows = connection.execute(
         select(
-            run.c.name,
-            func.count(case((flagged, j.c.response_id)).distinct()),
-            func.count(j.c.response_id.distinct()),
+            judge_runs.c.name,
+            func.count(case((flagged, judgments.c.response_id)).distinct()),
+            func.count(judgments.c.response_id.distinct()),
         )
-        .join_from(j, run, j.c.run_id == run.c.id)
-        .group_by(run.c.id, run.c.name)
-        .order_by(run.c.id)
+        .join_from(judgments, judge_runs, judgments.c.run_id == judge_runs.c.id)
+        .group_by(judge_runs.c.id, judge_runs.c.name)
+        .order_by(judge_runs.c.id)
     )
     return {name: (int(number), int(of)) for name, number, of in rows if number}

@@ -15,19 +15,18 @@ from sqlalchemy import Connection, case, func, select
 
 from study.facts.ratings import MEASURING, counted_ratings, rated_again
 from study.facts.slots import OWN_CHANNEL, is_handed_on, is_live, is_live_comparison, is_released
-from study.schema import (
-    Assignment,
-    ClosingAnswer,
-    Comparison,
-    Decision,
-    Invitation,
-    Rater,
-    Rating,
-    Response,
-    Reveal,
-    table,
-)
 from study.schema.database import read_frame
+from study.schema.tables import (
+    assignments,
+    closing_answers,
+    comparisons as comparison_table,
+    decisions,
+    invitations,
+    raters,
+    ratings,
+    responses,
+    reveals,
+)
 
 Link = Literal["none", "live", "revoked"]
 
@@ -182,8 +181,7 @@ def rating_progress(connection: Connection, versions: Mapping[str, int]) -> Rati
 
 def rater_progress(connection: Connection, records: CampaignRecords) -> list[RaterProgress]:
     """Return the progress of every rater, in the order of the numbers in their codes."""
-    w = table(Rater)
-    people = {row.id: row.code for row in connection.execute(select(w.c.id, w.c.code))}
+    people = {row.id: row.code for row in connection.execute(select(raters.c.id, raters.c.code))}
     links, active, compared = (
         _links(connection),
         _last_activity(connection),
@@ -231,50 +229,53 @@ def rater_progress(connection: Connection, records: CampaignRecords) -> list[Rat
 
 def comparisons(connection: Connection) -> dict[int, tuple[int, int, float]]:
     """Return for each rater how many comparisons are decided, of how many, in what seconds."""
-    c, d = table(Comparison), table(Decision)
     decided = (
-        select(d.c.comparison_id, func.sum(d.c.active_seconds).label("seconds"))
-        .group_by(d.c.comparison_id)
+        select(decisions.c.comparison_id, func.sum(decisions.c.active_seconds).label("seconds"))
+        .group_by(decisions.c.comparison_id)
         .subquery()
     )
     rows = connection.execute(
         select(
-            c.c.rater_id,
+            comparison_table.c.rater_id,
             func.count(decided.c.comparison_id),
             # Comparisons that were released undecided are not expected any more.
             func.count(case((decided.c.comparison_id.is_not(None), 1), (is_live_comparison(), 1))),
             func.sum(decided.c.seconds),
         )
-        .join_from(c, decided, decided.c.comparison_id == c.c.id, isouter=True)
-        .group_by(c.c.rater_id)
+        .join_from(
+            comparison_table,
+            decided,
+            decided.c.comparison_id == comparison_table.c.id,
+            isouter=True,
+        )
+        .group_by(comparison_table.c.rater_id)
     )
     return {rater: (int(done), int(all_), float(secs or 0)) for rater, done, all_, secs in rows}
 
 
 def _assignments(connection: Connection, versions: Mapping[str, int]) -> pd.DataFrame:
-    a, r, w = table(Assignment), table(Response), table(Rater)
     frame = read_frame(
         connection,
         select(
-            a.c.id.label("assignment"),
-            a.c.rater_id,
-            w.c.code.label("rater"),
-            a.c.response_id.label("response"),
-            r.c.query_id.label("query"),
-            a.c.construct_keys,
-            a.c.purpose,
-            a.c.round,
-            a.c.repeat,
-            a.c.channel,
-            a.c.created_at,
-            a.c.released_at,
+            assignments.c.id.label("assignment"),
+            assignments.c.rater_id,
+            raters.c.code.label("rater"),
+            assignments.c.response_id.label("response"),
+            responses.c.query_id.label("query"),
+            assignments.c.construct_keys,
+            assignments.c.purpose,
+            assignments.c.round,
+            assignments.c.repeat,
+            assignments.c.channel,
+            assignments.c.created_at,
+            assignments.c.released_at,
             is_released().label("released"),
             is_handed_on().label("handed_on"),
             is_live().label("live"),
         )
-        .join_from(a, r, a.c.response_id == r.c.id)
-        .join(w, a.c.rater_id == w.c.id, isouter=True)
-        .order_by(a.c.id),
+        .join_from(assignments, responses, assignments.c.response_id == responses.c.id)
+        .join(raters, assignments.c.rater_id == raters.c.id, isouter=True)
+        .order_by(assignments.c.id),
     )
     frame["construct_keys"] = [
         tuple(key for key in keys if key in versions) for keys in frame["construct_keys"]
@@ -283,35 +284,35 @@ def _assignments(connection: Connection, versions: Mapping[str, int]) -> pd.Data
 
 
 def _ratings(connection: Connection, versions: Mapping[str, int]) -> pd.DataFrame:
-    g, a, r, w = counted_ratings(), table(Assignment), table(Response), table(Rater)
+    counted = counted_ratings()
     frame = read_frame(
         connection,
         select(
-            g.c.assignment_id.label("assignment"),
-            g.c.construct_key.label("construct"),
-            g.c.construct_version,
-            g.c.value,
-            g.c.status,
-            g.c.late,
-            g.c.seen_more,
-            g.c.first_id.label("order"),
-            g.c.all_active_seconds.label("active_seconds"),
-            g.c.saved_at,
-            g.c.answered,
-            g.c.entered_after_reveal.label("after_reveal"),
-            a.c.rater_id,
-            w.c.code.label("rater"),
-            a.c.response_id.label("response"),
-            r.c.query_id.label("query"),
-            a.c.purpose,
-            a.c.round,
-            a.c.repeat,
+            counted.c.assignment_id.label("assignment"),
+            counted.c.construct_key.label("construct"),
+            counted.c.construct_version,
+            counted.c.value,
+            counted.c.status,
+            counted.c.late,
+            counted.c.seen_more,
+            counted.c.first_id.label("order"),
+            counted.c.all_active_seconds.label("active_seconds"),
+            counted.c.saved_at,
+            counted.c.answered,
+            counted.c.entered_after_reveal.label("after_reveal"),
+            assignments.c.rater_id,
+            raters.c.code.label("rater"),
+            assignments.c.response_id.label("response"),
+            responses.c.query_id.label("query"),
+            assignments.c.purpose,
+            assignments.c.round,
+            assignments.c.repeat,
         )
-        .join_from(g, a, g.c.assignment_id == a.c.id)
-        .join(r, r.c.id == a.c.response_id)
-        .join(w, w.c.id == a.c.rater_id)
-        .where(g.c.construct_key.in_(sorted(versions)))
-        .order_by(g.c.first_id),
+        .join_from(counted, assignments, counted.c.assignment_id == assignments.c.id)
+        .join(responses, responses.c.id == assignments.c.response_id)
+        .join(raters, raters.c.id == assignments.c.rater_id)
+        .where(counted.c.construct_key.in_(sorted(versions)))
+        .order_by(counted.c.first_id),
     )
     flags = dict.fromkeys(("late", "seen_more", "answered", "after_reveal"), "bool")
     frame = frame.astype({"value": "float64", "active_seconds": "float64", **flags})
@@ -326,20 +327,22 @@ def _ratings(connection: Connection, versions: Mapping[str, int]) -> pd.DataFram
 
 
 def _recognized(connection: Connection) -> dict[str, int]:
-    c = table(ClosingAnswer)
-    rows = connection.execute(select(c.c.rater_id, c.c.recognized).order_by(c.c.id))
+    rows = connection.execute(
+        select(closing_answers.c.rater_id, closing_answers.c.recognized).order_by(
+            closing_answers.c.id
+        )
+    )
     last = {row.rater_id: str(row.recognized) for row in rows}
     return dict(sorted(Counter(last.values()).items()))
 
 
 def _last_activity(connection: Connection) -> dict[int, datetime]:
     """Return when each rater was last shown or saved something."""
-    a, c = table(Assignment), table(Comparison)
     latest_by_rater: dict[int, datetime] = {}
     for noun, owner, key in (
-        (table(Rating), a, "assignment_id"),
-        (table(Reveal), a, "assignment_id"),
-        (table(Decision), c, "comparison_id"),
+        (ratings, assignments, "assignment_id"),
+        (reveals, assignments, "assignment_id"),
+        (decisions, comparison_table, "comparison_id"),
     ):
         latest = func.max(noun.c.created_at, type_=noun.c.created_at.type)
         rows = connection.execute(
@@ -355,9 +358,8 @@ def _last_activity(connection: Connection) -> dict[int, datetime]:
 
 
 def _links(connection: Connection) -> dict[int, Link]:
-    i = table(Invitation)
-    live = func.count().filter(i.c.revoked_at.is_(None))
-    rows = connection.execute(select(i.c.rater_id, live).group_by(i.c.rater_id))
+    live = func.count().filter(invitations.c.revoked_at.is_(None))
+    rows = connection.execute(select(invitations.c.rater_id, live).group_by(invitations.c.rater_id))
     return {rater: "live" if count else "revoked" for rater, count in rows}
 
 

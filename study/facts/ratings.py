@@ -35,8 +35,8 @@ from sqlalchemy import (
 from study.errors import StudyError
 from study.facts.scorers import ADJUDICATED
 from study.facts.slots import OWN_CHANNEL, is_live
-from study.schema import Assignment, Construct, InterimAnalysis, Rater, Rating, table
 from study.schema.database import read_frame
+from study.schema.tables import assignments, constructs, interim_analyses, raters, ratings
 from study.settings.study_toml import StudyConfig
 
 Edits = Literal["before_reveal", "last"]
@@ -63,17 +63,16 @@ def newest_ratings(*conditions: ColumnElement[bool]) -> Subquery:
     table of ratings and must select all revisions of a rating or none, such as conditions on its
     assignment.
     """
-    g = table(Rating)
-    keys = g.c.assignment_id, g.c.construct_key
+    keys = ratings.c.assignment_id, ratings.c.construct_key
     last = (
-        select(*keys, func.max(g.c.revision).label("revision"))
+        select(*keys, func.max(ratings.c.revision).label("revision"))
         .where(*conditions)
         .group_by(*keys)
         .subquery()
     )
     return (
-        select(g, _is_answer(g).label("answered"))
-        .join(last, _is_revision(g, last, last.c.revision))
+        select(ratings, _is_answer(ratings).label("answered"))
+        .join(last, _is_revision(ratings, last, last.c.revision))
         .subquery("newest_rating")
     )
 
@@ -98,13 +97,15 @@ def finished_assignments(
 
     `conditions` refer to the table of assignments.
     """
-    a, known = table(Assignment), {construct.key for construct in config.constructs}
-    chosen = select(a.c.id).where(*conditions)
-    answered = answered_constructs(table(Rating).c.assignment_id.in_(chosen))
+    known = {construct.key for construct in config.constructs}
+    chosen = select(assignments.c.id).where(*conditions)
+    answered = answered_constructs(ratings.c.assignment_id.in_(chosen))
     answers = defaultdict[int, set[str]](set)
     for assignment, key in connection.execute(select(answered)):
         answers[assignment].add(key)
-    assigned = connection.execute(select(a.c.id, a.c.construct_keys).where(*conditions))
+    assigned = connection.execute(
+        select(assignments.c.id, assignments.c.construct_keys).where(*conditions)
+    )
     return {
         row.id
         for row in assigned
@@ -114,10 +115,9 @@ def finished_assignments(
 
 def unfinished_slots(connection: Connection, config: StudyConfig, rater_id: int) -> list[int]:
     """Return the ids of a rater's live assignments on these pages that are not finished."""
-    a = table(Assignment)
-    theirs = (a.c.rater_id == rater_id, a.c.channel == OWN_CHANNEL, is_live())
+    theirs = (assignments.c.rater_id == rater_id, assignments.c.channel == OWN_CHANNEL, is_live())
     done = finished_assignments(connection, config, *theirs)
-    rows = connection.execute(select(a.c.id).where(*theirs).order_by(a.c.id))
+    rows = connection.execute(select(assignments.c.id).where(*theirs).order_by(assignments.c.id))
     return [row.id for row in rows if row.id not in done]
 
 
@@ -135,16 +135,17 @@ def counted_ratings(*conditions: ColumnElement[bool], edits: Edits = "before_rev
     - `all_active_seconds`: sum over all revisions;
     - `saved_at`: when the newest revision was stored.
     """
-    g = table(Rating)
-    newest, counting = g.alias("newest"), g.alias("counting")
-    keys = g.c.assignment_id, g.c.construct_key
+    newest, counting = ratings.alias("newest"), ratings.alias("counting")
+    keys = ratings.c.assignment_id, ratings.c.construct_key
     ends = (
         select(
             *keys,
-            func.max(g.c.revision).label("newest"),
-            func.max(case((g.c.after_reveal, null()), else_=g.c.revision)).label("before"),
-            func.min(g.c.id).label("first_id"),
-            func.sum(g.c.active_seconds).label("all_active_seconds"),
+            func.max(ratings.c.revision).label("newest"),
+            func.max(case((ratings.c.after_reveal, null()), else_=ratings.c.revision)).label(
+                "before"
+            ),
+            func.min(ratings.c.id).label("first_id"),
+            func.sum(ratings.c.active_seconds).label("all_active_seconds"),
         )
         .where(*conditions)
         .group_by(*keys)
@@ -180,13 +181,19 @@ def ratings_that_count(connection: Connection, *conditions: ColumnElement[bool])
     `conditions` are as in `newest_ratings`; they must also select all assignments of a rater for
     the same response, or one.
     """
-    g, a = counted_ratings(*conditions), table(Assignment)
-    task = (a.c.rater_id, a.c.response_id, a.c.repeat, g.c.construct_key, g.c.construct_version)
+    counted = counted_ratings(*conditions)
+    task = (
+        assignments.c.rater_id,
+        assignments.c.response_id,
+        assignments.c.repeat,
+        counted.c.construct_key,
+        counted.c.construct_version,
+    )
     rows = connection.execute(
-        select(g, a.c.rater_id, a.c.response_id, a.c.repeat)
-        .join_from(g, a, g.c.assignment_id == a.c.id)
-        .where(g.c.answered)
-        .order_by(a.c.id, g.c.first_id)
+        select(counted, assignments.c.rater_id, assignments.c.response_id, assignments.c.repeat)
+        .join_from(counted, assignments, counted.c.assignment_id == assignments.c.id)
+        .where(counted.c.answered)
+        .order_by(assignments.c.id, counted.c.first_id)
     )
     first: dict[tuple[Any, ...], Row[Any]] = {}
     for row in rows:
@@ -255,33 +262,38 @@ def rated_again(ratings: pd.DataFrame, answered: "pd.Series[bool]") -> "pd.Serie
 
 
 def _human_ratings(connection: Connection, edits: Edits) -> pd.DataFrame:
-    g, a, w = counted_ratings(edits=edits), table(Assignment), table(Rater)
-    adjudicated = a.c.purpose == ADJUDICATING
+    counted = counted_ratings(edits=edits)
+    adjudicated = assignments.c.purpose == ADJUDICATING
     ratings = read_frame(
         connection,
         select(
-            a.c.response_id.label("response"),
-            g.c.construct_key.label("construct"),
-            g.c.construct_version,
-            case((adjudicated, w.c.code + ADJUDICATED), else_=w.c.code).label("scorer"),
+            assignments.c.response_id.label("response"),
+            counted.c.construct_key.label("construct"),
+            counted.c.construct_version,
+            case((adjudicated, raters.c.code + ADJUDICATED), else_=raters.c.code).label("scorer"),
             case((adjudicated, "adjudicated"), else_="human").label("scorer_kind"),
-            a.c.repeat,
-            g.c.value,
-            func.nullif(g.c.status, "rated").label("missing_reason"),
+            assignments.c.repeat,
+            counted.c.value,
+            func.nullif(counted.c.status, "rated").label("missing_reason"),
             null().label("rule"),
-            a.c.inclusion_prob,
-            a.c.stratum,
-            a.c.layout,
-            g.c.channel.label("source"),
-            g.c.edited,
-            g.c.answered,
-            g.c.entered_after_reveal,
-            g.c.first_id,
+            assignments.c.inclusion_prob,
+            assignments.c.stratum,
+            assignments.c.layout,
+            counted.c.channel.label("source"),
+            counted.c.edited,
+            counted.c.answered,
+            counted.c.entered_after_reveal,
+            counted.c.first_id,
         )
-        .join_from(g, a, g.c.assignment_id == a.c.id)
-        .join(w, a.c.rater_id == w.c.id)
-        .where(or_(a.c.purpose.in_(MEASURING), and_(adjudicated, a.c.stratum.is_not(None))))
-        .order_by(a.c.id, g.c.first_id),
+        .join_from(counted, assignments, counted.c.assignment_id == assignments.c.id)
+        .join(raters, assignments.c.rater_id == raters.c.id)
+        .where(
+            or_(
+                assignments.c.purpose.in_(MEASURING),
+                and_(adjudicated, assignments.c.stratum.is_not(None)),
+            )
+        )
+        .order_by(assignments.c.id, counted.c.first_id),
     )
     flags = dict.fromkeys(("answered", "edited", "entered_after_reveal"), "bool")
     types: Any = {"value": "float64", **flags}
@@ -293,24 +305,23 @@ def values_so_far(connection: Connection) -> int:
 
     Those first entered after the reveal are in no interim figure and are not counted.
     """
-    g, a = counted_ratings(), table(Assignment)
+    g = counted_ratings()
     counted = (
         select(func.count())
         .select_from(g)
-        .join(a, g.c.assignment_id == a.c.id)
-        .where(a.c.purpose.in_(MEASURING), ~g.c.entered_after_reveal)
+        .join(assignments, g.c.assignment_id == assignments.c.id)
+        .where(assignments.c.purpose.in_(MEASURING), ~g.c.entered_after_reveal)
     )
     return int(connection.execute(counted).scalar_one())
 
 
 def interim_analysis_counts(connection: Connection) -> dict[str, int]:
     """Return by kind the number of interim analyses before the last value was entered."""
-    t = table(InterimAnalysis)
     rows = connection.execute(
-        select(t.c.kind, func.count())
-        .where(t.c.ratings < values_so_far(connection))
-        .group_by(t.c.kind)
-        .order_by(t.c.kind)
+        select(interim_analyses.c.kind, func.count())
+        .where(interim_analyses.c.ratings < values_so_far(connection))
+        .group_by(interim_analyses.c.kind)
+        .order_by(interim_analyses.c.kind)
     )
     return {kind: int(count) for kind, count in rows}
 
@@ -323,18 +334,17 @@ def rules_of_raters(
     `versions` are the current versions of the constructs; ratings of others do not count.
     Constructs without rules are left out.
     """
-    c, g, a = table(Construct), table(Rating), table(Assignment)
     rows = connection.execute(
-        select(c.c.key, c.c.rules).where(
-            tuple_(c.c.key, c.c.version).in_(list(versions.items())),
-            select(g.c.id)
-            .join_from(g, a, g.c.assignment_id == a.c.id)
+        select(constructs.c.key, constructs.c.rules).where(
+            tuple_(constructs.c.key, constructs.c.version).in_(list(versions.items())),
+            select(ratings.c.id)
+            .join_from(ratings, assignments, ratings.c.assignment_id == assignments.c.id)
             .where(
                 and_(
-                    g.c.construct_key == c.c.key,
-                    g.c.construct_version == c.c.version,
-                    g.c.rules_hash.is_not(None),
-                    a.c.purpose.in_(MEASURING),
+                    ratings.c.construct_key == constructs.c.key,
+                    ratings.c.construct_version == constructs.c.version,
+                    ratings.c.rules_hash.is_not(None),
+                    assignments.c.purpose.in_(MEASURING),
                 )
             )
             .exists(),

@@ -15,14 +15,8 @@ from study.facts.current_responses import all_outputs, response_versions
 from study.facts.judgments import judge_scores
 from study.facts.ratings import Edits, human_scores
 from study.facts.scorers import with_juries
-from study.schema import (
-    Preference,
-    Query,
-    Response,
-    Score,
-    table,
-)
 from study.schema.database import read_frame
+from study.schema.tables import preferences, queries, responses as response_table, scores
 from study.settings.scorer_sections import JurySpec
 
 _STORED_TYPES = {
@@ -135,56 +129,57 @@ def _on_current_constructs(
 
 
 def _scores(connection: Connection) -> pd.DataFrame:
-    s = table(Score)
     return read_frame(
         connection,
         select(
-            s.c.response_id.label("response"),
-            s.c.construct_key.label("construct"),
-            s.c.construct_version,
-            s.c.scorer,
-            s.c.scorer_kind,
-            s.c.repeat,
-            s.c.value,
-            s.c.missing_reason,
-            s.c.rule,
-            s.c.inclusion_prob,
-            s.c.stratum,
-            func.coalesce(s.c.source, "imported").label("source"),
-            s.c.layout,
+            scores.c.response_id.label("response"),
+            scores.c.construct_key.label("construct"),
+            scores.c.construct_version,
+            scores.c.scorer,
+            scores.c.scorer_kind,
+            scores.c.repeat,
+            scores.c.value,
+            scores.c.missing_reason,
+            scores.c.rule,
+            scores.c.inclusion_prob,
+            scores.c.stratum,
+            func.coalesce(scores.c.source, "imported").label("source"),
+            scores.c.layout,
         ),
     )
 
 
 def _preferences(connection: Connection) -> pd.DataFrame:
-    p, q = table(Preference), table(Query)
     return read_frame(
         connection,
         select(
-            q.c.key.label("query_id"),
-            p.c.response_a_id.label("a"),
-            p.c.response_b_id.label("b"),
-            p.c.construct_key.label("construct"),
-            p.c.construct_version,
-            p.c.scorer,
-            p.c.scorer_kind,
-            p.c.repeat,
-            p.c.value,
-            p.c.missing_reason,
+            queries.c.key.label("query_id"),
+            preferences.c.response_a_id.label("a"),
+            preferences.c.response_b_id.label("b"),
+            preferences.c.construct_key.label("construct"),
+            preferences.c.construct_version,
+            preferences.c.scorer,
+            preferences.c.scorer_kind,
+            preferences.c.repeat,
+            preferences.c.value,
+            preferences.c.missing_reason,
         )
-        .join_from(p, q, p.c.query_id == q.c.id)
-        .order_by(p.c.id),
+        .join_from(preferences, queries, preferences.c.query_id == queries.c.id)
+        .order_by(preferences.c.id),
     )
 
 
 def _responses(connection: Connection, outputs: pd.DataFrame) -> pd.DataFrame:
     """Return each response with its id in the table, and whether it is in use."""
-    r, q = table(Response), table(Query)
     responses = read_frame(
         connection,
         select(
-            r.c.id.label("response"), r.c.key, r.c.version, r.c.text, q.c.key.label("query_id")
-        ).join_from(r, q, r.c.query_id == q.c.id),
+            response_table.c.id.label("response"),
+            response_table.c.key,
+            response_table.c.version,
+            response_table.c.text,
+            queries.c.key.label("query_id"),
+        ).join_from(response_table, queries, response_table.c.query_id == queries.c.id),
     )
     texts = responses.pop("text")
     responses["response_words"] = [float(len(text.split())) for text in texts]
@@ -198,9 +193,14 @@ def _responses(connection: Connection, outputs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _outputs(connection: Connection) -> pd.DataFrame:
-    o = all_outputs()
+    every_output = all_outputs()
     outputs = read_frame(
-        connection, select(o.c.response_id.label("response"), o.c.system, o.c.current)
+        connection,
+        select(
+            every_output.c.response_id.label("response"),
+            every_output.c.system,
+            every_output.c.current,
+        ),
     )
     return outputs.astype({"current": "bool"})
 

@@ -11,7 +11,7 @@ import pandas as pd
 from sqlalchemy import Connection, select
 
 from study.errors import StudyError, nearest
-from study.schema import JudgeRun, Preference, Rater, Score, table
+from study.schema.tables import judge_runs, preferences, raters, scores
 from study.settings.scorer_sections import JurySpec
 
 ADJUDICATED = " (adjudicated)"
@@ -21,10 +21,10 @@ ADJUDICATED = " (adjudicated)"
 def scorer_names(connection: Connection, juries: Iterable[str] = ()) -> set[str]:
     """Return the names of raters, imported scorers (people included), judge runs and `juries`."""
     statements = (
-        select(table(Rater).c.code),
-        select(table(Score).c.scorer).distinct(),
-        select(table(Preference).c.scorer).distinct(),
-        select(table(JudgeRun).c.name),
+        select(raters.c.code),
+        select(scores.c.scorer).distinct(),
+        select(preferences.c.scorer).distinct(),
+        select(judge_runs.c.name),
     )
     names = {
         str(name) for statement in statements for name in connection.execute(statement).scalars()
@@ -34,11 +34,10 @@ def scorer_names(connection: Connection, juries: Iterable[str] = ()) -> set[str]
 
 def machine_names(connection: Connection) -> set[str]:
     """Return the names of judges and metrics, imported or run here."""
-    score = table(Score)
-    imported = select(score.c.scorer).where(score.c.scorer_kind.in_(("judge", "metric")))
+    imported = select(scores.c.scorer).where(scores.c.scorer_kind.in_(("judge", "metric")))
     return {
         *connection.execute(imported.distinct()).scalars(),
-        *connection.execute(select(table(JudgeRun).c.name)).scalars(),
+        *connection.execute(select(judge_runs.c.name)).scalars(),
     }
 
 

@@ -9,12 +9,13 @@ from datetime import datetime
 
 from sqlalchemy import ColumnElement, FromClause, and_, or_, select
 
-from study.schema import Assignment, Comparison, now, table
+from study.schema import now
+from study.schema.tables import assignments, comparisons
 
 OWN_CHANNEL = "own"
 """The channel of what is rated on the project's own pages."""
 
-_SUCCESSOR = table(Assignment).alias("successor")
+_SUCCESSOR = assignments.alias("successor")
 
 
 def is_handed_on(slot: FromClause | None = None) -> ColumnElement[bool]:
@@ -22,14 +23,14 @@ def is_handed_on(slot: FromClause | None = None) -> ColumnElement[bool]:
 
     `slot` is the table of assignments, or an alias of it; default: the table itself.
     """
-    a = table(Assignment) if slot is None else slot
-    return select(_SUCCESSOR.c.id).where(_SUCCESSOR.c.replaces_id == a.c.id).exists()
+    slots = assignments if slot is None else slot
+    return select(_SUCCESSOR.c.id).where(_SUCCESSOR.c.replaces_id == slots.c.id).exists()
 
 
 def is_released(slot: FromClause | None = None) -> ColumnElement[bool]:
     """Return the condition that a slot was released: taken back from its rater."""
-    a = table(Assignment) if slot is None else slot
-    return a.c.released_at.is_not(None)
+    slots = assignments if slot is None else slot
+    return slots.c.released_at.is_not(None)
 
 
 def is_live(slot: FromClause | None = None) -> ColumnElement[bool]:
@@ -39,13 +40,13 @@ def is_live(slot: FromClause | None = None) -> ColumnElement[bool]:
 
 def is_open(slot: FromClause | None = None) -> ColumnElement[bool]:
     """Return the condition that a slot is live and has no rater yet."""
-    a = table(Assignment) if slot is None else slot
-    return and_(a.c.rater_id.is_(None), is_live(slot))
+    slots = assignments if slot is None else slot
+    return and_(slots.c.rater_id.is_(None), is_live(slot))
 
 
 def is_live_comparison() -> ColumnElement[bool]:
     """Return the condition that a comparison was not taken back from its rater."""
-    return table(Comparison).c.released_at.is_(None)
+    return comparisons.c.released_at.is_(None)
 
 
 def lease_is_over(leased_until: datetime | None, at: datetime | None = None) -> bool:
@@ -55,14 +56,14 @@ def lease_is_over(leased_until: datetime | None, at: datetime | None = None) -> 
 
 def has_lease(slot: FromClause | None = None) -> ColumnElement[bool]:
     """Return the condition that a slot is assigned to its rater for a limited time."""
-    a = table(Assignment) if slot is None else slot
-    return a.c.leased_until.is_not(None)
+    slots = assignments if slot is None else slot
+    return slots.c.leased_until.is_not(None)
 
 
 def has_expired(slot: FromClause | None = None, at: datetime | None = None) -> ColumnElement[bool]:
     """Return the condition that a slot's lease has expired, as in `lease_is_over`."""
-    a = table(Assignment) if slot is None else slot
-    return a.c.leased_until <= (at or now())
+    slots = assignments if slot is None else slot
+    return slots.c.leased_until <= (at or now())
 
 
 def may_be_handed_on(rater_id: int) -> ColumnElement[bool]:
@@ -71,11 +72,10 @@ def may_be_handed_on(rater_id: int) -> ColumnElement[bool]:
     These are main assignments of other raters that were released or have expired, and were not
     handed on. Finished slots have no lease, so expired slots are unfinished.
     """
-    a = table(Assignment)
     return and_(
         or_(has_expired(), is_released()),
-        a.c.rater_id != rater_id,
+        assignments.c.rater_id != rater_id,
         # A repeat, check or training item of another rater has no use for this one.
-        a.c.purpose == "main",
+        assignments.c.purpose == "main",
         ~is_handed_on(),
     )

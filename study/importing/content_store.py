@@ -17,16 +17,12 @@ from study.importing.import_report import TWICE, ImportReport
 from study.importing.passage_store import PassageStore
 from study.importing.rows import ResponseRow
 from study.schema import (
-    Output,
     OutputBase,
-    Query,
     QueryBase,
-    Response,
-    ResponseAlias,
     ResponseBase,
     digest,
-    table,
 )
+from study.schema.tables import outputs, queries, response_aliases, responses
 
 EMPTY = "empty responses (the system gave no answer)"
 NO_LONGER_TRAINED = (
@@ -58,10 +54,10 @@ class ContentStore:
         self._revise = revise
         self._rows_of: dict[str | tuple[int, str], int] = {}
         """Response ids and (query, system) of this file, with the first row that has them."""
-        self._queries = Batch(connection, table(Query))
-        self._responses = Batch(connection, table(Response))
-        self._further_keys = Batch(connection, table(ResponseAlias))
-        self._outputs = Batch(connection, table(Output))
+        self._queries = Batch(connection, queries)
+        self._responses = Batch(connection, responses)
+        self._further_keys = Batch(connection, response_aliases)
+        self._outputs = Batch(connection, outputs)
         self._passages = PassageStore(connection, report)
         self.without_passages = 0
         self.without_references = 0
@@ -287,8 +283,9 @@ class ContentStore:
     @cached_property
     def _training(self) -> frozenset[int]:
         """The responses that raters are trained with."""
-        r = table(Response)
-        rows = self._connection.execute(select(r.c.id).where(r.c.role == "training"))
+        rows = self._connection.execute(
+            select(responses.c.id).where(responses.c.role == "training")
+        )
         return frozenset(rows.scalars())
 
     def _count_existing(self, number: int, row: ResponseRow, query: int, response: int) -> None:

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, select
 
-from study.schema import Output, Query, Response, ResponseAlias, digest, table
+from study.schema import digest
+from study.schema.tables import outputs, queries, response_aliases, responses
 
 OWN_ID = "Give this response a different id."
 
@@ -118,20 +119,20 @@ class ExistingContent:
         return (used or versions)[-1]
 
     def _load(self, connection: Connection) -> None:
-        t: Any = table(Query)
+        t: Any = queries
         for row in connection.execute(select(t).order_by(t.c.id)):
             text = digest(row.text.encode())
             references, attributes = digest_of(row.references), digest_of(row.attributes)
             self.add_query(row.id, ExistingQuery(row.key, text, references, attributes))
-        t = table(Response)
+        t = responses
         columns = (t.c.id, t.c.key, t.c.version, t.c.query_id, t.c.content_hash)
         for row in connection.execute(select(*columns).order_by(t.c.version, t.c.id)):
             content = bytes(row.content_hash)
             self.add_response(row.id, ExistingResponse(row.key, row.version, row.query_id, content))
-        t = table(ResponseAlias)
+        t = response_aliases
         for row in connection.execute(select(t)):
             self.add_further_key(row.key, row.response_id)
-        t = table(Output)
+        t = outputs
         for row in connection.execute(select(t).order_by(t.c.revision)):
             self.set_output(row.query_id, row.system, row.response_id, row.revision)
 

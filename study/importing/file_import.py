@@ -14,7 +14,7 @@ from study.importing.readers.input_file import Advance, unseen
 from study.importing.readers.records import KINDS
 from study.importing.readers.source import RecordSource
 from study.importing.value_checks import known_kinds
-from study.schema import ExternalRater, Query, Rater, table
+from study.schema.tables import external_raters, queries as query_table, raters as rater_table
 
 if TYPE_CHECKING:
     from study.study import Study
@@ -78,13 +78,17 @@ def import_file(
     source.report.warnings += broken
     with study.read() as connection:
         stored = known_kinds(connection, study.config)
-        q: Any = table(Query)
+        q: Any = query_table
         queries = list(connection.execute(select(q.c.key).order_by(q.c.id)).scalars())
-        e, w = table(ExternalRater), table(Rater)
         pulled = connection.execute(
-            select(e.c.server, e.c.external_id, w.c.code)
-            .join_from(e, w, e.c.rater_id == w.c.id, isouter=True)
-            .order_by(e.c.id)
+            select(external_raters.c.server, external_raters.c.external_id, rater_table.c.code)
+            .join_from(
+                external_raters,
+                rater_table,
+                external_raters.c.rater_id == rater_table.c.id,
+                isouter=True,
+            )
+            .order_by(external_raters.c.id)
         ).all()
     options = FormatOptions(
         constructs=constructs,

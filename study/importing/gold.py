@@ -10,7 +10,8 @@ from study.importing.bulk_insert import Batch
 from study.importing.content_store import ContentStore
 from study.importing.import_report import TWICE, ImportReport
 from study.importing.rows import ExpectedRange, ExpectedRow, LocatedRow
-from study.schema import ExpectedValue, ExpectedValueBase, Response, now, table
+from study.schema import ExpectedValueBase, now
+from study.schema.tables import expected_values, responses
 from study.settings.study_toml import StudyConfig
 
 NEW_RESPONSE = (
@@ -54,7 +55,7 @@ class ExpectedStore:
         """Add a row, or a fault."""
         if self._batch is None:
             # Created only if the source has such rows.
-            self._batch = Batch(self._connection, table(ExpectedValue))
+            self._batch = Batch(self._connection, expected_values)
             self._load()
         fits = [self._fits(located, row, key, bounds) for key, bounds in row.expected.items()]
         if not row.expected:
@@ -156,14 +157,13 @@ class ExpectedStore:
         self._report.fault(problem, remedy, located.number, located.column(field))
 
     def _load(self) -> None:
-        e, r = table(ExpectedValue), table(Response)
-        answers = self._connection.execute(select(r.c.id).where(is_answer()))
+        answers = self._connection.execute(select(responses.c.id).where(is_answer()))
         self._answers = frozenset(answers.scalars())
         self._stored = {
             _Key(row.response_id, row.construct_key, row.purpose): _Bounds(
                 row.low, row.high, row.explanation
             )
-            for row in self._connection.execute(select(e))
+            for row in self._connection.execute(select(expected_values))
         }
 
 

@@ -15,7 +15,8 @@ from study.importing.gold import ExpectedStore
 from study.importing.import_report import ImportReport, ImportSummary
 from study.importing.rows import ExpectedRow, LocatedRow, PreferenceRow, ResponseRow
 from study.importing.value_checks import ValueChecks
-from study.schema import ImportedFile, now, table
+from study.schema import now
+from study.schema.tables import imported_files
 
 if TYPE_CHECKING:
     from study.study import Study
@@ -108,7 +109,7 @@ def import_rows(
                 **{f"left out: {content}": n for content, n in report.left_out.items()},
                 "unmatched": report.unmatched_rows,
             }
-            files = Batch(connection, table(ImportedFile))
+            files = Batch(connection, imported_files)
             file_id = files.add(
                 **record, counts=counts, config_hash=study.config_hash, created_at=now()
             )
@@ -157,7 +158,7 @@ def _earlier_import(
     connection: Connection, record: Mapping[str, Any]
 ) -> tuple[datetime | None, bool]:
     """Return when this source was last imported, and whether completely."""
-    t: Any = table(ImportedFile)
+    t: Any = imported_files
     rows = connection.execute(
         select(t)
         .where(t.c.sha256 == record["sha256"], t.c.importer == record["importer"])

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, select
 from study.importing.bulk_insert import Batch
 from study.importing.import_report import ImportReport
 from study.importing.rows import PassageRow
-from study.schema import Passage, ResponsePassage, table
+from study.schema.tables import passages, response_passages
 
 # How many passages are looked up at once; databases limit the parameters of a statement.
 _LOOKED_UP = 2000
@@ -20,8 +20,8 @@ class PassageStore:
     def __init__(self, connection: Connection, report: ImportReport) -> None:
         self._connection = connection
         self._report = report
-        self._texts = Batch(connection, table(Passage))
-        self._places = Batch(connection, table(ResponsePassage))
+        self._texts = Batch(connection, passages)
+        self._places = Batch(connection, response_passages)
         self._waiting: dict[bytes, str] = {}
         """Digest to text, until the study is searched for them."""
         self._contexts: list[tuple[int, list[str | None], list[bytes]]] = []
@@ -65,7 +65,7 @@ class PassageStore:
         self._places.finish()
 
     def _stored_ids(self, contents: list[bytes]) -> dict[bytes, int]:
-        t: Any = table(Passage)
+        t: Any = passages
         ids: dict[bytes, int] = {}
         for start in range(0, len(contents), _LOOKED_UP):
             some = contents[start : start + _LOOKED_UP]

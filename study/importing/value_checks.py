@@ -12,7 +12,8 @@ from study.importing.import_report import BLANK, ImportReport
 from study.importing.rows import LocatedRow, PreferenceRow, ScoreRow
 from study.importing.value_store import Entry, ValueStore
 from study.scales import RatingScale
-from study.schema import JudgeRun, Preference, PreferenceBase, Rater, Score, ScoreBase, table
+from study.schema import Preference, PreferenceBase, Score, ScoreBase, table
+from study.schema.tables import judge_runs, raters
 from study.settings.study_toml import StudyConfig
 
 # Fewer equal values than this do not indicate a rater who always gives one value.
@@ -318,7 +319,7 @@ def known_kinds(connection: Connection, config: StudyConfig) -> dict[str, str]:
         t: Any = table(noun)
         rows = connection.execute(select(t.c.scorer, t.c.scorer_kind).distinct())
         kinds.update((scorer, kind) for scorer, kind in rows)
-    for name, kind in ((table(Rater).c.code, "human"), (table(JudgeRun).c.name, "judge")):
+    for name, kind in ((raters.c.code, "human"), (judge_runs.c.name, "judge")):
         kinds.update((str(code), kind) for code in connection.execute(select(name)).scalars())
     return kinds
 

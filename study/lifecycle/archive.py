@@ -30,7 +30,6 @@ from study.schema import (
     Invitation,
     Noun,
     OwnerPassword,
-    Rater,
     Rating,
     RejectedValue,
     now,
@@ -38,6 +37,7 @@ from study.schema import (
 )
 from study.schema.creation import append_only_suspended, create_schema
 from study.schema.database import open_engine
+from study.schema.tables import decisions, raters, ratings
 from study.settings.study_toml import StudyConfig
 from study.study import Study
 
@@ -145,14 +145,13 @@ def _strip(connection: Connection, comments: bool, left_out: dict[str, int]) -> 
     for noun in _SECRET:
         t = table(noun)
         _count(left_out, f"rows of {t.name}", connection.execute(delete(t)).rowcount)
-    w, g = table(Rater), table(Rating)
     with_attributes = sum(
-        bool(row.attributes) for row in connection.execute(select(w.c.attributes)).all()
+        bool(row.attributes) for row in connection.execute(select(raters.c.attributes)).all()
     )
-    connection.execute(update(w).values(attributes={}))
+    connection.execute(update(raters).values(attributes={}))
     _count(left_out, "raters' attributes", with_attributes)
-    connection.execute(update(g).values(external_id=None, idempotency_key=None))
-    connection.execute(update(table(Decision)).values(idempotency_key=None))
+    connection.execute(update(ratings).values(external_id=None, idempotency_key=None))
+    connection.execute(update(decisions).values(idempotency_key=None))
     texts: list[tuple[type[Noun], str]] = [(ClosingAnswer, "comment")]
     if not comments:
         texts += [(noun, name) for noun in (Rating, Decision) for name in ("comment", "reason")]

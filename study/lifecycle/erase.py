@@ -24,27 +24,32 @@ from study.lifecycle.secure_delete import exclusive_write, rewrite_database
 from study.progress_bar import Advance
 from study.schema import (
     Assignment,
-    ClosingAnswer,
     Comparison,
     Consent,
-    Decision,
-    Departure,
     Enrolment,
     Erasure,
-    ExternalRater,
     ImportedFile,
     InterimAnalysis,
     Invitation,
     Noun,
     Pause,
-    Rater,
-    Rating,
     RejectedValue,
     now,
     random_id,
     table,
 )
 from study.schema.creation import append_only_suspended
+from study.schema.tables import (
+    assignments,
+    closing_answers,
+    comparisons,
+    decisions,
+    departures,
+    erasures,
+    external_raters,
+    raters,
+    ratings,
+)
 from study.settings.study_toml import StudyConfig
 from study.study import Study
 
@@ -108,7 +113,7 @@ def erase(
         with exclusive_write(study, _tables()) as connection:
             rater = person(connection, study, code)
             rows, reopened = erase_person(connection, study, rater, kind)
-            connection.execute(insert(table(Erasure)).values(kind=kind, created_at=at))
+            connection.execute(insert(erasures).values(kind=kind, created_at=at))
             # Before the commit: after a crash in between, a backup must not restore the person.
             ledger.note_erasure(kind, at, names_of(rater, rows))
             noted = True
@@ -146,8 +151,9 @@ def erase_again(study: Study, ledger: ErasureLog) -> int:
     changed: dict[str, int] = {}
     for note in ledger.erasures():
         with exclusive_write(study, _tables()) as connection:
-            e = table(Erasure)
-            if connection.execute(select(e.c.id).where(e.c.created_at == note.at)).first():
+            if connection.execute(
+                select(erasures.c.id).where(erasures.c.created_at == note.at)
+            ).first():
                 continue
             for rater in people(connection).values():
                 marks = ledger.marks_of(names_of(rater, {"score": 1}))
@@ -158,7 +164,7 @@ def erase_again(study: Study, ledger: ErasureLog) -> int:
                 if meant:
                     rows, _ = erase_person(connection, study, rater, note.kind)
                     changed.update(rows)
-            connection.execute(insert(e).values(kind=note.kind, created_at=note.at))
+            connection.execute(insert(erasures).values(kind=note.kind, created_at=note.at))
             done += 1
     if done:
         rewrite_database(study, changed)
@@ -175,9 +181,11 @@ def _tables() -> list[str]:
 
 
 def _recorded(study: Study, at: datetime) -> bool:
-    e = table(Erasure)
     with study.read() as connection:
-        return connection.execute(select(e.c.id).where(e.c.created_at == at)).first() is not None
+        return (
+            connection.execute(select(erasures.c.id).where(erasures.c.created_at == at)).first()
+            is not None
+        )
 
 
 def _remove(connection: Connection, study: Study, rater: Person) -> tuple[dict[str, int], int]:
@@ -209,8 +217,9 @@ def _sever(connection: Connection, study: Study, rater: Person) -> tuple[dict[st
 
 def _disown(connection: Connection, rater_id: int) -> None:
     """Keep the user's number of another server only to ignore their annotations from now on."""
-    e = table(ExternalRater)
-    connection.execute(update(e).where(e.c.rater_id == rater_id).values(rater_id=None))
+    connection.execute(
+        update(external_raters).where(external_raters.c.rater_id == rater_id).values(rater_id=None)
+    )
 
 
 def _sever_rater(connection: Connection, config: StudyConfig, rater_id: int, alias: str) -> int:
@@ -220,25 +229,26 @@ def _sever_rater(connection: Connection, config: StudyConfig, rater_id: int, ali
         connection.execute(delete(table(noun)).where(table(noun).c.rater_id == rater_id))
     emptied = {"comment": None, "reason": None, "idempotency_key": None}
     where = {t.name: condition for t, condition in rows_of(Person("", rater_id))}
-    rating, decision, closing = table(Rating), table(Decision), table(ClosingAnswer)
-    connection.execute(update(rating).where(where["rating"]).values(**emptied, external_id=None))
-    connection.execute(update(decision).where(where["decision"]).values(**emptied))
-    connection.execute(update(closing).where(where["closing_answer"]).values(comment=None))
+    connection.execute(update(ratings).where(where["rating"]).values(**emptied, external_id=None))
+    connection.execute(update(decisions).where(where["decision"]).values(**emptied))
+    connection.execute(update(closing_answers).where(where["closing_answer"]).values(comment=None))
     in_addresses: tuple[type[Noun], ...] = (Assignment, Comparison)
     for noun in in_addresses:
         # The person's browser knows these identifiers from addresses.
         t = table(noun)
         for row in connection.execute(select(t.c.id).where(t.c.rater_id == rater_id)).all():
             connection.execute(update(t).where(t.c.id == row.id).values(public_id=random_id()))
-    w = table(Rater)
     connection.execute(
-        update(w).where(w.c.id == rater_id).values(code=alias, public_id=random_id(), attributes={})
+        update(raters)
+        .where(raters.c.id == rater_id)
+        .values(code=alias, public_id=random_id(), attributes={})
     )
     released = release_unfinished(connection, config, rater_id)
-    d = table(Departure)
-    connection.execute(delete(d).where(d.c.rater_id == rater_id))
+    connection.execute(delete(departures).where(departures.c.rater_id == rater_id))
     # No person has the new code, so nothing new is assigned to it.
-    connection.execute(insert(d).values(rater_id=rater_id, kind="removed", created_at=now()))
+    connection.execute(
+        insert(departures).values(rater_id=rater_id, kind="removed", created_at=now())
+    )
     return released
 
 
@@ -264,10 +274,11 @@ def take_out_of_chains(
     A slot handed on from theirs names the one before theirs from now on, so that no slot is
     handed on twice. What they left unfinished is opened for others, if no rater has it yet.
     """
-    a = table(Assignment)
-    rows = {row.id: row for row in connection.execute(select(a).order_by(a.c.id))}
+    rows = {
+        row.id: row for row in connection.execute(select(assignments).order_by(assignments.c.id))
+    }
     theirs = {id_ for id_, row in rows.items() if row.rater_id == rater_id}
-    finished = finished_assignments(connection, config, a.c.rater_id == rater_id)
+    finished = finished_assignments(connection, config, assignments.c.rater_id == rater_id)
     successors = {row.replaces_id: row.id for row in rows.values() if row.replaces_id is not None}
 
     def before(id_: int) -> int | None:
@@ -283,9 +294,13 @@ def take_out_of_chains(
     }
     loose = [*theirs, *joined]
     for id_ in loose:
-        connection.execute(update(a).where(a.c.id == id_).values(replaces_id=None))
+        connection.execute(
+            update(assignments).where(assignments.c.id == id_).values(replaces_id=None)
+        )
     for id_, earlier in joined.items():
-        connection.execute(update(a).where(a.c.id == id_).values(replaces_id=earlier))
+        connection.execute(
+            update(assignments).where(assignments.c.id == id_).values(replaces_id=earlier)
+        )
     return [
         {**{name: rows[id_]._mapping[name] for name in _SLOT}, "replaces_id": before(id_)}
         for id_ in sorted(theirs)
@@ -297,7 +312,6 @@ def take_out_of_chains(
 
 def reopen(connection: Connection, study: Study, slots: list[dict[str, Any]]) -> int:
     """Make open slots; return how many."""
-    a = table(Assignment)
     for slot in slots:
         row = {
             **slot,
@@ -306,18 +320,19 @@ def reopen(connection: Connection, study: Study, slots: list[dict[str, Any]]) ->
             "config_hash": study.config_hash,
             "created_at": now(),
         }
-        connection.execute(insert(a).values(**row))
+        connection.execute(insert(assignments).values(**row))
     return len(slots)
 
 
 def release_unfinished(connection: Connection, config: StudyConfig, rater_id: int) -> int:
     """Take unfinished assignments and undecided comparisons back; return how many responses."""
-    a, c = table(Assignment), table(Comparison)
     unfinished = unfinished_slots(connection, config, rater_id)
-    connection.execute(update(a).where(a.c.id.in_(unfinished)).values(released_at=now()))
     connection.execute(
-        update(c)
-        .where(c.c.rater_id == rater_id, is_live_comparison(), ~is_decided())
+        update(assignments).where(assignments.c.id.in_(unfinished)).values(released_at=now())
+    )
+    connection.execute(
+        update(comparisons)
+        .where(comparisons.c.rater_id == rater_id, is_live_comparison(), ~is_decided())
         .values(released_at=now())
     )
     return len(unfinished)

@@ -23,7 +23,8 @@ from typing import Any, Literal
 from sqlalchemy import Connection, select
 
 from study.errors import StudyError
-from study.schema import StudyIdentity, now, table
+from study.schema import now
+from study.schema.tables import study_identities
 from study.study import Study
 
 ErasureKind = Literal["removed", "severed"]
@@ -50,7 +51,7 @@ class NotedErasure:
 
 def identity(connection: Connection) -> str:
     """Return the random name that a study shares with its backups."""
-    name = connection.execute(select(table(StudyIdentity).c.public_id)).scalars().first()
+    name = connection.execute(select(study_identities.c.public_id)).scalars().first()
     if name is None:
         raise StudyError("The database names no study; restore it from a backup.")
     return str(name)

@@ -10,11 +10,8 @@ from sqlalchemy import ColumnElement, Connection, Table, and_, func, select, upd
 from study.errors import StudyError, nearest
 from study.facts.scorers import ADJUDICATED
 from study.schema import (
-    Assignment,
     ClosingAnswer,
-    Comparison,
     Consent,
-    Decision,
     Departure,
     Enrolment,
     ExternalRater,
@@ -25,12 +22,17 @@ from study.schema import (
     OpenedPassage,
     Pause,
     Preference,
-    Rater,
     Rating,
     RejectedValue,
     Reveal,
     Score,
     table,
+)
+from study.schema.tables import (
+    assignments as assignment_table,
+    comparisons as comparison_table,
+    decisions,
+    raters,
 )
 from study.study import Study
 
@@ -55,13 +57,13 @@ def names(code: str) -> tuple[str, str]:
 
 def people(connection: Connection) -> dict[str, Person]:
     """Return all people about whom the study stores data, by code."""
-    r, by_code = table(Rater), {}
+    by_code = {}
     for noun in (Score, Preference):
         t = table(noun)
         codes = connection.execute(select(t.c.scorer).where(t.c.scorer_kind.in_(PEOPLE)).distinct())
         imported = (str(code).removesuffix(ADJUDICATED) for code in codes.scalars())
         by_code.update({code: Person(code, None) for code in imported})
-    for row in connection.execute(select(r.c.id, r.c.code, r.c.public_id)):
+    for row in connection.execute(select(raters.c.id, raters.c.code, raters.c.public_id)):
         by_code[row.code] = Person(row.code, row.id, row.public_id)
     return by_code
 
@@ -90,18 +92,21 @@ def rows_of(person: Person) -> list[tuple[Table, ColumnElement[bool]]]:
     )
     imported: tuple[type[Noun], ...] = (Score, Preference)
     if person.rater_id is not None:
-        a, c = table(Assignment), table(Comparison)
-        assignments = select(a.c.id).where(a.c.rater_id == person.rater_id)
-        comparisons = select(c.c.id).where(c.c.rater_id == person.rater_id)
+        assignments = select(assignment_table.c.id).where(
+            assignment_table.c.rater_id == person.rater_id
+        )
+        comparisons = select(comparison_table.c.id).where(
+            comparison_table.c.rater_id == person.rater_id
+        )
         for noun in on_assignments:
             conditions.append((table(noun), table(noun).c.assignment_id.in_(assignments)))
-        conditions.append((table(Decision), table(Decision).c.comparison_id.in_(comparisons)))
+        conditions.append((decisions, decisions.c.comparison_id.in_(comparisons)))
         for noun in of_raters:
             conditions.append((table(noun), table(noun).c.rater_id == person.rater_id))
         conditions += [
-            (c, c.c.rater_id == person.rater_id),
-            (a, a.c.rater_id == person.rater_id),
-            (table(Rater), table(Rater).c.id == person.rater_id),
+            (comparison_table, comparison_table.c.rater_id == person.rater_id),
+            (assignment_table, assignment_table.c.rater_id == person.rater_id),
+            (raters, raters.c.id == person.rater_id),
         ]
     for noun in imported:
         t = table(noun)

@@ -10,7 +10,14 @@ from sqlalchemy import Connection, select
 from study.facts.current_responses import response_versions
 from study.lifecycle.new_file import check_new, new_file
 from study.lifecycle.personal_data import mentions, person, rows_of
-from study.schema import EnrolmentLink, Passage, Query, Response, ResponsePassage, now, table
+from study.schema import now
+from study.schema.tables import (
+    enrolment_links,
+    passages,
+    queries,
+    response_passages,
+    responses as response_table,
+)
 from study.study import Study
 
 _NOT_SHOWN = {
@@ -92,8 +99,9 @@ def _responses(
     connection: Connection, tables: dict[str, list[dict[str, Any]]]
 ) -> dict[int, dict[str, Any]]:
     """Return the texts of every response that a person's rows refer to, by database key."""
-    r, q = table(Response), table(Query)
-    every = connection.execute(select(r.c.id, r.c.key, r.c.version)).all()
+    every = connection.execute(
+        select(response_table.c.id, response_table.c.key, response_table.c.version)
+    ).all()
     ids = response_versions([tuple(row) for row in every], []).ids
     ids_of_rows = {
         row[name]
@@ -103,9 +111,9 @@ def _responses(
         if name in row
     }
     responses: dict[int, dict[str, Any]] = {}
-    statement = select(r.c.id, r.c.text, q.c.key, q.c.text.label("query")).join_from(
-        r, q, r.c.query_id == q.c.id
-    )
+    statement = select(
+        response_table.c.id, response_table.c.text, queries.c.key, queries.c.text.label("query")
+    ).join_from(response_table, queries, response_table.c.query_id == queries.c.id)
     for row in connection.execute(statement):
         if row.id in ids_of_rows:
             responses[row.id] = {
@@ -115,9 +123,12 @@ def _responses(
                 "response": row.text,
                 "passages": [],
             }
-    rp, p = table(ResponsePassage), table(Passage)
-    joined = select(rp.c.response_id, p.c.text).join_from(rp, p, rp.c.passage_id == p.c.id)
-    for passage in connection.execute(joined.order_by(rp.c.response_id, rp.c.position)):
+    joined = select(response_passages.c.response_id, passages.c.text).join_from(
+        response_passages, passages, response_passages.c.passage_id == passages.c.id
+    )
+    for passage in connection.execute(
+        joined.order_by(response_passages.c.response_id, response_passages.c.position)
+    ):
         if passage.response_id in responses:
             responses[passage.response_id]["passages"].append(passage.text)
     return responses
@@ -130,7 +141,9 @@ def _name(row: dict[str, Any], responses: dict[int, dict[str, Any]]) -> None:
 
 
 def _name_links(connection: Connection, enrolments: list[dict[str, Any]]) -> None:
-    t = table(EnrolmentLink)
-    names = {row.id: row.name for row in connection.execute(select(t.c.id, t.c.name))}
+    names = {
+        row.id: row.name
+        for row in connection.execute(select(enrolment_links.c.id, enrolment_links.c.name))
+    }
     for row in enrolments:
         row["link"] = names.get(row.pop("link_id"))

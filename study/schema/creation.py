@@ -16,10 +16,10 @@ from sqlalchemy import (
 )
 
 from study.errors import StudyError, StudyExistsError
-from study.schema.base import Noun, table
+from study.schema.base import Noun
 from study.schema.database import SCHEMA_REVISION, writing
 from study.schema.locks import LockSpace, lock_until_commit
-from study.schema.participation import StudyIdentity
+from study.schema.tables import study_identities
 
 # As Alembic defines the table in which it keeps a database's revision.
 _VERSION = Table(
@@ -46,7 +46,7 @@ def create_schema(engine: Engine) -> None:
             )
         Noun.metadata.create_all(connection, checkfirst=False)
         protect(connection, [t.name for t in Noun.metadata.sorted_tables if t.name not in MUTABLE])
-        connection.execute(insert(table(StudyIdentity)))
+        connection.execute(insert(study_identities))
         _VERSION.create(connection, checkfirst=False)
         connection.execute(insert(_VERSION).values(version_num=SCHEMA_REVISION))
 

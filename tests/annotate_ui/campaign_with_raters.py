@@ -7,7 +7,8 @@ from sqlalchemy import insert, select
 from study import Study
 from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, PassageRow, ResponseRow
-from study.schema import Assignment, Rater, RaterBase, Response, random_id, table
+from study.schema import RaterBase, random_id
+from study.schema.tables import assignments, raters, responses as response_table
 
 
 def fill(study: Study, responses: int = 2) -> None:
@@ -32,18 +33,17 @@ def fill(study: Study, responses: int = 2) -> None:
 
 def assign(study: Study, *codes: str | None) -> None:
     """Give every response to each of these raters; None is an open slot."""
-    a, r = table(Assignment), table(Rater)
     with study.write() as connection:
-        responses = connection.execute(select(table(Response).c.id)).scalars().all()
+        responses = connection.execute(select(response_table.c.id)).scalars().all()
         for code in codes:
             rater = None
             if code is not None:
                 noun = RaterBase.model_validate({"code": code}).model_dump()
-                made = insert(r).values(**noun, public_id=random_id()).returning(r.c.id)
+                made = insert(raters).values(**noun, public_id=random_id()).returning(raters.c.id)
                 rater = connection.execute(made).scalar_one()
             for position, response in enumerate(responses):
                 connection.execute(
-                    insert(a).values(
+                    insert(assignments).values(
                         rater_id=rater,
                         response_id=response,
                         construct_keys=["QR", "AC"],

@@ -9,7 +9,14 @@ from sqlalchemy import insert, select
 from annotate_ui.tasks.answers import ComparisonInput
 from annotate_ui.tasks.comparisons import next_comparison
 from study import Study
-from study.schema import Comparison, Decision, Query, Rater, Response, random_id, table
+from study.schema import random_id
+from study.schema.tables import (
+    comparisons,
+    decisions as decision_table,
+    queries as query_table,
+    raters,
+    responses,
+)
 
 
 def pair_up(study: Study, rater: str, keys: Sequence[str] = ("QR", "AC")) -> int:
@@ -17,19 +24,25 @@ def pair_up(study: Study, rater: str, keys: Sequence[str] = ("QR", "AC")) -> int
 
     The responses of every second query are shown in the other order.
     """
-    c, w, r, q = table(Comparison), table(Rater), table(Response), table(Query)
     with study.write() as connection:
-        existing = connection.execute(select(w.c.id).where(w.c.code == rater)).scalar()
-        made = insert(w).values(code=rater, attributes={}).returning(w.c.id)
+        existing = connection.execute(select(raters.c.id).where(raters.c.code == rater)).scalar()
+        made = insert(raters).values(code=rater, attributes={}).returning(raters.c.id)
         rater_id = existing or connection.execute(made).scalar_one()
         position = 0
-        queries = connection.execute(select(q.c.id).order_by(q.c.id)).scalars().all()
+        queries = (
+            connection.execute(select(query_table.c.id).order_by(query_table.c.id)).scalars().all()
+        )
         for number, query in enumerate(queries):
-            answers = select(r.c.id).where(r.c.query_id == query).order_by(r.c.id).limit(2)
+            answers = (
+                select(responses.c.id)
+                .where(responses.c.query_id == query)
+                .order_by(responses.c.id)
+                .limit(2)
+            )
             a, b = connection.execute(answers).scalars().all()
             for key in keys:
                 connection.execute(
-                    insert(c).values(
+                    insert(comparisons).values(
                         public_id=random_id(),
                         rater_id=rater_id,
                         query_id=query,
@@ -72,6 +85,5 @@ def choice(
 
 def decisions(study: Study) -> list[Any]:
     """Return every stored decision in the order of storing."""
-    d = table(Decision)
     with study.read() as connection:
-        return list(connection.execute(select(d).order_by(d.c.id)))
+        return list(connection.execute(select(decision_table).order_by(decision_table.c.id)))

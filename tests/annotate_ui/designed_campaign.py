@@ -8,7 +8,14 @@ from sqlalchemy import insert, select
 
 from annotate_ui.tasks.workflow import Opened, open_next
 from study import Study
-from study.schema import Assignment, ExpectedValue, ExpectedValueBase, Query, Rater, Response, table
+from study.schema import ExpectedValueBase
+from study.schema.tables import (
+    assignments as assignment_table,
+    expected_values,
+    queries,
+    raters,
+    responses,
+)
 from tests.annotate_ui.rated_campaign import rate
 
 
@@ -32,24 +39,23 @@ def teach(
     language: str | None = None,
 ) -> list[int]:
     """Store training responses, each with a query of its own, and their expected ranges."""
-    r, q, e = table(Response), table(Query), table(ExpectedValue)
     made = []
     with study.write() as connection:
         for _ in range(count):
             name = uuid4().hex
             attributes = {} if language is None else {"language": language}
             query = connection.execute(
-                insert(q)
+                insert(queries)
                 .values(
                     key=f"t-{name}",
                     text=f"practice-question-{name}",
                     references=["known"],
                     attributes=attributes,
                 )
-                .returning(q.c.id)
+                .returning(queries.c.id)
             ).scalar_one()
             response = connection.execute(
-                insert(r)
+                insert(responses)
                 .values(
                     key=f"t-{name}",
                     version=1,
@@ -58,7 +64,7 @@ def teach(
                     query_id=query,
                     content_hash=uuid4().bytes,
                 )
-                .returning(r.c.id)
+                .returning(responses.c.id)
             ).scalar_one()
             for key in keys:
                 noun = ExpectedValueBase(
@@ -68,16 +74,17 @@ def teach(
                     high=high,
                     explanation=f"because-{key}",
                 )
-                connection.execute(insert(e).values(**noun.model_dump(), response_id=response))
+                connection.execute(
+                    insert(expected_values).values(**noun.model_dump(), response_id=response)
+                )
             made.append(response)
     return made
 
 
 def new_rater(study: Study, code: str, **attributes: Any) -> int:
     """Store a rater who has nothing to do yet."""
-    w = table(Rater)
     with study.write() as connection:
-        made = insert(w).values(code=code, attributes=attributes).returning(w.c.id)
+        made = insert(raters).values(code=code, attributes=attributes).returning(raters.c.id)
         return int(connection.execute(made).scalar_one())
 
 
@@ -91,17 +98,16 @@ def assign_one(study: Study, rater: int, response: int, **other: Any) -> None:
         **other,
     }
     with study.write() as connection:
-        connection.execute(insert(table(Assignment)).values(**row))
+        connection.execute(insert(assignment_table).values(**row))
 
 
 def assignments(study: Study, rater: int | None = None, purpose: str | None = None) -> list[Any]:
     """Return assignments in the order of storing."""
-    a = table(Assignment)
-    rows = select(a).order_by(a.c.id)
+    rows = select(assignment_table).order_by(assignment_table.c.id)
     if rater is not None:
-        rows = rows.where(a.c.rater_id == rater)
+        rows = rows.where(assignment_table.c.rater_id == rater)
     if purpose is not None:
-        rows = rows.where(a.c.purpose == purpose)
+        rows = rows.where(assignment_table.c.purpose == purpose)
     with study.read() as connection:
         return list(connection.execute(rows))
 

@@ -15,7 +15,12 @@ from annotate_ui.tasks.workflow import open_next
 from study import Study
 from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, PassageRow, ResponseRow
-from study.schema import Assignment, Rater, Rating, Response, table
+from study.schema.tables import (
+    assignments,
+    raters,
+    ratings as rating_table,
+    responses as response_table,
+)
 
 ALL = ("QR", "CC", "ID", "AC", "IR")
 
@@ -52,14 +57,17 @@ def give(
     repeat: int = 0,
 ) -> int | None:
     """Assign every response to a rater (None: an open slot); return the rater's key."""
-    a, w, r = table(Assignment), table(Rater), table(Response)
     with study.write() as connection:
         rater_id = None
         if rater is not None:
-            existing = connection.execute(select(w.c.id).where(w.c.code == rater)).scalar()
-            made = insert(w).values(code=rater, attributes={}).returning(w.c.id)
+            existing = connection.execute(
+                select(raters.c.id).where(raters.c.code == rater)
+            ).scalar()
+            made = insert(raters).values(code=rater, attributes={}).returning(raters.c.id)
             rater_id = existing or connection.execute(made).scalar_one()
-        responses = connection.execute(select(r.c.id, r.c.key).order_by(r.c.id)).all()
+        responses = connection.execute(
+            select(response_table.c.id, response_table.c.key).order_by(response_table.c.id)
+        ).all()
         wanted = None if queries is None else tuple(f"{query}/" for query in queries)
         places = count(1000 * repeat)
         rows = [
@@ -77,7 +85,7 @@ def give(
             for row in responses
             if wanted is None or row.key.startswith(wanted)
         ]
-        connection.execute(insert(a), rows)
+        connection.execute(insert(assignments), rows)
     return rater_id
 
 
@@ -117,6 +125,5 @@ def finish_step(study: Study, rater_id: int, value: float = 50.0) -> Step:
 
 def ratings(study: Study) -> list[Any]:
     """Return every stored rating in the order of storing."""
-    g = table(Rating)
     with study.read() as connection:
-        return list(connection.execute(select(g).order_by(g.c.id)))
+        return list(connection.execute(select(rating_table).order_by(rating_table.c.id)))

@@ -15,7 +15,7 @@ from study import Study, study_status
 from study.assignment.existing_assignments import existing_assignments
 from study.facts.rating_progress import RatingProgress, read_records
 from study.facts.ratings import ratings_that_count
-from study.schema import Assignment, Rating, table
+from study.schema.tables import assignments, ratings
 from tests.study.rating_fixtures import (
     Rated,
     add_assignment,
@@ -61,7 +61,7 @@ def test_what_a_rater_is_asked_for_twice_is_expected_once(any_study: Study) -> N
         versions = any_study.construct_versions(connection)
         # The query does not wait for the second rating, which never counts.
         assert completed_queries(read_records(connection, versions), "QR") == [1]
-        of_response = table(Rating).c.assignment_id.in_(select(table(Assignment).c.id))
+        of_response = ratings.c.assignment_id.in_(select(assignments.c.id))
         values = [rating.value for rating in ratings_that_count(connection, of_response)]
     assert values == scores["value"].dropna().tolist() == [10.0, 30.0]
 

@@ -19,7 +19,8 @@ from sqlalchemy import insert
 from judge import judge_study
 from judge.engines.engine_settings import OpenAISettings
 from study import Study
-from study.schema import Output, Passage, Query, Response, ResponsePassage, digest, table
+from study.schema import Output, Query, Response, ResponsePassage, digest, table
+from study.schema.tables import passages as passage_table
 from tests.judge.stub.process import Stub, running_stub
 
 # The paper's size: 4,719 queries, two retrievers with three systems each, five constructs; twenty
@@ -135,7 +136,7 @@ def make_study(folder: Path, queries: int) -> None:
             {"id": number, "text": text, "content_hash": digest(text.encode())}
             for number, text in enumerate(texts, 1)
         ]
-        connection.execute(insert(table(Passage)), passages)
+        connection.execute(insert(passage_table), passages)
         for query in range(1, queries + 1):
             for noun, rows in _of_query(query, draw, words).items():
                 connection.execute(insert(table(noun)), rows)

@@ -36,7 +36,7 @@ from sqlalchemy.engine import make_url
 
 from annotate_ui.participants.invitation import invite
 from study import Study
-from study.schema import Assignment, Rating, table
+from study.schema.tables import assignments, ratings
 from tests.annotate_ui.browser.marked_campaign import fill, give
 from tests.annotate_ui.browser.server import Server, free_port
 from tests.annotate_ui.http_rater import Confirmed, HttpRater
@@ -239,18 +239,17 @@ def _checked(
 
 
 def _stored(study: Study) -> list[Any]:
-    g, a = table(Rating), table(Assignment)
     with study.read() as connection:
         rows = connection.execute(
             select(
-                a.c.public_id,
-                g.c.construct_key,
-                g.c.revision,
-                g.c.value,
-                g.c.idempotency_key,
+                assignments.c.public_id,
+                ratings.c.construct_key,
+                ratings.c.revision,
+                ratings.c.value,
+                ratings.c.idempotency_key,
             )
-            .join_from(g, a, g.c.assignment_id == a.c.id)
-            .order_by(g.c.id)
+            .join_from(ratings, assignments, ratings.c.assignment_id == assignments.c.id)
+            .order_by(ratings.c.id)
         )
         return list(rows)
 

@@ -38,7 +38,7 @@ from study.example import build_example
 from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, PassageRow, ResponseRow
 from study.scales import RatingScale
-from study.schema import Output, table
+from study.schema.tables import outputs
 
 ROOT = Path(__file__).resolve().parents[2]
 VERSIONS = ("ccrs-paper-v1", "ccrs-context-first-v1")
@@ -147,10 +147,11 @@ def prompts_in_order(study: Study, version: str) -> list[Arranged]:
     """Return all prompts of a study, as a run asks them."""
     metric = Ccrs(prompt_version(version))
     constructs = select_constructs(study, metric, ())
-    o = table(Output)
     with study.read() as connection:
         versions = study.construct_versions(connection)
-        rows = connection.execute(select(o.c.response_id, o.c.query_id, o.c.system))
+        rows = connection.execute(
+            select(outputs.c.response_id, outputs.c.query_id, outputs.c.system)
+        )
         of = {response: (query, system) for response, query, system in rows}
     scope = Scope(metric, constructs, versions, 1)
     unbounded = Ready(Conditions("vllm", "tiny"), TokenCount())

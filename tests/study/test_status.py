@@ -13,7 +13,8 @@ from study import Study, study_status
 from study.cli.commands import status
 from study.cli.displays import show_status
 from study.facts.rating_progress import RaterProgress, RatingProgress
-from study.schema import Assignment, Comparison, Invitation, Pause, Reveal, Score, table
+from study.schema import Comparison, Invitation, Pause, Reveal, Score
+from study.schema.tables import assignments, invitations
 from tests.conftest import examples
 from tests.study.rating_fixtures import (
     Rated,
@@ -30,7 +31,7 @@ NOON = datetime(2030, 6, 1, 12, tzinfo=UTC)
 
 def link(study: Study, rater: int, *, revoked: bool = False) -> None:
     with study.read() as connection:
-        number = len(connection.execute(select(table(Invitation))).all())
+        number = len(connection.execute(select(invitations)).all())
     row = {"rater_id": rater, "token_hash": f"{number:032}".encode()}
     add(study, Invitation, {**row, "revoked_at": NOON if revoked else None})
 
@@ -203,8 +204,9 @@ def test_the_next_step_follows_the_campaign(study: Study) -> None:
     add(study, Pause, {"paused": False})
     assert step().startswith(f"ccrs serve {study.folder}")
     with study.write() as connection:
-        a = table(Assignment)
-        connection.execute(a.update().where(a.c.id == slot).values(rater_id=ben))
+        connection.execute(
+            assignments.update().where(assignments.c.id == slot).values(rater_id=ben)
+        )
     link(study, ben, revoked=True)
     # Nobody is left who could go on: ben's link was revoked on purpose.
     assert step().startswith(f"ccrs judge {study.folder}")
@@ -229,11 +231,10 @@ def test_the_command_shows_all_of_it_in_80_columns(
     responses = add_responses(study, queries=120, systems=("A", "B", "C"))
     long = "a-rater-with-quite-a-long-code"
     anna = add_rater(study, long)
-    t = table(Assignment)
     ids = [add_assignment(study, anna, responses[0], KEYS)]
     with study.write() as connection:
         row = {"rater_id": anna, "construct_keys": KEYS, "config_hash": "x", "purpose": "main"}
-        connection.execute(t.insert(), [{**row, "response_id": r} for r in responses[1:]])
+        connection.execute(assignments.insert(), [{**row, "response_id": r} for r in responses[1:]])
     add_ratings(
         study, ids[0], "QR", [Rated(40.0, at=NOON), Rated(50.0, after_reveal=True, at=NOON)]
     )

@@ -8,8 +8,9 @@ from sqlalchemy import delete, func, insert, select, update
 from sqlalchemy.exc import DBAPIError
 
 from study import Study, StudyError
-from study.schema import Construct, Noun, Passage, Query, Rater, table
+from study.schema import Noun
 from study.schema.creation import MUTABLE
+from study.schema.tables import constructs, passages, queries, raters
 
 # How a database is opened is tested here.
 pytestmark = pytest.mark.usefixtures("real_database")
@@ -137,7 +138,6 @@ def test_sqlite_is_durable_and_keeps_references(study: Study) -> None:
 
 def test_two_writers_that_read_first_both_succeed(study: Study) -> None:
     """A deferred transaction fails here; an immediate one waits."""
-    queries = table(Query)
     failures: list[Exception] = []
 
     def work(name: str) -> None:
@@ -164,19 +164,17 @@ def test_two_writers_that_read_first_both_succeed(study: Study) -> None:
 
 
 def test_who_reads_sees_one_state_while_another_writes(any_study: Study) -> None:
-    rater = table(Rater)
-    count = select(func.count()).select_from(rater)
+    count = select(func.count()).select_from(raters)
     with any_study.read() as reading:
         before = reading.execute(count).scalar()
         with any_study.write() as writing:
-            writing.execute(insert(rater).values(code="anna"))
+            writing.execute(insert(raters).values(code="anna"))
         assert reading.execute(count).scalar() == before
     with any_study.read() as reading:
         assert reading.execute(count).scalar() == 1
 
 
 def test_a_failed_transaction_leaves_nothing(any_study: Study) -> None:
-    raters = table(Rater)
 
     def fail() -> None:
         with any_study.write() as connection:
@@ -199,7 +197,6 @@ def test_the_schema_of_a_database_is_that_of_the_models(any_study: Study) -> Non
 
 
 def test_stored_facts_cannot_be_changed_or_deleted(any_study: Study) -> None:
-    passages = table(Passage)
     with any_study.write() as connection:
         connection.execute(insert(passages).values(text="a", content_hash=b"0" * 16))
     for statement in (update(passages).values(text="b"), delete(passages)):
@@ -229,7 +226,6 @@ def test_a_construct_changed_in_the_settings_is_a_new_version(any_study: Study) 
     path.write_text(before + section.replace("max = 5", "max = 7"))
     second = Study.open(any_study.folder)
     unchanged = Study.open(any_study.folder)
-    constructs = table(Construct)
     with unchanged.read() as connection:
         assert unchanged.construct_versions(connection) == {"FL": 2}
         stored = connection.execute(
@@ -260,5 +256,5 @@ def test_a_pinned_study_that_is_dropped_closes_no_connection_in_use(study: Study
         pool = study.engine.pool
         study.pinned()
         gc.collect()
-        connection.execute(select(table(Construct))).all()
+        connection.execute(select(constructs)).all()
     assert study.engine.pool is pool

@@ -11,7 +11,7 @@ from annotate_ui.web.rate_limits import computations
 from annotate_ui.web.rater_session import study
 from study.facts.ratings import ADJUDICATING, answered_constructs
 from study.facts.slots import is_live
-from study.schema import Assignment, Rating, table
+from study.schema.tables import assignments, ratings
 
 _MOST = 1_000_000
 
@@ -70,27 +70,26 @@ def _form() -> tuple[str, int, int]:
 
 def _progress() -> list[dict[str, object]]:
     """Return responses assigned and begun, by adjudicator and stratum."""
-    a = table(Assignment)
-    adjudicated = select(a.c.id).where(a.c.purpose == ADJUDICATING)
-    answered = answered_constructs(table(Rating).c.assignment_id.in_(adjudicated))
-    begun = a.c.id.in_(select(answered.c.assignment_id))
+    adjudicated = select(assignments.c.id).where(assignments.c.purpose == ADJUDICATING)
+    answered = answered_constructs(ratings.c.assignment_id.in_(adjudicated))
+    begun = assignments.c.id.in_(select(answered.c.assignment_id))
     with study().read() as connection:
         codes = {rater.id: rater.code for rater in rater_identities(connection).values()}
         rows = connection.execute(
             select(
-                a.c.rater_id,
-                a.c.stratum,
-                a.c.inclusion_prob,
+                assignments.c.rater_id,
+                assignments.c.stratum,
+                assignments.c.inclusion_prob,
                 func.count().label("responses"),
                 func.count().filter(begun).label("begun"),
             )
             .where(
-                a.c.purpose == ADJUDICATING,
-                a.c.rater_id.is_not(None),
+                assignments.c.purpose == ADJUDICATING,
+                assignments.c.rater_id.is_not(None),
                 # As in the progress of a rater: what was taken back counts with what it has.
                 or_(is_live(), begun),
             )
-            .group_by(a.c.rater_id, a.c.stratum, a.c.inclusion_prob)
-            .order_by(a.c.rater_id, a.c.stratum)
+            .group_by(assignments.c.rater_id, assignments.c.stratum, assignments.c.inclusion_prob)
+            .order_by(assignments.c.rater_id, assignments.c.stratum)
         ).all()
     return [{**row._mapping, "rater": codes.get(row.rater_id, "")} for row in rows]

@@ -15,7 +15,7 @@ from annotate_ui.web.owner.blueprint import pages
 from annotate_ui.web.rate_limits import computations
 from annotate_ui.web.rater_session import study
 from study.facts.scorers import machine_names
-from study.schema import Score, table
+from study.schema.tables import scores
 
 if TYPE_CHECKING:
     from annotate_ui.monitoring.interim_analysis import InterimResult, Kind
@@ -147,8 +147,7 @@ def _stopping_states() -> list[dict[str, Any]]:
 
 def _judges() -> list[str]:
     """Return the names of judges and then of metrics, which are compared in the same way."""
-    score = table(Score)
-    metric = select(score.c.scorer).where(score.c.scorer_kind == "metric").distinct()
+    metric = select(scores.c.scorer).where(scores.c.scorer_kind == "metric").distinct()
     with study().read() as connection:
         metrics = set(connection.execute(metric).scalars())
         names = machine_names(connection) | set(study().config.juries)

@@ -11,7 +11,7 @@ from annotate_ui.web.owner.blueprint import pages
 from annotate_ui.web.owner.snapshot_cache import current_snapshot
 from annotate_ui.web.rater_session import study
 from study.facts.current_responses import current_responses
-from study.schema import Assignment, Query, Rater, Rating, Response, table
+from study.schema.tables import assignments, queries, raters, ratings, responses
 from study.study import Study
 
 _ON_A_PAGE = 100
@@ -53,38 +53,42 @@ def items() -> ResponseReturnValue:
 @pages.get("/items/<int:response_id>")
 def item(response_id: int) -> ResponseReturnValue:
     """Show the ratings of one response."""
-    r, q = table(Response), table(Query)
     # No key of a database is larger.
     if response_id >= 2**31:
         abort(404)
     with study().read() as connection:
         row = connection.execute(
-            select(r.c.id, r.c.key, r.c.text, q.c.key.label("query"), q.c.text.label("question"))
-            .join_from(r, q, r.c.query_id == q.c.id)
-            .where(r.c.id == response_id)
+            select(
+                responses.c.id,
+                responses.c.key,
+                responses.c.text,
+                queries.c.key.label("query"),
+                queries.c.text.label("question"),
+            )
+            .join_from(responses, queries, responses.c.query_id == queries.c.id)
+            .where(responses.c.id == response_id)
         ).one_or_none()
         if row is None:
             abort(404)
-        a, g, w = table(Assignment), table(Rating), table(Rater)
         values = connection.execute(
             select(
-                w.c.code,
-                w.c.public_id,
-                a.c.purpose,
-                g.c.construct_key,
-                g.c.revision,
-                g.c.value,
-                g.c.status,
-                g.c.reason,
-                g.c.comment,
-                g.c.flags,
-                g.c.after_reveal,
-                g.c.created_at,
+                raters.c.code,
+                raters.c.public_id,
+                assignments.c.purpose,
+                ratings.c.construct_key,
+                ratings.c.revision,
+                ratings.c.value,
+                ratings.c.status,
+                ratings.c.reason,
+                ratings.c.comment,
+                ratings.c.flags,
+                ratings.c.after_reveal,
+                ratings.c.created_at,
             )
-            .join_from(g, a, g.c.assignment_id == a.c.id)
-            .join(w, a.c.rater_id == w.c.id)
-            .where(a.c.response_id == response_id)
-            .order_by(g.c.construct_key, w.c.code, a.c.id, g.c.revision)
+            .join_from(ratings, assignments, ratings.c.assignment_id == assignments.c.id)
+            .join(raters, assignments.c.rater_id == raters.c.id)
+            .where(assignments.c.response_id == response_id)
+            .order_by(ratings.c.construct_key, raters.c.code, assignments.c.id, ratings.c.revision)
         ).all()
     return render_template("owner/item.html", page="items", item=row, values=values)
 

@@ -7,7 +7,8 @@ from sqlalchemy import Connection, insert, select
 from werkzeug.security import check_password_hash, generate_password_hash
 
 from study.errors import StudyError
-from study.schema import OwnerPassword, now, table
+from study.schema import now
+from study.schema.tables import owner_passwords
 from study.study import Study
 
 __all__ = [
@@ -55,15 +56,14 @@ def set_password(study: Study, password: str) -> None:
     except UnicodeEncodeError:
         raise StudyError("The password contains half of a surrogate pair; type it again.") from None
     with study.write() as connection:
-        connection.execute(
-            insert(table(OwnerPassword)).values(password_hash=hashed, created_at=now())
-        )
+        connection.execute(insert(owner_passwords).values(password_hash=hashed, created_at=now()))
 
 
 def newest_password(connection: Connection) -> Password | None:
     """Return the current password; without one the owner's pages do not exist."""
-    t = table(OwnerPassword)
-    row = connection.execute(select(t).order_by(t.c.id.desc()).limit(1)).one_or_none()
+    row = connection.execute(
+        select(owner_passwords).order_by(owner_passwords.c.id.desc()).limit(1)
+    ).one_or_none()
     return None if row is None else Password(row.id, row.password_hash, row.created_at)
 
 

@@ -16,7 +16,7 @@ from annotate_ui.web.owner.blueprint import pages
 from annotate_ui.web.owner.snapshot_cache import current_snapshot
 from annotate_ui.web.rate_limits import computations
 from annotate_ui.web.rater_session import study
-from study.schema import Rater, table
+from study.schema.tables import raters as rater_table
 
 if TYPE_CHECKING:
     from annotate_ui.monitoring.careless_responding import RaterSignals
@@ -116,9 +116,8 @@ def rater_identities(connection: Connection) -> dict[str, RaterIdentity]:
     """Return every rater by code."""
     from study.facts.departures import departures
 
-    t = table(Rater)
     left = departures(connection)
-    rows = connection.execute(select(t.c.id, t.c.code, t.c.public_id))
+    rows = connection.execute(select(rater_table.c.id, rater_table.c.code, rater_table.c.public_id))
     return {
         row.code: RaterIdentity(row.id, row.code, row.public_id, left.get(row.id)) for row in rows
     }

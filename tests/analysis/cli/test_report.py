@@ -12,7 +12,7 @@ from analysis.cli.report import report
 from analysis.cli.source import AnalysisInput
 from analysis.core.scale_mapping import mapped_scores
 from study import Study, import_file
-from study.schema import JudgeRun, Judgment, Response, table
+from study.schema.tables import judge_runs, judgments, responses as response_table
 from tests.analysis.scores import simulated
 
 pytestmark = pytest.mark.usefixtures("without_drawing")
@@ -213,10 +213,12 @@ def test_a_study_hands_over_notes_rules_and_what_its_judge_was_run_with(tmp_path
         "config_hash": "x",
     }
     with study.write() as connection:
-        r = table(Response)
-        ids = {row.key: row.id for row in connection.execute(select(r.c.key, r.c.id))}
+        ids = {
+            row.key: row.id
+            for row in connection.execute(select(response_table.c.key, response_table.c.id))
+        }
         runs = [{**run_, "id": 1, "name": "judge"}, {**run_, "id": 2, "name": "without answers"}]
-        connection.execute(insert(table(JudgeRun)), runs)
+        connection.execute(insert(judge_runs), runs)
         judged = frame[frame["scorer_kind"] == "judge"]
         rows = [
             {
@@ -232,7 +234,7 @@ def test_a_study_hands_over_notes_rules_and_what_its_judge_was_run_with(tmp_path
             }
             for name, value in zip(judged["response_id"], judged["value"], strict=True)
         ]
-        connection.execute(insert(table(Judgment)), rows)
+        connection.execute(insert(judgments), rows)
     study.close()
     result = run(tmp_path / "mine", "--no-verify")
     assert result.exit_code == 0, result.output

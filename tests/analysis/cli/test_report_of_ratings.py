@@ -12,7 +12,8 @@ from sqlalchemy import insert
 from analysis.cli.report import report
 from judge.prompts.prompt_versions import prompt_version
 from study import Study
-from study.schema import JudgeRun, Judgment, table
+from study.schema import JudgeRun
+from study.schema.tables import judgments
 from study.settings.constructs import CCRS
 from tests.study.rating_fixtures import (
     Rated,
@@ -74,7 +75,7 @@ def fill(study: Study, edited: int = 0) -> list[float]:
         for n, response in enumerate(responses)
     ]
     with study.write() as connection:
-        connection.execute(insert(table(Judgment)), judged)
+        connection.execute(insert(judgments), judged)
     return passed
 
 

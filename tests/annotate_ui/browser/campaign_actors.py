@@ -15,7 +15,7 @@ from annotate_ui.tasks.save import save
 from annotate_ui.tasks.save_rating import RatingPayload
 from annotate_ui.tasks.workflow import open_next
 from study import Study
-from study.schema import Assignment, ExpectedValue, Response, table
+from study.schema.tables import assignments, expected_values, responses
 from tests.annotate_ui.browser.pages import (
     Rater,
     active,
@@ -48,15 +48,16 @@ class Turn:
 
 def turn(study: Study, public_id: str) -> Turn:
     """Return what a page's address refers to."""
-    a, r, e = table(Assignment), table(Response), table(ExpectedValue)
     with study.read() as connection:
         row = connection.execute(
-            select(a.c.purpose, r.c.key, r.c.id)
-            .join_from(a, r, a.c.response_id == r.c.id)
-            .where(a.c.public_id == public_id)
+            select(assignments.c.purpose, responses.c.key, responses.c.id)
+            .join_from(assignments, responses, assignments.c.response_id == responses.c.id)
+            .where(assignments.c.public_id == public_id)
         ).one()
         ranges = connection.execute(
-            select(e.c.construct_key, e.c.low, e.c.high).where(e.c.response_id == row.id)
+            select(
+                expected_values.c.construct_key, expected_values.c.low, expected_values.c.high
+            ).where(expected_values.c.response_id == row.id)
         )
         return Turn(row.key, row.purpose, {key: (low, high) for key, low, high in ranges})
 

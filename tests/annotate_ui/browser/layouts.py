@@ -3,7 +3,7 @@
 from sqlalchemy import update
 
 from study import Study
-from study.schema import Assignment, table
+from study.schema.tables import assignments
 from tests.annotate_ui.browser.marked_campaign import fill
 
 SCALES = """
@@ -53,7 +53,7 @@ def with_scales(study: Study) -> Study:
 def side_by_side(study: Study) -> None:
     """Put all responses to a query on one page."""
     with study.write() as connection:
-        connection.execute(update(table(Assignment)).values(layout="side_by_side"))
+        connection.execute(update(assignments).values(layout="side_by_side"))
 
 
 def fill_three(study: Study) -> None:

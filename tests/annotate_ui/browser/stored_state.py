@@ -6,6 +6,7 @@ from sqlalchemy import select
 
 from study import Study
 from study.schema import Assignment, Query, Rater, Rating, Response, table
+from study.schema.tables import raters
 
 
 class Rated(NamedTuple):
@@ -60,7 +61,8 @@ def ratings(study: Study, construct: str | None = None) -> list[Rated]:
 
 def rater_id(study: Study, code: str) -> int:
     """Return a rater's key in the database."""
-    w = table(Rater)
     with study.read() as connection:
-        rater: int = connection.execute(select(w.c.id).where(w.c.code == code)).scalar_one()
+        rater: int = connection.execute(
+            select(raters.c.id).where(raters.c.code == code)
+        ).scalar_one()
         return rater

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from sqlalchemy import delete
 
 from study import Study
-from study.schema import Assignment, table
+from study.schema.tables import assignments
 from tests.annotate_ui.browser.axe_audit import grave_violations
 from tests.annotate_ui.browser.conftest import Arrive, Serve
 from tests.annotate_ui.browser.marked_campaign import fill, reference, response
@@ -26,7 +26,7 @@ def begin(
     """Let in a rater who has nothing to do but compare, and open their first comparison."""
     served = serve(study, "anna", filled=partial(fill, queries=2, systems=2), rating=rating)
     with served.study.write() as connection:
-        connection.execute(delete(table(Assignment)))
+        connection.execute(delete(assignments))
     anna = pair_up(served.study, "anna")
     rater = arrive(served, "anna", **options)
     page = rater.join()

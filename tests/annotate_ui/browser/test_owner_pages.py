@@ -11,7 +11,8 @@ from sqlalchemy import insert
 
 from annotate_ui.web.owner.password import set_password
 from study import Study
-from study.schema import InterimAnalysis, now, table
+from study.schema import now
+from study.schema.tables import interim_analyses
 from tests.annotate_ui.browser.axe_audit import grave_violations
 from tests.annotate_ui.browser.conftest import Serve
 from tests.annotate_ui.browser.marked_campaign import fill
@@ -48,7 +49,7 @@ def campaign(study: Study) -> None:
     with study.write() as connection:
         for state in states:
             connection.execute(
-                insert(table(InterimAnalysis)).values(
+                insert(interim_analyses).values(
                     kind="stopping",
                     requested_in="page",
                     ratings=48,

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from sqlalchemy import select
 
-from study.schema import OpenedPassage, Rating, table
+from study.schema.tables import opened_passages, ratings
 from tests.annotate_ui.browser.axe_audit import grave_violations
 from tests.annotate_ui.browser.conftest import Newcomer
 from tests.annotate_ui.browser.marked_campaign import passage
@@ -60,11 +60,11 @@ def test_words_are_found_in_passages(newcomer: Newcomer, size: dict[str, int]) -
     expect(words).to_have_value("")
     expect(page.locator("mark")).to_have_count(0)
     expect(opened).to_have_count(0)
-    # Passages that were open for the reader count as opened.
-    p = table(OpenedPassage)
     for _ in range(30):
         with anna.served.study.read() as connection:
-            places = connection.execute(select(p.c.assignment_id, p.c.position)).all()
+            places = connection.execute(
+                select(opened_passages.c.assignment_id, opened_passages.c.position)
+            ).all()
         if len({row.position for row in places}) == 3:
             break
         page.wait_for_timeout(100)
@@ -133,9 +133,10 @@ def test_active_and_wall_time_are_sent(newcomer: Newcomer) -> None:
     page.wait_for_timeout(1200)
     with moving_on(page):
         enter(page, 40)
-    g = table(Rating)
     with anna.served.study.read() as connection:
-        newest = select(g.c.active_seconds, g.c.wall_seconds).order_by(g.c.id.desc())
+        newest = select(ratings.c.active_seconds, ratings.c.wall_seconds).order_by(
+            ratings.c.id.desc()
+        )
         row = connection.execute(newest).first()
     assert row is not None
     assert row.wall_seconds >= 1.2

@@ -19,7 +19,7 @@ from study.assignment.planner import assign
 from study.errors import StudyError
 from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, ScoreRow
-from study.schema import Assignment, Rater, Rating, Reveal, table
+from study.schema.tables import assignments, raters, ratings as rating_table, reveals
 from tests.annotate_ui.label_studio.fake_server import StandIn
 from tests.annotate_ui.rated_campaign import fill, give, ratings
 
@@ -39,15 +39,16 @@ def projects(study: Study) -> list[StoredProject]:
 
 def revisions_of(study: Study, rater: str, construct: str) -> list[Any]:
     """Return the revisions of a rater's ratings of a construct."""
-    g, a, w = table(Rating), table(Assignment), table(Rater)
     with study.read() as connection:
         return list(
             connection.execute(
-                select(g)
-                .join_from(g, a, g.c.assignment_id == a.c.id)
-                .join(w, a.c.rater_id == w.c.id)
-                .where(w.c.code == rater, g.c.construct_key == construct)
-                .order_by(g.c.id)
+                select(rating_table)
+                .join_from(
+                    rating_table, assignments, rating_table.c.assignment_id == assignments.c.id
+                )
+                .join(raters, assignments.c.rater_id == raters.c.id)
+                .where(raters.c.code == rater, rating_table.c.construct_key == construct)
+                .order_by(rating_table.c.id)
             )
         )
 
@@ -92,9 +93,10 @@ def test_both_databases_store_the_same(any_study: Study) -> None:
         (2, 75.0, "rated"),
         (2, None, "withdrawn"),
     ]
-    v = table(Reveal)
     with study.read() as connection:
-        shown = connection.execute(select(v.c.fields, v.c.created_at).order_by(v.c.id)).all()
+        shown = connection.execute(
+            select(reveals.c.fields, reveals.c.created_at).order_by(reveals.c.id)
+        ).all()
     assert len(shown) == 3
     assert {tuple(row.fields) for row in shown} == {("question", "response")}
     # The task was opened half a minute before it was submitted.
@@ -125,12 +127,13 @@ def test_a_later_stage_of_a_repeat_is_no_reveal_of_the_first_values(study: Study
     made = server.annotate(project.number, task, 5, "10:00", QR=70)
     pull(study, server)
     give(study, "ls-5", keys=["QR", "CC"], repeat=1)
-    a = table(Assignment)
     with study.write() as connection:
-        again = connection.execute(select(a.c.id).where(a.c.repeat == 1).order_by(a.c.id)).first()
+        again = connection.execute(
+            select(assignments.c.id).where(assignments.c.repeat == 1).order_by(assignments.c.id)
+        ).first()
         assert again is not None
         connection.execute(
-            insert(table(Reveal)).values(
+            insert(reveals).values(
                 assignment_id=again.id,
                 stage=2,
                 fields=["question", "response", "context"],
@@ -158,9 +161,12 @@ def test_a_value_that_was_made_unfit_leaves_its_slot_undone(study: Study) -> Non
     made["updated_at"] = "2026-01-01T11:00:00Z"
     assert pull(study, server).withdrawn == 1
     with study.read() as connection:
-        a, g = table(Assignment), table(Rating)
-        taken_back = set(connection.execute(select(g.c.assignment_id)).scalars())
-        taken = set(connection.execute(select(a.c.id).where(a.c.rater_id.is_not(None))).scalars())
+        taken_back = set(connection.execute(select(rating_table.c.assignment_id)).scalars())
+        taken = set(
+            connection.execute(
+                select(assignments.c.id).where(assignments.c.rater_id.is_not(None))
+            ).scalars()
+        )
         assert rated_slots(connection) == taken - taken_back
         assert len(taken) == 2
 

@@ -15,7 +15,7 @@ from study.errors import StudyError
 from study.lifecycle.archive import archive
 from study.lifecycle.erase import erase
 from study.lifecycle.rater_export import export_rater
-from study.schema import ExternalProject, ExternalRater, RejectedValue, table
+from study.schema.tables import external_projects, external_raters, rejected_values
 
 SERVER = "https://xserverx.example.org/ls"
 
@@ -36,9 +36,9 @@ def pulled(study: Study, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Stu
             "overlap": 1,
             "config_hash": "x",
         }
-        connection.execute(insert(table(ExternalProject)).values(**project))
+        connection.execute(insert(external_projects).values(**project))
         aside = {"project_id": 1, "digest": "d", "value": '"xvaluex"', "reason": "no number"}
-        connection.execute(insert(table(RejectedValue)).values(**aside, rater_id=rater))
+        connection.execute(insert(rejected_values).values(**aside, rater_id=rater))
     return study
 
 
@@ -49,8 +49,8 @@ def test_an_erased_rater_stays_erased_at_the_next_pull(pulled: Study, sever: boo
         people = Raters(connection, SERVER, "x")
         assert people.rater_of(5) is None
         assert people.new == {}
-        assert connection.execute(select(table(RejectedValue))).all() == []
-        (row,) = connection.execute(select(table(ExternalRater))).all()
+        assert connection.execute(select(rejected_values)).all() == []
+        (row,) = connection.execute(select(external_raters)).all()
     assert (row.external_id, row.rater_id) == ("5", None)
     assert b"xvaluex" not in (pulled.folder / "study.db").read_bytes()
 

@@ -11,7 +11,7 @@ from annotate_ui.label_studio.push import push
 from annotate_ui.label_studio.results import Pulled
 from study import Study
 from study.assignment.planner import assign
-from study.schema import ExternalRater, Rater, Response, table
+from study.schema.tables import external_raters, raters, responses
 from tests.annotate_ui.label_studio.fake_server import StandIn
 from tests.annotate_ui.label_studio.test_annotation_store import projects
 from tests.annotate_ui.rated_campaign import fill, give
@@ -129,11 +129,12 @@ class History:
 
     def _everything_is_somewhere(self, done: Pulled) -> None:
         """Every value on the server counts under its rater, or is rejected with its reason."""
-        e, w, r = table(ExternalRater), table(Rater), table(Response)
         with self.study.read() as connection:
-            statement = select(e.c.external_id, w.c.code).join_from(e, w, e.c.rater_id == w.c.id)
+            statement = select(external_raters.c.external_id, raters.c.code).join_from(
+                external_raters, raters, external_raters.c.rater_id == raters.c.id
+            )
             codes = {int(user): code for user, code in connection.execute(statement)}
-            rows = connection.execute(select(r.c.id, r.c.key))
+            rows = connection.execute(select(responses.c.id, responses.c.key))
             keys = {row.id: row.key for row in rows}
         # Those changed after the next stage was seen are stored, and stay out of the table else.
         scores = self.study.score_table(edits="last").query(

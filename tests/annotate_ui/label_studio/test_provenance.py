@@ -13,7 +13,7 @@ from annotate_ui.label_studio.push import push
 from study import Study
 from study.assignment.planner import assign
 from study.lifecycle.erase import erase
-from study.schema import RejectedValue, table
+from study.schema.tables import rejected_values
 from tests.annotate_ui.label_studio.fake_server import StandIn
 from tests.annotate_ui.label_studio.test_annotation_store import projects, pushed, revisions_of
 from tests.annotate_ui.rated_campaign import fill, give, open_next, rate
@@ -163,7 +163,7 @@ def test_values_of_an_erased_rater_do_not_return_when_the_account_is_deleted(
     done = pull(study, server)
     assert [(rejected.value, rejected.construct) for rejected in done.rejected] == [(None, None)]
     with study.read() as connection:
-        kept = connection.execute(select(table(RejectedValue).c.value)).scalars().all()
+        kept = connection.execute(select(rejected_values.c.value)).scalars().all()
     assert kept == [None]
 
 

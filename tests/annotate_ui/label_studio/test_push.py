@@ -15,7 +15,7 @@ from study.errors import StudyError
 from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, ScoreRow
 from study.lifecycle.erase import erase
-from study.schema import Construct, table
+from study.schema.tables import constructs
 from tests.annotate_ui.label_studio.fake_server import StandIn
 from tests.annotate_ui.label_studio.test_annotation_store import projects, pushed
 from tests.annotate_ui.rated_campaign import fill, give
@@ -69,10 +69,9 @@ def test_a_command_under_way_keeps_the_constructs_of_its_start(study: Study) -> 
     (project,) = projects(study)
     assert project.controls["QR"]["construct_version"] == 1
     assert "Other?" not in server.made[project.number]["xml"]
-    c = table(Construct)
     with study.read() as connection:
         versions = connection.execute(
-            select(func.count()).select_from(c).where(c.c.key == "QR")
+            select(func.count()).select_from(constructs).where(constructs.c.key == "QR")
         ).scalar_one()
     assert versions == 2
 

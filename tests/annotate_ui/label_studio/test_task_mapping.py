@@ -12,7 +12,8 @@ from annotate_ui.label_studio.slot_matching import blocked_places
 from annotate_ui.participants.withdrawal import leave, rater_key
 from study import Study
 from study.lifecycle.erase import erase
-from study.schema import Assignment, now, table
+from study.schema import now
+from study.schema.tables import assignments
 from tests.annotate_ui.label_studio.fake_server import StandIn
 from tests.annotate_ui.label_studio.test_annotation_store import projects, pushed
 from tests.annotate_ui.label_studio.test_provenance import another, open_for, settings
@@ -149,9 +150,10 @@ def test_work_released_elsewhere_does_not_block_others(study: Study) -> None:
     server: Any = StandIn()
     project = pushed(study, server, constructs=["QR"])
     give(study, "anna", keys=["QR"])
-    a = table(Assignment)
     with study.write() as connection:
-        connection.execute(update(a).where(a.c.channel == "own").values(released_at=now()))
+        connection.execute(
+            update(assignments).where(assignments.c.channel == "own").values(released_at=now())
+        )
     server.annotate(project.number, min(project.tasks.values()), 5, "10:00", QR=70)
     done = pull(study, server, raters={5: "anna"})
     assert (done.new, done.rejected) == (1, [])

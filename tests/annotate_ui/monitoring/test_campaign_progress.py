@@ -24,7 +24,8 @@ from annotate_ui.participants.invitation import revoke
 from annotate_ui.participants.withdrawal import leave
 from study import Study
 from study.facts.rating_progress import read_records
-from study.schema import Assignment, Rater, Rating, now, table
+from study.schema import now
+from study.schema.tables import assignments, raters, ratings
 from study.settings.design import DesignSpec
 from tests.annotate_ui.monitoring.simulated_campaign import Habit, simulate
 from tests.annotate_ui.monitoring.test_stopping_rule import under
@@ -40,9 +41,10 @@ def codes(progress: CampaignProgress) -> dict[str, list[str | None]]:
 
 
 def rater_id(study: Study, code: str) -> int:
-    w = table(Rater)
     with study.read() as connection:
-        return int(connection.execute(select(w.c.id).where(w.c.code == code)).scalar_one())
+        return int(
+            connection.execute(select(raters.c.id).where(raters.c.code == code)).scalar_one()
+        )
 
 
 def fill(study: Study, **options: Any) -> None:
@@ -72,14 +74,15 @@ def test_a_rating_first_entered_after_the_reveal_is_counted_apart(
 ) -> None:
     fill(any_study, share=0.5)
     before = campaign_progress(any_study)
-    a, g = table(Assignment), table(Rating)
     with any_study.write() as connection:
-        rated = select(g.c.assignment_id)
+        rated = select(ratings.c.assignment_id)
         mine = connection.execute(
-            select(a.c.id).where(a.c.rater_id == 1, a.c.id.not_in(rated)).limit(1)
+            select(assignments.c.id)
+            .where(assignments.c.rater_id == 1, assignments.c.id.not_in(rated))
+            .limit(1)
         ).scalar_one()
         late = {"construct_key": "QR", "value": 50.0, "after_reveal": True}
-        connection.execute(insert(g).values(**late, assignment_id=mine, config_hash="0" * 64))
+        connection.execute(insert(ratings).values(**late, assignment_id=mine, config_hash="0" * 64))
     progress = campaign_progress(any_study)
     earlier, first = before.raters[0], progress.raters[0]
     assert (first.values, first.after_reveal) == (earlier.values, 1)
@@ -99,11 +102,10 @@ def test_a_rating_first_entered_after_the_reveal_is_counted_apart(
 def test_action_items_name_the_rater_and_the_remedy(any_study: Study) -> None:
     fill(any_study, share=0.5)
     revoke(any_study, "a")
-    a = table(Assignment)
     with any_study.write() as connection:
         long_ago = now() - timedelta(days=5)
-        of_b = a.c.rater_id == 2
-        connection.execute(update(a).where(of_b).values(created_at=long_ago))
+        of_b = assignments.c.rater_id == 2
+        connection.execute(update(assignments).where(of_b).values(created_at=long_ago))
     leave(any_study, rater_id(any_study, "c"), "removed")
     progress = campaign_progress(any_study)
     subjects = codes(progress)
@@ -120,9 +122,8 @@ def test_action_items_name_the_rater_and_the_remedy(any_study: Study) -> None:
 
 def test_a_rater_who_never_started_is_idle_unless_the_campaign_is_paused(study: Study) -> None:
     fill(study, share=0)
-    a = table(Assignment)
     with study.write() as connection:
-        connection.execute(update(a).values(created_at=now() - timedelta(days=5)))
+        connection.execute(update(assignments).values(created_at=now() - timedelta(days=5)))
     assert codes(campaign_progress(study))["idle"] == ["a", "b", "c"]
     CliRunner().invoke(pause, [str(study.folder)], catch_exceptions=False)
     subjects = codes(campaign_progress(study))
@@ -155,15 +156,18 @@ def test_an_enrolled_rater_who_never_began_is_reported_with_the_remedy(
 
 def test_groups_of_raters_without_common_items_are_reported(study: Study) -> None:
     fill(study)
-    a = table(Assignment)
     with study.write() as connection:
-        theirs = a.c.rater_id == 3
+        theirs = assignments.c.rater_id == 3
         # The third rater's work is taken back unrated, except what no other rater has.
         connection.execute(
-            update(a).where(theirs, a.c.response_id > 4).values(purpose="calibration")
+            update(assignments)
+            .where(theirs, assignments.c.response_id > 4)
+            .values(purpose="calibration")
         )
         connection.execute(
-            update(a).where(~theirs, a.c.response_id <= 4).values(purpose="calibration")
+            update(assignments)
+            .where(~theirs, assignments.c.response_id <= 4)
+            .values(purpose="calibration")
         )
     assert "unconnected" in codes(campaign_progress(study))
 
@@ -201,11 +205,10 @@ def test_missing_training_material_and_a_wide_interval_are_action_items(study: S
     subjects = codes(campaign_progress(ruled))
     assert subjects["lacking_training"] == [None]
     assert subjects["lacking_checks"] == [None]
-    a = table(Assignment)
     with ruled.write() as connection:
-        response = connection.execute(select(a.c.response_id).limit(1)).scalar_one()
+        response = connection.execute(select(assignments.c.response_id).limit(1)).scalar_one()
         slot = {"response_id": response, "construct_keys": ["QR"], "config_hash": "0" * 64}
-        connection.execute(insert(a).values(slot))
+        connection.execute(insert(assignments).values(slot))
     # Damaged copies for an open slot are made when somebody takes it.
     assert "lacking_checks" not in codes(campaign_progress(ruled))
 
@@ -213,12 +216,15 @@ def test_missing_training_material_and_a_wide_interval_are_action_items(study: S
 def test_released_work_that_was_taken_over_is_not_vacant(study: Study) -> None:
     fill(study, share=0.5)
     leave(study, rater_id(study, "c"), "withdrew")
-    a, w = table(Assignment), table(Rater)
     with study.write() as connection:
         new = connection.execute(
-            insert(w).values(code="d", attributes={}, public_id="d" * 32).returning(w.c.id)
+            insert(raters)
+            .values(code="d", attributes={}, public_id="d" * 32)
+            .returning(raters.c.id)
         ).scalar_one()
-        rows = connection.execute(select(a).where(a.c.released_at.is_not(None))).all()
+        rows = connection.execute(
+            select(assignments).where(assignments.c.released_at.is_not(None))
+        ).all()
         for place, row in enumerate(rows):
             again = {
                 name: row._mapping[name]
@@ -228,7 +234,9 @@ def test_released_work_that_was_taken_over_is_not_vacant(study: Study) -> None:
             if place == 0:
                 again["replaces_id"] = row.id
             connection.execute(
-                insert(a).values(**again, rater_id=new, public_id=f"{place:032}", created_at=now())
+                insert(assignments).values(
+                    **again, rater_id=new, public_id=f"{place:032}", created_at=now()
+                )
             )
     progress = campaign_progress(study)
     assert sum(item.vacant for item in progress.items) == 0

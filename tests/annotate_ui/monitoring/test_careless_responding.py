@@ -7,7 +7,7 @@ from sqlalchemy import func, insert, select
 from annotate_ui.monitoring.attention_checks import checks_missed
 from annotate_ui.monitoring.careless_responding import rater_signals, too_fast
 from study import Study
-from study.schema import Assignment, Rating, Response, table
+from study.schema.tables import assignments, ratings as rating_table, responses as response_table
 from tests.annotate_ui.monitoring.simulated_campaign import (
     KEYS,
     Habit,
@@ -76,20 +76,21 @@ def test_only_first_values_that_count_enter_the_signals(
     simulate(study, dict.fromkeys("abcd", "careful"), queries=40, systems=2, checks=4)
     before = rater_signals(study)
     assert {signal.verdict for rater in before for signal in rater.signals} >= {"fine"}
-    # Values that would flag the rater if they counted: the same one, at once, for everything that
-    # the rater has not rated (or, as repeats, for everything).
-    a, r = table(Assignment), table(Response)
     with study.write() as connection:
-        rated = set(connection.execute(select(a.c.response_id).where(a.c.rater_id == 1)).scalars())
-        responses = set(connection.execute(select(r.c.id)).scalars())
-        number = int(connection.execute(select(func.max(a.c.id))).scalar_one())
+        rated = set(
+            connection.execute(
+                select(assignments.c.response_id).where(assignments.c.rater_id == 1)
+            ).scalars()
+        )
+        responses = set(connection.execute(select(response_table.c.id)).scalars())
+        number = int(connection.execute(select(func.max(assignments.c.id))).scalar_one())
         for response in sorted(responses if repeat else responses - rated):
             number += 1
             row = assignment_row(number, 0, response - 1, KEYS, purpose, number)
-            connection.execute(insert(a).values({**row, "repeat": repeat}))
+            connection.execute(insert(assignments).values({**row, "repeat": repeat}))
             ratings = rating_rows(np.random.default_rng(1), "hurries", number, KEYS, [100.0] * 5)
             connection.execute(
-                insert(table(Rating)), [{**row, "after_reveal": after_reveal} for row in ratings]
+                insert(rating_table), [{**row, "after_reveal": after_reveal} for row in ratings]
             )
     assert rater_signals(study) == before
 

@@ -24,7 +24,14 @@ from annotate_ui.monitoring.interim_analysis import newest, run_interim_analysis
 from annotate_ui.monitoring.stopping_rule import stopping_state
 from study import Study, StudyError
 from study.facts.ratings import interim_analysis_counts
-from study.schema import Assignment, InterimAnalysis, Rating, Response, Score, now, table
+from study.schema import now
+from study.schema.tables import (
+    assignments,
+    interim_analyses,
+    ratings,
+    responses as response_table,
+    scores,
+)
 from tests.annotate_ui.monitoring.simulated_campaign import Habit, simulate
 from tests.annotate_ui.monitoring.test_stopping_rule import under
 
@@ -40,12 +47,12 @@ def waited(study: Study, seconds: float = 60) -> None:
 
 def count_analyses(study: Study) -> int:
     with study.read() as connection:
-        return len(connection.execute(select(table(InterimAnalysis).c.id)).all())
+        return len(connection.execute(select(interim_analyses.c.id)).all())
 
 
 def add_judge(study: Study) -> None:
     with study.write() as connection:
-        responses = connection.execute(select(table(Response).c.id)).scalars().all()
+        responses = connection.execute(select(response_table.c.id)).scalars().all()
         rows = [
             {
                 "response_id": response,
@@ -59,7 +66,7 @@ def add_judge(study: Study) -> None:
             }
             for response in responses
         ]
-        connection.execute(insert(table(Score)), rows)
+        connection.execute(insert(scores), rows)
 
 
 def test_an_interim_analysis_has_intervals_and_is_recorded(any_study: Study) -> None:
@@ -95,10 +102,9 @@ def test_analyses_before_the_last_value_are_interim_and_in_the_report(study: Stu
     with study.read() as connection:
         assert interim_analysis_counts(connection) == {}
     with study.write() as connection:
-        g = table(Rating)
-        old = connection.execute(select(g).limit(1)).one()._mapping
+        old = connection.execute(select(ratings).limit(1)).one()._mapping
         new = {name: old[name] for name in old if name not in {"id", "construct_key"}}
-        connection.execute(insert(g).values(**new, construct_key="CC"))
+        connection.execute(insert(ratings).values(**new, construct_key="CC"))
     with study.read() as connection:
         assert interim_analysis_counts(connection) == {"agreement": 1}
     source = from_study(study.folder, {})
@@ -177,9 +183,10 @@ def test_an_analysis_that_takes_too_long_is_ended_and_reported(study: Study) -> 
 
 def test_two_layouts_are_never_pooled(study: Study) -> None:
     simulate(study, RATERS, queries=40, systems=2, keys=("QR",))
-    a = table(Assignment)
     with study.write() as connection:
-        side_by_side = update(a).where(a.c.response_id <= 20).values(layout="side_by_side")
+        side_by_side = (
+            update(assignments).where(assignments.c.response_id <= 20).values(layout="side_by_side")
+        )
         connection.execute(side_by_side)
     analysis = run_interim_analysis(study, "agreement", "command")
     assert "two layouts, which are not pooled" in (analysis.note or "")

@@ -11,7 +11,8 @@ from analysis.planning.stopping_rule import stop_by_width
 from annotate_ui.monitoring.stopping_rule import completed_queries, stopping_state
 from study import Study, StudyError
 from study.facts.rating_progress import read_records
-from study.schema import Assignment, Rating, Response, Score, now, table
+from study.schema import now
+from study.schema.tables import assignments, ratings, responses as response_table, scores
 from study.settings.report import StoppingSpec
 from tests.annotate_ui.monitoring.simulated_campaign import simulate
 
@@ -39,12 +40,11 @@ def complete(study: Study) -> list[int]:
 def test_the_rule_is_that_of_analysis_on_one_mean_a_query(any_study: Study) -> None:
     filled(any_study, share=0.8)
     state = stopping_state(under(any_study, half_width=9, constructs=("QR",)))
-    a, g, r = table(Assignment), table(Rating), table(Response)
     with any_study.read() as connection:
         rows = connection.execute(
-            select(r.c.query_id, r.c.id, g.c.value)
-            .join_from(g, a, g.c.assignment_id == a.c.id)
-            .join(r, r.c.id == a.c.response_id)
+            select(response_table.c.query_id, response_table.c.id, ratings.c.value)
+            .join_from(ratings, assignments, ratings.c.assignment_id == assignments.c.id)
+            .join(response_table, response_table.c.id == assignments.c.response_id)
         ).all()
     means = []
     for query in complete(any_study):
@@ -70,21 +70,20 @@ def test_the_rule_is_that_of_analysis_on_one_mean_a_query(any_study: Study) -> N
 def test_queries_come_in_the_order_of_their_last_first_value(study: Study) -> None:
     filled(study, share=0.8)
     done = complete(study)
-    a, g, r = table(Assignment), table(Rating), table(Response)
     with study.read() as connection:
         rows = connection.execute(
-            select(r.c.query_id, g.c.id)
-            .join_from(g, a, g.c.assignment_id == a.c.id)
-            .join(r, r.c.id == a.c.response_id)
+            select(response_table.c.query_id, ratings.c.id)
+            .join_from(ratings, assignments, ratings.c.assignment_id == assignments.c.id)
+            .join(response_table, response_table.c.id == assignments.c.response_id)
         ).all()
     last = {query: max(row.id for row in rows if row.query_id == query) for query in done}
     assert done == sorted(done, key=last.__getitem__)
     changed = rows[0]
     with study.write() as connection:
         # A value that is changed later does not complete its query anew.
-        old = connection.execute(select(g).where(g.c.id == changed.id)).one()._mapping
+        old = connection.execute(select(ratings).where(ratings.c.id == changed.id)).one()._mapping
         again = {name: old[name] for name in old if name not in {"id", "revision"}}
-        connection.execute(insert(g).values(**again, revision=2))
+        connection.execute(insert(ratings).values(**again, revision=2))
     assert complete(study) == done
 
 
@@ -92,9 +91,8 @@ def test_a_slot_that_was_taken_back_is_not_waited_for(study: Study) -> None:
     filled(study, share=0.8)
     before = complete(study)
     with study.write() as connection:
-        a, g = table(Assignment), table(Rating)
-        unrated = a.c.id.not_in(select(g.c.assignment_id))
-        connection.execute(update(a).where(unrated).values(released_at=now()))
+        unrated = assignments.c.id.not_in(select(ratings.c.assignment_id))
+        connection.execute(update(assignments).where(unrated).values(released_at=now()))
     after = complete(study)
     assert set(before) < set(after)
 
@@ -105,23 +103,24 @@ def test_a_value_first_entered_after_the_reveal_completes_no_query(
 ) -> None:
     filled(study, share=0.8)
     before = complete(study)
-    a, g = table(Assignment), table(Rating)
     with study.write() as connection:
-        old = connection.execute(select(g).limit(1)).one()._mapping
+        old = connection.execute(select(ratings).limit(1)).one()._mapping
         row = {name: old[name] for name in old if name not in {"id", "assignment_id"}}
-        unrated = select(a.c.id).where(a.c.id.not_in(select(g.c.assignment_id)))
+        unrated = select(assignments.c.id).where(
+            assignments.c.id.not_in(select(ratings.c.assignment_id))
+        )
         for assignment in connection.execute(unrated).scalars().all():
             late = {**row, "assignment_id": assignment, "after_reveal": after_reveal}
-            connection.execute(insert(g).values(**late))
+            connection.execute(insert(ratings).values(**late))
     assert len(complete(study)) == (len(before) if after_reveal else 60)
 
 
 def test_a_judge_is_compared_where_people_rated_the_response(study: Study) -> None:
     filled(study, queries=40)
     with study.write() as connection:
-        responses = connection.execute(select(table(Response).c.id)).scalars().all()
+        responses = connection.execute(select(response_table.c.id)).scalars().all()
         connection.execute(
-            insert(table(Score)),
+            insert(scores),
             [
                 {
                     "response_id": response,

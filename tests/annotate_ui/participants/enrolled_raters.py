@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy import insert, select
 
 from study import Study
-from study.schema import Assignment, Rating, table
+from study.schema.tables import assignments as assignment_table, ratings
 
 
 def opened(study: Study, settings: str = "", **texts: str) -> Study:
@@ -22,14 +22,15 @@ def opened(study: Study, settings: str = "", **texts: str) -> Study:
 
 def rate(study: Study, rater_id: int, *, least: int = 0, keys: int | None = None) -> None:
     """Store values for a rater's assignments from the `least`th on, for so many constructs."""
-    a = table(Assignment)
     with study.write() as connection:
-        mine = select(a.c.id, a.c.construct_keys).where(a.c.rater_id == rater_id)
-        for row in connection.execute(mine.order_by(a.c.id)).all()[least:]:
+        mine = select(assignment_table.c.id, assignment_table.c.construct_keys).where(
+            assignment_table.c.rater_id == rater_id
+        )
+        for row in connection.execute(mine.order_by(assignment_table.c.id)).all()[least:]:
             for key in row.construct_keys[:keys]:
                 values = {"assignment_id": row.id, "construct_key": key, "value": 50.0}
                 connection.execute(
-                    insert(table(Rating)).values(
+                    insert(ratings).values(
                         **values,
                         construct_version=1,
                         revision=1,
@@ -47,7 +48,10 @@ def rate(study: Study, rater_id: int, *, least: int = 0, keys: int | None = None
 
 def assignments(study: Study, rater_id: int) -> list[Any]:
     """Return a rater's assignments in the order of making."""
-    a = table(Assignment)
     with study.read() as connection:
-        mine = select(a).where(a.c.rater_id == rater_id).order_by(a.c.id)
+        mine = (
+            select(assignment_table)
+            .where(assignment_table.c.rater_id == rater_id)
+            .order_by(assignment_table.c.id)
+        )
         return list(connection.execute(mine))

@@ -9,7 +9,7 @@ from annotate_ui.participants.consent import LONGEST, Gate, RaterText, answer, o
 from annotate_ui.participants.invitation import invite
 from annotate_ui.tasks.closing import Completion, completion
 from study import Study, StudyError
-from study.schema import Consent, Rater, table
+from study.schema.tables import consents, raters
 from study.settings.rating import RatingSpec
 from tests.annotate_ui.participants.enrolled_raters import opened
 
@@ -17,7 +17,7 @@ from tests.annotate_ui.participants.enrolled_raters import opened
 def rater(study: Study) -> int:
     invite(study, new=1)
     with study.read() as connection:
-        return int(connection.execute(select(table(Rater).c.id)).scalar_one())
+        return int(connection.execute(select(raters.c.id)).scalar_one())
 
 
 def gate(study: Study, rater_id: int) -> Gate | None:
@@ -62,7 +62,7 @@ def test_a_changed_text_asks_again_and_the_answers_of_before_stay(any_study: Stu
     answer(study, anna, text_of(study, "consent"), agreed=True)
     assert gate(study, anna) is None
     with study.read() as connection:
-        stored = connection.execute(select(table(Consent).c.text_hash)).scalars().all()
+        stored = connection.execute(select(consents.c.text_hash)).scalars().all()
     assert len(stored) == len(set(stored)) == 2
     study.close()
 

@@ -21,7 +21,11 @@ from annotate_ui.participants.withdrawal import leave, readmit
 from annotate_ui.server.application import campaign_counts
 from annotate_ui.tasks.slot_queue import most_queries
 from study import Study, StudyError
-from study.schema import Enrolment, EnrolmentLink, Rater, table
+from study.schema.tables import (
+    enrolment_links,
+    enrolments as enrolment_table,
+    raters as rater_table,
+)
 from tests.annotate_ui.participants.enrolled_raters import rate
 from tests.annotate_ui.rated_campaign import fill, give
 
@@ -46,10 +50,11 @@ def test_enrolling_creates_a_rater_with_a_link_and_the_links_attributes(any_stud
     assert len(token_of(url)) == 43, "32 bytes in base64 without padding"
     first = enrol(any_study, token_of(url), " PID-1 ")
     second = enrol(any_study, token_of(url))
-    w, n = table(Rater), table(Enrolment)
     with any_study.read() as connection:
-        raters = connection.execute(select(w).order_by(w.c.id)).all()
-        enrolments = connection.execute(select(n).order_by(n.c.id)).all()
+        raters = connection.execute(select(rater_table).order_by(rater_table.c.id)).all()
+        enrolments = connection.execute(
+            select(enrolment_table).order_by(enrolment_table.c.id)
+        ).all()
         behind = rater_of_token(connection, first.personal_link.partition("#")[2])
         assert [most_queries(connection, rater.id) for rater in raters] == [3, 3]
     assert [rater.code for rater in raters] == ["rater-1", "rater-2"]
@@ -64,9 +69,8 @@ def test_enrolling_creates_a_rater_with_a_link_and_the_links_attributes(any_stud
 
 def test_the_database_holds_the_hash_of_a_links_token(any_study: Study) -> None:
     token = made(any_study)
-    e = table(EnrolmentLink)
     with any_study.read() as connection:
-        (stored,) = connection.execute(select(e.c.token_hash)).scalars()
+        (stored,) = connection.execute(select(enrolment_links.c.token_hash)).scalars()
     assert stored == sha256(token.encode()).digest()
 
 
@@ -84,7 +88,7 @@ def test_of_twenty_simultaneous_requests_as_many_join_as_there_are_places(any_st
         outcomes = list(pool.map(come, range(20)))
     assert sorted(outcomes) == ["full"] * 15 + ["in"] * 5
     with any_study.read() as connection:
-        assert len(connection.execute(select(table(Rater))).all()) == 5
+        assert len(connection.execute(select(rater_table)).all()) == 5
 
 
 def test_one_id_at_once_from_many_places_joins_once(any_study: Study) -> None:
@@ -115,9 +119,8 @@ def test_leaving_without_a_finished_response_frees_the_place(any_study: Study) -
     fill(any_study, queries=1, systems=1)
     token = made(any_study, quota=2)
     idle, busy = enrol(any_study, token, "idle"), enrol(any_study, token, "busy")
-    w = table(Rater)
     with any_study.read() as connection:
-        codes = dict(connection.execute(select(w.c.id, w.c.code)).all())
+        codes = dict(connection.execute(select(rater_table.c.id, rater_table.c.code)).all())
     give(any_study, codes[busy.rater_id])
     rate(any_study, busy.rater_id)
     assert refused(any_study, token, "late") == "full"
@@ -188,7 +191,7 @@ def test_a_hostile_id_is_kept_as_it_is(any_study: Study) -> None:
     hostile = "<script>alert(1)</script>'; DROP TABLE rater;-- \u202egnp"
     enrol(any_study, made(any_study), hostile)
     with any_study.read() as connection:
-        assert connection.execute(select(table(Enrolment).c.external_id)).scalar_one() == hostile
+        assert connection.execute(select(enrolment_table.c.external_id)).scalar_one() == hostile
 
 
 @pytest.mark.parametrize(
@@ -220,4 +223,4 @@ def test_an_unknown_link_is_named_with_the_nearest(study: Study) -> None:
 def test_enrolments_are_facts_that_stay(study: Study) -> None:
     enrol(study, made(study), "PID")
     with pytest.raises(Exception, match="append-only"), study.write() as connection:
-        connection.execute(update(table(Enrolment)).values(external_id="other"))
+        connection.execute(update(enrolment_table).values(external_id="other"))

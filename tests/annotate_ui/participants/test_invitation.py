@@ -23,7 +23,7 @@ from annotate_ui.participants.invitation import (
 )
 from annotate_ui.participants.tokens import mark_used, rater_of_token
 from study import Study, StudyError
-from study.schema import Invitation, Rater, table
+from study.schema.tables import invitations, raters
 from tests.annotate_ui.campaign_with_raters import assign, fill
 
 
@@ -36,13 +36,14 @@ def rater_behind(study: Study, invited: Invited) -> str | None:
         ids = rater_of_token(connection, token(invited))
         if ids is None:
             return None
-        r = table(Rater)
-        return str(connection.execute(select(r.c.code).where(r.c.id == ids[0])).scalar_one())
+        return str(
+            connection.execute(select(raters.c.code).where(raters.c.id == ids[0])).scalar_one()
+        )
 
 
 def rows(study: Study) -> list[Any]:
     with study.read() as connection:
-        return list(connection.execute(select(table(Invitation))))
+        return list(connection.execute(select(invitations)))
 
 
 def test_every_rater_with_assignments_and_no_link_is_invited(any_study: Study) -> None:
@@ -150,7 +151,7 @@ def test_new_raters_take_the_next_codes(any_study: Study) -> None:
         "rater-x",
     ]
     with any_study.read() as connection:
-        public = connection.execute(select(table(Rater).c.public_id)).scalars().all()
+        public = connection.execute(select(raters.c.public_id)).scalars().all()
     assert len(set(public)) == 5
     for wrong in (-1, 1001):
         with pytest.raises(StudyError, match="new raters"):

@@ -13,15 +13,16 @@ from annotate_ui.tasks.slot_queue import take_slots
 from study import Study, StudyError
 from study.facts.departures import departures, has_left
 from study.schema import (
-    Assignment,
-    Comparison,
-    Decision,
-    Departure,
-    Invitation,
-    Rating,
-    Response,
     now,
-    table,
+)
+from study.schema.tables import (
+    assignments as assignment_table,
+    comparisons,
+    decisions,
+    departures as departure_table,
+    invitations,
+    ratings,
+    responses,
 )
 from tests.annotate_ui.participants.enrolled_raters import assignments, rate
 from tests.annotate_ui.rated_campaign import fill, give
@@ -58,7 +59,7 @@ def test_finished_ratings_stay_and_the_rest_goes_back(any_study: Study, kind: st
     assert all(row.released_at is not None for row in assignments(any_study, anna))
     assert all(row.released_at is None for row in assignments(any_study, ben))
     with any_study.read() as connection:
-        values = connection.execute(select(table(Rating))).all()
+        values = connection.execute(select(ratings)).all()
         assert len(values) == 6, "what was saved in the three that are unfinished stays"
         assert has_left(connection, anna)
         assert not has_left(connection, ben)
@@ -67,7 +68,7 @@ def test_finished_ratings_stay_and_the_rest_goes_back(any_study: Study, kind: st
     # Again: nothing more happens.
     assert leave(any_study, anna, "removed") is None
     with any_study.read() as connection:
-        assert len(connection.execute(select(table(Departure))).all()) == 1
+        assert len(connection.execute(select(departure_table)).all()) == 1
 
 
 def test_a_finished_assignment_is_not_released(any_study: Study) -> None:
@@ -81,12 +82,13 @@ def test_a_finished_assignment_is_not_released(any_study: Study) -> None:
 def test_comparisons_that_are_not_decided_go_back(any_study: Study) -> None:
     fill(any_study, queries=1, systems=3)
     anna = rater_of(any_study, "anna")
-    c, r = table(Comparison), table(Response)
     with any_study.write() as connection:
-        rows = connection.execute(select(r.c.id, r.c.query_id).order_by(r.c.id)).all()
+        rows = connection.execute(
+            select(responses.c.id, responses.c.query_id).order_by(responses.c.id)
+        ).all()
         for a, b in ((0, 1), (0, 2)):
             connection.execute(
-                insert(c).values(
+                insert(comparisons).values(
                     rater_id=anna,
                     query_id=rows[0].query_id,
                     response_a_id=rows[a].id,
@@ -95,9 +97,13 @@ def test_comparisons_that_are_not_decided_go_back(any_study: Study) -> None:
                     config_hash="x",
                 )
             )
-        decided = connection.execute(select(c.c.id).order_by(c.c.id)).scalars().first()
+        decided = (
+            connection.execute(select(comparisons.c.id).order_by(comparisons.c.id))
+            .scalars()
+            .first()
+        )
         connection.execute(
-            insert(table(Decision)).values(
+            insert(decisions).values(
                 comparison_id=decided,
                 construct_key="QR",
                 construct_version=1,
@@ -110,11 +116,15 @@ def test_comparisons_that_are_not_decided_go_back(any_study: Study) -> None:
         )
     assert leave(any_study, anna, "withdrew") == 4
     with any_study.read() as connection:
-        released = connection.execute(select(c.c.released_at).order_by(c.c.id)).scalars().all()
+        released = (
+            connection.execute(select(comparisons.c.released_at).order_by(comparisons.c.id))
+            .scalars()
+            .all()
+        )
     assert [at is None for at in released] == [True, False]
     readmit(any_study, "anna")
     with any_study.read() as connection:
-        assert set(connection.execute(select(c.c.released_at)).scalars()) == {None}
+        assert set(connection.execute(select(comparisons.c.released_at)).scalars()) == {None}
 
 
 def test_slots_released_by_an_enrolled_rater_go_to_the_next(any_study: Study) -> None:
@@ -135,10 +145,11 @@ def test_expired_slots_of_an_enrolled_rater_go_to_the_next(any_study: Study) -> 
     give(any_study, None)
     first, second = joined(any_study)
     take(any_study, first)
-    a = table(Assignment)
     with any_study.write() as connection:
         connection.execute(
-            update(a).where(a.c.rater_id == first).values(leased_until=now() - timedelta(minutes=1))
+            update(assignment_table)
+            .where(assignment_table.c.rater_id == first)
+            .values(leased_until=now() - timedelta(minutes=1))
         )
     assert take(any_study, second) == 2
     # What was handed on is not given back a second time.
@@ -171,8 +182,7 @@ def test_a_session_ends_with_its_rater(study: Study) -> None:
     made = enrol(study, token)
     leave(study, made.rater_id, "withdrew")
     with study.read() as connection:
-        t = table(Invitation)
-        revoked_at = select(t.c.revoked_at).where(t.c.id == made.invitation_id)
+        revoked_at = select(invitations.c.revoked_at).where(invitations.c.id == made.invitation_id)
         assert connection.execute(revoked_at).scalar() is not None
 
 
@@ -182,10 +192,13 @@ def test_slots_released_before_a_rater_left_are_not_regained(
     fill(study)
     anna = rater_of(study, "anna")
     earlier = now() - timedelta(hours=1)
-    a = table(Assignment)
     first = assignments(study, anna)[0].id
     with study.write() as connection:
-        connection.execute(update(a).where(a.c.id == first).values(released_at=earlier))
+        connection.execute(
+            update(assignment_table)
+            .where(assignment_table.c.id == first)
+            .values(released_at=earlier)
+        )
     assert leave(study, anna, "withdrew") == 3
     readmit(study, "anna")
     released = {row.id: row.released_at for row in assignments(study, anna) if row.released_at}

@@ -12,7 +12,7 @@ from sqlalchemy.exc import DBAPIError
 
 from annotate_ui.server.error_log import LOGGERS, log_errors
 from study import Study, StudyError
-from study.schema import Invitation, table
+from study.schema.tables import invitations
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def test_a_database_error_shows_no_row(any_study: Study, log: io.StringIO) -> No
     row = {"rater_id": 987654321, "token_hash": b"SECRETHASH"}
     try:
         with any_study.write() as connection:
-            connection.execute(insert(table(Invitation)).values(**row))
+            connection.execute(insert(invitations).values(**row))
     except (DBAPIError, StudyError):
         logging.getLogger("annotate_ui").exception("failed")
     text = log.getvalue()

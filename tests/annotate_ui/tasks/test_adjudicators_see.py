@@ -9,7 +9,8 @@ from annotate_ui.tasks.workflow import open_next
 from study import Study
 from study.assignment.adjudication import adjudicate
 from study.errors import StudyError
-from study.schema import JudgeRun, Judgment, Rating, RatingBase, Response, table
+from study.schema import RatingBase
+from study.schema.tables import judge_runs, judgments, ratings, responses
 from tests.annotate_ui.designed_campaign import assign_one, assignments, configure, new_rater
 from tests.annotate_ui.rated_campaign import fill, finish_step, give
 
@@ -18,12 +19,11 @@ HOSTILE = "<script>alert(1)</script> \u202eesrever\x1b[2J\nIt is thin.\n" + "lon
 
 def judged(study: Study) -> int:
     """Store a run with a reason on QR and a missing score on AC; return the response."""
-    r = table(Response)
     with study.write() as connection:
-        response = int(connection.execute(select(r.c.id)).scalar_one())
+        response = int(connection.execute(select(responses.c.id)).scalar_one())
         run = {"id": 1, "name": "the-judge", "engine": "openai", "model": "m", "repeats": 1}
         more = {"prompt_version": "p", "prompt_hash": "h", "decoding": {}, "software": {}}
-        connection.execute(insert(table(JudgeRun)).values(**run, **more, config_hash="x"))
+        connection.execute(insert(judge_runs).values(**run, **more, config_hash="x"))
         shared = {"run_id": 1, "response_id": response, "construct_version": 1, "repeat": 0,
                   "attempt": 1, "flags": []}  # fmt: skip
         rows = [
@@ -32,7 +32,7 @@ def judged(study: Study) -> int:
             {"construct_key": "AC", "value": None, "rule": None, "raw_answer": "no",
              "missing_reason": "no_score"},
         ]  # fmt: skip
-        connection.execute(insert(table(Judgment)), [{**shared, **row} for row in rows])
+        connection.execute(insert(judgments), [{**shared, **row} for row in rows])
     return response
 
 
@@ -83,9 +83,7 @@ def test_values_of_others_are_those_of_the_main_rating(any_study: Study) -> None
                 revealed=["question"],
             )
             connection.execute(
-                insert(table(Rating)).values(
-                    **rating.model_dump(), assignment_id=row.id, config_hash="x"
-                )
+                insert(ratings).values(**rating.model_dump(), assignment_id=row.id, config_hash="x")
             )
     assign_one(any_study, anna, 1, construct_keys=["QR"], purpose="adjudication")
     item = finish_step(any_study, anna, 55.0).item.public_id

@@ -24,7 +24,8 @@ from annotate_ui.tasks.save import save
 from study import Study
 from study.facts.rating_progress import comparisons
 from study.scales import RatingScale
-from study.schema import Comparison, now, table
+from study.schema import now
+from study.schema.tables import comparisons as comparison_table
 from tests.annotate_ui.compared_campaign import choice, decisions, open_one, pair_up
 from tests.annotate_ui.rated_campaign import fill
 
@@ -50,8 +51,11 @@ def test_comparisons_come_in_their_order_and_each_is_opened_once(campaign: Study
     assert second != first
     with campaign.write() as connection:
         assert comparisons_done(connection, campaign, anna) == (1, 4)
-        c = table(Comparison)
-        opened = connection.execute(select(c.c.opened_at).order_by(c.c.id)).scalars().all()
+        opened = (
+            connection.execute(select(comparison_table.c.opened_at).order_by(comparison_table.c.id))
+            .scalars()
+            .all()
+        )
     assert [moment is not None for moment in opened] == [True, True, False, False]
 
 
@@ -163,13 +167,14 @@ def test_only_an_own_and_opened_comparison_is_there(study: Study, why: str) -> N
     fill(study)
     anna, ben = pair_up(study, "anna"), pair_up(study, "ben")
     page = open_one(study, anna)
-    c = table(Comparison)
     with study.write() as connection:
         if why == "taken back":
-            connection.execute(update(c).values(released_at=now()))
+            connection.execute(update(comparison_table).values(released_at=now()))
         if why == "not opened":
             page = connection.execute(
-                select(c.c.public_id).where(c.c.rater_id == anna, c.c.opened_at.is_(None)).limit(1)
+                select(comparison_table.c.public_id)
+                .where(comparison_table.c.rater_id == anna, comparison_table.c.opened_at.is_(None))
+                .limit(1)
             ).scalar_one()
     page = {"made up": "0" * 32, "no id": "é\x00"}.get(why, page)
     rater = ben if why == "another's" else anna

@@ -13,7 +13,14 @@ from annotate_ui.tasks.workflow import all_done, open_next
 from study import Study
 from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, PassageRow, ResponseRow
-from study.schema import Assignment, CheckPair, Enrolment, EnrolmentLink, Response, now, table
+from study.schema import now
+from study.schema.tables import (
+    assignments as assignment_table,
+    check_pairs,
+    enrolment_links,
+    enrolments,
+    responses,
+)
 from tests.annotate_ui.designed_campaign import (
     assign_one,
     assignments,
@@ -28,21 +35,19 @@ WORDS = ("alder", "birch", "cedar", "elm", "fir", "hazel", "larch", "maple", "oa
 
 def enrol(study: Study, code: str, most: int | None) -> int:
     rater = new_rater(study, code)
-    n, e = table(Enrolment), table(EnrolmentLink)
     with study.write() as connection:
         link = connection.execute(
-            insert(e)
+            insert(enrolment_links)
             .values(name=f"link-{code}", quota=5, queries_each=most, token_hash=code.encode() * 8)
-            .returning(e.c.id)
+            .returning(enrolment_links.c.id)
         ).scalar_one()
-        connection.execute(insert(n).values(link_id=link, rater_id=rater))
+        connection.execute(insert(enrolments).values(link_id=link, rater_id=rater))
     return rater
 
 
 def queries_of(study: Study, rater: int) -> list[int]:
-    r = table(Response)
     with study.read() as connection:
-        rows = connection.execute(select(r.c.id, r.c.query_id))
+        rows = connection.execute(select(responses.c.id, responses.c.query_id))
         by_response = {row.id: row.query_id for row in rows}
     ordered = sorted(assignments(study, rater, "main"), key=lambda row: row.position)
     return list(dict.fromkeys(by_response[row.response_id] for row in ordered))
@@ -52,10 +57,11 @@ def test_released_unfinished_slots_go_to_new_raters(any_study: Study) -> None:
     fill(any_study, queries=2, systems=1)
     anna = give(any_study, "anna", keys=["QR"])
     assert anna is not None
-    a = table(Assignment)
     with any_study.write() as connection:
         connection.execute(
-            update(a).values(inclusion_prob=0.25, stratum="domain=law", layout="side_by_side")
+            update(assignment_table).values(
+                inclusion_prob=0.25, stratum="domain=law", layout="side_by_side"
+            )
         )
     finished = finish_step(any_study, anna)
     open_next(any_study, anna)
@@ -78,9 +84,8 @@ def test_a_late_value_completes_a_released_slot(any_study: Study) -> None:
     assert anna is not None
     step = open_next(any_study, anna).step
     assert step is not None
-    a = table(Assignment)
     with any_study.write() as connection:
-        connection.execute(update(a).values(released_at=now()))
+        connection.execute(update(assignment_table).values(released_at=now()))
     assert rate(any_study, anna, step, "CC", 1).late
     assert rate(any_study, anna, step, "ID", 1).late
     assert [row.released_at for row in assignments(any_study)] == [None]
@@ -107,13 +112,16 @@ def test_a_rater_enrolled_for_two_queries_gets_two(any_study: Study) -> None:
         assert all_done(connection, any_study, anna)
     # Further responses to a query that they have are part of it.
     fill(any_study, queries=4, systems=3)
-    r = table(Response)
     with any_study.read() as connection:
-        new = connection.execute(select(r.c.id).order_by(r.c.id.desc()).limit(4)).scalars().all()
+        new = (
+            connection.execute(select(responses.c.id).order_by(responses.c.id.desc()).limit(4))
+            .scalars()
+            .all()
+        )
     for response in new:
         with any_study.write() as connection:
             row = {"construct_keys": ["QR"], "position": 99, "config_hash": "0"}
-            connection.execute(insert(table(Assignment)).values(response_id=response, **row))
+            connection.execute(insert(assignment_table).values(response_id=response, **row))
     go_through(any_study, anna)
     assert len(queries_of(any_study, anna)) == 2
     assert len(assignments(any_study, anna)) == 6
@@ -165,7 +173,7 @@ def test_rounds_are_handed_out_one_after_another(study: Study) -> None:
         for number, key in enumerate(("QR", "CC")):
             with study.write() as connection:
                 row = {"response_id": response, "construct_keys": [key], "round": number}
-                connection.execute(insert(table(Assignment)).values(**row, config_hash="0"))
+                connection.execute(insert(assignment_table).values(**row, config_hash="0"))
     anna = new_rater(study, "anna")
     seen = go_through(study, anna)
     rated = [opened.step.construct_keys for opened in seen if opened.step is not None]
@@ -199,9 +207,8 @@ def test_checks_are_placed_at_random_among_the_slots_of_new_raters(any_study: St
     go_through(any_study, anna)
     checks = assignments(any_study, anna, "check")
     assert len(checks) == 2
-    c = table(CheckPair)
     with any_study.read() as connection:
-        rows = connection.execute(select(c.c.damaged_id, c.c.original_id))
+        rows = connection.execute(select(check_pairs.c.damaged_id, check_pairs.c.original_id))
         pairs = {row.damaged_id: row.original_id for row in rows}
     mine = {row.response_id for row in assignments(any_study, anna, "main")}
     assert {pairs[row.response_id] for row in checks} <= mine
@@ -220,10 +227,13 @@ def test_the_check_goes_when_the_slots_are_handed_on(study: Study) -> None:
     anna, ben = enrol(study, "anna", 1), new_rater(study, "ben")
     open_next(study, anna)
     assert len(assignments(study, anna, "check")) == 1
-    a = table(Assignment)
     with study.write() as connection:
         past = now() - timedelta(seconds=1)
-        connection.execute(update(a).where(a.c.rater_id == anna).values(leased_until=past))
+        connection.execute(
+            update(assignment_table)
+            .where(assignment_table.c.rater_id == anna)
+            .values(leased_until=past)
+        )
     go_through(study, ben)
     assert len(assignments(study, ben, "main")) == 2
     assert open_next(study, anna).kind == "waiting"
@@ -260,9 +270,10 @@ def test_a_new_rater_starts_with_the_calibration_of_the_others(any_study: Study)
     fill(any_study, queries=3, systems=2)
     give(any_study, None, keys=["QR"])
     named = new_rater(any_study, "named")
-    a = table(Assignment)
     with any_study.write() as connection:
-        connection.execute(a.delete().where(a.c.response_id.in_([1, 2])))
+        connection.execute(
+            assignment_table.delete().where(assignment_table.c.response_id.in_([1, 2]))
+        )
     for response in (1, 2):
         assign_one(any_study, named, response, construct_keys=["QR"], purpose="calibration")
     anna = new_rater(any_study, "anna")
@@ -313,9 +324,8 @@ def test_a_few_values_in_a_slot_handed_on_are_not_finished_work(
     step = open_next(any_study, anna).step
     assert step is not None
     rate(any_study, anna, step, "QR", 1)
-    a = table(Assignment)
     with any_study.write() as connection:
-        connection.execute(update(a).values(released_at=now()))
+        connection.execute(update(assignment_table).values(released_at=now()))
     ben = new_rater(any_study, "ben")
     assert [opened.kind for opened in go_through(any_study, ben)][-1] == "end"
     assert open_next(any_study, anna).kind == "waiting"

@@ -16,7 +16,7 @@ from annotate_ui.tasks.save import rules_hash, save
 from annotate_ui.tasks.save_rating import RatingPayload
 from annotate_ui.tasks.workflow import open_next
 from study import Study, study_status
-from study.schema import Assignment, table
+from study.schema.tables import assignments
 from study.settings.constructs import CCRS
 from tests.annotate_ui.compared_campaign import choice, open_one, pair_up
 from tests.annotate_ui.rated_campaign import commit, fill, finish_step, give, rate, ratings
@@ -150,9 +150,8 @@ def test_only_a_raters_opened_steps_can_be_rated(any_study: Study, rater: int) -
 
 def test_a_slot_of_another_channel_cannot_be_rated(any_study: Study, rater: int) -> None:
     step = opened(any_study, rater)
-    a = table(Assignment)
     with any_study.write() as connection:
-        connection.execute(update(a).values(channel="label_studio"))
+        connection.execute(update(assignments).values(channel="label_studio"))
     with pytest.raises(NotYoursError):
         rate(any_study, rater, step, "QR", 50.0)
     assert ratings(any_study) == []
@@ -291,14 +290,14 @@ def test_a_response_that_comes_later_counts_though_more_was_seen(study: Study) -
     fill(study, queries=1, systems=2)
     from sqlalchemy import insert, select
 
-    from study.schema import Assignment, Response, table
+    from study.schema.tables import assignments, responses
 
     with study.write() as connection:
         newest = connection.execute(
-            select(table(Response).c.id).order_by(table(Response).c.id.desc()).limit(1)
+            select(responses.c.id).order_by(responses.c.id.desc()).limit(1)
         ).scalar_one()
         connection.execute(
-            insert(table(Assignment)).values(
+            insert(assignments).values(
                 rater_id=anna,
                 response_id=newest,
                 construct_keys=["QR", "AC"],

@@ -10,15 +10,15 @@ from annotate_ui.tasks.steps import rater_work
 from annotate_ui.tasks.workflow import open_next
 from study import Study
 from study.facts.slots import lease_is_over
-from study.schema import Assignment, Rater, now, table
+from study.schema import now
+from study.schema.tables import assignments as assignment_table, raters as rater_table
 from tests.annotate_ui.faked_clock import Clock
 from tests.annotate_ui.rated_campaign import fill, finish_step, give, rate, ratings
 
 
 def assignments(study: Study) -> list[Any]:
-    a = table(Assignment)
     with study.read() as connection:
-        return list(connection.execute(select(a).order_by(a.c.id)))
+        return list(connection.execute(select(assignment_table).order_by(assignment_table.c.id)))
 
 
 def live_slots(study: Study) -> dict[int, int]:
@@ -31,11 +31,13 @@ def live_slots(study: Study) -> dict[int, int]:
 
 
 def expire(study: Study, rater_id: int) -> None:
-    a = table(Assignment)
     with study.write() as connection:
         connection.execute(
-            update(a)
-            .where(a.c.rater_id == rater_id, a.c.leased_until.is_not(None))
+            update(assignment_table)
+            .where(
+                assignment_table.c.rater_id == rater_id,
+                assignment_table.c.leased_until.is_not(None),
+            )
             .values(leased_until=now() - timedelta(seconds=1))
         )
 
@@ -43,12 +45,13 @@ def expire(study: Study, rater_id: int) -> None:
 def raters(study: Study, count: int) -> list[int]:
     from sqlalchemy import insert
 
-    w = table(Rater)
     with study.write() as connection:
         connection.execute(
-            insert(w), [{"code": f"r{n}", "attributes": {}} for n in range(1, count + 1)]
+            insert(rater_table), [{"code": f"r{n}", "attributes": {}} for n in range(1, count + 1)]
         )
-        return list(connection.execute(select(w.c.id).order_by(w.c.id)).scalars())
+        return list(
+            connection.execute(select(rater_table.c.id).order_by(rater_table.c.id)).scalars()
+        )
 
 
 def open_slots(study: Study, per_item: int, **other: Any) -> None:
@@ -188,11 +191,14 @@ def test_saving_renews_no_slot_of_the_query_that_was_handed_on(any_study: Study)
     assert step is not None
     kept = next(r for r in assignments(any_study) if r.public_id == step.item.public_id)
     (other,) = (r for r in assignments(any_study) if r.id != kept.id)
-    a = table(Assignment)
     ended, soon = now() - timedelta(seconds=1), now() + timedelta(minutes=1)
     with any_study.write() as connection:
         for slot, until in ((kept, soon), (other, ended)):
-            connection.execute(update(a).where(a.c.id == slot.id).values(leased_until=until))
+            connection.execute(
+                update(assignment_table)
+                .where(assignment_table.c.id == slot.id)
+                .values(leased_until=until)
+            )
     assert open_next(any_study, ben).step is not None
     assert not rate(any_study, anna, step, "QR", 50.0).late
     after = {row.id: row.leased_until for row in assignments(any_study)}
@@ -250,9 +256,10 @@ def test_saving_renews_the_lease(study: Study) -> None:
     (anna,) = raters(study, 1)
     step = open_next(study, anna).step
     assert step is not None
-    a = table(Assignment)
     with study.write() as connection:
-        connection.execute(update(a).values(leased_until=now() + timedelta(minutes=1)))
+        connection.execute(
+            update(assignment_table).values(leased_until=now() + timedelta(minutes=1))
+        )
     rate(study, anna, step, "QR", 5.0)
     left = [row.leased_until - now() for row in assignments(study)]
     assert all(timedelta(minutes=119) < remaining <= timedelta(minutes=120) for remaining in left)

@@ -10,7 +10,7 @@ from annotate_ui.tasks.step_view import record_opened, show_page
 from annotate_ui.tasks.steps import rater_work
 from annotate_ui.tasks.workflow import open_next
 from study import Study
-from study.schema import OpenedPassage, Reveal, table
+from study.schema.tables import opened_passages, reveals
 from study.settings.constructs import CCRS, ConstructSpec
 from tests.annotate_ui.faked_clock import Clock
 from tests.annotate_ui.rated_campaign import ALL, fill, finish_step, give
@@ -152,7 +152,7 @@ def test_asked_twice_a_step_is_opened_once(any_study: Study) -> None:
     assert second is not None
     assert first.item.public_id == second.item.public_id
     with any_study.read() as connection:
-        (reveal,) = connection.execute(select(table(Reveal))).all()
+        (reveal,) = connection.execute(select(reveals)).all()
     assert (reveal.stage, reveal.fields) == (1, ["question", "response"])
 
 
@@ -175,7 +175,7 @@ def test_an_unfolded_passage_is_recorded_once_and_only_where_passages_are_shown(
     with pytest.raises(NotYoursError):
         record_opened(study, ben, second.item.public_id, 2, 1)
     with study.read() as connection:
-        (opened,) = connection.execute(select(table(OpenedPassage))).all()
+        (opened,) = connection.execute(select(opened_passages)).all()
         work = rater_work(connection, study.config, anna)
         opened_step = work.find(second.item.public_id, 2)
         assert opened_step is not None

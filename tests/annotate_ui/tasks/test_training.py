@@ -9,7 +9,7 @@ from annotate_ui.tasks.steps import rater_work
 from annotate_ui.tasks.training import TrainingState, training_state
 from annotate_ui.tasks.workflow import all_done, open_next
 from study import Study
-from study.schema import Departure, Reveal, table
+from study.schema.tables import departures, reveals
 from tests.annotate_ui.designed_campaign import (
     assignments,
     configure,
@@ -154,9 +154,8 @@ def test_a_rater_readmitted_during_an_attempt_need_not_finish_it(
 ) -> None:
     teach(any_study, 2)
     finish_step(any_study, anna, 1)
-    d = table(Departure)
     with any_study.write() as connection:
-        connection.execute(insert(d).values(rater_id=anna, kind="readmitted"))
+        connection.execute(insert(departures).values(rater_id=anna, kind="readmitted"))
     step = open_next(any_study, anna).step
     assert step is not None
     assert step.item.purpose == "main"
@@ -173,9 +172,10 @@ def test_feedback_shows_what_is_expected_and_what_follows_it_does_not_count(
     again = open_next(any_study, anna)
     # It has been shown; what is next is the next response.
     assert again.kind == "step"
-    v = table(Reveal)
     with any_study.read() as connection:
-        shown = connection.execute(select(v.c.stage, v.c.fields).where(v.c.stage == 4)).all()
+        shown = connection.execute(
+            select(reveals.c.stage, reveals.c.fields).where(reveals.c.stage == 4)
+        ).all()
     assert [tuple(row) for row in shown] == [(4, [])]
     rate(any_study, anna, first, "QR", 60, base=1)
     assert [row.after_reveal for row in ratings(any_study)] == [False, False, True]

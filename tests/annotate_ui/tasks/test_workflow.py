@@ -16,16 +16,18 @@ from annotate_ui.tasks.steps import rater_work
 from annotate_ui.tasks.workflow import all_done, open_next
 from study import Study
 from study.errors import StudyError
-from study.schema import Response, Reveal, now, table
+from study.schema import now
+from study.schema.tables import responses as response_table, reveals
 from tests.annotate_ui.designed_campaign import assign_one, configure, go_through, new_rater, teach
 from tests.annotate_ui.faked_clock import Clock
 from tests.annotate_ui.rated_campaign import commit, fill, finish_step, give, rate, ratings
 
 
 def responses(study: Study) -> list[int]:
-    r = table(Response)
     with study.read() as connection:
-        return list(connection.execute(select(r.c.id).order_by(r.c.id)).scalars())
+        return list(
+            connection.execute(select(response_table.c.id).order_by(response_table.c.id)).scalars()
+        )
 
 
 def test_training_calibration_main_with_checks_repeats_adjudication(
@@ -215,7 +217,7 @@ def test_side_by_side_all_responses_open_at_once_stage_by_stage(any_study: Study
     with any_study.read() as connection:
         work = rater_work(connection, any_study.config, anna)
         view, columns = show_page(connection, any_study.config, work.pages[0])
-        shown = connection.execute(select(table(Reveal).c.stage)).scalars().all()
+        shown = connection.execute(select(reveals.c.stage)).scalars().all()
     assert list(shown) == [1, 1, 1]
     assert [column.letter for column in columns] == ["A", "B", "C"]
     assert [column.response for column in columns] == [

@@ -11,7 +11,7 @@ from annotate_ui.participants.invitation import invite
 from annotate_ui.web.app import create_app
 from annotate_ui.web.rate_limits import limiter
 from study import Study
-from study.schema import Assignment, Consent, table
+from study.schema.tables import assignments, consents as consent_table
 from tests.annotate_ui.participants.enrolled_raters import opened
 from tests.annotate_ui.rated_campaign import fill, give
 from tests.annotate_ui.web.conftest import Browser
@@ -48,8 +48,13 @@ def text_of(browser: Browser) -> str:
 
 def consents(study: Study) -> list[Any]:
     with study.read() as connection:
-        c = table(Consent)
-        return list(connection.execute(select(c.c.agreed, c.c.text_hash).order_by(c.c.id)))
+        return list(
+            connection.execute(
+                select(consent_table.c.agreed, consent_table.c.text_hash).order_by(
+                    consent_table.c.id
+                )
+            )
+        )
 
 
 def test_every_route_leads_to_consent_and_sends_nothing_else(
@@ -57,9 +62,8 @@ def test_every_route_leads_to_consent_and_sends_nothing_else(
 ) -> None:
     study, anna = asking
     app: Flask = anna.client.application
-    a = table(Assignment)
     with study.read() as connection:
-        public_ids = list(connection.execute(select(a.c.public_id)).scalars())
+        public_ids = list(connection.execute(select(assignments.c.public_id)).scalars())
     asked = 0
     for rule in app.url_map.iter_rules():
         blueprint = rule.endpoint.partition(".")[0]

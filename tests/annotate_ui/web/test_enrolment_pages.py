@@ -13,6 +13,7 @@ from annotate_ui.web.app import create_app
 from annotate_ui.web.rate_limits import limiter
 from study import Study
 from study.schema import Enrolment, Invitation, Rater, table
+from study.schema.tables import enrolments
 from tests.annotate_ui.rated_campaign import fill, give
 from tests.annotate_ui.web.conftest import Browser
 
@@ -188,9 +189,10 @@ def test_a_hostile_id_is_text(any_study: Study, visitor: Callable[[], Browser]) 
         browser.get(link)
         assert browser.submit(link, external_id=external_id).status_code == 200
         assert external_id.encode() not in browser.get("/rate").data
-    n = table(Enrolment)
     with any_study.read() as connection:
-        stored = connection.execute(select(n.c.external_id).order_by(n.c.id)).scalars()
+        stored = connection.execute(
+            select(enrolments.c.external_id).order_by(enrolments.c.id)
+        ).scalars()
         assert tuple(stored) == HOSTILE
 
 

@@ -17,7 +17,8 @@ from annotate_ui.web.app import create_app
 from annotate_ui.web.rate_limits import limiter
 from study import Study
 from study.errors import StorageError
-from study.schema import OpenedPassage, Rater, Response, Reveal, table
+from study.schema import OpenedPassage, Reveal, table
+from study.schema.tables import raters, responses
 from tests.annotate_ui.designed_campaign import assign_one, configure, new_rater, teach
 from tests.annotate_ui.faked_clock import fake_clock
 from tests.annotate_ui.rated_campaign import fill, give, ratings
@@ -145,9 +146,12 @@ def test_feedback_is_its_raters_alone_and_only_once_it_is_opened(
 def test_side_by_side_is_one_page_with_one_address(any_study: Study, visit: Come) -> None:
     fill(any_study, queries=1, systems=2)
     anna = new_rater(any_study, "anna")
-    r = table(Response)
     with any_study.read() as connection:
-        both = connection.execute(select(r.c.id).order_by(r.c.id.desc())).scalars().all()
+        both = (
+            connection.execute(select(responses.c.id).order_by(responses.c.id.desc()))
+            .scalars()
+            .all()
+        )
     for position, response in enumerate(both):
         assign_one(any_study, anna, response, position=position, layout="side_by_side")
     browser = visit(any_study, "anna")
@@ -367,9 +371,8 @@ def test_rater_codes_are_on_no_page_of_feedback(any_study: Study, visit: Come) -
         other.go_on()
         other.save("QR", 30, comment=f"<i>said by {code[:1]}</i>")
     anna = new_rater(any_study, "anna")
-    r = table(Response)
     with any_study.read() as connection:
-        response = connection.execute(select(r.c.id)).scalar_one()
+        response = connection.execute(select(responses.c.id)).scalar_one()
     assign_one(any_study, anna, response, purpose="adjudication", construct_keys=["QR"])
     browser = visit(any_study, "anna")
     browser.go_on()
@@ -379,9 +382,8 @@ def test_rater_codes_are_on_no_page_of_feedback(any_study: Study, visit: Come) -
     page = browser.go_on().get_data(as_text=True)
     assert page.count("&lt;i&gt;said by") == 2
     assert "<i>" not in page
-    w = table(Rater)
     with any_study.read() as connection:
-        codes = connection.execute(select(w.c.code).where(w.c.code != "anna")).scalars()
+        codes = connection.execute(select(raters.c.code).where(raters.c.code != "anna")).scalars()
         assert not any(code in page for code in codes)
     assert f'href="{step}"' in page
     browser.get(step)

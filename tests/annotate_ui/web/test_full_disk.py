@@ -10,7 +10,7 @@ from sqlalchemy import select
 from annotate_ui.participants.invitation import invite
 from annotate_ui.web.app import create_app
 from study import Study
-from study.schema import Rating, table
+from study.schema.tables import ratings
 from tests.annotate_ui.rated_campaign import fill, give
 from tests.annotate_ui.web.conftest import Browser
 from tests.small_disk import fill_up, small_disk
@@ -44,7 +44,7 @@ def test_a_save_on_a_full_disk_is_refused_with_the_reason_and_accepted_later(
         twice = anna.save("QR", 99.0, base=taken, key=f"{key}{taken}x")
         assert twice.status_code == 200
         with study.read() as connection:
-            revisions = connection.execute(select(table(Rating).c.revision)).scalars().all()
+            revisions = connection.execute(select(ratings.c.revision)).scalars().all()
         assert list(revisions) == list(range(1, taken + 2))
         study.close()
         app.config["STUDY"].close()

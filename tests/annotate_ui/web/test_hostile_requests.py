@@ -19,7 +19,8 @@ from annotate_ui.web import app as app_module
 from annotate_ui.web.app import create_app
 from annotate_ui.web.rate_limits import limiter
 from study import Study
-from study.schema import Assignment, Noun, Rater, Rating, table
+from study.schema import Noun
+from study.schema.tables import assignments, raters, ratings
 from tests.annotate_ui.rated_campaign import fill, give
 from tests.annotate_ui.web.conftest import Browser
 from tests.conftest import examples
@@ -106,12 +107,17 @@ def _path(rule: Rule, public_ids: list[str], data: st.DataObject) -> str:
 
 
 def _victims(study: Study) -> tuple[list[str], int]:
-    a, w, g = table(Assignment), table(Rater), table(Rating)
     with study.read() as connection:
-        ben = connection.execute(select(w.c.id).where(w.c.code == "ben")).scalar_one()
-        ids = connection.execute(select(a.c.public_id).where(a.c.rater_id == ben)).scalars().all()
+        ben = connection.execute(select(raters.c.id).where(raters.c.code == "ben")).scalar_one()
+        ids = (
+            connection.execute(select(assignments.c.public_id).where(assignments.c.rater_id == ben))
+            .scalars()
+            .all()
+        )
         rows = connection.execute(
-            select(func.count()).join_from(g, a).where(a.c.rater_id == ben)
+            select(func.count())
+            .join_from(ratings, assignments)
+            .where(assignments.c.rater_id == ben)
         ).scalar_one()
     return list(ids), int(rows)
 
@@ -169,7 +175,7 @@ def test_no_request_breaks_in_or_breaks_the_server(attacked: Any, who: str) -> N
     with study.read() as connection:
         mine = [
             public_id
-            for public_id in connection.execute(select(table(Assignment).c.public_id)).scalars()
+            for public_id in connection.execute(select(assignments.c.public_id)).scalars()
             if public_id not in victims
         ]
     rules = _rules(app)

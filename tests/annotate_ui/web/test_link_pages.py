@@ -9,7 +9,7 @@ from sqlalchemy import select
 from annotate_ui.participants.invitation import invite, revoke
 from annotate_ui.web.app import create_app
 from study import Study
-from study.schema import Invitation, table
+from study.schema.tables import invitations
 from tests.annotate_ui.rated_campaign import ratings
 from tests.annotate_ui.web.conftest import Browser
 
@@ -22,7 +22,7 @@ def test_opening_a_link_changes_nothing_and_begin_lets_in(app: Flask, campaign: 
     opened = browser.get("/join")
     assert b"Begin" in opened.data
     with campaign.read() as connection:
-        used = connection.execute(select(table(Invitation).c.used_at)).scalars().all()
+        used = connection.execute(select(invitations.c.used_at)).scalars().all()
     assert used == [None, None]
     inside = browser.submit("/join", token=made.link.partition("#")[2])
     assert inside.request.path == "/rate"
@@ -37,8 +37,9 @@ def test_the_first_use_of_a_link_is_what_is_noted(app: Flask, campaign: Study) -
         browser.get("/join")
         assert browser.submit("/join", token=made.link.partition("#")[2]).status_code == 200
         with campaign.read() as connection:
-            t = table(Invitation)
-            moments = connection.execute(select(t.c.used_at).where(t.c.used_at.is_not(None)))
+            moments = connection.execute(
+                select(invitations.c.used_at).where(invitations.c.used_at.is_not(None))
+            )
             used.append(moments.scalar_one())
     assert used[0] == used[1]
 

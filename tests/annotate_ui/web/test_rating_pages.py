@@ -199,7 +199,7 @@ def test_the_last_question_is_stored_and_can_be_changed(campaign: Study, come: C
     from sqlalchemy import select
 
     from study import study_status
-    from study.schema import ClosingAnswer, table
+    from study.schema.tables import closing_answers
 
     browser = come("anna")
     assert browser.get("/rate/end").location == "/rate"
@@ -211,9 +211,12 @@ def test_the_last_question_is_stored_and_can_be_changed(campaign: Study, come: C
     last = browser.submit("/rate/end", recognized="unsure", comment="")
     assert b"Your answer is stored" in last.data
     assert browser.submit("/rate/end", recognized="perhaps").status_code == 400
-    c = table(ClosingAnswer)
     with campaign.read() as connection:
-        rows = connection.execute(select(c.c.recognized, c.c.comment).order_by(c.c.id)).all()
+        rows = connection.execute(
+            select(closing_answers.c.recognized, closing_answers.c.comment).order_by(
+                closing_answers.c.id
+            )
+        ).all()
     assert [tuple(row) for row in rows] == [("yes", "the long one"), ("unsure", None)]
     rating = study_status(campaign).rating
     assert rating is not None

@@ -9,7 +9,7 @@ from annotate_ui.participants.invitation import invite
 from annotate_ui.web.app import create_app
 from annotate_ui.web.rate_limits import limiter
 from study import Study
-from study.schema import Departure, Rater, table
+from study.schema.tables import departures as departure_table, raters
 from tests.annotate_ui.participants.enrolled_raters import assignments, opened, rate
 from tests.annotate_ui.rated_campaign import fill, give, ratings
 from tests.annotate_ui.web.conftest import Browser
@@ -35,12 +35,12 @@ def paying(any_study: Study) -> Iterator[tuple[Study, Browser, str]]:
 
 def rater_id(study: Study) -> int:
     with study.read() as connection:
-        return int(connection.execute(select(table(Rater).c.id)).scalar_one())
+        return int(connection.execute(select(raters.c.id)).scalar_one())
 
 
 def departures(study: Study) -> list[str]:
     with study.read() as connection:
-        return list(connection.execute(select(table(Departure).c.kind)).scalars())
+        return list(connection.execute(select(departure_table.c.kind)).scalars())
 
 
 def test_leaving_asks_first_and_keeps_what_is_rated(paying: tuple[Study, Browser, str]) -> None:

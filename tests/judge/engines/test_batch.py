@@ -12,7 +12,7 @@ from sqlalchemy import select
 from judge import judge_study
 from judge.engines.engine_settings import BatchSettings
 from study import InputError, Study, StudyError
-from study.schema import Judgment, table
+from study.schema.tables import judgments
 from tests.judge.small_studies import fill, score
 
 
@@ -50,9 +50,10 @@ def results(path: Path, lines: Iterable[dict[str, Any]]) -> Path:
 
 
 def stored(study: Study) -> list[tuple[Any, ...]]:
-    j = table(Judgment)
     with study.read() as connection:
-        rows = connection.execute(select(j.c.attempt, j.c.value, j.c.missing_reason))
+        rows = connection.execute(
+            select(judgments.c.attempt, judgments.c.value, judgments.c.missing_reason)
+        )
         return [tuple(row) for row in rows]
 
 

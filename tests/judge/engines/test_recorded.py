@@ -12,7 +12,7 @@ from judge import export_run, judge_study
 from judge.engines.engine_settings import RecordedSettings
 from judge.protocol.exchange import Answer
 from study import InputError, Study, StudyError
-from study.schema import Judgment, table
+from study.schema.tables import judgments as judgment_table
 from tests.judge.small_studies import Scripted, ScriptedSettings, fill
 
 
@@ -198,9 +198,14 @@ def test_a_file_without_the_columns_is_refused(campaign: Study, tmp_path: Path) 
 
 
 def judgments(study: Study) -> list[tuple[Any, ...]]:
-    j = table(Judgment)
     with study.read() as connection:
-        rows = connection.execute(select(j.c.attempt, j.c.raw_answer, j.c.missing_reason))
+        rows = connection.execute(
+            select(
+                judgment_table.c.attempt,
+                judgment_table.c.raw_answer,
+                judgment_table.c.missing_reason,
+            )
+        )
         return [tuple(row) for row in rows]
 
 

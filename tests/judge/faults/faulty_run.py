@@ -18,7 +18,7 @@ from judge import Outcome, judge_study
 from judge.engines.engine_settings import OpenAISettings
 from judge.prompts.prompt_versions import prompt_version
 from study import Study, import_file
-from study.schema import Judgment, Response, table
+from study.schema.tables import judgments as judgment_table, responses
 from tests.judge.stub.process import Log, Stub
 
 QUERIES, SYSTEMS, CONSTRUCTS = 4, ("A", "B", "C"), 5
@@ -110,8 +110,11 @@ def commanded(study: Study, stub: Stub, *more: str) -> CommandResult:
 
 def judgments(study: Study) -> list[RowMapping]:
     """Return the stored judgments, in the order in which they were stored."""
-    j, r = table(Judgment), table(Response)
-    statement = select(j, r.c.key.label("response")).join_from(j, r).order_by(j.c.id)
+    statement = (
+        select(judgment_table, responses.c.key.label("response"))
+        .join_from(judgment_table, responses)
+        .order_by(judgment_table.c.id)
+    )
     with study.read() as connection:
         return list(connection.execute(statement).mappings())
 

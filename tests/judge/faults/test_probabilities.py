@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from study import Study
 from study.errors import StudyError
-from study.schema import JudgeRun, table
+from study.schema.tables import judge_runs
 from tests.judge.faults.faulty_run import WHOLE, commanded, judged, judgments
 from tests.judge.stub.process import Stub
 
@@ -17,9 +17,12 @@ EXPECTED = "stub-judge (expected)"
 
 def runs(study: Study) -> list[tuple[str, dict[str, object], str]]:
     """Return the runs with what they send, and what was found of probabilities."""
-    t = table(JudgeRun)
     with study.read() as connection:
-        rows = connection.execute(select(t.c.name, t.c.decoding, t.c.observed).order_by(t.c.id))
+        rows = connection.execute(
+            select(judge_runs.c.name, judge_runs.c.decoding, judge_runs.c.observed).order_by(
+                judge_runs.c.id
+            )
+        )
         return [(row.name, row.decoding, row.observed["logprobs"]) for row in rows]
 
 

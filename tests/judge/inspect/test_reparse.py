@@ -17,6 +17,7 @@ from judge.protocol.exchange import CONTENT_FILTER, REJECTED, TRUNCATED_BY_SERVE
 from judge.running.runs import sole_writer
 from study import Study, StudyError
 from study.schema import JudgeRun, Judgment, JudgmentBase, Reading, now, table
+from study.schema.tables import judgments
 from tests.judge.small_studies import Scripted, ScriptedSettings, always, fill, store
 
 
@@ -148,7 +149,7 @@ def test_values_stored_before_rules_were(judged: Study) -> None:
     with judged.write() as connection:
         for values in (answered, unkept):
             row = {**JudgmentBase(construct_key="QR", value=1.0).model_dump(), **base, **values}
-            connection.execute(insert(table(Judgment)).values(**row, created_at=now()))
+            connection.execute(insert(judgments).values(**row, created_at=now()))
     reparsed = reparse_run(judged, "j")
     assert reparsed.changes == {"an unrecorded rule to bare": 1}
     assert (reparsed.changed, reparsed.values_changed, reparsed.not_read) == (1, 0, 1)

@@ -14,7 +14,8 @@ from judge.prompts.prompt_versions import prompt_version
 from judge.protocol.exchange import TRUNCATED_BY_SERVER, Answer
 from judge.text import printable
 from study import Study, StudyError
-from study.schema import Judgment, Reading, now, table
+from study.schema import now
+from study.schema.tables import judgments, readings
 from tests.judge.small_studies import Scripted, ScriptedSettings, always, fill, store
 
 SPENT = Answer(
@@ -100,13 +101,10 @@ def test_further_attempts_readings_and_empty_responses(
     assert cc.missing == {"no_score": 1}
     assert (cc.rules, cc.bare) == ({"empty_response": 1}, None)
     assert run.further_attempts == 1
-    j = table(Judgment)
     with any_study.write() as connection:
-        last = connection.execute(j.select().where(j.c.attempt == 2)).one()
+        last = connection.execute(judgments.select().where(judgments.c.attempt == 2)).one()
         reading = {"judgment_id": last.id, "revision": 1, "parser_version": "9", "value": 9.0}
-        connection.execute(
-            insert(table(Reading)).values(**reading, rule="sentence", created_at=now())
-        )
+        connection.execute(insert(readings).values(**reading, rule="sentence", created_at=now()))
     run = show_run(any_study, "j")
     assert run.constructs[0].rules == {"empty_response": 1, "sentence": 1}
     assert run.read_again == 1

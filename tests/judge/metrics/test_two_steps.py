@@ -24,7 +24,7 @@ from judge.metrics.metric import Metric
 from judge.metrics.registry import load_metric
 from judge.protocol.exchange import Answer
 from study import Study, StudyError
-from study.schema import Judgment, Response, StepAnswer, table
+from study.schema.tables import judgments, responses, step_answers as step_answer_table
 from tests.judge.faults.conftest import _running_stub, _small_study, small_study, stub
 from tests.judge.faults.faulty_run import SHORT_WAITS, until
 from tests.judge.small_studies import Scripted, ScriptedSettings, fill, store
@@ -56,17 +56,27 @@ def answer_of(prompt: str) -> Answer:
 
 def results(study: Study) -> dict[str, tuple[Any, ...]]:
     """Return what each response got."""
-    j, r = table(Judgment), table(Response)
-    columns = (r.c.key, j.c.value, j.c.missing_reason, j.c.rule, j.c.parts, j.c.parser_version)
+    columns = (
+        responses.c.key,
+        judgments.c.value,
+        judgments.c.missing_reason,
+        judgments.c.rule,
+        judgments.c.parts,
+        judgments.c.parser_version,
+    )
     with study.read() as connection:
-        rows = connection.execute(select(*columns).join_from(j, r, j.c.response_id == r.c.id)).all()
+        rows = connection.execute(
+            select(*columns).join_from(
+                judgments, responses, judgments.c.response_id == responses.c.id
+            )
+        ).all()
     assert len({row.key for row in rows}) == len(rows)
     return {row.key: tuple(row[1:]) for row in rows}
 
 
 def step_answers(study: Study) -> list[Any]:
     with study.read() as connection:
-        return list(connection.execute(select(table(StepAnswer)).order_by(table(StepAnswer).c.id)))
+        return list(connection.execute(select(step_answer_table).order_by(step_answer_table.c.id)))
 
 
 def settings(**more: Any) -> ScriptedSettings:
@@ -349,9 +359,8 @@ def test_each_attempt_is_shown_with_the_answers_of_its_time(
 
 
 def first_response(study: Study) -> str:
-    r = table(Response)
     with study.read() as connection:
-        key = connection.execute(select(r.c.id).order_by(r.c.id)).scalars().first()
+        key = connection.execute(select(responses.c.id).order_by(responses.c.id)).scalars().first()
         from study.importing.existing_content import ExistingContent
 
         return ExistingContent(connection).id_of(int(key or 0))

@@ -12,13 +12,13 @@ from judge.prompts.prompt_versions import copy_version, prompt_version
 from judge.protocol.exchange import Answer
 from study import Study, StudyError
 from study.cli.root import cli
-from study.schema import Judgment, table
+from study.schema.tables import judgments as judgment_table
 from tests.judge.small_studies import Scripted, ScriptedSettings, always
 
 
 def judgments(study: Study) -> list[Any]:
     with study.read() as connection:
-        return list(connection.execute(select(table(Judgment))))
+        return list(connection.execute(select(judgment_table)))
 
 
 BARE = "scale = [0, 100]\n"

@@ -28,7 +28,7 @@ from study.facts.probe_table import suspected_responses
 from study.lifecycle.archive import archive
 from study.lifecycle.backup import backup
 from study.lifecycle.restore import restore
-from study.schema import ProbeAnswer, table
+from study.schema.tables import probe_answers
 from tests.judge.small_studies import Scripted, ScriptedSettings, always, fill, scored
 
 SETTINGS = ScriptedSettings(model="scripted")
@@ -38,7 +38,7 @@ ON_RESPONSE = sum(not probe.needs_passages for probe in PROBES) - 2
 
 def stored(study: Study) -> list[dict[str, Any]]:
     with study.read() as connection:
-        rows = connection.execute(select(table(ProbeAnswer)).order_by(table(ProbeAnswer).c.id))
+        rows = connection.execute(select(probe_answers).order_by(probe_answers.c.id))
         return [dict(row) for row in rows.mappings()]
 
 
@@ -185,8 +185,7 @@ def test_what_has_no_run_is_refused(campaign: Study, scripted: type[Scripted]) -
 
 def test_answers_to_probes_are_append_only(judged: Study) -> None:
     probe_study(judged, SETTINGS, ("again",), sample=1)
-    t = table(ProbeAnswer)
-    for statement in (t.update().values(value=1.0), t.delete()):
+    for statement in (probe_answers.update().values(value=1.0), probe_answers.delete()):
         with pytest.raises(DBAPIError, match="append-only"), judged.write() as connection:
             connection.execute(statement)
 

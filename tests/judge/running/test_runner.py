@@ -13,13 +13,13 @@ from judge import RunStoppedError, judge_study, preview
 from judge.protocol.exchange import Answer
 from judge.running.runs import sole_writer
 from study import Study, StudyError
-from study.schema import JudgeRun, Judgment, table
+from study.schema.tables import judge_runs, judgments as judgment_table
 from tests.judge.small_studies import Scripted, ScriptedSettings, always, fill, scored, store
 
 
 def judgments(study: Study) -> list[Any]:
     with study.read() as connection:
-        return list(connection.execute(select(table(Judgment)).order_by(table(Judgment).c.id)))
+        return list(connection.execute(select(judgment_table).order_by(judgment_table.c.id)))
 
 
 def test_every_response_is_judged_on_every_construct(
@@ -148,7 +148,7 @@ def test_limit_constructs_and_systems_are_not_part_of_the_identity(
     ):
         judge_study(campaign, settings)
     with campaign.read() as connection:
-        assert connection.execute(select(func.count()).select_from(table(JudgeRun))).scalar() == 1
+        assert connection.execute(select(func.count()).select_from(judge_runs)).scalar() == 1
     assert len(judgments(campaign)) == 60
     assert len(scripted.asked) == 57
 
@@ -448,7 +448,7 @@ def test_prompts_beyond_the_window_leave_no_run_behind(
     with pytest.raises(StudyError, match="beyond the window"):
         judge_study(campaign, ScriptedSettings(window=100))
     with campaign.read() as connection:
-        assert connection.execute(select(func.count()).select_from(table(JudgeRun))).scalar() == 0
+        assert connection.execute(select(func.count()).select_from(judge_runs)).scalar() == 0
     assert not scripted.asked
 
 

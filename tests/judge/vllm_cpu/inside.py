@@ -23,7 +23,7 @@ from judge.engines.vllm.scheduler_feed import Decoding, SchedulerFeed
 from study import Study
 from study.errors import StudyError
 from study.scales import RatingScale
-from study.schema import Judgment, table
+from study.schema.tables import judgments
 from tests.judge.small_studies import fill, store
 
 ARGUMENTS = {"enforce_eager": True, "dtype": "float32", "block_size": 32, "max_num_seqs": 16}
@@ -97,17 +97,16 @@ def judged(loaded: LoadedModel, folder: Path, rows: Callable[[Study], None], **o
         result = {"refused": str(error)}
     finally:
         engine_module.load = real
-    j = table(Judgment)
     with study.read() as connection:
         columns = (
-            j.c.construct_key,
-            j.c.value,
-            j.c.raw_answer,
-            j.c.distribution,
-            j.c.prompt_tokens,
+            judgments.c.construct_key,
+            judgments.c.value,
+            judgments.c.raw_answer,
+            judgments.c.distribution,
+            judgments.c.prompt_tokens,
         )
         result["rows"] = [
-            list(row) for row in connection.execute(j.select().with_only_columns(*columns))
+            list(row) for row in connection.execute(judgments.select().with_only_columns(*columns))
         ]
     study.close()
     return {**result, "asked": spied.asked, "most": spied.most}

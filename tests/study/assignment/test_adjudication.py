@@ -13,18 +13,20 @@ from study.assignment.adjudication import Adjudication, adjudicate
 from study.assignment.adjudication_sample import drawn
 from study.cli.root import cli
 from study.errors import StudyError
-from study.schema import Assignment, Departure, Rater, Rating, Response, Score, now, table
+from study.schema import now
+from study.schema.tables import assignments, departures, raters, ratings, responses, scores
 from tests.annotate_ui.rated_campaign import fill, give
 
 
 def rated(study: Study, values: dict[str, list[float]], keys: tuple[str, ...] = ("QR",)) -> None:
     """Let raters give these values to the responses in order, on each construct."""
-    a, g = table(Assignment), table(Rating)
     for code, of_rater in values.items():
         rater_id = give(study, code, keys=keys)
         with study.write() as connection:
             ids = connection.execute(
-                select(a.c.id).where(a.c.rater_id == rater_id).order_by(a.c.response_id)
+                select(assignments.c.id)
+                .where(assignments.c.rater_id == rater_id)
+                .order_by(assignments.c.response_id)
             ).scalars()
             rows = [
                 {
@@ -41,19 +43,18 @@ def rated(study: Study, values: dict[str, list[float]], keys: tuple[str, ...] = 
                 for assignment, value in zip(ids, of_rater, strict=False)
                 for key in keys
             ]
-            connection.execute(insert(g), rows)
+            connection.execute(insert(ratings), rows)
 
 
 def assigned(study: Study, rater: str = "dora") -> list[Any]:
-    a, w, r = table(Assignment), table(Rater), table(Response)
     with study.read() as connection:
         return list(
             connection.execute(
-                select(a, r.c.key, r.c.query_id)
-                .join_from(a, w, a.c.rater_id == w.c.id)
-                .join(r, a.c.response_id == r.c.id)
-                .where(w.c.code == rater)
-                .order_by(a.c.position)
+                select(assignments, responses.c.key, responses.c.query_id)
+                .join_from(assignments, raters, assignments.c.rater_id == raters.c.id)
+                .join(responses, assignments.c.response_id == responses.c.id)
+                .where(raters.c.code == rater)
+                .order_by(assignments.c.position)
             )
         )
 
@@ -119,10 +120,9 @@ def test_an_extension_keeps_what_is_there_and_brings_probabilities_up_to_date(
 
 def test_whose_ratings_came_in_from_elsewhere_has_rated_them(study: Study) -> None:
     campaign(study)
-    g = table(Score)
     with study.write() as connection:
         connection.execute(
-            insert(g),
+            insert(scores),
             [
                 {
                     "response_id": response,
@@ -145,7 +145,7 @@ def test_whose_ratings_came_in_from_elsewhere_has_rated_them(study: Study) -> No
 def test_the_probability_of_a_sample_of_a_sample_is_the_product(study: Study) -> None:
     campaign(study)
     with study.write() as connection:
-        connection.execute(update(table(Assignment)).values(inclusion_prob=0.25))
+        connection.execute(update(assignments).values(inclusion_prob=0.25))
     done = adjudicate(study, "dora", sample=6, widest=4)
     assert done.inclusion_prob == 6 / 16
     strata = {(row.stratum, row.inclusion_prob) for row in assigned(study)}
@@ -185,9 +185,11 @@ def test_each_response_is_drawn_as_often_as_its_probability_says() -> None:
 def test_who_was_given_a_response_to_rate_does_not_adjudicate_it(any_study: Study) -> None:
     fill(any_study, queries=3, systems=2)
     rated(any_study, {"anna": [10.0] * 6})
-    ben, a = give(any_study, "ben"), table(Assignment)
+    ben = give(any_study, "ben")
     with any_study.write() as connection:
-        connection.execute(delete(a).where(a.c.rater_id == ben, a.c.response_id > 2))
+        connection.execute(
+            delete(assignments).where(assignments.c.rater_id == ben, assignments.c.response_id > 2)
+        )
     with pytest.raises(StudyError, match="assigned all 6 rated responses"):
         adjudicate(any_study, "anna", sample=1)
     done = adjudicate(any_study, "ben", sample=10)
@@ -234,11 +236,10 @@ def test_one_persons_values_have_no_range_and_equal_ones_are_not_wide(study: Stu
 def test_who_has_left_adjudicates_nothing(study: Study) -> None:
     campaign(study, 2)
     adjudicate(study, "dora", sample=1)
-    w = table(Rater)
     with study.write() as connection:
-        dora = connection.execute(select(w.c.id).where(w.c.code == "dora")).scalar_one()
+        dora = connection.execute(select(raters.c.id).where(raters.c.code == "dora")).scalar_one()
         connection.execute(
-            insert(table(Departure)).values(rater_id=dora, kind="removed", created_at=now())
+            insert(departures).values(rater_id=dora, kind="removed", created_at=now())
         )
     with pytest.raises(StudyError, match="'dora' has left"):
         adjudicate(study, "dora", sample=2)

@@ -12,14 +12,12 @@ from study.assignment.checks import expected_lower
 from study.assignment.planner import assign
 from study.schema import (
     CheckPair,
-    ExpectedValue,
-    Query,
     Response,
     ResponsePassage,
-    Reveal,
     digest,
     table,
 )
+from study.schema.tables import expected_values, queries, responses, reveals
 from study.settings.constructs import CCRS, ConstructSpec
 from tests.study.assignment.test_planner import fill, rows
 
@@ -35,14 +33,13 @@ def stored(study: Study, noun: Any) -> list[Any]:
 
 def bring_in_check(study: Study, query: str, text: str) -> int:
     """Store a response with an expected range, as imported check material has it."""
-    q, r = table(Query), table(Response)
     with study.write() as connection:
-        known = connection.execute(select(q.c.id).where(q.c.key == query)).scalar()
+        known = connection.execute(select(queries.c.id).where(queries.c.key == query)).scalar()
         if known is None:
-            made = insert(q).values(key=query, text=query, references=["!"], attributes={})
-            known = connection.execute(made.returning(q.c.id)).scalar_one()
+            made = insert(queries).values(key=query, text=query, references=["!"], attributes={})
+            known = connection.execute(made.returning(queries.c.id)).scalar_one()
         response = connection.execute(
-            insert(r)
+            insert(responses)
             .values(
                 key=f"check {text}",
                 version=1,
@@ -52,10 +49,10 @@ def bring_in_check(study: Study, query: str, text: str) -> int:
                 content_hash=digest(text.encode()),
                 context_hash=None,
             )
-            .returning(r.c.id)
+            .returning(responses.c.id)
         ).scalar_one()
         connection.execute(
-            insert(table(ExpectedValue)).values(
+            insert(expected_values).values(
                 response_id=response, construct_key="QR", purpose="check", low=0, high=20
             )
         )
@@ -125,7 +122,7 @@ def test_checks_can_be_added_to_work_that_is_not_begun(any_study: Study) -> None
     before = {row.id: row.position for row in rows(any_study)}
     begun = rows(any_study)[0]
     with any_study.write() as connection:
-        connection.execute(insert(table(Reveal)).values(assignment_id=begun.id, stage=1, fields=[]))
+        connection.execute(insert(reveals).values(assignment_id=begun.id, stage=1, fields=[]))
     plan = assign(any_study, 1, per_item=1, checks=6, dry_run=True)
     assert plan.further == {"check": 5}
     assert plan.notes[0].startswith("Checks: 1 fewer than requested")

@@ -11,7 +11,8 @@ from study import Study
 from study.assignment.comparison_plan import comparison_rows, store_comparisons
 from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, PassageRow, ResponseRow
-from study.schema import Comparison, Output, now, table
+from study.schema import now
+from study.schema.tables import comparisons, outputs
 from tests.study.rating_fixtures import add_rater
 
 
@@ -50,15 +51,13 @@ def plan(study: Study, raters: dict[str, int], per_item: int = 2, **other: Any) 
 
 
 def stored(study: Study) -> list[Any]:
-    c = table(Comparison)
     with study.read() as connection:
-        return list(connection.execute(select(c).order_by(c.c.id)))
+        return list(connection.execute(select(comparisons).order_by(comparisons.c.id)))
 
 
 def systems_of(study: Study) -> dict[int, str]:
-    o = table(Output)
     with study.read() as connection:
-        return {row.response_id: row.system for row in connection.execute(select(o))}
+        return {row.response_id: row.system for row in connection.execute(select(outputs))}
 
 
 def test_without_a_share_nothing_is_compared(study: Study) -> None:
@@ -175,9 +174,10 @@ def test_what_was_taken_back_is_given_to_somebody_else(tmp_path: Path) -> None:
     raters = {code: add_rater(study, code) for code in ("anna", "ben", "cara")}
     plan(study, raters, per_item=1)
     first = stored(study)[0]
-    c = table(Comparison)
     with study.write() as connection:
-        connection.execute(update(c).where(c.c.id == first.id).values(released_at=now()))
+        connection.execute(
+            update(comparisons).where(comparisons.c.id == first.id).values(released_at=now())
+        )
     assert plan(study, raters, per_item=1).comparisons == 1
     again = stored(study)[-1]
     assert again.response_a_id == first.response_a_id
@@ -191,7 +191,7 @@ def test_barred_queries_other_samples_and_missing_fields_are_obeyed(tmp_path: Pa
     fill(study, range(3, 4), "AX")
     anna, ben = add_rater(study, "anna"), add_rater(study, "ben")
     with study.read() as connection:
-        queries = sorted(connection.execute(select(table(Output).c.query_id).distinct()).scalars())
+        queries = sorted(connection.execute(select(outputs.c.query_id).distinct()).scalars())
     planned = plan(
         study,
         {"anna": anna, "ben": ben},

@@ -15,7 +15,8 @@ from study.assignment.planner import assign
 from study.errors import StudyError
 from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, ScoreRow
-from study.schema import Assignment, Departure, Rater, Rating, now, table
+from study.schema import now
+from study.schema.tables import assignments, comparisons, departures, queries, raters, ratings
 from tests.conftest import examples
 from tests.study.assignment.test_planner import fill, rows
 
@@ -174,11 +175,8 @@ def test_languages_are_obeyed_and_what_nobody_reads_is_named(tmp_path: Path) -> 
 
 
 def keys_of(study: Study) -> dict[int, str]:
-    from study.schema import Query
-
-    q = table(Query)
     with study.read() as connection:
-        return {row.id: row.key for row in connection.execute(select(q.c.id, q.c.key))}
+        return {row.id: row.key for row in connection.execute(select(queries.c.id, queries.c.key))}
 
 
 def test_everybody_has_the_calibration_and_nobody_rates_it_otherwise(any_study: Study) -> None:
@@ -319,10 +317,9 @@ def test_what_was_taken_back_unfinished_is_given_to_somebody_else(any_study: Stu
     fill(any_study, 2, systems=1)
     assign(any_study, ["anna"], per_item=1, constructs=["QR"])
     first, second = rows(any_study)
-    a = table(Assignment)
     with any_study.write() as connection:
         connection.execute(
-            insert(table(Rating)).values(
+            insert(ratings).values(
                 assignment_id=first.id,
                 construct_key="QR",
                 construct_version=1,
@@ -334,7 +331,7 @@ def test_what_was_taken_back_unfinished_is_given_to_somebody_else(any_study: Stu
                 config_hash="0",
             )
         )
-        connection.execute(update(a).values(released_at=now()))
+        connection.execute(update(assignments).values(released_at=now()))
     with pytest.raises(StudyError, match="0 of the 1 named are available"):
         assign(any_study, ["anna"], per_item=1, constructs=["QR"])
     done = assign(any_study, ["anna", "ben"], per_item=1, constructs=["QR"])
@@ -348,9 +345,8 @@ def test_who_has_left_is_given_nothing(study: Study) -> None:
     fill(study, 4)
     assign(study, ["anna", "ben"], per_item=1)
     with study.write() as connection:
-        w = table(Rater)
-        anna = connection.execute(select(w.c.id).where(w.c.code == "anna")).scalar_one()
-        connection.execute(insert(table(Departure)).values(rater_id=anna, kind="withdrew"))
+        anna = connection.execute(select(raters.c.id).where(raters.c.code == "anna")).scalar_one()
+        connection.execute(insert(departures).values(rater_id=anna, kind="withdrew"))
     fill(study, 8)
     assert [load.rater for load in assign(study, per_item=1).raters] == ["ben"]
     with pytest.raises(StudyError, match="'anna' has left"):
@@ -358,10 +354,9 @@ def test_who_has_left_is_given_nothing(study: Study) -> None:
 
 
 def test_pairs_are_compared_beside_the_ratings_or_instead(tmp_path: Path) -> None:
-    from study.schema import Comparison
 
-    for name, ratings in (("both", "true"), ("pairs", "false")):
-        settings = f"[design]\ncomparisons = 0.5\nratings = {ratings}\n"
+    for name, included in (("both", "true"), ("pairs", "false")):
+        settings = f"[design]\ncomparisons = 0.5\nratings = {included}\n"
         study = with_settings(tmp_path / name, settings)
         fill(study, 8, systems=3)
         plan = assign(study, 2, per_item=1, dry_run=True)
@@ -369,9 +364,9 @@ def test_pairs_are_compared_beside_the_ratings_or_instead(tmp_path: Path) -> Non
         assert same_but_stored(plan, done)
         assert done.comparisons is not None
         with study.read() as connection:
-            stored = connection.execute(select(table(Comparison))).all()
+            stored = connection.execute(select(comparisons)).all()
         assert len(stored) == done.comparisons.comparisons > 0
-        assert bool(rows(study)) == (ratings == "true")
+        assert bool(rows(study)) == (included == "true")
         study.close()
 
 

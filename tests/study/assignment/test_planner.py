@@ -15,7 +15,7 @@ from study.assignment.planner import assign
 from study.errors import StudyError
 from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, PassageRow, ResponseRow
-from study.schema import Assignment, Rater, Rating, Response, Reveal, table
+from study.schema.tables import assignments, raters as rater_table, ratings, responses, reveals
 
 
 def fill(
@@ -49,14 +49,13 @@ def fill(
 
 
 def rows(study: Study) -> list[Any]:
-    a, w, r = table(Assignment), table(Rater), table(Response)
     with study.read() as connection:
         return list(
             connection.execute(
-                select(a, w.c.code, r.c.query_id)
-                .join_from(a, r, a.c.response_id == r.c.id)
-                .join(w, a.c.rater_id == w.c.id, isouter=True)
-                .order_by(w.c.code, a.c.position, a.c.id)
+                select(assignments, rater_table.c.code, responses.c.query_id)
+                .join_from(assignments, responses, assignments.c.response_id == responses.c.id)
+                .join(rater_table, assignments.c.rater_id == rater_table.c.id, isouter=True)
+                .order_by(rater_table.c.code, assignments.c.position, assignments.c.id)
             )
         )
 
@@ -174,11 +173,12 @@ def test_a_slot_that_was_handed_on_does_not_count_and_its_rater_is_not_given_it_
 ) -> None:
     fill(any_study, 1, systems=1)
     assign(any_study, ["anna", "ben"], per_item=2)
-    a = table(Assignment)
     first, second = rows(any_study)
     assert (first.code, second.code) == ("anna", "ben")
     with any_study.write() as connection:
-        connection.execute(update(a).where(a.c.id == second.id).values(replaces_id=first.id))
+        connection.execute(
+            update(assignments).where(assignments.c.id == second.id).values(replaces_id=first.id)
+        )
     with pytest.raises(StudyError, match="0 of the 2 named are available"):
         assign(any_study, per_item=2)
     done = assign(any_study, ["anna", "ben", "cara"], per_item=2)
@@ -276,8 +276,9 @@ def test_a_replaced_response_is_not_assigned(study: Study) -> None:
     assign(study, 1, per_item=1)
     (only,) = rows(study)
     with study.read() as connection:
-        r = table(Response)
-        text = connection.execute(select(r.c.text).where(r.c.id == only.response_id)).scalar()
+        text = connection.execute(
+            select(responses.c.text).where(responses.c.id == only.response_id)
+        ).scalar()
     assert text == "changed"
 
 
@@ -320,7 +321,7 @@ def test_what_cannot_be_assigned_is_refused_and_nothing_is_stored(
     with pytest.raises(StudyError, match=message):
         assign(study, raters, **options)
     with study.read() as connection:
-        assert connection.execute(select(table(Rater))).all() == []
+        assert connection.execute(select(rater_table)).all() == []
     assert rows(study) == []
 
 
@@ -340,7 +341,7 @@ def test_a_rater_is_not_named_like_a_judge_and_a_files_rater_may_go_on_here(stud
     (assignment,) = rows(study)
     with study.write() as connection:
         connection.execute(
-            insert(table(Rating)).values(
+            insert(ratings).values(
                 assignment_id=assignment.id,
                 construct_key="QR",
                 construct_version=1,
@@ -391,7 +392,7 @@ def test_a_late_response_goes_to_raters_who_were_shown_no_reference(study: Study
     with study.write() as connection:
         for stage in (1, 2):
             connection.execute(
-                insert(table(Reveal)).values(assignment_id=assignment.id, stage=stage, fields=[])
+                insert(reveals).values(assignment_id=assignment.id, stage=stage, fields=[])
             )
     fill(study, 1, systems=2)
     assign(study, ["anna", "ben"], per_item=1)

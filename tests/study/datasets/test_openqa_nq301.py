@@ -22,7 +22,7 @@ from study.datasets.openqa_nq301 import (
     leading_verdict,
     openqa_table1,
 )
-from study.schema import Assignment, Query, Rater, Rating, Response, table
+from study.schema.tables import assignments, queries, raters, ratings as rating_table, responses
 from tests.study.datasets.conftest import published_files
 
 
@@ -171,14 +171,13 @@ def test_a_verdict_leads_its_reply(reply: str, verdict: float | None) -> None:
 def test_the_third_annotator_is_kept_but_is_no_reference(
     study: Study, by_response: pd.DataFrame
 ) -> None:
-    g, a, r, s = table(Rating), table(Assignment), table(Rater), table(Response)
     with study.read() as connection:
         rows = connection.execute(
-            select(s.c.key, g.c.value)
-            .join_from(g, a, g.c.assignment_id == a.c.id)
-            .join(r, a.c.rater_id == r.c.id)
-            .join(s, a.c.response_id == s.c.id)
-            .where(r.c.code == "annotator3", a.c.purpose == "adjudication")
+            select(responses.c.key, rating_table.c.value)
+            .join_from(rating_table, assignments, rating_table.c.assignment_id == assignments.c.id)
+            .join(raters, assignments.c.rater_id == raters.c.id)
+            .join(responses, assignments.c.response_id == responses.c.id)
+            .where(raters.c.code == "annotator3", assignments.c.purpose == "adjudication")
         ).all()
     third = pd.Series({row.key: row.value for row in rows})
     ratings = by_response.loc[third.index]
@@ -191,9 +190,10 @@ def test_the_third_annotator_is_kept_but_is_no_reference(
 
 
 def test_queries_have_their_references(study: Study) -> None:
-    t = table(Query)
     with study.read() as connection:
-        rows = connection.execute(select(t.c.key, t.c.references).order_by(t.c.key)).all()
+        rows = connection.execute(
+            select(queries.c.key, queries.c.references).order_by(queries.c.key)
+        ).all()
     references = {row.key: row.references for row in rows}
     assert set(references["q001"]) == {
         "FedExField in Landover, Maryland",
@@ -203,9 +203,8 @@ def test_queries_have_their_references(study: Study) -> None:
 
 
 def test_quotation_marks_of_answers_are_kept(study: Study) -> None:
-    t = table(Response)
     with study.read() as connection:
-        texts = set(connection.execute(select(t.c.text)).scalars())
+        texts = set(connection.execute(select(responses.c.text)).scalars())
     assert '"The Instincts" (Season 3, Episode 4)' in texts
     assert {"1991", "1991."} <= texts
 

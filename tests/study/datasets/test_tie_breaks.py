@@ -6,7 +6,7 @@ from sqlalchemy import select
 from study import Study
 from study.datasets.dataset_source import Dataset, TieBreak
 from study.datasets.dataset_study import fetch, store_tie_breaks
-from study.schema import Assignment, Rater, Rating, table
+from study.schema.tables import assignments, raters, ratings
 from tests.study.datasets.test_dataset_study import copy
 
 
@@ -17,12 +17,17 @@ def made(colors: Dataset, tmp_path: Path) -> Study:
 
 
 def test_a_tie_breaker_is_kept_and_enters_no_table(made: Study) -> None:
-    g, a, r = table(Rating), table(Assignment), table(Rater)
     with made.read() as connection:
         rows = connection.execute(
-            select(r.c.code, a.c.purpose, g.c.value, g.c.construct_key, g.c.channel)
-            .join_from(g, a, g.c.assignment_id == a.c.id)
-            .join(r, a.c.rater_id == r.c.id)
+            select(
+                raters.c.code,
+                assignments.c.purpose,
+                ratings.c.value,
+                ratings.c.construct_key,
+                ratings.c.channel,
+            )
+            .join_from(ratings, assignments, ratings.c.assignment_id == assignments.c.id)
+            .join(raters, assignments.c.rater_id == raters.c.id)
         ).all()
     assert rows == [("cleo", "adjudication", 1.0, "AC", "imported")]
     assert set(made.score_table()["scorer"]) == {"anna"}
@@ -43,5 +48,5 @@ def test_what_does_not_fit_is_refused_whole(
     with pytest.raises(error):
         store_tie_breaks(made, [TieBreak("dora", "blue", "AC", 1.0), value])
     with made.read() as connection:
-        assert connection.execute(select(table(Rater).c.code)).scalars().all() == ["cleo"]
+        assert connection.execute(select(raters.c.code)).scalars().all() == ["cleo"]
     made.close()

@@ -3,14 +3,15 @@
 from sqlalchemy import insert
 
 from study import Study
-from study.schema import Comparison, Decision, Preference, Query, table
+from study.schema import Comparison, Decision
+from study.schema.tables import preferences, queries
 from tests.study.rating_fixtures import add, add_rater, add_responses
 
 
 def compare(study: Study, rater: int, pair: tuple[int, int], **columns: object) -> int:
     """A comparison on QR with one decision; return its id."""
     with study.read() as connection:
-        query = connection.execute(table(Query).select()).first()
+        query = connection.execute(queries.select()).first()
     assert query is not None
     row = {"query_id": query.id, "response_a_id": pair[0], "response_b_id": pair[1]}
     (comparison,) = add(
@@ -71,9 +72,7 @@ def test_a_decision_goes_before_a_file_whichever_response_came_first(any_study: 
         for scorer, kind in (("anna", "human"), ("judge", "judge")):
             for a, b in ((first, second), (second, first)):
                 row = {"response_a_id": a, "response_b_id": b, "scorer": scorer}
-                connection.execute(
-                    insert(table(Preference)).values(**imported, **row, scorer_kind=kind)
-                )
+                connection.execute(insert(preferences).values(**imported, **row, scorer_kind=kind))
     rows = any_study.preference_table()
     # The judge compared them in both orders, and both stay.
     assert rows["scorer"].tolist() == ["judge", "judge", "anna"]

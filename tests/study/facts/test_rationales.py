@@ -5,7 +5,7 @@ from sqlalchemy import insert
 
 from study import Study
 from study.facts.judgments import answers_that_count, judge_reasons, reason_before_score
-from study.schema import Judgment, Reading, table
+from study.schema.tables import judgments, readings
 from tests.study.populated_study import fill
 
 
@@ -51,7 +51,7 @@ def test_the_newest_reading_of_the_attempt_that_counts(any_study: Study) -> None
     repeat = {**shared, **rows[2], "repeat": 1, "attempt": 1, "raw_answer": "Repeat.\n90"}
     with any_study.write() as connection:
         every = [{**shared, **row, "repeat": 0} for row in rows]
-        connection.execute(insert(table(Judgment)), [*every, repeat])
+        connection.execute(insert(judgments), [*every, repeat])
     places = [("judge-1", "r1", "AC"), ("judge-1 (expected)", "r1", "AC"), ("judge-1", "r9", "AC")]
     with any_study.read() as connection:
         reasons = judge_reasons(connection, {"AC": 1}, places)
@@ -61,13 +61,14 @@ def test_the_newest_reading_of_the_attempt_that_counts(any_study: Study) -> None
     assert stale == {}
     assert (answer.value, answer.missing_reason, answer.reason) == (70.0, None, "Because.")
     with any_study.write() as connection:
-        j = table(Judgment)
         key = connection.execute(
-            j.select().where(j.c.raw_answer == "Because.\n70").with_only_columns(j.c.id)
+            judgments.select()
+            .where(judgments.c.raw_answer == "Because.\n70")
+            .with_only_columns(judgments.c.id)
         ).scalar_one()
         reading = {"judgment_id": key, "parser_version": "2", "revision": 1, "value": None}
         connection.execute(
-            insert(table(Reading)).values(**reading, missing_reason="several_scores", rule=None)
+            insert(readings).values(**reading, missing_reason="several_scores", rule=None)
         )
     with any_study.read() as connection:
         assert judge_reasons(connection, {"AC": 1}, places) == {}

@@ -4,7 +4,7 @@ from sqlalchemy import insert
 
 from study import Study, study_status
 from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
-from study.schema import Output, Response, table
+from study.schema.tables import outputs, responses
 from tests.study.populated_study import fill
 
 
@@ -68,12 +68,12 @@ def test_a_preference_names_both_responses(filled: Study) -> None:
 def test_what_a_later_output_replaced_leaves_the_table_and_is_counted(filled: Study) -> None:
     with filled.write() as connection:
         connection.execute(
-            insert(table(Response)).values(
+            insert(responses).values(
                 id=3, key="r2", version=2, text="maybe", query_id=1, content_hash=b"3" * 16
             )
         )
         connection.execute(
-            insert(table(Output)).values(query_id=1, system="C", revision=2, response_id=3)
+            insert(outputs).values(query_id=1, system="C", revision=2, response_id=3)
         )
     left = filled.score_table()
     assert left["response_id"].unique().tolist() == ["r1"]

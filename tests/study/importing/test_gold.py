@@ -11,7 +11,7 @@ from study import Study, import_file, study_status
 from study.assignment.planner import assign
 from study.errors import InputError
 from study.importing.content_store import NO_LONGER_TRAINED
-from study.schema import Assignment, ExpectedValue, Rater, Response, table
+from study.schema.tables import assignments, expected_values, raters, responses
 from study.settings.design import DesignSpec
 from tests.study.importing.conftest import Write, response, rows_of
 
@@ -30,10 +30,11 @@ def material(number: int = 1, /, **changes: Any) -> dict[str, Any]:
 
 
 def expected(study: Study) -> list[tuple[Any, ...]]:
-    e, r = table(ExpectedValue), table(Response)
     with study.read() as connection:
         rows = connection.execute(
-            select(e, r.c.role).join_from(e, r, e.c.response_id == r.c.id).order_by(e.c.id)
+            select(expected_values, responses.c.role)
+            .join_from(expected_values, responses, expected_values.c.response_id == responses.c.id)
+            .order_by(expected_values.c.id)
         )
         return [
             (row.construct_key, row.purpose, row.low, row.high, row.explanation, row.role)
@@ -134,12 +135,13 @@ def test_what_a_system_gives_after_all_is_measured_by_others(study: Study, write
     del same["expected"]
     summary = import_file(study, write("responses.jsonl", [same]))
     assert summary.rules[NO_LONGER_TRAINED] == 1
-    a, w, r = table(Assignment), table(Rater), table(Response)
     with study.write() as connection:
-        rater = connection.execute(insert(w).values(code="anna").returning(w.c.id)).scalar_one()
-        response = connection.execute(select(r.c.id)).scalar_one()
+        rater = connection.execute(
+            insert(raters).values(code="anna").returning(raters.c.id)
+        ).scalar_one()
+        response = connection.execute(select(responses.c.id)).scalar_one()
         connection.execute(
-            insert(a).values(
+            insert(assignments).values(
                 rater_id=rater,
                 response_id=response,
                 construct_keys=["QR"],

@@ -6,7 +6,7 @@ from study import InputError, Study
 from study.importing.import_report import ImportSummary
 from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, PassageRow, PreferenceRow, ResponseRow, ScoreRow
-from study.schema import ImportedFile, Response, table
+from study.schema.tables import imported_files, responses as response_table
 from tests.study.importing.conftest import rows_of
 
 
@@ -273,8 +273,8 @@ def test_scores_of_a_changed_construct_stand_beside_the_old_ones(study: Study) -
 def test_what_was_done_is_recorded(study: Study) -> None:
     take(study, answer("x"), score(5))
     with study.read() as connection:
-        row = connection.execute(table(ImportedFile).select()).one()
-        responses = connection.execute(table(Response).select()).all()
+        row = connection.execute(imported_files.select()).one()
+        responses = connection.execute(response_table.select()).all()
     assert row.counts["added scores"] == 1
     assert row.config_hash == study.config_hash
     assert [response.key for response in responses] == ["q1/A"]

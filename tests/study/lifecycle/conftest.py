@@ -36,6 +36,7 @@ from study.schema import (
     Score,
     table,
 )
+from study.schema.tables import raters
 from tests.conftest import absent
 
 CODE = "zorabel-7"
@@ -227,9 +228,11 @@ def need_pg_dump(study: Study) -> None:
 
 def public_ids(study: Study, rater: int) -> list[bytes]:
     """Return the random names that stand for a rater and their work in addresses."""
-    w, names = table(Rater), []
+    names = []
     with study.read() as connection:
-        names += connection.execute(select(w.c.public_id).where(w.c.id == rater)).scalars()
+        names += connection.execute(
+            select(raters.c.public_id).where(raters.c.id == rater)
+        ).scalars()
         for noun in (Assignment, Comparison):
             t = table(noun)
             names += connection.execute(

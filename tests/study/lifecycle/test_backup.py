@@ -21,7 +21,8 @@ from study.lifecycle.backup import backup
 from study.lifecycle.erase import erase
 from study.lifecycle.erasure_log import ErasureLog
 from study.lifecycle.restore import restore
-from study.schema import Erasure, Noun, Rater, Score, table
+from study.schema import Erasure, Noun, Rater
+from study.schema.tables import raters, scores
 from tests.study.lifecycle.conftest import (
     CODE,
     OTHER,
@@ -98,7 +99,7 @@ def test_what_comes_back_is_what_was_there(
     again = Study.open(tmp_path / "back")
     assert shown(again) == shown(study)
     with pytest.raises(Exception, match="append-only"), again.write() as connection:
-        connection.execute(table(Score).delete())
+        connection.execute(scores.delete())
     again.close()
     assert sorted(p.name for p in tmp_path.iterdir() if p.name.startswith(".")) == []
 
@@ -130,7 +131,7 @@ def test_an_erasure_that_a_backup_knows_is_not_done_twice(
     erase(study, "zorabel-7", sever=True)
     # Somebody else comes by the code that was free again, and by values under it.
     with study.write() as connection:
-        connection.execute(table(Rater).insert().values(code=CODE, attributes={}))
+        connection.execute(raters.insert().values(code=CODE, attributes={}))
     done = backup(study, tmp_path)
     assert restore(done.path, tmp_path / "back").erased_again == 0
     again = Study.open(tmp_path / "back")

@@ -24,8 +24,8 @@ from study.schema import (
     Rater,
     Rating,
     Score,
-    table,
 )
+from study.schema.tables import ratings
 from tests.study.lifecycle.conftest import CODE, OTHER, SECRETS, Planted, everything, looked, rows
 from tests.study.rating_fixtures import add, add_rater, add_responses
 
@@ -49,7 +49,7 @@ def texts_of(study: Study) -> str:
 def is_protected(study: Study) -> bool:
     try:
         with study.write() as connection:
-            connection.execute(delete(table(Rating)))
+            connection.execute(delete(ratings))
     except DBAPIError as error:
         return "append-only" in str(error)
     return False

@@ -12,7 +12,8 @@ from study.lifecycle.backup import backup
 from study.lifecycle.erase import erase
 from study.lifecycle.restore import restore
 from study.lifecycle.secure_delete import rewrite_database
-from study.schema import Assignment, Rater, Rating, Score, table
+from study.schema import Rating, Score
+from study.schema.tables import assignments, raters, ratings, scores
 from tests.study.lifecycle.conftest import CODE, OTHER, SECRETS, Planted, rows
 from tests.study.lifecycle.test_erase import files_of, texts_of
 
@@ -24,15 +25,16 @@ def test_others_save_on_and_none_of_it_fails(planted: Planted) -> None:
 
     def save() -> None:
         """Lock the rater, store a value, renew the slot: in the order in which the pages do it."""
-        a, g, w = table(Assignment), table(Rating), table(Rater)
         revision = 1
         while not stop.is_set():
             revision += 1
             try:
                 with study.write() as connection:
-                    connection.execute(select(w.c.id).where(w.c.code == OTHER).with_for_update())
                     connection.execute(
-                        insert(g).values(
+                        select(raters.c.id).where(raters.c.code == OTHER).with_for_update()
+                    )
+                    connection.execute(
+                        insert(ratings).values(
                             assignment_id=kept,
                             construct_key="AC",
                             construct_version=1,
@@ -44,7 +46,11 @@ def test_others_save_on_and_none_of_it_fails(planted: Planted) -> None:
                         )
                     )
                     time.sleep(0.02)
-                    connection.execute(update(a).where(a.c.id == kept).values(position=revision))
+                    connection.execute(
+                        update(assignments)
+                        .where(assignments.c.id == kept)
+                        .values(position=revision)
+                    )
                 saved.append(revision)
             except Exception as error:  # noqa: BLE001  (whatever it was, a rater would have met it)
                 faults.append(error)
@@ -74,7 +80,7 @@ def test_whoever_reads_on_is_named_and_the_rest_is_done_later(
     monkeypatch.setattr(secure_delete, "_PATIENCE", 0.3)
     reader = Study.open(study.folder)
     with reader.read() as connection:
-        connection.execute(select(table(Rating))).all()
+        connection.execute(select(ratings)).all()
         with pytest.raises(StudyError, match="end what reads the study"):
             erase(study, CODE)
     reader.close()
@@ -90,7 +96,7 @@ def test_imported_values_alone_are_erased_again_after_restoring(
     study = planted_sqlite.study
     with study.write() as connection:
         connection.execute(
-            insert(table(Score)).values(
+            insert(scores).values(
                 response_id=1,
                 construct_key="AC",
                 construct_version=1,

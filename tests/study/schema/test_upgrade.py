@@ -8,8 +8,8 @@ import pytest
 from sqlalchemy import insert, inspect
 
 from study import Study, StudyError, upgrade_study
-from study.schema import Query, Response, table
 from study.schema.database import SCHEMA_REVISION
+from study.schema.tables import queries, responses
 from study.schema.upgrade import MIGRATIONS
 
 NEXT = """
@@ -47,10 +47,10 @@ def migrations_with(tmp_path: Path, body: str) -> Path:
 def filled(study: Study) -> Study:
     with study.write() as connection:
         connection.execute(
-            insert(table(Query)).values(id=1, key="q", text="?", references=[], attributes={})
+            insert(queries).values(id=1, key="q", text="?", references=[], attributes={})
         )
         connection.execute(
-            insert(table(Response)).values(
+            insert(responses).values(
                 key="r", version=1, text="!", query_id=1, content_hash=b"0" * 16
             )
         )

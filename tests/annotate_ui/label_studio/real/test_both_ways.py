@@ -17,7 +17,7 @@ from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from study import Study
 from study.assignment.planner import assign
-from study.schema import Assignment, Rater, Rating, RejectedValue, table
+from study.schema.tables import assignments, raters, ratings, rejected_values
 from tests.annotate_ui.label_studio.real.process import LabelStudioServer, Member
 from tests.annotate_ui.label_studio.real.rater_actions import (
     annotate,
@@ -34,19 +34,18 @@ Two = tuple[Member, Member]
 
 def revisions(study: Study, member: Member, response: int, construct: str) -> list[Any]:
     """Return the revisions of a rating, the first first."""
-    g, a, w = table(Rating), table(Assignment), table(Rater)
     with study.read() as connection:
         return list(
             connection.execute(
-                select(g)
-                .join_from(g, a, g.c.assignment_id == a.c.id)
-                .join(w, a.c.rater_id == w.c.id)
+                select(ratings)
+                .join_from(ratings, assignments, ratings.c.assignment_id == assignments.c.id)
+                .join(raters, assignments.c.rater_id == raters.c.id)
                 .where(
-                    w.c.code == f"ls-{member.id}",
-                    a.c.response_id == response,
-                    g.c.construct_key == construct,
+                    raters.c.code == f"ls-{member.id}",
+                    assignments.c.response_id == response,
+                    ratings.c.construct_key == construct,
                 )
-                .order_by(g.c.revision)
+                .order_by(ratings.c.revision)
             )
         )
 
@@ -156,7 +155,7 @@ def test_values_that_only_the_server_accepts_are_stored_as_rejected(
     again = pull(campaign, server)
     assert (again.stored_anything, len(again.rejected), again.rejected_new) == (False, 5, 0)
     with campaign.read() as connection:
-        rows = connection.execute(select(table(RejectedValue))).all()
+        rows = connection.execute(select(rejected_values)).all()
     assert len(rows) == 5
     assert "example.org" not in str(rows)
 

@@ -16,7 +16,7 @@ from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from study import Study
 from study.assignment.planner import assign
-from study.schema import Assignment, Rating, table
+from study.schema.tables import assignments, ratings
 from tests.annotate_ui.label_studio.real.process import OWNER, LabelStudioServer, Member
 from tests.annotate_ui.label_studio.real.rater_actions import projects, rate_all
 from tests.annotate_ui.rated_campaign import fill
@@ -98,11 +98,12 @@ def test_ten_deaths_of_sync_leave_study_and_project_as_one(
         assert set(names.values()) == {1}
         assert {task["id"] for task in tasks} == set(project.tasks.values())
     assert [len(project.tasks) for project in projects(study)] == [200, 200]
-    g, a = table(Rating), table(Assignment)
     with study.read() as connection:
-        assert connection.execute(select(func.count()).select_from(g)).scalar_one() == 400
-        assert connection.execute(select(func.max(g.c.revision))).scalar_one() == 1
+        assert connection.execute(select(func.count()).select_from(ratings)).scalar_one() == 400
+        assert connection.execute(select(func.max(ratings.c.revision))).scalar_one() == 1
         slots = connection.execute(
-            select(func.count()).select_from(a).where(a.c.channel == "label_studio")
+            select(func.count())
+            .select_from(assignments)
+            .where(assignments.c.channel == "label_studio")
         ).scalar_one()
     assert slots == 2 * 2 * 200

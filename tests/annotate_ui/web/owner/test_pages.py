@@ -15,7 +15,8 @@ from sqlalchemy import insert, select
 from annotate_ui.participants.invitation import list_links
 from annotate_ui.participation import paused
 from study import Study
-from study.schema import Assignment, InterimAnalysis, Rater, Rating, now, table
+from study.schema import now
+from study.schema.tables import assignments, interim_analyses, raters, ratings
 from tests.annotate_ui.rated_campaign import give
 from tests.annotate_ui.web.conftest import Browser
 from tests.study.rating_fixtures import add_ratings
@@ -32,9 +33,8 @@ PAGES = ("", "/raters", "/items", "/agreement", "/judge", "/stopping", "/adjudic
 
 
 def ids(study: Study) -> dict[str, str]:
-    w = table(Rater)
     with study.read() as connection:
-        return {row.code: row.public_id for row in connection.execute(select(w))}
+        return {row.code: row.public_id for row in connection.execute(select(raters))}
 
 
 def shown(figure: str, construct: str = "QR", **params: str) -> dict[str, Any]:
@@ -57,7 +57,7 @@ def shown(figure: str, construct: str = "QR", **params: str) -> dict[str, Any]:
 def looked(study: Study, kind: str, **result: Any) -> None:
     with study.write() as connection:
         connection.execute(
-            insert(table(InterimAnalysis)).values(
+            insert(interim_analyses).values(
                 kind=kind, requested_in="page", ratings=7, result=result, created_at=now()
             )
         )
@@ -91,14 +91,13 @@ def test_hostile_names_and_words_are_shown_as_text(
 
 
 def _rated(study: Study) -> int:
-    a, w = table(Assignment), table(Rater)
     with study.read() as connection:
         return int(
             connection.execute(
-                select(a.c.response_id)
-                .join(w, a.c.rater_id == w.c.id)
-                .where(w.c.code == "anna")
-                .order_by(a.c.position)
+                select(assignments.c.response_id)
+                .join(raters, assignments.c.rater_id == raters.c.id)
+                .where(raters.c.code == "anna")
+                .order_by(assignments.c.position)
                 .limit(1)
             ).scalar_one()
         )
@@ -110,13 +109,15 @@ def test_ratings_first_entered_after_the_reveal_are_named_where_values_are_count
     give(protected, "late")
     for page in ("/owner", f"/owner/raters/{ids(protected)['late']}"):
         assert "kept but not counted" not in owner.get(page).text
-    a, g, w = table(Assignment), table(Rating), table(Rater)
     with protected.write() as connection:
         mine = connection.execute(
-            select(a.c.id).join(w, a.c.rater_id == w.c.id).where(w.c.code == "late").limit(1)
+            select(assignments.c.id)
+            .join(raters, assignments.c.rater_id == raters.c.id)
+            .where(raters.c.code == "late")
+            .limit(1)
         ).scalar_one()
         rating = {"construct_key": "QR", "value": 5.0, "after_reveal": True, "config_hash": "x"}
-        connection.execute(insert(g).values(**rating, assignment_id=mine))
+        connection.execute(insert(ratings).values(**rating, assignment_id=mine))
     # The pages of a small campaign are computed anew once the owner has changed something.
     owner.submit("/owner/pause", message="")
     assert "entered after the reveal, kept but not counted: 1." in owner.get("/owner").text
@@ -200,10 +201,8 @@ def test_adjudication_is_planned_shown_and_stored(
     assert "50%" in owner.get("/owner/items").text
     for wrong in ({"sample": "x"}, {"widest": "-1"}, {"sample": "9999999"}):
         assert owner.submit("/owner/adjudication", **{**wanted, **wrong}).status_code == 400
-    # A response whose value was withdrawn is not begun.
-    a = table(Assignment)
     with protected.read() as connection:
-        chosen = select(a.c.id).where(a.c.purpose == "adjudication")
+        chosen = select(assignments.c.id).where(assignments.c.purpose == "adjudication")
         first, _ = connection.scalars(chosen).all()
     add_ratings(protected, first, "QR", [30.0, "withdrawn"])
     page = owner.get("/owner/adjudication").text

@@ -1,0 +1,78 @@
+"""The tables of a study, for statements without the ORM."""
+
+from study.schema.base import table
+from study.schema.content import Output, Passage, Query, Response, ResponseAlias, ResponsePassage
+from study.schema.external import ExternalProject, ExternalRater, ExternalTask, RejectedValue
+from study.schema.human_ratings import (
+    Assignment,
+    ClosingAnswer,
+    Invitation,
+    OpenedPassage,
+    Rater,
+    Rating,
+    Reveal,
+)
+from study.schema.imports import ImportedFile, Preference, Score
+from study.schema.judge import (
+    JudgeCall,
+    JudgeCallEnd,
+    JudgeRun,
+    Judgment,
+    ProbeAnswer,
+    Reading,
+    StepAnswer,
+)
+from study.schema.participation import (
+    Consent,
+    Departure,
+    Enrolment,
+    EnrolmentLink,
+    Erasure,
+    InterimAnalysis,
+    OwnerPassword,
+    Pause,
+    StudyIdentity,
+)
+from study.schema.study_design import CheckPair, Comparison, Construct, Decision, ExpectedValue
+
+assignments = table(Assignment)
+check_pairs = table(CheckPair)
+closing_answers = table(ClosingAnswer)
+comparisons = table(Comparison)
+consents = table(Consent)
+constructs = table(Construct)
+decisions = table(Decision)
+departures = table(Departure)
+enrolments = table(Enrolment)
+enrolment_links = table(EnrolmentLink)
+erasures = table(Erasure)
+expected_values = table(ExpectedValue)
+external_projects = table(ExternalProject)
+external_raters = table(ExternalRater)
+external_tasks = table(ExternalTask)
+imported_files = table(ImportedFile)
+interim_analyses = table(InterimAnalysis)
+invitations = table(Invitation)
+judge_calls = table(JudgeCall)
+judge_call_ends = table(JudgeCallEnd)
+judge_runs = table(JudgeRun)
+judgments = table(Judgment)
+opened_passages = table(OpenedPassage)
+outputs = table(Output)
+owner_passwords = table(OwnerPassword)
+passages = table(Passage)
+pauses = table(Pause)
+preferences = table(Preference)
+probe_answers = table(ProbeAnswer)
+queries = table(Query)
+raters = table(Rater)
+ratings = table(Rating)
+readings = table(Reading)
+rejected_values = table(RejectedValue)
+responses = table(Response)
+response_aliases = table(ResponseAlias)
+response_passages = table(ResponsePassage)
+reveals = table(Reveal)
+scores = table(Score)
+step_answers = table(StepAnswer)
+study_identities = table(StudyIdentity)
