@@ -18,7 +18,7 @@ from analysis.render.verdict_order import ENOUGH_RATERS
 from analysis.statistics.agreement.association import association
 from analysis.statistics.agreement.further_rater import beside_a_further_rater
 from analysis.statistics.agreement.human_ceiling import human_ceiling
-from analysis.statistics.correction.prediction_powered import corrected
+from analysis.statistics.correction.prediction_powered import Corrected, corrected
 from analysis.statistics.correction.query_sums import QuerySums, query_sums
 from analysis.statistics.reliability.alpha import alpha_of_weights
 from analysis.statistics.reliability.icc import icc_interval
@@ -52,7 +52,9 @@ class Design:
 class Simulated:
     """One simulated study: ratings (n, R), judge (n,), query codes (n,).
 
-    `unrated` (queries judged beyond those rated, at most 2 systems) are scores of the judge.
+    `unrated` (queries judged beyond those rated, at most 2 systems) are scores of the judge. `true`
+    (n,) are the true values by the components, and `noise` (2, n) the standard normal noise of the
+    judge and of another one, from which further judges of the same responses follow.
     """
 
     ratings: FloatArray
@@ -62,6 +64,9 @@ class Simulated:
     design: Design
     level: float
     seed: int
+    components: Components
+    true: FloatArray
+    noise: FloatArray
 
     def interval(self, statistic: QueryStatistic, transform: Transform | None = None) -> Interval:
         """Interval for these raters, as a report has it."""
@@ -110,12 +115,14 @@ def simulated(
     panel = np.random.SeedSequence(seed, spawn_key=(design.raters, run))
     severity = components.rater * np.random.default_rng(panel).normal(size=design.raters)
     error = components.error * rng.normal(size=(n, design.raters))
-    judge = components.slope * true + components.judge * rng.normal(size=n)
+    of_judge = rng.normal(size=n)
+    judge = components.slope * true + components.judge * of_judge
     further = components.query * rng.normal(size=(judged, 1))
     further = further + components.response * rng.normal(size=(judged, min(2, design.responses)))
     unrated = components.slope * further + components.judge * rng.normal(size=further.shape)
     ratings = true[:, None] + severity + error
-    return Simulated(ratings, judge, unrated, query, design, level, seed)
+    noise = np.stack([of_judge, rng.normal(size=n)])
+    return Simulated(ratings, judge, unrated, query, design, level, seed, components, true, noise)
 
 
 def _alpha(study: Simulated) -> Interval:
@@ -150,16 +157,26 @@ def _ppi_mean(study: Simulated) -> Interval:
 
 
 def _ppi_difference(study: Simulated) -> Interval:
-    return corrected(_sums(study, 0), _sums(study, 1), level=study.level).interval
+    return between_systems(study).interval
 
 
-def _sums(study: Simulated, system: int) -> QuerySums:
-    """One system's responses: those that people rated, then those that only the judge scored."""
+def between_systems(study: Simulated, better: float = 0.0) -> Corrected:
+    """The corrected difference of two systems, of which the first is `better` points better."""
+    first, second = _sums(study, 0, better), _sums(study, 1)
+    return corrected(first, second, level=study.level)
+
+
+def _sums(study: Simulated, system: int, better: float = 0.0) -> QuerySums:
+    """One system's responses: those that people rated, then those that only the judge scored.
+
+    The responses are `better` points better than simulated, which the judge sees times its slope.
+    """
     shape = (study.design.queries, study.design.responses)
-    people = mean_over(study.ratings).reshape(shape)[:, system]
+    people = mean_over(study.ratings).reshape(shape)[:, system] + better
     unrated = study.unrated[:, system]
     human = np.concatenate([people, np.full(unrated.size, np.nan)])
     judge = np.concatenate([study.judge.reshape(shape)[:, system], unrated])
+    judge += study.components.slope * better
     return query_sums(human, judge, np.arange(judge.size))
 
 

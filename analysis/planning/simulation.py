@@ -134,7 +134,12 @@ def plan(
     The squared half width is fitted as a + b / queries (a: what raters leave even with endless
     queries), and solved for the wanted one. Half widths come from the functions of the report.
     """
-    _check(wanted, queries, raters, responses_per_query, runs, judged, minutes)
+    for name, width in wanted.items():
+        if name not in STATISTICS:
+            raise AnalysisError(f"{name!r} can't be planned for; there are {', '.join(STATISTICS)}")
+        if not (math.isfinite(width) and width > 0):
+            raise AnalysisError(f"wanted {name}={width:g}: give a half width above 0")
+    check_numbers(queries, raters, responses_per_query, runs, judged, minutes)
     designs = [Design(q, r, responses_per_query) for r in raters for q in queries]
     cells: list[SimulatedDesign] = []
     for done, design in enumerate(designs):
@@ -154,8 +159,7 @@ def plan(
     )  # fmt: skip
 
 
-def _check(
-    wanted: Mapping[str, float],
+def check_numbers(
     queries: Sequence[int],
     raters: Sequence[int],
     responses: int,
@@ -163,11 +167,7 @@ def _check(
     judged: int,
     minutes: float,
 ) -> None:
-    for name, width in wanted.items():
-        if name not in STATISTICS:
-            raise AnalysisError(f"{name!r} can't be planned for; there are {', '.join(STATISTICS)}")
-        if not (math.isfinite(width) and width > 0):
-            raise AnalysisError(f"wanted {name}={width:g}: give a half width above 0")
+    """Raise AnalysisError where a number is too small to simulate."""
     least = {"queries": (queries, 5), "raters": (raters, 1)}
     for option, (numbers, fewest) in least.items():
         if not numbers or min(numbers) < fewest:

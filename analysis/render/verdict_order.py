@@ -6,6 +6,7 @@ worse for using its scale unevenly; Pearson's r, which depends on distances, is.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -33,11 +34,7 @@ class JudgeBesideRater:
     @property
     def comparison(self) -> Comparison:
         """The judge is better or worse if the interval of the difference excludes 0."""
-        if not self.difference.has_interval:
-            return "withheld"
-        if self.difference.ci_high < -NOISE:
-            return "worse"
-        return "better" if self.difference.ci_low > NOISE else "undecided"
+        return outcome(self.difference.ci_low, self.difference.ci_high)
 
     @property
     def pair(self) -> str:
@@ -49,6 +46,15 @@ class JudgeBesideRater:
         """'.41 against .55, difference -.14 [-.20, -.08]'."""
         difference = f"{correlation(self.difference.value)} {between(self.difference)}"
         return f"{self.pair}, difference {difference}".rstrip()
+
+
+def outcome(low: float, high: float) -> Comparison:
+    """What an interval of a difference shows; withheld where both ends are NaN."""
+    if math.isnan(low):
+        return "withheld"
+    if high < -NOISE:
+        return "worse"
+    return "better" if low > NOISE else "undecided"
 
 
 #: Raters from which on a statement about raters like these is carried.

@@ -1,4 +1,6 @@
 import json
+import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -32,14 +34,16 @@ def test_from_a_table_as_pilot(tmp_path: Path) -> None:
     words = (path, "--scale", "0:100", "--wanted", "pearson=0.1", "--minutes", "2", "--out", out)
     result = run(*words, "--json")
     assert result.exit_code == 0, result.output
-    content = json.loads(result.stdout)
+    document = json.loads(result.stdout)
+    content = document["widths"]
+    assert document["power"] is None
     assert content["responses_per_query"] == 3
     assert content["minutes"] == 2
     assert content["components"]["error"] == pytest.approx(7, abs=1.5)
-    assert content["notes"] == ["Components: from pilot, QR and judge"]
+    assert document["notes"] == ["Components: from pilot, QR and judge"]
     assert out.read_text(encoding="utf-8").startswith("<?xml")
     fixed = run(*words, "--json", "--components", "error=1")
-    assert json.loads(fixed.stdout)["components"]["error"] == 1
+    assert json.loads(fixed.stdout)["widths"]["components"]["error"] == 1
 
 
 def test_from_a_study_with_its_reading_time(tmp_path: Path) -> None:
@@ -76,7 +80,7 @@ def test_a_table_without_a_second_rater_is_no_pilot(tmp_path: Path) -> None:
 
 
 def test_the_reading_time_is_that_of_the_words_shown(tmp_path: Path) -> None:
-    from analysis.cli.plan import reading_minutes
+    from analysis.cli.pilot import reading_minutes
     from study import Study, import_file
 
     study = Study.create(tmp_path / "study", "[rating]\nwords_per_minute = 10\n")
@@ -88,3 +92,29 @@ def test_the_reading_time_is_that_of_the_words_shown(tmp_path: Path) -> None:
     study.close()
     # Question 2, reference 3 and passage 3 once, responses 2 and 4: 14 words for 2 responses.
     assert reading_minutes(tmp_path / "study") == pytest.approx(14 / 2 / 10)
+
+
+def test_the_chance_of_a_claim(tmp_path: Path) -> None:
+    out = tmp_path / "plan.csv"
+    result = run("--claim", "bias=10", "--claim", "judge_difference=0.9", "--out", out)
+    assert result.exit_code == 0, result.output
+    assert max(map(len, result.output.splitlines())) <= 80
+    assert "The fewest ratings for a power of 80%" in result.output
+    assert "needs a judge whose tau-b" in result.output
+    assert len(out.read_text(encoding="utf-8").splitlines()) == 1 + 2 * 2 * 2
+    content = json.loads(run("--claim", "bias=10", "--json").stdout)
+    assert content["widths"] is None
+    assert content["power"]["claims"] == {"bias": 10}
+    wrong = run("--claim", "bias")
+    assert wrong.exit_code == 2
+    assert "write STATISTIC=EFFECT" in wrong.output
+
+
+def test_the_worked_example_is_what_the_command_prints() -> None:
+    page = Path(__file__).parents[3] / "analysis" / "planning" / "README.md"
+    example = page.read_text(encoding="utf-8").split("### What the report can show")[1]
+    shown = re.search(r"```sh\nccrs plan (.*?)\n```\n\n```\n(.*?)\n```", example, re.S)
+    assert shown is not None
+    command, printed = shown.groups()
+    result = CliRunner().invoke(plan, shlex.split(command), prog_name="plan")
+    assert [line.rstrip() for line in result.output.splitlines()] == printed.splitlines()

@@ -6,7 +6,7 @@ import pytest
 
 from analysis.core.errors import AnalysisError
 from analysis.planning.components import Components
-from analysis.planning.curve import write_curves
+from analysis.planning.plan_files import write_plan
 from analysis.planning.simulated_study import STATISTICS, Design, simulated
 from analysis.planning.simulation import plan
 
@@ -91,14 +91,14 @@ def test_curves_as_a_drawing_and_as_a_page(tmp_path: Path) -> None:
         Components(), {"pearson": 0.1, "bias": 9.0}, queries=(20, 40), raters=(2, 3), runs=3
     )
     page = tmp_path / "plan.html"
-    write_curves(planned, page)
+    write_plan(planned, None, (), page)
     text = page.read_text(encoding="utf-8")
     assert text.count("<svg") == 2
     assert "3 simulated studies for each design" in text
     with pytest.raises(AnalysisError, match="one curve"):
-        write_curves(planned, tmp_path / "plan.svg")
-    with pytest.raises(AnalysisError, match=r"\.svg or \.html"):
-        write_curves(planned, tmp_path / "plan.pdf")
+        write_plan(planned, None, (), tmp_path / "plan.svg")
+    with pytest.raises(AnalysisError, match=r"\.csv or \.json"):
+        write_plan(planned, None, (), tmp_path / "plan.pdf")
     single = plan(Components(), {"pearson": 0.1}, queries=(20, 40), raters=(2,), runs=3)
-    write_curves(single, tmp_path / "plan.svg")
+    write_plan(single, None, (), tmp_path / "plan.svg")
     assert "wanted 0.1" in (tmp_path / "plan.svg").read_text(encoding="utf-8")

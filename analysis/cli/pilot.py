@@ -1,0 +1,134 @@
+"""What a plan starts from: the components of a pilot, and the time of reading."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from analysis.cli.source import AnalysisInput, CannotRun, from_file, from_study
+
+if TYPE_CHECKING:
+    from analysis.planning.components import Components
+
+
+@dataclass(frozen=True)
+class StartingPoint:
+    """What is simulated, with notes on where it is from."""
+
+    components: Components
+    per_query: int
+    """Responses to a query."""
+    width: float
+    """Of the scale, in points."""
+    minutes: float
+    """A rater's working time for a response."""
+    notes: tuple[str, ...]
+
+
+def starting_point(
+    source: Path | None,
+    scales: Sequence[str],
+    kinds: Sequence[str],
+    construct: str | None,
+    scorer: str | None,
+    components: str | None,
+    minutes: float | None,
+) -> StartingPoint:
+    """What the arguments of the command state: a pilot, components, or both."""
+    from analysis.core.table_declarations import read_scales
+    from analysis.planning.components import parse_components
+
+    width, per_query = 100.0, 4
+    if source is None:
+        general = read_scales(scales)[0].general
+        width = 100.0 if general is None else general.width
+        parts = parse_components(components or "", width)
+        notes = ["Components: as stated, else the defaults of `ccrs plan`"]
+    else:
+        if not source.exists():
+            raise CannotRun(f"{source} does not exist; name a study's folder or a table")
+        inputs = (
+            from_study(source, {})
+            if source.is_dir()
+            else from_file(source, scales, kinds, None, None, {})
+        )
+        parts, per_query, width, note = pilot_of(inputs, construct, scorer)
+        notes = [note]
+        if components:
+            parts = overridden(parts, components)
+        if source.is_dir() and minutes is None:
+            minutes = reading_minutes(source)
+            notes.append(
+                f"Hours: {minutes:.2g} minutes of reading a response; deciding comes on top"
+            )
+    if minutes is None:
+        minutes = 1.0
+        notes.append("Hours: 1 minute a response is assumed; set it with --minutes")
+    return StartingPoint(parts, per_query, width, minutes, tuple(notes))
+
+
+def pilot_of(
+    inputs: AnalysisInput, construct: str | None, scorer: str | None
+) -> tuple[Components, int, float, str]:
+    """Components of the first construct that gives some, with responses a query and the width."""
+    import numpy as np
+
+    from analysis.core.construct_data import construct_data
+    from analysis.core.errors import AnalysisError
+    from analysis.core.layouts import of_one_layout
+    from analysis.planning.components import components_of
+
+    scores, layout_note = of_one_layout(inputs.scores)
+    keys = (construct,) if construct else inputs.scores.constructs
+    if construct and construct not in inputs.scores.constructs:
+        listed = ", ".join(inputs.scores.constructs)
+        raise AnalysisError(f"unknown construct {construct!r}; there are {listed}")
+    why: list[str] = []
+    for key in keys:
+        data = construct_data(scores, key)
+        if scorer is not None and scorer not in data.scorers:
+            listed = ", ".join(data.scorers) or "none"
+            why.append(f"{key}: unknown judge or metric {scorer!r}; there are {listed}")
+            continue
+        judge = scorer or next(iter(data.scorers), None)
+        try:
+            parts = components_of(
+                data.ratings, None if judge is None else data.scorers[judge], data.query
+            )
+        except AnalysisError as error:
+            why.append(f"{key}: {error}")
+            continue
+        rated = data.query[np.isfinite(data.ratings).any(axis=1)]
+        per_query = max(1, round(rated.size / max(1, len(set(rated.tolist())))))
+        scale = inputs.scores.scale(key)
+        width = float(np.nanmax(data.ratings) - np.nanmin(data.ratings))
+        width = width if scale is None else scale.width
+        note = f"Components: from {inputs.name}, {key}{f' and {judge}' if judge else ''}"
+        note = note if layout_note is None else f"{note}. {layout_note}"
+        return parts, per_query, width, note
+    raise AnalysisError("\n".join(["no construct is suitable as pilot", *why]))
+
+
+def overridden(pilot: Components, text: str) -> Components:
+    """The pilot's components, with stated ones in their place."""
+    from dataclasses import replace
+
+    from analysis.planning.components import parse_components
+
+    stated = parse_components(text)
+    names = [part.partition("=")[0].strip() for part in text.split(",") if part.strip()]
+    return replace(pilot, **{name: getattr(stated, name) for name in names})
+
+
+def reading_minutes(folder: Path) -> float:
+    """Minutes to read a response of a study; 1 where it has no texts."""
+    from study import Study
+    from study.assignment.reading_time import words_a_response
+
+    with Study.open(folder) as study:
+        config = study.config
+        with study.read() as connection:
+            words = words_a_response(connection, config.constructs)
+    return words / config.rating.words_per_minute if words else 1.0

@@ -1,0 +1,35 @@
+"""Curves of power: the chance of a claim by number of queries, a line for each number of raters."""
+
+from __future__ import annotations
+
+from analysis.planning.claims import CLAIMS
+from analysis.planning.curve import Line, lines_by_raters, simulations
+from analysis.planning.power import PowerPlan
+from analysis.render.drawing import Drawing
+
+
+def drawn(plan: PowerPlan, claim: str) -> Drawing:
+    """The curve of one claim."""
+    lines: dict[int, Line] = {}
+    for cell in plan.cells:
+        if cell.claim == claim and cell.reason is None:
+            lines.setdefault(cell.raters, []).append((cell.queries, cell.power))
+    name = f"Power of {claim} = {plan.claims[claim]:g}"
+    return lines_by_raters(
+        f"power-{claim}",
+        (name, CLAIMS[claim].description),
+        lines,
+        (plan.assurance, f"wanted {plan.assurance:g}"),
+        "share of studies whose report makes the claim",
+        1.05,
+        f"Power of {claim} by number of queries, a line for each number of raters",
+    )
+
+
+def caption(plan: PowerPlan) -> str:
+    """How the curves were computed."""
+    largest = max((cell.error for cell in plan.cells if cell.reason is None), default=0.0)
+    return (
+        f"{simulations(plan)} Shown is the share of the studies whose report makes the claim, with "
+        f"a Monte Carlo standard error of at most {largest:.0%}."
+    )
