@@ -235,12 +235,14 @@ STATISTICS = (
     _statistic(
         "error_by_system_given_human",
         "Judge minus people",
-        "effect of the system on judge minus people at a given human value; effects sum to 0; "
-        "simultaneous intervals; params.noise",
+        "effect of the system on judge minus people at a given human value, by a regression with "
+        "a cubic in the value that is predicted from ratings and system; effects sum to 0; "
+        "simultaneous intervals; withheld where over 60% of the scores are at an end of the scale; "
+        "params.noise",
         better="0",
         scopes=(SYSTEM,),
         targets=("these_raters",),
-        source="Fuller 1987, section 2.2",
+        source="Carroll, Ruppert, Stefanski and Crainiceanu 2006, chapter 4",
     ),
     _statistic(
         "error_by_level",

@@ -9,6 +9,7 @@ from analysis.render.formatting import amount, between, correlation, digits, on_
 from analysis.render.section import Section
 from analysis.render.table import Cell, Table, TableBuilder
 from analysis.topics.calibration import estimates, figures
+from analysis.topics.calibration.judge_error import SATURATED, UNKNOWN_PREFERENCE
 
 #: Largest number of sentences.
 _SENTENCES = 5
@@ -16,7 +17,12 @@ _SENTENCES = 5
 
 def reading(analysis: Analysis) -> Iterator[str]:
     """Whether recalibration helps, which systems are favored, and the effect of length."""
-    sentences = [*_lines(analysis), *_favored(analysis), *_lengths(analysis)]
+    sentences = [
+        *_lines(analysis),
+        *_favored(analysis),
+        *_saturated(analysis),
+        *_lengths(analysis),
+    ]
     yield from sentences[:_SENTENCES]
 
 
@@ -62,6 +68,16 @@ def _favored(analysis: Analysis) -> list[str]:
                 )
             )
     return [sentence for _, sentence in sorted(sentences, reverse=True)[:2]]
+
+
+def _saturated(analysis: Analysis) -> list[str]:
+    """Whose scores are too often at an end of the scale to show which system is favored."""
+    withheld = {
+        f"{e.constructs[0]}, {e.scorers[0]}: {e.reason}."
+        for e in analysis.estimates.select("error_by_system_given_human")
+        if e.reason and e.reason.endswith(UNKNOWN_PREFERENCE)
+    }
+    return sorted(withheld)[:2]
 
 
 def _lengths(analysis: Analysis) -> list[str]:
@@ -147,13 +163,17 @@ def given_people(analysis: Analysis) -> Iterator[Table]:
         largest = sorted((e for e in rows if e.defined), key=lambda e: -abs(e.value))
         for e in largest[:SYSTEMS_SHOWN]:
             built.add(construct, scorer, e.systems[0], built.points(e, scale))
+        if rows and not largest:
+            built.add(construct, scorer, "each", built.points(rows[0], scale))
     yield built.table(
         "error-given-people",
         "Judge minus people at the same human value, by system",
         "Difference of a system from the average of all systems, once people's value is "
-        "accounted for: above 0 the judge favors it. The raters' noise is taken out of the human "
-        "value where responses have two ratings; with one rating each (params.noise = "
-        "in_reference) better systems look favored. Intervals are simultaneous over the systems "
+        "accounted for by a cubic: above 0 the judge favors it. The raters' noise is taken out of "
+        "the human value where responses have two ratings; with one rating each (params.noise = "
+        "in_reference) better systems look favored. Withheld where more than "
+        f"{SATURATED:.0%} of the scores are at an end of the scale. Intervals are simultaneous "
+        "over the systems "
         f"of a judge and construct. The {SYSTEMS_SHOWN} systems with the largest differences; all "
         "are in estimates.csv.",
         ("Construct", "Scorer", "System", analysis.headings["error_by_system_given_human"]),

@@ -1,5 +1,7 @@
 """The section on calibration: its sentences and its table, on scales of all sizes."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -46,3 +48,27 @@ def test_a_line_is_no_loss_on_two_levels() -> None:
     assert square is not None
     cell = shown.rows[0][shown.columns.index("Error², points²")]
     assert float(cell.text) == pytest.approx(square.value, abs=5e-5)
+
+
+def test_a_judge_at_the_maximum_is_not_reported_to_favor_a_system() -> None:
+    frame = simulated(queries=30, kindness=70)
+    analysis = analysed(frame, Scale(0, 100))
+    errors = analysis.estimates.select("error_by_system_given_human")
+    (reason,) = {e.reason for e in errors}
+    assert not any(e.defined for e in errors)
+    stated = r"QR, judge: \d\d% of its scores are at the maximum: whether it favors a system cannot"
+    assert re.search(stated, " ".join(SECTION.reading(analysis)))
+    part = chapter(SECTION, analysis)
+    assert part is not None
+    (shown,) = (entry for entry in part.tables if entry.key == "error-given-people")
+    assert [cell.text for cell in shown.rows[0]] == ["QR", "judge", "each", "—"]
+    assert shown.footnotes == (("a", reason),)
+
+
+def test_scores_with_two_values_are_not_cut_at_the_maximum() -> None:
+    frame = simulated(queries=30)
+    judged = frame["scorer"] == "judge"
+    high = frame["value"] > frame.loc[judged, "value"].quantile(0.2)
+    frame.loc[judged, "value"] = np.where(high[judged], 100.0, 0.0)
+    errors = analysed(frame, Scale(0, 100)).estimates.select("error_by_system_given_human")
+    assert all(e.has_interval for e in errors)
