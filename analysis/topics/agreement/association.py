@@ -16,7 +16,7 @@ from analysis.core.resampling import Transform
 from analysis.core.statistic import SCOPES, SYSTEM, Statistic
 from analysis.statistics.agreement.association import CORRELATIONS, Measure, association
 from analysis.statistics.reliability.variance_components import bias_for_raters_like_these
-from analysis.topics.distribution.people_by_system import reference_by_system
+from analysis.topics.distribution.people_by_system import reference_by_system, severity_by_system
 
 REFERENCE = "human reference"
 
@@ -53,6 +53,8 @@ def compared(
         if system:
             record["systems"] = (system,)
         people, unlinked = data.reference, None
+        if system and measure not in CORRELATIONS and not reason:
+            unlinked = severity_by_system(context, data.construct)
         if scope == "system_level" and measure != "bias":
             people, unlinked, adjusted = reference_by_system(context, data)
             record["params"] |= adjusted

@@ -27,6 +27,7 @@ from analysis.statistics.correction.prediction_powered import (
     uncorrected,
 )
 from analysis.statistics.correction.query_sums import QuerySums, inclusion_probabilities, query_sums
+from analysis.topics.distribution.people_by_system import severity_by_system
 
 #: Pairs are compared up to this many systems (190 pairs).
 SYSTEMS_PAIRED = 20
@@ -76,6 +77,11 @@ class _Correction:
     def scale(self) -> Scale | None:
         return self.context.human_scale(self.data.construct)
 
+    @cached_property
+    def contains_severity(self) -> str | None:
+        """Why figures by system are withheld where raters are not balanced over systems."""
+        return severity_by_system(self.context, self.data.construct)
+
     @property
     def raters(self) -> tuple[str, ...]:
         """Whose ratings make up the human values; empty where they are adjudicated."""
@@ -114,7 +120,8 @@ class _Correction:
             yield from self.difference(of[pair[0]], of[pair[1]], pair)
 
     def mean(self, sums: QuerySums, scope: str, systems: tuple[str, ...]) -> Iterator[Estimate]:
-        value, ratings_alone = self.both(sums, None)
+        contains_severity = self.contains_severity if systems else None
+        value, ratings_alone = self.both(sums, None, contains_severity)
         record = {**self.record, "scope": scope, "systems": systems}
         few, most = informative(sums)
         falls_short = (
@@ -124,7 +131,7 @@ class _Correction:
         yield self.estimate("weighted_human_mean", ratings_alone, sums, None, record, short)
         params: dict[str, Any] = {
             "judge_mean": sums.judge_mean,
-            "human_mean": sums.human_mean,
+            "human_mean": None if contains_severity else sums.human_mean,
             "judge_missing": sums.n_unjudged,
             **(short if value.alone else {}),
         }
@@ -134,19 +141,25 @@ class _Correction:
     def difference(
         self, first: QuerySums, second: QuerySums, pair: tuple[str, str]
     ) -> Iterator[Estimate]:
-        value, ratings_alone = self.both(first, second)
+        value, ratings_alone = self.both(first, second, self.contains_severity)
         record = {**self.record, "scope": "system_level", "systems": pair}
         params: dict[str, Any] = {
             "judge_difference": first.judge_mean - second.judge_mean,
-            "human_difference": first.human_mean - second.human_mean,
+            "human_difference": (
+                None if self.contains_severity else first.human_mean - second.human_mean
+            ),
         }
         yield self.estimate("ppi_difference", value, first, second, record, params)
         yield from self.planned(value, ratings_alone, first, second, record)
 
-    def both(self, sums: QuerySums, minus: QuerySums | None) -> tuple[Corrected, Corrected]:
-        """The corrected value, and that of the ratings alone."""
+    def both(
+        self, sums: QuerySums, minus: QuerySums | None, contains_severity: str | None
+    ) -> tuple[Corrected, Corrected]:
+        """The corrected value, and that of the ratings alone; neither where severity is in it."""
         level = self.context.options.level
         alone = corrected(sums, minus, lam=0.0, level=level)
+        if contains_severity:
+            return _without(alone, contains_severity), _without(alone, contains_severity)
         withheld = self.context.differences_withheld(self.data.construct, self.scorer)
         learned = tunable(sums, minus) or uncorrected(sums, minus)
         if withheld and alone.reason is None and not learned:
@@ -239,7 +252,7 @@ STATISTICS = (
         "corrected mean of a system, or of all; params.lambda, df, judge_mean (of all its "
         "scores), human_mean (weighted, of the rated), judge_missing, pool (responses), "
         "ratings_alone (why they are not corrected), target_population; n_responses and n_queries "
-        "count the rated",
+        "count the rated; by system withheld where raters are not balanced over systems",
         scopes=("pooled", SYSTEM),
         source="Angelopoulos, Duchi and Zrnic 2023",
     ),

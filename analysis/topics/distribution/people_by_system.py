@@ -20,6 +20,11 @@ from analysis.statistics.reliability.adjusted_systems import AdjustedSystems, ad
 #: The value of params.adjusted of figures that raters' severity was taken out of.
 ADJUSTED = {"adjusted": "rater severity"}
 
+CONTAINS_SEVERITY = (
+    "the systems were not rated by the same raters to the same extent, so that it contains raters' "
+    "severity; the tables of systems and of their differences have people's means adjusted for it"
+)
+
 _FITTED: WeakKeyDictionary[Context, dict[str, AdjustedSystems | None]] = WeakKeyDictionary()
 
 
@@ -62,6 +67,16 @@ def reference_by_system(
     rated = np.isfinite(data.ratings[data.produced.any(axis=1)]).any(axis=0)
     severity[rated] = people.fits[0].severities
     return mean_over(data.ratings - severity), None, dict(ADJUSTED)
+
+
+def severity_by_system(context: Context, construct: str) -> str | None:
+    """Why a plain figure of people on one system is withheld: raters' severity is in it."""
+    people = adjusted_people(context, construct)
+    if people is None:
+        return None
+    if not people.balance.connected or people.why_not:
+        return _unlinked_reason(people)
+    return CONTAINS_SEVERITY
 
 
 def _unlinked_reason(people: AdjustedSystems) -> str:

@@ -11,21 +11,23 @@ from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
 from analysis.pipeline.estimation import analyse
 from analysis.render.verdict_notes import notes
+from analysis.topics.correction.section import corrected_means
 from analysis.topics.discrimination.section import differences, reading, systems
 from tests.analysis.scores import table
 
 QUERIES = 60
 
 
-def campaign(overlap: float, seed: int = 3) -> Analysis:
+def campaign(overlap: float, seed: int = 3, unrated: int = 0) -> Analysis:
     """B and C are equally good. Raters 1 and 2 are severe, and rate B; 3 and 4 rate C.
 
-    `overlap` is the share of queries on which they change places.
+    `overlap` is the share of queries on which they change places; the judge alone scores `unrated`
+    further queries.
     """
     rng = np.random.default_rng(seed)
     severity = np.array([-10.0, -6, 6, 10])
     rows = []
-    for query in range(QUERIES):
+    for query in range(QUERIES + unrated):
         level = rng.normal(0, 9)
         for place, system in enumerate("BC"):
             truth = 50 + level + rng.normal(0, 8)
@@ -34,10 +36,10 @@ def campaign(overlap: float, seed: int = 3) -> Analysis:
             rater = 2 * (place ^ int(other)) + query % 2
             rated = truth + severity[rater] + rng.normal(0, 5)
             judged = truth + rng.normal(0, 5)
-            rows += [
-                response | {"scorer": f"rater {rater + 1}", "scorer_kind": "human", "value": rated},
-                response | {"scorer": "judge", "scorer_kind": "judge", "value": judged},
-            ]
+            rows.append(response | {"scorer": "judge", "scorer_kind": "judge", "value": judged})
+            if query < QUERIES:
+                name = f"rater {rater + 1}"
+                rows.append(response | {"scorer": name, "scorer_kind": "human", "value": rated})
     frame = pd.DataFrame(rows).astype({"query_id": str}).assign(construct="QR")
     frame["value"] = frame["value"].clip(0, 100)
     return analyse(table(frame), options=Options(resamples=200))
@@ -135,3 +137,40 @@ def test_a_fair_judge_favors_no_system_for_its_raters(linked: Analysis, apart: A
         for error in errors:
             assert not error.defined
             assert "raters' severity" in str(error.reason)
+
+
+@pytest.mark.parametrize(
+    ("overlap", "reason"),
+    [(0.1, "so that it contains raters' severity"), (0.0, "no rater links the systems B and C")],
+)
+def test_no_figure_of_people_by_system_contains_severity(overlap: float, reason: str) -> None:
+    """The corrected means were 15 points apart, and the judge's bias as much."""
+    analysis = campaign(overlap, unrated=20)
+    by_system = [
+        e
+        for statistic in (
+            "weighted_human_mean", "ppi_mean", "ppi_difference",
+            "labels_saved", "labels_needed", "bias", "mae",
+        )
+        for e in analysis.estimates.select(statistic)
+        if e.scope.startswith("system:") or statistic == "ppi_difference"
+    ]  # fmt: skip
+    assert {e.statistic for e in by_system} >= {"weighted_human_mean", "ppi_difference", "bias"}
+    for e in by_system:
+        assert not e.defined, e
+        assert reason in str(e.reason)
+        assert e.params.get("human_mean") is None
+        assert e.params.get("human_difference") is None
+    whole = analysis.estimates.first("ppi_mean", scope="pooled")
+    assert whole is not None
+    assert whole.has_interval
+    (means,) = (made for made in corrected_means(analysis) if made.key == "corrected-means")
+    assert any(reason in footnote for _, footnote in means.footnotes)
+
+
+def test_every_difference_between_systems_by_people_is_adjusted() -> None:
+    """B and C are 15.5 points apart by the raters, and equally good."""
+    for e in campaign(0.1, unrated=20).estimates:
+        of_people = any(scorer.startswith("rater") for scorer in e.scorers)
+        if of_people and len(e.systems) == 2 and e.statistic.endswith("difference"):
+            assert not e.defined or (abs(e.value) < 6 and "adjusted" in e.params), e
