@@ -53,10 +53,10 @@ def on_categories(context: Context) -> Iterator[Estimate]:
             yield from _confusion(scored)
 
 
-def _levels(context: Context, data: ConstructData) -> tuple[float, ...]:
+def levels_on(context: Context, data: ConstructData) -> tuple[float, ...]:
     """Categories: those that occur on a nominal scale, else the grid of a scale of few levels."""
     if context.nominal([data.construct]):
-        return tuple(categories_of(_people(data), *data.scorers.values()))
+        return tuple(categories_of(people_one_by_one(data), *data.scorers.values()))
     return levels_of(context.human_scale(data.construct))
 
 
@@ -64,27 +64,20 @@ def _weights(context: Context, construct: str) -> tuple[Weights, ...]:
     return ("none",) if context.nominal([construct]) else _WEIGHTS
 
 
-def _people(data: ConstructData) -> FloatArray:
+def people_one_by_one(data: ConstructData) -> FloatArray:
     """Values (n, raters) that scorers are compared with one by one."""
     return data.reference[:, None] if data.reference_kind == "adjudicated" else data.ratings
 
 
 def _of_scorer(context: Context, scored: ComparedScores) -> Iterator[Estimate]:
     """The kappa with each rater, averaged, or with the adjudicated value."""
-    data, _, values, withheld = scored
-    levels = _levels(context, data)
+    data = scored.data
+    levels = levels_on(context, data)
     if not levels:
         return
     adjudicated = data.reference_kind == "adjudicated"
     kind = "judge_adjudicated" if adjudicated else "judge_rater"
-    if context.options.map.get(scored.scorer) == "linear":
-        values = nearest_level(values, levels)
-    off = off_levels(values, levels)
-    reason = withheld or (
-        f"{off:,} of its scores are not on the scale's levels"
-        if off
-        else _people_off(_people(data), levels)
-    )
+    values, reason = scores_on_levels(context, data, scored.scorer, levels)
     for weights in _weights(context, data.construct):
         record = scored.record() | {"params": {"weights": weights, "between": kind}}
         if reason:
@@ -99,13 +92,29 @@ def _of_scorer(context: Context, scored: ComparedScores) -> Iterator[Estimate]:
         yield context.estimate("cohen_kappa", statistic, transform="fisher_z", **record)
 
 
+def scores_on_levels(
+    context: Context, data: ConstructData, scorer: str, levels: tuple[float, ...]
+) -> tuple[FloatArray, str | None]:
+    """Scores (n,) of a scorer as kappas take them, and why no kappa is computed from them."""
+    values = data.scorers[scorer]
+    if context.options.map.get(scorer) == "linear":
+        values = nearest_level(values, levels)
+    off = off_levels(values, levels)
+    reason = context.differences_withheld(data.construct, scorer) or (
+        f"{off:,} of its scores are not on the scale's levels"
+        if off
+        else _people_off(people_one_by_one(data), levels)
+    )
+    return values, reason
+
+
 def _people_off(people: FloatArray, levels: tuple[float, ...]) -> str | None:
     off = off_levels(people, levels)
     return f"{off:,} of people's values are not on the scale's levels" if off else None
 
 
 def _of_raters(context: Context, data: ConstructData) -> Iterator[Estimate]:
-    levels = _levels(context, data)
+    levels = levels_on(context, data)
     if not levels or not data.scorers or len(data.raters) < 2:
         return
     reason = _people_off(data.ratings, levels)
@@ -129,7 +138,7 @@ def _equal(context: Context, scored: ComparedScores) -> Iterator[Estimate]:
     if withheld:
         yield Estimate("equal_categories", reason=withheld, **scored.record())
         return
-    statistic = equal_share(values, _people(data), data.query, data.n_queries)
+    statistic = equal_share(values, people_one_by_one(data), data.query, data.n_queries)
     yield context.estimate("equal_categories", statistic, transform="logit", **scored.record())
 
 
@@ -159,7 +168,7 @@ def _confusion(scored: ComparedScores) -> Iterator[Estimate]:
     data, _, values, withheld = scored
     if withheld:
         return
-    people = _people(data)
+    people = people_one_by_one(data)
     levels = categories_of(people, values)
     counts = confusion(values, people, levels)
     both = np.isfinite(people).any(axis=1) & np.isfinite(values)

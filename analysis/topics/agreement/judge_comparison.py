@@ -1,4 +1,4 @@
-"""Is one judge better than another? Differences in agreement with people, ranks, and tables."""
+"""Is one judge better than another? Differences in agreement with people, and ranks."""
 
 from __future__ import annotations
 
@@ -10,27 +10,30 @@ from typing import Any
 
 import numpy as np
 
-from analysis.core.analysis import Analysis
 from analysis.core.construct_data import ConstructData, judge_of_expected
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.statistic import Statistic
-from analysis.render.formatting import listed, p_value
-from analysis.render.table import Cell, Table, TableBuilder
 from analysis.statistics.agreement.judge_comparison import (
+    OF_VALUES,
     PERMUTATIONS,
+    Categories,
     Compared,
     Measure,
     MeasureScope,
-    ranks,
-    soft_difference,
 )
+from analysis.statistics.agreement.soft_difference import soft_difference
 from analysis.statistics.discrimination.hypotheses import holm
+from analysis.statistics.discrimination.ranks import ranks
 from analysis.statistics.discrimination.system_scores import system_scores
+from analysis.topics.agreement.categories import levels_on, people_one_by_one, scores_on_levels
 from analysis.topics.distribution.people_by_system import adjusted_people
 
-#: The measure that judges are ranked by, and from which p two judges differ.
+#: The measure that judges are ranked by: where values have an order, and where they do not.
 LEADING: Measure = "kendall_tau_b"
+LEADING_ON_CATEGORIES: Measure = "cohen_kappa"
+
+#: Two judges differ from this adjusted p on.
 ALPHA = 0.05
 
 #: Judges of which every two are compared; of more the first ones are.
@@ -39,10 +42,12 @@ COMPARED = 8
 _MEASURES: tuple[tuple[Measure, MeasureScope], ...] = (
     ("kendall_tau_b", "within_query"),
     ("pairwise_accuracy", "within_query"),
+    ("calibrated_pairwise_accuracy", "within_query"),
     ("pearson", "within_query"),
     ("kendall_tau_b", "pooled"),
     ("pearson", "pooled"),
     ("rmse", "pooled"),
+    ("cohen_kappa", "pooled"),
 )
 
 #: Measures of which the smaller value is the better one.
@@ -56,6 +61,11 @@ class _Pair:
     data: ConstructData
     names: tuple[str, str]
     compared: Compared
+    on_levels: Compared | None
+    """The scores as kappas take them, where there are categories."""
+    withheld: str | None
+    """Why the two judges' kappas cannot be compared."""
+    nominal: bool
 
     @property
     def record(self) -> dict[str, Any]:
@@ -71,7 +81,7 @@ def compared_judges(data: ConstructData) -> list[str]:
 def judges_compared(context: Context) -> Iterator[Estimate]:
     """`judge_difference` of every two judges in each measure, then `judge_rank`."""
     pairs = [
-        _Pair(data, (first, second), _compared(data, first, second))
+        _pair(context, data, first, second)
         for data in context.rated.values()
         if not data.reference_missing
         for first, second in combinations(compared_judges(data), 2)
@@ -80,33 +90,63 @@ def judges_compared(context: Context) -> Iterator[Estimate]:
         return
     leading: list[Estimate] = []
     for measure, scope in _MEASURES:
-        records = _with_holm([_difference(context, pair, measure, scope) for pair in pairs])
+        measured = [pair for pair in pairs if _suits(pair, measure)]
+        records = _with_holm([_difference(context, pair, measure, scope) for pair in measured])
         yield from records
-        if measure == LEADING:
-            leading += records
-    yield from _with_holm([_soft(context, pair) for pair in pairs if len(pair.data.systems) > 1])
+        leading += [e for e in records if measure == leading_measure(context, e.constructs[0])]
+    by_system = [pair for pair in pairs if len(pair.data.systems) > 1 and not pair.nominal]
+    yield from _with_holm([_soft(context, pair) for pair in by_system])
     for data in dict.fromkeys(pair.data for pair in pairs):
-        yield from _ranks(data, [e for e in leading if e.constructs == (data.construct,)])
+        of_construct = [e for e in leading if e.constructs == (data.construct,)]
+        yield from _ranks(data, of_construct, leading_measure(context, data.construct))
 
 
-def _compared(data: ConstructData, first: str, second: str) -> Compared:
-    scores = data.scorers[first], data.scorers[second], data.reference
-    return Compared.of(*scores, data.query, data.n_queries, (first, second))
+def leading_measure(context: Context, construct: str) -> Measure:
+    """The measure that judges are ranked by on a construct."""
+    return LEADING_ON_CATEGORIES if context.nominal([construct]) else LEADING
+
+
+def _suits(pair: _Pair, measure: Measure) -> bool:
+    return pair.on_levels is not None if measure == "cohen_kappa" else not pair.nominal
+
+
+def _pair(context: Context, data: ConstructData, first: str, second: str) -> _Pair:
+    names, nominal = (first, second), context.nominal([data.construct])
+    where = data.reference, data.query, data.n_queries, names
+    compared = Compared.of(data.scorers[first], data.scorers[second], *where)
+    levels = levels_on(context, data)
+    if not levels:
+        return _Pair(data, names, compared, None, None, nominal)
+    categories = Categories(people_one_by_one(data), levels, "none" if nominal else "quadratic")
+    (a, why_a), (b, why_b) = (scores_on_levels(context, data, name, levels) for name in names)
+    on_levels = Compared.of(a, b, *where, categories)
+    return _Pair(data, names, compared, on_levels, why_a or why_b, nominal)
 
 
 def _difference(context: Context, pair: _Pair, measure: Measure, scope: MeasureScope) -> Estimate:
-    record = pair.record | {"scope": scope}
+    record, compared = pair.record | {"scope": scope}, pair.compared
     params: dict[str, Any] = {"measure": measure, "permutations": PERMUTATIONS}
-    if measure == "rmse":
-        for name in pair.names:
-            withheld = context.differences_withheld(pair.data.construct, name)
-            if withheld:
-                params |= {"permutation_p": None}
-                return Estimate("judge_difference", reason=withheld, params=params, **record)
-    statistic = pair.compared.difference(measure, scope)
-    p = pair.compared.p(measure, scope, context.options.seed) if not statistic.reason else np.nan
+    if measure == "cohen_kappa" and (of := pair.on_levels) is not None and of.categories:
+        compared, params = of, params | {"weights": of.categories.weights}
+    withheld = _withheld(context, pair, measure)
+    if withheld:
+        params |= {"permutation_p": None}
+        return Estimate("judge_difference", reason=withheld, params=params, **record)
+    statistic = compared.difference(measure, scope)
+    p = compared.p(measure, scope, context.options.seed) if not statistic.reason else np.nan
     params |= {"permutation_p": p}
+    if measure == "pearson" and scope == "pooled" and (test := compared.williams()) is not None:
+        params |= {"williams_p": none_of(test.p)}
     return context.estimate("judge_difference", statistic, params=params, **record)
+
+
+def _withheld(context: Context, pair: _Pair, measure: Measure) -> str | None:
+    if measure == "cohen_kappa":
+        return pair.withheld
+    if measure not in OF_VALUES:
+        return None
+    reasons = (context.differences_withheld(pair.data.construct, name) for name in pair.names)
+    return next((reason for reason in reasons if reason), None)
 
 
 def _soft(context: Context, pair: _Pair) -> Estimate:
@@ -148,8 +188,8 @@ def _with_holm(records: list[Estimate]) -> list[Estimate]:
             e,
             params={
                 **e.params,
-                "permutation_p": _none(plain),
-                "holm": _none(float(after)),
+                "permutation_p": none_of(plain),
+                "holm": none_of(float(after)),
                 "comparisons": tested,
             },
         )
@@ -157,21 +197,23 @@ def _with_holm(records: list[Estimate]) -> list[Estimate]:
     ]
 
 
-def _none(value: float) -> float | None:
+def none_of(value: float) -> float | None:
+    """None where a value is undefined, as params have it."""
     return None if np.isnan(value) else value
 
 
-def _ranks(data: ConstructData, differences: list[Estimate]) -> Iterator[Estimate]:
-    """Rank of each judge by tau-b: within a query, or over all responses where that is undefined.
+def _ranks(
+    data: ConstructData, differences: list[Estimate], measure: Measure
+) -> Iterator[Estimate]:
+    """Rank of each judge: within a query, or over all responses where that is undefined.
 
     Judges are ordered by their mean difference from the others, each on common responses.
     """
     names = compared_judges(data)
-    scope = next(
-        (s for s in ("within_query", "pooled") if _all_defined(differences, s)), "within_query"
-    )
+    scopes = list(dict.fromkeys(e.scope for e in differences))
+    scope = next((scope for scope in scopes if _all_defined(differences, scope)), scopes[0])
     chosen = [e for e in differences if e.scope == scope]
-    record = {"scope": scope, "params": {"measure": LEADING}}
+    record = {"scope": scope, "params": {"measure": measure}}
     without = next((e for e in chosen if not e.defined), None)
     if without is not None:
         for name in names:
@@ -197,7 +239,7 @@ def _ranks(data: ConstructData, differences: list[Estimate]) -> Iterator[Estimat
             n_responses=n_responses,
             n_queries=n_queries,
             **data.record(name, scope)
-            | {"scope": scope, "params": {"measure": LEADING, "group": of.group}},
+            | {"scope": scope, "params": {"measure": measure, "group": of.group}},
         )
 
 
@@ -220,113 +262,26 @@ STATISTICS = (
         "Difference",
         "a measure of agreement (params.measure) of the first of `scorers` minus that of the "
         "second, on the responses that both scored and people rated; params.permutation_p by "
-        "permuting the standardized scores of the two judges query by query, params.holm adjusted "
-        "over params.comparisons (all pairs of judges on all constructs in this measure)",
+        "permuting the scores of the two judges query by query (standardized but for rmse and "
+        "kappa), params.holm adjusted over params.comparisons (all pairs of judges on all "
+        "constructs in this measure); calibrated_pairwise_accuracy has the best tie threshold in "
+        "every permutation and resample; cohen_kappa has params.weights; with one response a query "
+        "pooled pearson also has params.williams_p",
         scopes=("pooled", "within_query", "system_level"),
-        source="Deutsch, Dror and Roth 2021",
+        source="Deutsch, Dror and Roth 2021; Deutsch, Foster and Freitag 2023; Williams 1959",
+        nominal=True,
     ),
     _statistic(
         "judge_rank",
         "Rank",
-        "place of the judge by tau-b, from 1; the interval is of the places left when judges that "
-        "are significantly better or worse are counted; params.group: every judge of a group is "
-        "significantly better than every judge of a later one",
+        "place of the judge by tau-b (on nominal scales by kappa), from 1; the interval is of the "
+        "places left when judges that are significantly better or worse are counted; "
+        "params.group: every judge of a group is significantly better than every judge of a later "
+        "one",
         range=(1, None),
         better="lower",
         scopes=("pooled", "within_query"),
         source="Kocmi et al. 2021",
+        nominal=True,
     ),
 )
-
-_SCOPES = {
-    "within_query": "within a query",
-    "pooled": "over all responses",
-    "system_level": "between systems",
-}
-
-
-def reading(analysis: Analysis) -> Iterator[str]:
-    """Which judges order responses better than which, by construct."""
-    for construct in analysis.rated:
-        placed = analysis.estimates.select("judge_rank", construct=construct)
-        if not placed or not placed[0].defined:
-            continue
-        where = _SCOPES[placed[0].scope]
-        pairs = [
-            e
-            for e in analysis.estimates.select(
-                "judge_difference", construct=construct, scope=placed[0].scope, measure=LEADING
-            )
-            if differ(e)
-        ]
-        if not pairs:
-            names = listed([e.scorers[0] for e in placed])
-            same = "cannot be distinguished in how they order responses"
-            yield f"{construct}: {names} {same} {where}."
-            continue
-        outcomes = []
-        for e in pairs:
-            first, second = e.scorers[:2] if e.value > 0 else e.scorers[1::-1]
-            outcomes.append(f"{first} better than {second}")
-        others = "; the others cannot be distinguished"
-        all_differ = len(pairs) == len(placed) * (len(placed) - 1) // 2
-        yield (
-            f"{construct}: {listed(outcomes)} in how they order responses {where} (tau-b, p < .05 "
-            f"after Holm's adjustment){'' if all_differ else others}."
-        )
-
-
-def ranks_table(analysis: Analysis) -> Iterator[Table]:
-    """Rank and group of each judge by construct."""
-    built = TableBuilder()
-    for e in sorted(analysis.estimates.select("judge_rank"), key=lambda e: (e.constructs, e.value)):
-        built.add(
-            e.constructs[0], e.scorers[0], built.number(e, ".0f"), str(e.params.get("group", "")),
-            _SCOPES[e.scope],
-        )  # fmt: skip
-    yield built.table(
-        "judge-ranks",
-        "Judges in order",
-        "By tau-b with people, on the responses that two judges both scored. Brackets: the places "
-        "that remain possible, from significant differences (Holm's adjustment over all pairs of "
-        "judges and constructs). Every judge of a group is significantly better than every one of "
-        "a later group.",
-        ("Construct", "Judge", analysis.headings["judge_rank"], "Group", "Pairs of responses"),
-        heads=2,
-    )
-
-
-def differences_table(analysis: Analysis) -> Iterator[Table]:
-    """Every two judges in every measure."""
-    built = TableBuilder()
-    for e in analysis.estimates.select("judge_difference"):
-        measure = str(e.params["measure"])
-        built.add(
-            e.constructs[0],
-            f"{e.scorers[0]} minus {e.scorers[1]}",
-            f"{analysis.headings[measure]}, {_SCOPES[e.scope]}",
-            _value(built, analysis, e),
-            *(
-                p_value(p) if isinstance(p := e.params[key], float) else ""
-                for key in ("permutation_p", "holm")
-            ),
-            f"{e.n_queries:,}",
-        )
-    yield built.table(
-        "judge-differences",
-        "Differences between judges",
-        "Agreement of the first judge with people minus that of the second, on the responses that "
-        "both scored and people rated; of the root mean squared error, in points, the smaller is "
-        "the better one. p: the two judges' scores, standardized but for the root mean squared "
-        "error, change places query by query. Adjusted: by Holm's method over all pairs of judges "
-        "and constructs in one measure.",
-        ("Construct", "Judges", "Measure", analysis.headings["judge_difference"], "Permutation p",
-         "Adjusted p", "Queries"),
-        heads=3,
-    )  # fmt: skip
-
-
-def _value(built: TableBuilder, analysis: Analysis, e: Estimate) -> Cell:
-    if e.params["measure"] == "rmse":
-        return built.points(e, analysis.context.human_scale(e.constructs[0]))
-    return built.r(e)

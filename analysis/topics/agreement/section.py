@@ -20,6 +20,7 @@ from analysis.topics.agreement import (
     figures,
     human_ceiling,
     judge_comparison,
+    judge_comparison_tables,
     largest_disagreements,
     non_inferiority,
     pairwise_accuracy,
@@ -38,7 +39,7 @@ def reading(analysis: Analysis) -> Iterator[str]:
     yield from _decisions(analysis, judge)
     yield from _stands_in(analysis, judge)
     yield from _declared(analysis, judge)
-    yield from judge_comparison.reading(analysis)
+    yield from judge_comparison_tables.reading(analysis)
 
 
 def _judge(analysis: Analysis) -> str | None:
@@ -203,8 +204,8 @@ SECTION = Section(
         categories.against_a_rater,
         categories.confusions,
         pairwise_accuracy.pairwise_table,
-        judge_comparison.ranks_table,
-        judge_comparison.differences_table,
+        judge_comparison_tables.ranks_table,
+        judge_comparison_tables.differences_table,
         decisions.decisions_table,
         decisions.disagreements_table,
         largest_disagreements.largest_disagreements_table,
@@ -222,5 +223,7 @@ SECTION = Section(
         categories.kappas_table,
         categories.against_a_rater,
         categories.confusions,
+        judge_comparison_tables.ranks_table,
+        judge_comparison_tables.differences_table,
     ),
 )

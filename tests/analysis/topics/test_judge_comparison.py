@@ -10,19 +10,20 @@ import pytest
 
 from analysis import Options
 from analysis.core.analysis import Analysis
+from analysis.core.scales import Level, Scale
 from analysis.pipeline.estimation import _analysis, _context
 from analysis.pipeline.sections import headings
-from analysis.topics.agreement.judge_comparison import (
+from analysis.topics.agreement.judge_comparison import judges_compared
+from analysis.topics.agreement.judge_comparison_tables import (
     differences_table,
-    judges_compared,
     ranks_table,
     reading,
 )
-from tests.analysis.scores import simulated, table
+from tests.analysis.scores import POINTS, simulated, table
 
 
-def analysed(frame: pd.DataFrame) -> Analysis:
-    context = _context(table(frame), None, Options(resamples=200), None)
+def analysed(frame: pd.DataFrame, scale: Scale = POINTS) -> Analysis:
+    context = _context(table(frame, scale), None, Options(resamples=200), None)
     return replace(_analysis("judges", context, judges_compared), headings=headings())
 
 
@@ -47,7 +48,7 @@ def three() -> Analysis:
 
 def test_a_record_for_each_two_judges_and_measure(three: Analysis) -> None:
     records = three.estimates.select("judge_difference", construct="QR")
-    assert len(records) == 3 * 7
+    assert len(records) == 3 * 8
     of = {
         e.scorers[:2]: e
         for e in records
@@ -86,7 +87,7 @@ def test_the_words_and_tables(three: Analysis) -> None:
     (ranked,) = ranks_table(three)
     assert [row[1].text for row in ranked.rows][-1] == "coarse"
     (listed,) = differences_table(three)
-    assert len(listed.rows) == 2 * 3 * 7
+    assert len(listed.rows) == 2 * 3 * 8
 
 
 def test_exchangeable_judges_are_not_distinguished() -> None:
@@ -112,3 +113,46 @@ def test_one_response_a_query_ranks_over_all_responses() -> None:
         if e.params["measure"] == "pairwise_accuracy"
     ]
     assert within.reason == "no query has two responses with both values"
+
+
+def on_points(frame: pd.DataFrame, level: Level) -> Analysis:
+    """The analysis with values as points from 1 to 5."""
+    points = frame.assign(value=(frame["value"] / 25).round() + 1)
+    return analysed(points, Scale(1, 5, 1, level))
+
+
+def test_kappas_on_ordinal_steps() -> None:
+    analysis = on_points(with_judges({"fine": 5, "coarse": 40}), "ordinal")
+    (kappa,) = analysis.estimates.select(
+        "judge_difference", construct="QR", measure="cohen_kappa", weights="quadratic"
+    )
+    assert kappa.ci_low > 0
+    assert kappa.params["holm"] == pytest.approx(0.002)
+
+
+def test_categories_are_compared_by_kappa_alone() -> None:
+    analysis = on_points(with_judges({"fine": 5, "as fine": 5, "coarse": 60}), "nominal")
+    records = analysis.estimates.select("judge_difference", construct="QR")
+    assert {(e.params["measure"], e.params["weights"]) for e in records} == {
+        ("cohen_kappa", "none")
+    }
+    ranks = {e.scorers[0]: e for e in analysis.estimates.select("judge_rank", construct="QR")}
+    assert ranks["coarse"].value == 3
+    assert next(reading(analysis)) == (
+        "QR: fine better than coarse and as fine better than coarse in categories (kappa, p < .05 "
+        "after Holm's adjustment); the others cannot be distinguished."
+    )
+
+
+def test_williams_test_beside_the_permutation_where_responses_share_no_query() -> None:
+    frame = with_judges({"fine": 8, "coarse": 12})
+    alone = analysed(frame[frame["system"] == "s0"])
+    tested = [e for e in alone.estimates.select("judge_difference") if "williams_p" in e.params]
+    assert {(e.params["measure"], e.scope) for e in tested} == {("pearson", "pooled")}
+    for e in tested:
+        by_t, by_permutation = e.params["williams_p"], e.params["permutation_p"]
+        assert by_t == pytest.approx(by_permutation, abs=0.12)
+    (table,) = differences_table(alone)
+    assert "Williams' p" in table.columns
+    (clustered,) = differences_table(analysed(frame))
+    assert "Williams' p" not in clustered.columns

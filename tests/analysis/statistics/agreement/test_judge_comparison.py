@@ -10,9 +10,18 @@ from scipy import stats
 
 from analysis.core.arrays import FloatArray
 from analysis.statistics.agreement import judge_comparison
-from analysis.statistics.agreement.judge_comparison import Compared, Measure, ranks, soft_difference
+from analysis.statistics.agreement.cohen_kappa import cohen_kappa
+from analysis.statistics.agreement.judge_comparison import Categories, Compared, Measure
+from analysis.statistics.agreement.soft_difference import soft_difference
+from analysis.statistics.discrimination.ranks import ranks
 
-MEASURES: tuple[Measure, ...] = ("kendall_tau_b", "pairwise_accuracy", "pearson", "rmse")
+MEASURES: tuple[Measure, ...] = (
+    "kendall_tau_b",
+    "pairwise_accuracy",
+    "calibrated_pairwise_accuracy",
+    "pearson",
+    "rmse",
+)
 
 
 def judges(seed: int, noise: tuple[float, float], queries: int = 30, systems: int = 4) -> Compared:
@@ -71,6 +80,39 @@ def test_scale_and_level_of_a_judge_do_not_matter_for_its_order() -> None:
     other = Compared(of.first, of.second / 100 + 7, of.people, of.query, of.n_queries, of.names)
     for measure in ("kendall_tau_b", "pearson"):
         assert of.p(measure, "pooled") == other.p(measure, "pooled")
+
+
+def categorized(seed: int) -> Compared:
+    rng = np.random.default_rng(seed)
+    people = rng.integers(1, 6, (80, 2)).astype(float)
+    people[rng.random(80) < 0.3, 1] = np.nan
+    first, second = (
+        np.where(rng.random(80) < right, people[:, 0], rng.integers(1, 6, 80))
+        for right in (0.9, 0.2)
+    )
+    categories = Categories(people, (1, 2, 3, 4, 5), "quadratic")
+    query = np.repeat(np.arange(20), 4)
+    reference = np.nanmean(people, axis=1)
+    return Compared.of(first, second, reference, query, 20, ("A", "B"), categories)
+
+
+def test_the_difference_of_kappas_is_that_of_their_means_over_raters() -> None:
+    of = categorized(0)
+    assert of.categories is not None
+    means = []
+    for judge in (of.first, of.second):
+        kappas = [
+            cohen_kappa(judge, rater, of.query, "quadratic", of.categories.levels).point
+            for rater in of.categories.ratings.T
+        ]
+        means.append(np.mean(kappas))
+    assert of.difference("cohen_kappa", "pooled").point == pytest.approx(means[0] - means[1])
+    assert of.p("cohen_kappa", "pooled") == 0.001
+
+
+def test_a_kappa_needs_categories() -> None:
+    with pytest.raises(ValueError, match="the categories"):
+        judges(0, (8, 10)).difference("cohen_kappa", "pooled")
 
 
 def test_a_constant_judge_has_no_correlation() -> None:

@@ -1,0 +1,129 @@
+"""Sentences and tables of the comparison of judges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from analysis.core.analysis import Analysis
+from analysis.core.estimates import Estimate
+from analysis.render.formatting import listed, p_value
+from analysis.render.table import Cell, Table, TableBuilder
+from analysis.topics.agreement.judge_comparison import differ, leading_measure
+
+#: Ids of statistics whose heading names a measure of judge_difference that has none of its own.
+_HEADING_OF = {"calibrated_pairwise_accuracy": "pairwise_accuracy"}
+
+#: What the heading does not state.
+_WITH = {"calibrated_pairwise_accuracy": ", best tie threshold"}
+
+SCOPES = {
+    "within_query": "within a query",
+    "pooled": "over all responses",
+    "system_level": "between systems",
+}
+
+
+def reading(analysis: Analysis) -> Iterator[str]:
+    """Which judges order responses better than which, by construct."""
+    for construct in analysis.rated:
+        placed = analysis.estimates.select("judge_rank", construct=construct)
+        if not placed or not placed[0].defined:
+            continue
+        measure = leading_measure(analysis.context, construct)
+        orders = measure == "kendall_tau_b"
+        where = f" {SCOPES[placed[0].scope]}" if orders else ""
+        pairs = [
+            e
+            for e in analysis.estimates.select(
+                "judge_difference", construct=construct, scope=placed[0].scope, measure=measure
+            )
+            if differ(e)
+        ]
+        if not pairs:
+            names = listed([e.scorers[0] for e in placed])
+            does = "order responses" if orders else "choose categories"
+            yield f"{construct}: {names} cannot be distinguished in how they {does}{where}."
+            continue
+        outcomes = []
+        for e in pairs:
+            first, second = e.scorers[:2] if e.value > 0 else e.scorers[1::-1]
+            outcomes.append(f"{first} better than {second}")
+        others = "; the others cannot be distinguished"
+        all_differ = len(pairs) == len(placed) * (len(placed) - 1) // 2
+        in_what = f"how they order responses{where} (tau-b" if orders else "categories (kappa"
+        yield (
+            f"{construct}: {listed(outcomes)} in {in_what}, p < .05 after Holm's adjustment)"
+            f"{'' if all_differ else others}."
+        )
+
+
+def ranks_table(analysis: Analysis) -> Iterator[Table]:
+    """Rank and group of each judge by construct."""
+    built = TableBuilder()
+    for e in sorted(analysis.estimates.select("judge_rank"), key=lambda e: (e.constructs, e.value)):
+        built.add(
+            e.constructs[0], e.scorers[0], built.number(e, ".0f"), str(e.params.get("group", "")),
+            SCOPES[e.scope],
+        )  # fmt: skip
+    yield built.table(
+        "judge-ranks",
+        "Judges in order",
+        "By tau-b with people, on nominal scales by kappa, on the responses that two judges both "
+        "scored. Brackets: the places that remain possible, from significant differences (Holm's "
+        "adjustment over all pairs of judges and constructs). Every judge of a group is "
+        "significantly better than every one of a later group.",
+        ("Construct", "Judge", analysis.headings["judge_rank"], "Group", "Pairs of responses"),
+        heads=2,
+    )
+
+
+def differences_table(analysis: Analysis) -> Iterator[Table]:
+    """Every two judges in every measure."""
+    built = TableBuilder()
+    records = analysis.estimates.select("judge_difference")
+    tested = any("williams_p" in e.params for e in records)
+    for e in records:
+        built.add(
+            e.constructs[0],
+            f"{e.scorers[0]} minus {e.scorers[1]}",
+            f"{measure_name(analysis.headings, str(e.params['measure']))}, {SCOPES[e.scope]}",
+            _value(built, analysis, e),
+            *(_p(e, key) for key in ("permutation_p", "holm")),
+            *([_p(e, "williams_p")] if tested else []),
+            f"{e.n_queries:,}",
+        )
+    yield built.table(
+        "judge-differences",
+        "Differences between judges",
+        "Agreement of the first judge with people minus that of the second, on the responses that "
+        "both scored and people rated; of the root mean squared error, in points, the smaller is "
+        "the better one. Best tie threshold: of each judge, chosen anew in every permutation. p: "
+        "the two judges' scores, standardized but for the root mean squared error and kappa, "
+        "change places query by query. Adjusted: by Holm's method over all pairs of judges and "
+        "constructs in one measure."
+        + (
+            " Williams' test of two correlations takes responses as independent, so that it is "
+            "made only where no two responses belong to one query; it is not adjusted."
+            if tested
+            else ""
+        ),
+        ("Construct", "Judges", "Measure", analysis.headings["judge_difference"], "Permutation p",
+         "Adjusted p", *(["Williams' p"] if tested else []), "Queries"),
+        heads=3,
+    )  # fmt: skip
+
+
+def measure_name(headings: Mapping[str, str], measure: str) -> str:
+    """Heading of a measure of `judge_difference`."""
+    return headings[_HEADING_OF.get(measure, measure)] + _WITH.get(measure, "")
+
+
+def _p(e: Estimate, key: str) -> str:
+    p = e.params.get(key)
+    return p_value(p) if isinstance(p, float) else ""
+
+
+def _value(built: TableBuilder, analysis: Analysis, e: Estimate) -> Cell:
+    if e.params["measure"] == "rmse":
+        return built.points(e, analysis.context.human_scale(e.constructs[0]))
+    return built.r(e)
