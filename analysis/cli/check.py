@@ -99,9 +99,12 @@ def check(
 
 def _say(results: Sequence[Checked]) -> None:
     """A line for each figure, and how many thresholds are met."""
+    from analysis.gate.thresholds import DIFFERENCE
+
     for result in results:
         e = result.estimate
-        whose = f"{', '.join(e.constructs)}, {e.scorers[0]}" if e.scorers else str(e.constructs)
+        scorer = " minus ".join(e.scorers[: 2 if e.statistic == DIFFERENCE else 1])
+        whose = f"{', '.join(e.constructs)}, {scorer}" if e.scorers else str(e.constructs)
         bounds = [
             f"{word} {bound:g}"
             for word, bound in (

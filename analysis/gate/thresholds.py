@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Literal, get_args
 
 from analysis.core.errors import AnalysisError
 from analysis.core.estimates import Estimate
+
+#: The statistic of two judges, the first minus the second.
+DIFFERENCE = "judge_difference"
 
 On = Literal["value", "ci_low", "ci_high"]
 
@@ -18,9 +21,10 @@ class Threshold:
     """Bounds on the figures of one statistic.
 
     `construct`, `scorer`, `system`, `scope`, `target` and `params` select its records, as in
-    report.json; an omitted field selects all. `on` is the number that `minimum` and
-    `maximum` bound. `allowed_drop` and `allowed_rise` bound how far the value may be below or
-    above that of a baseline.
+    report.json; an omitted field selects all. `against` is the second judge of `judge_difference`,
+    which then is `scorer` minus `against`, whichever of the two the record has first. `on` is the
+    number that `minimum` and `maximum` bound. `allowed_drop` and `allowed_rise` bound how far the
+    value may be below or above that of a baseline.
 
     Raises
     ------
@@ -31,6 +35,7 @@ class Threshold:
     statistic: str
     construct: str | None = None
     scorer: str | None = None
+    against: str | None = None
     system: str | None = None
     scope: str | None = None
     target: str | None = None
@@ -60,13 +65,25 @@ class Threshold:
             if allowed is not None and allowed < 0:
                 raise AnalysisError(f"{name} = {allowed:g}: give 0 or more")
 
+        if self.against is not None and (self.statistic != DIFFERENCE or self.scorer is None):
+            raise AnalysisError(
+                f"against = {self.against!r}: it goes with statistic = {DIFFERENCE!r} and the "
+                "scorer that is compared with it"
+            )
+        if self.against is not None and self.needs_baseline:
+            raise AnalysisError(
+                f"against = {self.against!r}: give minimum or maximum; each judge's own figures "
+                "are compared with a baseline"
+            )
+
     @property
     def needs_baseline(self) -> bool:
         """Whether it compares with an earlier report."""
         return self.allowed_drop is not None or self.allowed_rise is not None
 
     def __str__(self) -> str:
-        parts = [self.construct, self.scorer, self.system, self.scope, self.target]
+        scorer = self.scorer if self.against is None else f"{self.scorer} minus {self.against}"
+        parts = [self.construct, scorer, self.system, self.scope, self.target]
         parts += [f"{key} {value}" for key, value in self.params.items()]
         listed = ", ".join(part for part in parts if part)
         return f"{self.statistic} ({listed})" if listed else self.statistic
@@ -77,11 +94,16 @@ class Threshold:
             estimate.statistic == self.statistic
             and (self.construct is None or self.construct in estimate.constructs)
             and (self.scorer is None or self.scorer in estimate.scorers)
+            and (self.against is None or {self.scorer, self.against} == set(estimate.scorers[:2]))
             and (self.system is None or self.system in estimate.systems)
             and (self.scope is None or self.scope == estimate.scope)
             and (self.target is None or self.target == estimate.target)
             and all(estimate.params.get(key) == value for key, value in self.params.items())
         )
+
+    def turns(self, estimate: Estimate) -> bool:
+        """Whether a record that matches has the two judges in the other order."""
+        return self.against is not None and estimate.scorers[0] == self.against
 
 
 def picked(threshold: Threshold, estimates: Sequence[Estimate]) -> list[Estimate]:
@@ -93,7 +115,11 @@ def picked(threshold: Threshold, estimates: Sequence[Estimate]) -> list[Estimate
         No figure matches, or several of one construct, scorer and system, which must be
         distinguished by scope, target or params.
     """
-    matching = [estimate for estimate in estimates if threshold.matches(estimate)]
+    matching = [
+        _turned(estimate) if threshold.turns(estimate) else estimate
+        for estimate in estimates
+        if threshold.matches(estimate)
+    ]
     if not matching:
         raise AnalysisError(_no_match(threshold, estimates))
     # Figures of a part of the answers or ratings are selected only by name.
@@ -113,6 +139,18 @@ def picked(threshold: Threshold, estimates: Sequence[Estimate]) -> list[Estimate
                 f"{', '.join(several[0].constructs)}; name {_differing(several)}"
             )
     return matching
+
+
+def _turned(difference: Estimate) -> Estimate:
+    """The difference of two judges with the second first."""
+    first, second, *people = difference.scorers
+    return replace(
+        difference,
+        scorers=(second, first, *people),
+        value=-difference.value,
+        ci_low=-difference.ci_high,
+        ci_high=-difference.ci_low,
+    )
 
 
 def _no_match(threshold: Threshold, estimates: Sequence[Estimate]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -22,6 +22,7 @@ from analysis.core.tables import PreferenceTable, ScoreTable
 from analysis.topics.agreement.association import biases, judge_against_humans
 from analysis.topics.agreement.categories import on_categories
 from analysis.topics.agreement.human_ceiling import ceilings, raters_against_others
+from analysis.topics.agreement.judge_comparison import judges_compared
 from analysis.topics.agreement.preferences import preferences as on_preferences
 from analysis.topics.answer_correctness.estimates import unit_checks
 from analysis.topics.distribution.estimates import ends_of_scale
@@ -70,6 +71,24 @@ def headline(
 ) -> Analysis:
     """Only the figures of the verdict, in a fraction of the time; see `completed`."""
     return _analysis(title, _context(scores, preferences, options, edited, probes), _headline)
+
+
+def comparison(
+    scores: ScoreTable,
+    options: Options | None = None,
+    scorers: Collection[str] = (),
+    title: str = "Judges against people",
+) -> Analysis:
+    """Only the comparison of judges with each other, of these `scorers` if any are named."""
+    from analysis.pipeline.sections import headings
+
+    if scorers:
+        rows = scores.frame
+        people = ~rows["scorer_kind"].isin(["judge", "metric"])
+        kept = rows[people | rows["scorer"].isin(list(scorers))]
+        scores = replace(scores, frame=kept.reset_index(drop=True))
+    analysis = _analysis(title, _context(scores, None, options, None), judges_compared)
+    return replace(analysis, headings=headings())
 
 
 def completed(analysis: Analysis) -> Analysis:

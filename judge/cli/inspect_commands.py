@@ -166,7 +166,8 @@ def compare(folder: Path, first: str, second: str, as_json: bool) -> None:
 
     The command shows differences in conditions, shifts of scores, and changes in the order of
     systems. Shifts are the second run's scores minus the first's, in points, with 95% intervals
-    over queries. Of repeated prompts, the first answers are compared.
+    over queries. Of repeated prompts, the first answers are compared. `ccrs judge rank` compares
+    how well runs agree with people.
 
     \b
     Example:

@@ -21,6 +21,7 @@ from judge.cli.inspect_commands import (
     reparse,
     show,
 )
+from judge.cli.rank_command import rank
 from study.cli.options import AS_JSON, STUDY, comma_separated
 
 if TYPE_CHECKING:
@@ -264,5 +265,5 @@ def _short(count: int) -> str:
     return str(count)
 
 
-for _command in (prompts, list_, show, compare, export, reparse):
+for _command in (prompts, list_, show, compare, rank, export, reparse):
     judge.add_command(_command)

@@ -157,6 +157,10 @@ class CheckSpec(SettingsSection):
     statistic: str = Field(min_length=1, description="id of the figure, as in report.json")
     construct_key: str | None = Field(default=None, description="construct; default: each")
     scorer: str | None = Field(default=None, description="scorer; default: each")
+    against: str | None = Field(
+        default=None,
+        description="second judge of judge_difference, which is the scorer's figure minus its own",
+    )
     system: str | None = Field(default=None, description="system; default: any")
     scope: str | None = Field(
         default=None, description="pooled, within_query, ...; needed if a figure has several"

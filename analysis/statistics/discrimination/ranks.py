@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis.core.arrays import BoolArray
+from analysis.core.arrays import BoolArray, FloatArray, IntArray
 
 
 class Rank(NamedTuple):
@@ -48,3 +48,22 @@ def ranks(values: Sequence[float], better: BoolArray) -> list[Rank]:
         )
         for place, value in enumerate(values)
     ]
+
+
+def ranks_of_differences(
+    first: IntArray, second: IntArray, point: FloatArray, low: FloatArray, high: FloatArray
+) -> list[Rank]:
+    """Ranks from all pairs (P,): differences, first minus second, with simultaneous intervals.
+
+    Ordered by the mean difference from the others. A pair without an interval (NaN) is not
+    significant, so that it leaves both places possible. ValueError where a difference is undefined.
+    """
+    if np.isnan(point).any():
+        raise ValueError("a difference is undefined: ranks need one for every pair")
+    size = int(max(first.max(), second.max())) + 1
+    ahead, better = np.zeros(size), np.zeros((size, size), dtype=bool)
+    np.add.at(ahead, first, point)
+    np.subtract.at(ahead, second, point)
+    better[first[low > 0], second[low > 0]] = True
+    better[second[high < 0], first[high < 0]] = True
+    return ranks(ahead.tolist(), better)

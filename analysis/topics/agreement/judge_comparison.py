@@ -13,6 +13,7 @@ import numpy as np
 from analysis.core.construct_data import ConstructData, judge_of_expected
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
+from analysis.core.resampling import Replicates, withheld
 from analysis.core.statistic import Statistic
 from analysis.statistics.agreement.judge_comparison import (
     OF_VALUES,
@@ -159,12 +160,18 @@ def _soft(context: Context, pair: _Pair) -> Estimate:
     )
     adjusted = adjusted_people(context, data.construct)
     difference = soft_difference(first, second, people, context.options.seed, adjusted)
+    left_out, n_queries = difference.without_each_query, difference.n_queries
+    replicates = Replicates(difference.value, left_out, "jackknife", n_queries, difference.reason)
+    interval = context.rated_resampling.interval_of(replicates)
+    if difference.no_interval is not None:
+        interval = withheld(interval.level, interval.method, difference.no_interval)
     return Estimate(
         "judge_difference",
         value=difference.value,
+        **interval.fields,
         n_responses=int(np.count_nonzero(used & data.produced.any(axis=1))),
         n_queries=difference.n_queries,
-        reason=difference.reason or "no interval: permutations give the p alone",
+        reason=difference.reason or interval.reason,
         params={
             "measure": "soft_pairwise_accuracy",
             "permutations": PERMUTATIONS,

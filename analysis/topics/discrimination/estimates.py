@@ -18,6 +18,7 @@ from analysis.statistics.discrimination.hypotheses import holm, hypothesis_p
 from analysis.statistics.discrimination.system_scores import system_scores
 from analysis.statistics.discrimination.tukey import FEW, RandomizedTukey, randomized_tukey_hsds
 from analysis.topics.discrimination.system_differences import SystemsScored, system_differences
+from analysis.topics.discrimination.system_ranks import system_ranks
 from analysis.topics.distribution.estimates import MEAN_OF_RATERS
 from analysis.topics.distribution.people_by_system import adjusted_people
 
@@ -49,7 +50,9 @@ def discrimination(context: Context) -> Iterator[Estimate]:
         if test.of.leads:
             yield from _pairs(test)
     listed = [table for table in scored if table.leads and table.n_pairs <= PAIRS_LISTED]
-    yield from system_differences(context, listed)
+    differences = list(system_differences(context, listed))
+    yield from differences
+    yield from system_ranks(differences)
     yield from hypotheses(context, [(test.of, test.tukey) for test in tests if test.of.leads])
 
 
@@ -280,6 +283,21 @@ STATISTICS = (
         scopes=("system_level",),
         targets=("these_raters", "raters_like_these"),
         source="Westfall and Young 1993; Hothorn et al. 2008; Kenward and Roger 1997",
+    ),
+    Statistic(
+        "system_rank",
+        "Rank",
+        "place of the system by its mean difference from the others, from 1; the interval is of "
+        "the places left when systems whose simultaneous interval of `system_difference` excludes "
+        "0 are counted, and covers the places of all params.systems systems at once; "
+        "params.group: every system of a group is significantly better than every one of a later "
+        "group",
+        discrimination,
+        range=(1, None),
+        better="lower",
+        scopes=("system_level",),
+        targets=("these_raters", "raters_like_these"),
+        source="Mogstad et al. 2024; Kocmi et al. 2021",
     ),
     Statistic(
         "hypothesis_p",

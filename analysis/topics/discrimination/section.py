@@ -13,7 +13,7 @@ from analysis.render.formatting import counted, listed, p_value
 from analysis.render.panels import JUDGES_DRAWN
 from analysis.render.section import Section
 from analysis.render.table import Cell, Table, TableBuilder
-from analysis.topics.discrimination import estimates, figures, published_tables
+from analysis.topics.discrimination import estimates, figures, published_tables, system_ranks
 from analysis.topics.discrimination.figures import name_of
 from analysis.topics.distribution.estimates import MEAN_OF_RATERS
 from analysis.topics.distribution.people_by_system import ADJUSTED
@@ -297,6 +297,7 @@ SECTION = Section(
     ),
     tables=(
         systems,
+        system_ranks.ranks_of_systems,
         power,
         differences,
         declared_hypotheses,

@@ -2,7 +2,9 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -149,3 +151,47 @@ def test_repeats_of_a_judge_make_a_noise_floor(analysis: Analysis) -> None:
     (result,) = check(both, [drop], baseline)
     assert result.holds
     assert result.noise == pytest.approx(floors[key_of(single)])
+
+
+def difference(**fields: Any) -> Threshold:
+    return Threshold(
+        "judge_difference",
+        **{"construct": "QR", "scope": "within_query", "params": {"measure": "kendall_tau_b"},
+           "on": "ci_low", "minimum": -0.05, **fields},
+    )  # fmt: skip
+
+
+def test_one_judge_against_another() -> None:
+    frame = simulated()
+    other = frame[frame["scorer"] == "judge"]
+    rng = np.random.default_rng(0)
+    other = other.assign(scorer="other", value=rng.permutation(other["value"].to_numpy()))
+    analysis = analysed(pd.concat([frame, other], ignore_index=True))
+    (better,) = check(analysis, [difference(scorer="judge", against="other")])
+    (worse,) = check(analysis, [difference(scorer="other", against="judge")])
+    assert better.holds
+    assert not worse.holds
+    assert worse.estimate.value == -better.estimate.value
+    assert (worse.estimate.ci_low, worse.estimate.ci_high) == (
+        -better.estimate.ci_high,
+        -better.estimate.ci_low,
+    )
+    assert worse.estimate.scorers[:2] == ("other", "judge")
+    with pytest.raises(AnalysisError, match="no figure matches judge_difference"):
+        check(analysis, [difference(scorer="judge", against="third")])
+
+
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ({"statistic": "pearson", "scorer": "judge"}, "it goes with statistic"),
+        ({"statistic": "judge_difference"}, "it goes with statistic"),
+        (
+            {"statistic": "judge_difference", "scorer": "judge", "allowed_drop": 0.1},
+            "give minimum or maximum",
+        ),
+    ],
+)
+def test_what_a_second_judge_goes_with(fields: dict[str, Any], says: str) -> None:
+    with pytest.raises(AnalysisError, match=says):
+        Threshold(against="other", minimum=0, **fields)

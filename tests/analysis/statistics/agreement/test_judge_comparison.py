@@ -13,7 +13,6 @@ from analysis.statistics.agreement import judge_comparison
 from analysis.statistics.agreement.cohen_kappa import cohen_kappa
 from analysis.statistics.agreement.judge_comparison import Categories, Compared, Measure
 from analysis.statistics.agreement.soft_difference import soft_difference
-from analysis.statistics.discrimination.ranks import ranks
 
 MEASURES: tuple[Measure, ...] = (
     "kendall_tau_b",
@@ -84,7 +83,8 @@ def test_scale_and_level_of_a_judge_do_not_matter_for_its_order() -> None:
 
 def categorized(seed: int) -> Compared:
     rng = np.random.default_rng(seed)
-    people = rng.integers(1, 6, (80, 2)).astype(float)
+    people = np.repeat(rng.integers(1, 6, (80, 1)), 2, axis=1).astype(float)
+    people[:, 1] = np.where(rng.random(80) < 0.3, rng.integers(1, 6, 80), people[:, 0])
     people[rng.random(80) < 0.3, 1] = np.nan
     first, second = (
         np.where(rng.random(80) < right, people[:, 0], rng.integers(1, 6, 80))
@@ -138,12 +138,3 @@ def test_soft_accuracy_of_two_judges() -> None:
     assert reverse.value == pytest.approx(-difference.value)
     assert reverse.p == pytest.approx(difference.p)
     assert soft_difference(a, a, people).p == 1
-
-
-def test_ranks_state_which_places_are_possible() -> None:
-    better = np.zeros((4, 4), dtype=bool)
-    better[0, 2:] = better[1, 2:] = True  # A and B are better than C and D
-    ranking = ranks([0.6, 0.5, 0.3, 0.2], better)
-    assert [(r.rank, r.best, r.worst, r.group) for r in ranking] == [
-        (1, 1, 2, 1), (2, 1, 2, 1), (3, 3, 4, 2), (4, 3, 4, 2),
-    ]  # fmt: skip

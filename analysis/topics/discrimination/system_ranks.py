@@ -1,0 +1,100 @@
+"""Places of systems by a scorer that the simultaneous intervals of their differences leave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from analysis.core.analysis import Analysis
+from analysis.core.estimates import Estimate
+from analysis.render.table import Cell, Table, TableBuilder
+from analysis.statistics.discrimination.ranks import ranks_of_differences
+from analysis.topics.discrimination.figures import name_of
+
+#: Scorers with a column; the CSV has all.
+SCORERS_SHOWN = 6
+
+
+def system_ranks(differences: Iterable[Estimate]) -> Iterator[Estimate]:
+    """`system_rank` of each system, from the records of `system_difference`."""
+    tables: dict[tuple[object, ...], list[Estimate]] = {}
+    for e in differences:
+        key = (e.constructs, e.scorers, e.params["on"], e.params.get("of"))
+        tables.setdefault(key, []).append(e)
+    for pairs in tables.values():
+        yield from _ranked(pairs)
+
+
+def _ranked(pairs: list[Estimate]) -> Iterator[Estimate]:
+    leading = pairs[0]
+    systems = list(dict.fromkeys(name for e in pairs for name in e.systems))
+    kept = {key: leading.params[key] for key in ("on", "of", "adjusted") if key in leading.params}
+    common: dict[str, Any] = {
+        "constructs": leading.constructs,
+        "scorers": leading.scorers,
+        "scope": leading.scope,
+        "target": leading.target,
+        "n_raters": leading.n_raters,
+        "n_queries": min(e.n_queries for e in pairs),
+    }
+    undefined = next((e for e in pairs if not e.defined), None)
+    if undefined is not None:
+        reason = f"{' and '.join(undefined.systems)} are not compared: {undefined.reason}"
+        for name in systems:
+            yield Estimate("system_rank", systems=(name,), reason=reason, params=kept, **common)
+        return
+    place = {name: at for at, name in enumerate(systems)}
+    first, second = (np.array([place[e.systems[side]] for e in pairs]) for side in (0, 1))
+    point, low, high = (
+        np.array([getattr(e, field) for e in pairs]) for field in ("value", "ci_low", "ci_high")
+    )
+    ranked = ranks_of_differences(first, second, point, low, high)
+    of_interval = next((e for e in pairs if e.has_interval), None)
+    for name, rank in zip(systems, ranked, strict=True):
+        places: dict[str, Any] = {"reason": leading.reason}
+        if of_interval is not None:
+            places = {
+                "ci_low": float(rank.best),
+                "ci_high": float(rank.worst),
+                "ci_level": of_interval.ci_level,
+                "method": of_interval.method,
+            }
+        params = {**kept, "group": rank.group, "systems": len(systems)}
+        yield Estimate(
+            "system_rank",
+            systems=(name,),
+            value=float(rank.rank),
+            params=params,
+            **places,
+            **common,
+        )
+
+
+def ranks_of_systems(analysis: Analysis) -> Iterator[Table]:
+    """Each system's rank by people and by judges, with the places that remain possible."""
+    records = analysis.estimates.select("system_rank")
+    by_scorer: dict[str, dict[tuple[str, str], Estimate]] = {}
+    for e in records:
+        of_scorer = by_scorer.setdefault(name_of(analysis, e), {})
+        of_scorer[e.constructs[0], e.systems[0]] = e
+    kinds = analysis.scorer_kinds
+    names = sorted(by_scorer, key=lambda name: kinds.get(name) in {"judge", "metric"})
+    shown, built = names[:SCORERS_SHOWN], TableBuilder()
+    for construct, system in dict.fromkeys((e.constructs[0], e.systems[0]) for e in records):
+        cells: list[Cell] = [
+            built.number(by_scorer[name].get((construct, system)), ".0f") for name in shown
+        ]
+        built.add(construct, system, *cells)
+    more = f" The first {SCORERS_SHOWN} of {len(names)} scorers." if len(names) > len(shown) else ""
+    yield built.table(
+        "system-ranks",
+        "Systems in order",
+        f"{analysis.headings['system_rank']} of the system by its mean difference from the others. "
+        "Brackets: the places that remain possible, from the simultaneous intervals of all "
+        "differences of a construct and scorer, so that all true places are covered at once."
+        f"{more}",
+        ("Construct", "System", *shown),
+        heads=2,
+    )
