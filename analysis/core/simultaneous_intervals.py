@@ -8,8 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from analysis.core.arrays import FloatArray
+from analysis.core.computation import t_quantile
 from analysis.core.query_statistic import BLOCK_NUMBERS
 from analysis.core.resampling import EQUAL_RESAMPLES, NO_SPREAD, UNDEFINED_ALLOWED, Interval, Scheme
+
+#: From this many statistics a query on, their correlations are not estimated.
+_MOST_A_QUERY = 1 / 3
 
 #: Draws of the largest of several t values, for the jackknife.
 _DRAWS = 10_000
@@ -45,7 +49,9 @@ def simultaneous_intervals(
     The critical value is the quantile of the largest |t| over all m statistics (max-t, single
     step): with the bootstrap, of the resamples' own deviations in standard errors; with the
     jackknife, of a multivariate t with queries - 1 degrees of freedom that has the correlations of
-    the leave-one-out values.
+    the leave-one-out values. With more statistics than a third of the queries these correlations
+    are too uncertain (8 equal systems, 28 pairs: .92 covered at 15 queries), and the critical value
+    is Sidak's, which holds whatever they are.
 
     Parameters
     ----------
@@ -67,7 +73,8 @@ def simultaneous_intervals(
 
     Notes
     -----
-    Westfall and Young 1993; Hothorn, Bretz and Westfall 2008.
+    Westfall and Young 1993; Hothorn, Bretz and Westfall 2008; Sidak (1967), Journal of the American
+    Statistical Association 62:626-633.
     """
     at, drawn = np.asarray(point, dtype=np.float64), np.asarray(values, dtype=np.float64)
     if at.ndim != 1 or drawn.ndim != 2 or drawn.shape[1] != at.size:
@@ -89,7 +96,7 @@ def simultaneous_intervals(
             critical = float(np.quantile(largest, level))
         else:
             error[defined] = np.sqrt((count - 1) / count * squares)
-            critical = _of_multivariate_t(deviations / np.sqrt(squares), level, seed)
+            critical = _critical(deviations / np.sqrt(squares), level, seed)
         low[defined] = at[defined] - critical * error[defined]
         high[defined] = at[defined] + critical * error[defined]
     return SimultaneousIntervals(low, high, error, critical, level, method, tuple(reasons))
@@ -111,6 +118,15 @@ def _reasons(point: FloatArray, values: FloatArray) -> list[str | None]:
         else:
             reasons.append(None)
     return reasons
+
+
+def _critical(unit: FloatArray, level: float, seed: int) -> float:
+    """Critical value for statistics whose deviations (queries, m) have length 1."""
+    queries, statistics = unit.shape
+    if statistics > max(1.0, _MOST_A_QUERY * queries):
+        tail = (1 - level ** (1 / statistics)) / 2
+        return float(t_quantile(1 - tail, queries - 1))
+    return _of_multivariate_t(unit, level, seed)
 
 
 def _of_multivariate_t(unit: FloatArray, level: float, seed: int) -> float:

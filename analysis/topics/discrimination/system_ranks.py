@@ -37,7 +37,9 @@ def _ranked(pairs: list[Estimate]) -> Iterator[Estimate]:
         "scope": leading.scope,
         "target": leading.target,
         "n_raters": leading.n_raters,
-        "n_queries": min(e.n_queries for e in pairs),
+        # Each response is in as many pairs as there are other systems.
+        "n_responses": round(sum(e.n_responses for e in pairs) / (len(systems) - 1)),
+        "n_queries": max(e.n_queries for e in pairs),
     }
     undefined = next((e for e in pairs if not e.defined), None)
     if undefined is not None:

@@ -38,6 +38,14 @@ def test_one_statistic_said_eight_times_is_no_wider() -> None:
     assert intervals.critical_value == pytest.approx(stats.t.ppf(0.975, 29), abs=0.06)
 
 
+def test_more_statistics_than_a_third_of_the_queries_have_sidaks_value() -> None:
+    values = np.random.default_rng(5).normal(size=(20, 1)) + np.zeros(7)
+    left_out = (values.sum(axis=0) - values) / 19
+    intervals = simultaneous_intervals(values.mean(axis=0), left_out, "jackknife")
+    sidak = stats.t.ppf(1 - (1 - 0.95 ** (1 / 7)) / 2, 19)
+    assert intervals.critical_value == pytest.approx(sidak)
+
+
 @pytest.mark.slow
 def test_all_intervals_hold_at_once_as_often_as_stated() -> None:
     rng = np.random.default_rng(3)

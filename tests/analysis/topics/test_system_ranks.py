@@ -22,7 +22,7 @@ def analysis() -> Analysis:
 
 
 def test_places_follow_from_the_differences(analysis: Analysis) -> None:
-    for scorer in ("judge", "r0"):
+    for scorer in ("judge", "rater-1"):
         ranked = analysis.estimates.select("system_rank", construct="QR", scorer=scorer)
         of = {e.systems[0]: e for e in ranked}
         assert of["s2"].value == of["s2"].ci_low == of["s2"].ci_high == 3
