@@ -82,13 +82,13 @@ def comparison(
     """Only the comparison of judges with each other, of these `scorers` if any are named."""
     from analysis.pipeline.sections import headings
 
+    context = _context(scores, None, options, None)
     if scorers:
-        rows = scores.frame
+        rows = context.scores.frame
         people = ~rows["scorer_kind"].isin(["judge", "metric"])
-        kept = rows[people | rows["scorer"].isin(list(scorers))]
-        scores = replace(scores, frame=kept.reset_index(drop=True))
-    analysis = _analysis(title, _context(scores, None, options, None), judges_compared)
-    return replace(analysis, headings=headings())
+        kept = rows[people | rows["scorer"].isin(list(scorers))].reset_index(drop=True)
+        context = replace(context, scores=replace(context.scores, frame=kept))
+    return replace(_analysis(title, context, judges_compared), headings=headings())
 
 
 def completed(analysis: Analysis) -> Analysis:

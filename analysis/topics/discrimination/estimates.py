@@ -276,9 +276,9 @@ STATISTICS = (
         "Difference",
         "mean of first minus second on their common queries, with a simultaneous interval over "
         "params.simultaneous pairs (max-t or Sidak's, params.critical_value); for these raters "
-        "where it is of people's own means. Where raters are not balanced over systems, people's are adjusted "
-        "for raters' severity (params.adjusted; params.unadjusted, params.imbalance) and for "
-        "raters like these; none where no rater links two systems",
+        "where it is of people's own means. Where raters are not balanced over systems, people's "
+        "are adjusted for raters' severity (params.adjusted; params.unadjusted, params.imbalance) "
+        "and for raters like these; none where no rater links two systems",
         discrimination,
         scopes=("system_level",),
         targets=("these_raters", "raters_like_these"),
