@@ -182,9 +182,12 @@ def _lines(analysis: Analysis, measures: tuple[str, ...]) -> list[str]:
             places = f"{e.ci_low:.0f} to {e.ci_high:.0f}"
             judge = f"{e.scorers[0]:<{width}}"
             lines.append(f"  {e.value:2.0f}  {judge}  places {places}, group {e.params['group']}")
+        scope = None if measures else ranks[0].scope
         for measure in measures or (leading,):
-            for e in select("judge_difference", construct=data.construct, measure=measure):
-                lines.append(f"  {_difference(analysis, e)}")
+            differences = select(
+                "judge_difference", construct=data.construct, scope=scope, measure=measure
+            )
+            lines += [f"  {_difference(analysis, e)}" for e in differences]
         left_out = [n for n in data.examined if n not in compared_judges(data)]
         if left_out:
             lines.append(f"  Not compared: {listed(left_out)}")

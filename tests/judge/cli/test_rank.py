@@ -17,7 +17,7 @@ from tests.analysis.scores import simulated
 @pytest.fixture(scope="module")
 def scores(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A judge, a worse one and one that answers at random, on one construct."""
-    frame = simulated(constructs=("QR",))
+    frame = simulated(queries=40, constructs=("QR",))
     judged = frame[frame["scorer"] == "judge"]
     rng = np.random.default_rng(0)
     worse = (judged["value"] + rng.normal(0, 25, len(judged))).clip(0, 100).round()
