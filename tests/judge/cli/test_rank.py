@@ -38,7 +38,7 @@ def test_judges_in_order(scores: Path) -> None:
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
     assert lines[0] == "QR: by tau-b, within a query"
-    assert lines[1] == "   1  judge   places 1 to 1, group 1"
+    assert lines[1] == "   1  judge   places 1 to 2, group 1"
     assert [line.split()[1] for line in lines[1:4]] == ["judge", "worse", "random"]
     assert sum(" minus " in line for line in lines) == 3
     assert lines[4].startswith("  judge minus worse, tau-b, within a query: .")
