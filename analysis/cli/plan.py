@@ -13,7 +13,7 @@ from study.cli.options import AS_JSON
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from analysis.planning.claims import Claim
+    from analysis.planning.planned_claims import Claim
     from analysis.planning.simulated_study import PlannedStatistic
 
 
@@ -181,8 +181,8 @@ def plan(
     from analysis.cli.pilot import starting_point
     from analysis.cli.plan_tables import print_plan
     from analysis.core.errors import AnalysisError
-    from analysis.planning.claims import CLAIMS
     from analysis.planning.plan_files import as_document, write_plan
+    from analysis.planning.planned_claims import CLAIMS
     from analysis.planning.power import power
     from analysis.planning.simulated_study import STATISTICS
     from analysis.planning.simulation import plan as planned

@@ -12,8 +12,8 @@ import numpy as np
 
 from analysis.core.errors import AnalysisError
 from analysis.core.statistic import Target
-from analysis.planning.claims import CLAIMS
 from analysis.planning.components import Components
+from analysis.planning.planned_claims import CLAIMS
 from analysis.planning.simulated_study import Design, simulated
 from analysis.planning.simulation import Advance, check_numbers
 

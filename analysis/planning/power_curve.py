@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from analysis.planning.claims import CLAIMS
 from analysis.planning.curve import Line, lines_by_raters, simulations
+from analysis.planning.planned_claims import CLAIMS
 from analysis.planning.power import PowerPlan
 from analysis.render.drawing import Drawing
 

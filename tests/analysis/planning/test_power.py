@@ -13,10 +13,10 @@ from analysis.core.context import Context
 from analysis.core.errors import AnalysisError
 from analysis.core.estimates import Estimate, EstimateList
 from analysis.core.statistic import ORDER
-from analysis.planning import claims
-from analysis.planning.claims import CLAIMS, noise_of, tau_b
+from analysis.planning import planned_claims as claims
 from analysis.planning.components import Components
 from analysis.planning.plan_files import write_plan
+from analysis.planning.planned_claims import CLAIMS, noise_of, tau_b
 from analysis.planning.power import PowerPlan, power
 from analysis.planning.simulated_study import Design, Simulated, simulated
 from analysis.render.verdict_order import outcome
