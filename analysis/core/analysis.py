@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
+from analysis.core.claims import Claims
 from analysis.core.construct_data import ConstructData
 from analysis.core.context import Context
 from analysis.core.estimates import EstimateList
@@ -37,6 +38,8 @@ class Analysis:
     inputs: ReportInputs = field(default_factory=ReportInputs)
     headings: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     """The declared heading of every statistic by its id; empty where there is only the verdict."""
+    claims: Claims = field(default_factory=Claims)
+    """The comparisons of which claims are made, corrected for their number."""
 
     @property
     def scores(self) -> ScoreTable:

@@ -5,7 +5,7 @@ Quantiles come from `scipy.special`, since importing `scipy.stats` takes a secon
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import Any, TypeVar
@@ -50,6 +50,27 @@ def one_blas_thread() -> Iterator[None]:
 def t_quantile(probability: float, df: float) -> float:
     """Student's t with df degrees of freedom."""
     return float(special.stdtrit(df, probability))
+
+
+def two_sided_p(t: float, df: float) -> float:
+    """p of a t value with df degrees of freedom, infinite for the normal distribution."""
+    tail = special.ndtr(-abs(t)) if df == float("inf") else special.stdtr(df, -abs(t))
+    return 2 * float(tail)
+
+
+def p_by_source(value: float, variances: Sequence[float], dfs: Sequence[float]) -> float:
+    """The level at which an interval by source ends at 0.
+
+    Its half width squared is the sum of each variance times the squared t quantile with the
+    variance's own degrees of freedom.
+    """
+    low, high = -300.0, 0.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        quantiles = [t_quantile(10**middle / 2, df) for df in dfs]
+        reach = sum(q**2 * variance for q, variance in zip(quantiles, variances, strict=True))
+        low, high = (middle, high) if reach > value**2 else (low, middle)
+    return float(10**high)
 
 
 def f_quantile(probability: float, df_numerator: float, df_denominator: float) -> float:

@@ -26,7 +26,9 @@ class Estimate:
 
     `value` is NaN where the statistic is undefined; `ci_low` and `ci_high` are NaN where there is
     no interval; `reason` then explains why. `target` names the raters that the interval is about:
-    these_raters, raters_like_these, or None where it makes no statement about raters.
+    these_raters, raters_like_these, or None where it makes no statement about raters. `p` is the
+    two-sided p of the value 0 by the method of the interval, from which claims are corrected, or
+    the value itself where that is a p; NaN without either.
     """
 
     statistic: str
@@ -46,6 +48,7 @@ class Estimate:
     n_dropped: int = 0
     reason: str | None = None
     params: Mapping[str, str | float | int | None] = field(default_factory=dict)
+    p: float = math.nan
 
     def __post_init__(self) -> None:
         if math.isnan(self.value) and not self.reason:

@@ -97,7 +97,7 @@ def simultaneous_estimates(
     several = np.isfinite(points) & (counts > 1)
     queries = np.asarray(family.contributing[:, several].any(axis=1))
     count = int(np.count_nonzero(queries))
-    ends = np.full((2, points.size), np.nan)
+    ends, p = np.full((2, points.size), np.nan), np.full(points.size, np.nan)
     reasons: list[str | None] = [
         reason or "an interval needs at least 2 queries" for reason in family.reasons
     ]
@@ -110,6 +110,7 @@ def simultaneous_estimates(
             points[several], rows[:, several], scheme, context.options.level, context.options.seed
         )
         ends[:, several] = intervals.low, intervals.high
+        p[several] = intervals.p
         if scheme == "jackknife":
             tail = t_distribution.sf(intervals.critical_value, count - 1)
             contributing = family.contributing[queries][:, several]
@@ -119,6 +120,7 @@ def simultaneous_estimates(
             ]
             reach = t_distribution.isf(tail, freedom) * intervals.error
             ends[:, several] = points[several] - reach, points[several] + reach
+            p[several] = 2 * t_distribution.sf(np.abs(points[several]) / intervals.error, freedom)
         method = intervals.method
         for at, reason in zip(np.flatnonzero(several).tolist(), intervals.reasons, strict=True):
             reasons[at] = reason
@@ -132,6 +134,7 @@ def simultaneous_estimates(
             ci_high=float(high),
             ci_level=context.options.level if has else None,
             method=method if has else None,
+            p=float(p[place]),
             n_responses=int(family.n_responses[place]),
             n_queries=int(counts[place]),
             n_dropped=int(family.n_dropped[place]),

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from scipy.special import expit
 
 from analysis.core.arrays import BoolArray, FloatArray, IntArray
-from analysis.core.computation import one_blas_thread, t_quantile
+from analysis.core.computation import one_blas_thread, t_quantile, two_sided_p
 from analysis.core.query_statistic import BLOCK_NUMBERS, QueryStatistic
 
 Scheme = Literal["bootstrap", "jackknife"]
@@ -62,16 +62,19 @@ class Interval:
     reason: str | None = None
     undefined_share: float = 0.0
     resamples: int = 0
+    p: float = np.nan
+    """Two-sided p of the value 0 by the method of the interval; NaN where it gives none."""
 
     @property
     def fields(self) -> dict[str, Any]:
-        """Fields of an `Estimate`: both ends, and level and method where there is an interval."""
+        """Fields of an `Estimate`: ends and p, level and method where there is an interval."""
         defined = not np.isnan(self.low)
         return {
             "ci_low": self.low,
             "ci_high": self.high,
             "ci_level": self.level if defined else None,
             "method": self.method if defined else None,
+            "p": self.p,
         }
 
 
@@ -291,12 +294,16 @@ class QueryResampling:
         tail = (1 - self.level) / 2
         if replicates.scheme == "bootstrap":
             low, high = np.quantile(defined, [tail, 1 - tail])
+            # Resamples cannot show a small p; the normal distribution of many queries can.
+            p = two_sided_p(point / defined.std(ddof=1), np.inf)
         else:
             count = defined.size
             error = np.sqrt((count - 1) / count * np.sum((defined - defined.mean()) ** 2))
             # On the logit scale a rare event is one outlying query and not a heavy tail.
             df = count - 1.0 if transform == "logit" else effective_df(defined)
             reach = t_quantile(1 - tail, df) * error
+            # A share of 0 has no logit.
+            p = np.nan if transform == "logit" else two_sided_p(point / error, df)
             if transform == "logit":
                 reach /= point * (1 - point)
                 point = np.log(point / (1 - point))
@@ -305,7 +312,8 @@ class QueryResampling:
                 low, high = np.tanh(low), np.tanh(high)
             elif transform == "logit":
                 low, high = expit(low), expit(high)
-        return Interval(float(low), float(high), self.level, method, None, share, int(values.size))
+        size = int(values.size)
+        return Interval(float(low), float(high), self.level, method, None, share, size, p)
 
 
 def folds(n_queries: int, count: int = FOLDS, seed: int = 0) -> IntArray:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from analysis.core.arrays import FloatArray
-from analysis.core.computation import t_quantile
+from analysis.core.computation import t_quantile, two_sided_p
 from analysis.core.query_statistic import BLOCK_NUMBERS
 from analysis.core.resampling import EQUAL_RESAMPLES, NO_SPREAD, UNDEFINED_ALLOWED, Interval, Scheme
 
@@ -30,11 +30,14 @@ class SimultaneousIntervals:
     level: float
     method: str
     reasons: tuple[str | None, ...]
+    p: FloatArray
+    """Two-sided p (m,) of each value alone being 0."""
 
     def at(self, place: int) -> Interval:
         """The interval of one of the values."""
         low, high = float(self.low[place]), float(self.high[place])
-        return Interval(low, high, self.level, self.method, self.reasons[place])
+        p = float(self.p[place])
+        return Interval(low, high, self.level, self.method, self.reasons[place], p=p)
 
 
 def simultaneous_intervals(
@@ -82,7 +85,7 @@ def simultaneous_intervals(
     method = "max_t_bootstrap" if scheme == "bootstrap" else "max_t_jackknife"
     reasons = _reasons(at, drawn)
     defined = np.array([reason is None for reason in reasons], dtype=bool)
-    low, high, error = (np.full(at.size, np.nan) for _ in range(3))
+    low, high, error, p = (np.full(at.size, np.nan) for _ in range(4))
     critical = float("nan")
     if defined.any():
         used = drawn[:, defined]
@@ -99,7 +102,10 @@ def simultaneous_intervals(
             critical = _critical(deviations / np.sqrt(squares), level, seed)
         low[defined] = at[defined] - critical * error[defined]
         high[defined] = at[defined] + critical * error[defined]
-    return SimultaneousIntervals(low, high, error, critical, level, method, tuple(reasons))
+        df = np.inf if scheme == "bootstrap" else count - 1.0
+        for place in np.flatnonzero(defined):
+            p[place] = two_sided_p(at[place] / error[place], df)
+    return SimultaneousIntervals(low, high, error, critical, level, method, tuple(reasons), p)
 
 
 def _reasons(point: FloatArray, values: FloatArray) -> list[str | None]:

@@ -9,6 +9,7 @@ from functools import partial
 import pandas as pd
 
 from analysis.core.analysis import Analysis
+from analysis.core.claims import claims
 from analysis.core.computation import one_blas_thread
 from analysis.core.context import Context
 from analysis.core.errors import AnalysisError
@@ -19,6 +20,7 @@ from analysis.core.probe_table import ProbeTable
 from analysis.core.scale_mapping import mapped_scores
 from analysis.core.statistic import ORDER, estimates_of
 from analysis.core.tables import PreferenceTable, ScoreTable
+from analysis.render.verdicts import compared
 from analysis.topics.agreement.association import biases, judge_against_humans
 from analysis.topics.agreement.categories import on_categories
 from analysis.topics.agreement.human_ceiling import ceilings, raters_against_others
@@ -80,15 +82,13 @@ def comparison(
     title: str = "Judges against people",
 ) -> Analysis:
     """Only the comparison of judges with each other, of these `scorers` if any are named."""
-    from analysis.pipeline.sections import headings
-
     context = _context(scores, None, options, None)
     if scorers:
         rows = context.scores.frame
         people = ~rows["scorer_kind"].isin(["judge", "metric"])
         kept = rows[people | rows["scorer"].isin(list(scorers))].reset_index(drop=True)
         context = replace(context, scores=replace(context.scores, frame=kept))
-    return replace(_analysis(title, context, judges_compared), headings=headings())
+    return _with_sections(_analysis(title, context, judges_compared))
 
 
 def completed(analysis: Analysis) -> Analysis:
@@ -132,16 +132,23 @@ def _analysis(
         estimates_of_report = EstimateList(tuple(figures(context)))
     if context.layout_left_out is not None:
         warnings.insert(0, context.layout_left_out)
-    return Analysis(title, context, estimates_of_report, (*warnings, *_weights(scores)))
+    analysis = Analysis(title, context, estimates_of_report, (*warnings, *_weights(scores)))
+    return replace(analysis, claims=claims(compared(analysis), {}, context.options.level))
 
 
 def _whole(title: str, context: Context) -> Analysis:
     # What the verdict needs is loaded first; the rest while it is being read.
-    from analysis.pipeline.sections import headings, statistics
+    from analysis.pipeline.sections import statistics
 
-    return replace(
-        _analysis(title, context, partial(estimates_of, statistics())), headings=headings()
-    )
+    return _with_sections(_analysis(title, context, partial(estimates_of, statistics())))
+
+
+def _with_sections(analysis: Analysis) -> Analysis:
+    """The analysis with the headings of all sections, and corrected for their comparisons."""
+    from analysis.pipeline.sections import headings, sections_compared
+
+    of_report = claims(compared(analysis), sections_compared(analysis), analysis.options.level)
+    return replace(analysis, headings=headings(), claims=of_report)
 
 
 def _headline(context: Context) -> Iterator[Estimate]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from analysis.core.analysis import Analysis
+from analysis.core.estimates import Estimate
 from analysis.core.statistic import Statistic
 from analysis.render.section import Chapter, Section, chapter
 from analysis.topics.agreement import section as agreement
@@ -49,6 +50,11 @@ def statistics() -> tuple[Statistic, ...]:
 def headings() -> dict[str, str]:
     """The heading of every statistic by its id."""
     return {statistic.id: statistic.heading for statistic in statistics()}
+
+
+def sections_compared(analysis: Analysis) -> dict[str, list[Estimate]]:
+    """The comparisons from which each section makes claims."""
+    return {section.key: list(section.compared(analysis)) for section in SECTIONS}
 
 
 def chapters(analysis: Analysis) -> list[Chapter]:

@@ -10,7 +10,12 @@ from collections.abc import Iterator
 from analysis.core.analysis import Analysis
 from analysis.render.formatting import between, correlation, counted, percent
 from analysis.render.verdict_notes import FEW_QUERIES
-from analysis.render.verdict_order import Comparison, JudgeBesideRater
+from analysis.render.verdict_order import (
+    Comparison,
+    JudgeBesideRater,
+    compared_with_0,
+    corrected_away,
+)
 
 #: With a wider interval of a difference of kappas the two are not called equal.
 WIDE = 0.2
@@ -41,15 +46,17 @@ def on_categories(
             return f"agreement of {name} beyond chance is unknown; {share}", "withheld"
         figure = f"{correlation(kappa.value)} {between(kappa)}".rstrip()
         return f"{name} agrees with {people} by a kappa of {figure}; {share}", "withheld"
-    compared = JudgeBesideRater(judge, rater, difference)
+    beside = JudgeBesideRater(judge, rater, difference)
+    corrected = corrected_away(analysis, difference)
+    amounts = ", ".join(filter(None, (f"kappa {beside.amounts}", corrected)))
     sentences: dict[Comparison, str] = {
         "worse": f"{name} agrees with a rater on categories less than another rater does",
         "better": f"{name} agrees with a rater on categories more than another rater does",
         "undecided": f"{name} cannot be distinguished from a rater in which categories it chooses",
         "withheld": f"{name} and a rater are compared without an interval ({difference.reason})",
     }
-    stated = f"{sentences[compared.comparison]} (kappa {compared.amounts}); {share}"
-    return stated, compared.comparison
+    comparison = compared_with_0(analysis, difference)
+    return f"{sentences[comparison]} ({amounts}); {share}", comparison
 
 
 def category_notes(analysis: Analysis, construct: str, scorer: str) -> Iterator[str]:

@@ -86,8 +86,9 @@ def _facts(analysis: Analysis) -> Iterator[str]:
         )
     if len(scores.constructs) > 1:
         yield (
-            "Anything about all constructs at once: each interval is valid for its figure alone, "
-            "and with many figures some exclude the truth by chance."
+            "Anything about all constructs at once by intervals: each is valid for its figure "
+            "alone, and with many figures some exclude the truth by chance. Sentences that claim "
+            "a difference are corrected for that."
         )
 
 

@@ -35,6 +35,7 @@ def as_json(document: Document) -> dict[str, Any]:
             }
             for verdict in document.verdicts
         ],
+        "claims": list(analysis.claims.records()),
         "estimates": [estimate.as_json() for estimate in analysis.estimates],
         "scorers": document.scorers,
         "scales": document.scales,

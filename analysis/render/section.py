@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from analysis.core.analysis import Analysis
+from analysis.core.estimates import Estimate
 from analysis.core.statistic import Statistic
 from analysis.render.drawing import Figure
+from analysis.render.formatting import counted
 from analysis.render.table import Table
 
 _T = TypeVar("_T")
+
+
+def _no_comparisons(_analysis: Analysis) -> Iterable[Estimate]:
+    return ()
 
 
 def _no_sentences(_analysis: Analysis) -> Iterator[str]:
@@ -24,6 +30,8 @@ class Section:
 
     `reading` yields sentences in plain words, each with its figures. The parts of `on_categories`
     are given nominal constructs as well; all others only those whose values have an order.
+    `compared` are the estimates from which `reading` claims differences: those are made where they
+    hold after correction for all of the section (`Analysis.claims`, by the key of the section).
     """
 
     key: str
@@ -33,6 +41,7 @@ class Section:
     tables: tuple[Callable[[Analysis], Iterator[Table]], ...] = ()
     reading: Callable[[Analysis], Iterator[str]] = _no_sentences
     on_categories: tuple[Callable[[Analysis], Iterator[Any]], ...] = ()
+    compared: Callable[[Analysis], Iterable[Estimate]] = _no_comparisons
 
     def part(
         self, function: Callable[[Analysis], Iterator[_T]], analysis: Analysis
@@ -52,12 +61,24 @@ class Chapter:
     tables: tuple[Table, ...]
 
 
+def _corrected(analysis: Analysis, key: str) -> Iterator[str]:
+    """For how many comparisons the claims of a section are corrected, and how many hold."""
+    family = analysis.claims.of(key)
+    if family is not None:
+        hold = "holds" if family.holding == 1 else "hold"
+        yield (
+            f"Differences are claimed after correction for "
+            f"{counted(family.comparisons, 'comparison')} of this section (Holm), of which "
+            f"{family.holding or 'none'} {hold}."
+        )
+
+
 def chapter(section: Section, analysis: Analysis) -> Chapter | None:
     """The content of the section for this analysis; None where it is empty."""
     figures = tuple(f for function in section.figures for f in section.part(function, analysis))
     candidates = (t for function in section.tables for t in section.part(function, analysis))
     tables = tuple(table for table in candidates if table.rows)
-    reading = tuple(section.part(section.reading, analysis))
+    reading = (*section.part(section.reading, analysis), *_corrected(analysis, section.key))
     if not (figures or tables or reading):
         return None
     return Chapter(section.key, section.title, reading, figures, tables)

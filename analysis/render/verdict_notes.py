@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from analysis.core.analysis import Analysis
+from analysis.core.claims import VERDICT
 from analysis.core.construct_data import EXPECTED
 from analysis.core.estimates import Estimate
 from analysis.core.statistic import ORDER
@@ -20,7 +21,13 @@ from analysis.render.formatting import (
     on_scale,
     percent,
 )
-from analysis.render.verdict_order import JudgeBesideRater, beside_a_rater, by_pearson, target
+from analysis.render.verdict_order import (
+    JudgeBesideRater,
+    beside_a_rater,
+    by_pearson,
+    corrected_away,
+    target,
+)
 
 #: A share of scores at an end of the scale from which the verdict mentions it.
 NOTABLE_SHARE = 0.25
@@ -43,7 +50,9 @@ def level(analysis: Analysis, construct: str, scorer: str) -> str:
     if ends and not excludes_0(bias, analysis):
         stated = amount(bias.value, scale, ends)
         where = ", ".join(filter(None, (_whom(analysis, construct, bias), on_scale(scale))))
-        return f"no bias can be shown ({' '.join(filter(None, (stated, interval, where)))})"
+        figure = " ".join(filter(None, (stated, interval, where)))
+        parts = ", ".join(filter(None, (figure, corrected_away(analysis, bias))))
+        return f"no bias can be shown ({parts})"
     way = "too lenient" if bias.value > 0 else "too strict"
     stated = amount(abs(bias.value), scale, (bias.value, *ends))
     if not ends:
@@ -67,11 +76,17 @@ def headline_bias(analysis: Analysis, construct: str, scorer: str) -> Estimate |
 
 
 def excludes_0(bias: Estimate, analysis: Analysis) -> bool:
-    """Whether the interval of a bias is on one side of 0, beyond rounding noise."""
+    """Whether the interval of a bias is on one side of 0, beyond rounding noise.
+
+    It is after correction for all comparisons of the verdict.
+    """
     scale = analysis.context.human_scale(bias.constructs[0])
     ends = (bias.ci_low, bias.ci_high)
     return (
-        bias.has_interval and ends[0] * ends[1] > 0 and not any(is_zero(end, scale) for end in ends)
+        bias.has_interval
+        and ends[0] * ends[1] > 0
+        and not any(is_zero(end, scale) for end in ends)
+        and analysis.claims.hold(VERDICT, bias)
     )
 
 
@@ -249,7 +264,12 @@ def _on_the_distribution(
 
 
 def _on_raters(analysis: Analysis, construct: str, scope: str) -> Iterator[str]:
-    """A rater who agrees little with the others lowers the human ceiling."""
+    """A rater who agrees little with the others lowers the human ceiling.
+
+    It is stated where the intervals of that rater and of the next do not overlap. Of five
+    exchangeable raters that happens once in thousands of constructs, so the note needs no part in
+    the correction of claims.
+    """
     by_rater = analysis.estimates.select(
         "rater_against_others", construct=construct, scope=scope, measure=ORDER
     )
@@ -257,7 +277,8 @@ def _on_raters(analysis: Analysis, construct: str, scope: str) -> Iterator[str]:
     if len(ranked) < RATERS_NEEDED:
         return
     lowest, rest = ranked[0], ranked[1:]
-    if lowest.value < OUTLIER_SHARE * rest[0].value:
+    apart = lowest.has_interval and rest[0].has_interval and lowest.ci_high < rest[0].ci_low
+    if apart and lowest.value < OUTLIER_SHARE * rest[0].value:
         yield (
             f"{lowest.scorers[0]} agrees little with the other raters in the order of responses "
             f"(tau-b {correlation(lowest.value)}; the others {correlation(rest[0].value)} to "
@@ -290,7 +311,18 @@ def _on_ties(compared: JudgeBesideRater) -> Iterator[str]:
 
 
 def reading(analysis: Analysis) -> str:
-    """What the brackets of the verdicts are, in a sentence or two."""
+    """What the brackets of the verdicts are, and for how much a claim is corrected."""
+    family = analysis.claims.of(VERDICT)
+    text = _brackets(analysis)
+    if family is None or family.comparisons < 2:
+        return text
+    return (
+        f"{text} Brackets are for one figure alone; a difference from a rater or a bias is "
+        f"claimed where it holds after correction for {family.comparisons} comparisons."
+    )
+
+
+def _brackets(analysis: Analysis) -> str:
     level = f"Square brackets are {analysis.options.level:.0%} intervals"
     if any(e.defined for e in analysis.estimates.select(ORDER)):
         level = (

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from analysis.core.analysis import Analysis
+from analysis.core.claims import VERDICT
 from analysis.core.construct_data import ConstructData
 from analysis.core.estimates import Estimate
 from analysis.core.statistic import ORDER, Target
@@ -32,11 +33,6 @@ class JudgeBesideRater:
     difference: Estimate
 
     @property
-    def comparison(self) -> Comparison:
-        """The judge is better or worse if the interval of the difference excludes 0."""
-        return outcome(self.difference.ci_low, self.difference.ci_high)
-
-    @property
     def pair(self) -> str:
         """'.41 against .55'."""
         return f"{correlation(self.judge.value)} against {correlation(self.rater.value)}"
@@ -49,12 +45,30 @@ class JudgeBesideRater:
 
 
 def outcome(low: float, high: float) -> Comparison:
-    """What an interval of a difference shows; withheld where both ends are NaN."""
+    """What an interval of a difference shows by itself; withheld where both ends are NaN."""
     if math.isnan(low):
         return "withheld"
     if high < -NOISE:
         return "worse"
     return "better" if low > NOISE else "undecided"
+
+
+def compared_with_0(analysis: Analysis, difference: Estimate) -> Comparison:
+    """Better or worse if the interval excludes 0, after correction for all of the verdict's."""
+    alone = outcome(difference.ci_low, difference.ci_high)
+    if alone == "withheld" or analysis.claims.hold(VERDICT, difference):
+        return alone
+    return "undecided"
+
+
+def corrected_away(analysis: Analysis, e: Estimate) -> str:
+    """'after correction for 20 comparisons' where the interval alone excludes 0, else empty."""
+    family = analysis.claims.of(VERDICT)
+    if family is None or outcome(e.ci_low, e.ci_high) not in {"better", "worse"}:
+        return ""
+    if family.holds(e):
+        return ""
+    return f"after correction for {counted(family.comparisons, 'comparison')}"
 
 
 #: Raters from which on a statement about raters like these is carried.
@@ -117,7 +131,9 @@ def order(
     compared = beside_a_rater(analysis, construct, scorer, scope, of=whom)
     if compared is None:
         return _without_ceiling(data, plain, name, where), "withheld", scope
-    comparison, amounts = compared.comparison, f"tau-b {compared.amounts}"
+    comparison = compared_with_0(analysis, compared.difference)
+    corrected = corrected_away(analysis, compared.difference)
+    amounts = ", ".join(filter(None, (f"tau-b {compared.amounts}", corrected)))
     rater = "a rater like these" if whom == "raters_like_these" else "one of these raters"
     sentences = {
         "worse": f"{where} {name} orders responses less well than {rater} does ({amounts})",
@@ -186,7 +202,7 @@ def by_pearson(analysis: Analysis, construct: str, scorer: str, scope: str) -> I
     )
     if by_order is None or by_distance is None:
         return
-    outcomes = by_order.comparison, by_distance.comparison
+    outcomes = tuple(compared_with_0(analysis, by.difference) for by in (by_order, by_distance))
     if outcomes[0] != outcomes[1] and "withheld" not in outcomes:
         yield (
             f"Pearson's r leads to another conclusion: by it {_CONCLUSIONS[outcomes[1]]} "

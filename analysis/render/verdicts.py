@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -18,8 +19,8 @@ from analysis.core.estimates import Estimate
 from analysis.core.statistic import ORDER, Target
 from analysis.render.category_verdict import category_notes, on_categories
 from analysis.render.formatting import amount, between, correlation, counted, percent, points
-from analysis.render.verdict_notes import ORDERS_WELL, ends, level, notes
-from analysis.render.verdict_order import Comparison, order, target
+from analysis.render.verdict_notes import ORDERS_WELL, ends, headline_bias, level, notes
+from analysis.render.verdict_order import Comparison, beside_a_rater, leading_scope, order, target
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,35 @@ class Verdict:
 def verdicts(analysis: Analysis) -> list[Verdict]:
     """One verdict for each construct and judge, or for each metric where there is no judge."""
     results = []
+    for construct, data, speaking in _speaking(analysis):
+        for scorer in speaking:
+            results.append(_verdict(analysis, construct, data, scorer, len(speaking) > 1))
+        if not speaking:
+            results.append(_people_only(analysis, construct))
+    return results + _on_preferences(analysis)
+
+
+def compared(analysis: Analysis) -> Iterator[Estimate]:
+    """The comparisons from which verdicts make claims: of order, of level, of categories."""
+    for construct, _, speaking in _speaking(analysis):
+        for scorer in speaking:
+            where: dict[str, Any] = {"construct": construct, "scorer": scorer}
+            if analysis.context.nominal([construct]):
+                yield from analysis.estimates.select("kappa_difference", **where)[:1]
+                continue
+            scope, _ = leading_scope(analysis, construct, scorer)
+            whom = target(analysis, construct, scorer)
+            for measure in (ORDER, "pearson"):
+                by = beside_a_rater(analysis, construct, scorer, scope, measure, whom)
+                if by is not None:
+                    yield by.difference
+            bias = headline_bias(analysis, construct, scorer)
+            if bias is not None:
+                yield bias
+
+
+def _speaking(analysis: Analysis) -> Iterator[tuple[str, ConstructData, list[str]]]:
+    """Each construct with the scorers that have a verdict."""
     preferred = analysis.preferences.constructs if analysis.preferences is not None else ()
     for construct, data in analysis.context.whole.items():
         if construct in preferred and data.reference_missing:
@@ -49,12 +79,7 @@ def verdicts(analysis: Analysis) -> list[Verdict]:
         judges = data.judges
         # The mean of a judge's distribution is a remark on that judge.
         numbers = [name for name in judges if judge_of_expected(name, judges) is None]
-        speaking = numbers or list(data.scorers)
-        for scorer in speaking:
-            results.append(_verdict(analysis, construct, data, scorer, len(speaking) > 1))
-        if not speaking:
-            results.append(_people_only(analysis, construct))
-    return results + _on_preferences(analysis)
+        yield construct, data, numbers or list(data.scorers)
 
 
 def _verdict(
@@ -145,6 +170,9 @@ NIL = 0.13
 #: Composed AC averages lower than people by this share of the scale.
 APART = 0.1
 
+#: The section whose comparisons tell which systems people find different.
+SYSTEMS = "systems"
+
 OPENING = "Two results contradict each other: "
 
 
@@ -203,10 +231,10 @@ def _systems(analysis: Analysis, verdict: Verdict, best: float) -> Iterator[str]
     """Pairs of systems that people find different in one direction and the scorer in the other."""
     records = analysis.estimates.select("system_difference", construct=verdict.construct)
     people = [e for e in records if e.n_raters and e.has_interval]
+    apart = [e for e in people if analysis.claims.hold(SYSTEMS, e)]
     of_scorer = [e for e in records if e.scorers == (verdict.scorer,) and e.defined]
     # On the rated responses, where there are others; they come last.
     by_pair = {e.systems: e for e in of_scorer}
-    apart = [e for e in people if e.ci_low > 0 or e.ci_high < 0]
     against = [e for e in apart if e.systems in by_pair and by_pair[e.systems].value * e.value < 0]
     if against:
         worst = max(against, key=lambda e: abs(e.value))

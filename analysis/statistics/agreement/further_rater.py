@@ -23,7 +23,7 @@ from __future__ import annotations
 import numpy as np
 
 from analysis.core.arrays import FloatArray
-from analysis.core.computation import t_quantile
+from analysis.core.computation import p_by_source, t_quantile
 from analysis.core.resampling import (
     EQUAL_RESAMPLES,
     Interval,
@@ -71,7 +71,12 @@ def beside_a_further_rater(ceiling: HumanCeiling, resampling: QueryResampling) -
     )
     center = difference.point
     return Interval(
-        float(center - reach), float(center + reach), level, METHOD, resamples=values.shape[1]
+        float(center - reach),
+        float(center + reach),
+        level,
+        METHOD,
+        resamples=values.shape[1],
+        p=p_by_source(center, (queries, raters), (df, points.size - 1)),
     )
 
 

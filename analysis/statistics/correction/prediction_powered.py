@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analysis.core.arrays import BoolArray, FloatArray
-from analysis.core.computation import t_quantile
+from analysis.core.computation import t_quantile, two_sided_p
 from analysis.core.query_statistic import NEGLIGIBLE, comparable, ratio
 from analysis.core.resampling import NO_SPREAD, Interval, effective_df, no_spread, withheld
 from analysis.statistics.correction.query_sums import COUNT, HUMAN, JUDGE, POOL, WEIGHT, QuerySums
@@ -276,7 +276,8 @@ def _interval(
         of_labels**2 / effective_df(without[labeled]) + (total - of_labels) ** 2 / many
     )
     reach = t_quantile((1 + level) / 2, df) * np.sqrt(total)
-    return Interval(float(value - reach), float(value + reach), level, METHOD), float(df)
+    p = two_sided_p(value / np.sqrt(total), df) if total else np.nan
+    return Interval(float(value - reach), float(value + reach), level, METHOD, p=p), float(df)
 
 
 def labels_saved(corrected: Corrected, alone: Corrected, n_labels: int, n_unlabeled: int) -> float:

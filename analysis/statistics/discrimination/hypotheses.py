@@ -1,11 +1,10 @@
-"""P-values of declared hypotheses, and their adjustment."""
+"""P-values of declared hypotheses."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from analysis.core.hypothesis import Hypothesis
 from analysis.statistics.discrimination.tukey import one_sided
@@ -44,18 +43,3 @@ def hypothesis_p(
         return float(max(p_values))
     # A product above 1 is not a probability.
     return float(min(1.0, min(p_values) * len(chosen)))
-
-
-def holm(p: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """p-values (m,) adjusted by Holm's step-down method; undefined ones are left out.
-
-    Holm (1979), Scandinavian Journal of Statistics 6:65-70.
-    [.01, .04, .03, .005] becomes [.03, .06, .06, .02].
-    """
-    values = np.asarray(p, dtype=np.float64)
-    adjusted = np.full(values.size, np.nan)
-    defined = np.flatnonzero(np.isfinite(values))
-    order = defined[np.argsort(values[defined], kind="stable")]
-    stepped = values[order] * np.arange(order.size, 0, -1)
-    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(stepped)) if order.size else stepped
-    return adjusted

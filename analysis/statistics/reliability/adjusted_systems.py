@@ -19,7 +19,7 @@ import numpy as np
 from scipy import special
 
 from analysis.core.arrays import BoolArray, FloatArray, IntArray
-from analysis.core.computation import t_quantile
+from analysis.core.computation import t_quantile, two_sided_p
 from analysis.core.resampling import Interval
 from analysis.core.simultaneous_intervals import SimultaneousIntervals
 from analysis.statistics.reliability.additive_model import (
@@ -47,19 +47,19 @@ class Adjusted:
     reasons: tuple[str | None, ...]
     level: float
     errors: FloatArray
+    p: FloatArray
+    """Two-sided p (m,) of each value alone being 0."""
 
     @property
     def simultaneous(self) -> SimultaneousIntervals:
         """All intervals; each has its own degrees of freedom, so that no critical value is one."""
         return SimultaneousIntervals(
-            self.low, self.high, self.errors, float("nan"), self.level, METHOD, self.reasons
+            self.low, self.high, self.errors, float("nan"), self.level, METHOD, self.reasons, self.p
         )
 
     def at(self, place: int) -> Interval:
         """The interval of one of the values."""
-        return Interval(
-            float(self.low[place]), float(self.high[place]), self.level, METHOD, self.reasons[place]
-        )
+        return self.simultaneous.at(place)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +100,7 @@ class AdjustedSystems:
         seed: int = 0,
     ) -> Adjusted:
         reasons = [self._reason(*contrast) for contrast in contrasts]
-        values, low, high, errors = (np.full(len(contrasts), np.nan) for _ in range(4))
+        values, low, high, errors, p = (np.full(len(contrasts), np.nan) for _ in range(5))
         used = [place for place, reason in enumerate(reasons) if reason is None]
         parts = [self._contrast(*contrasts[place]) for place in used]
         tail = (1 - level) / 2
@@ -109,7 +109,8 @@ class AdjustedSystems:
         for place, (value, error, df, _) in zip(used, parts, strict=True):
             reach, errors[place] = t_quantile(1 - tail, df) * error, error
             values[place], low[place], high[place] = value, value - reach, value + reach
-        return Adjusted(values, low, high, tuple(reasons), level, errors)
+            p[place] = two_sided_p(value / error, df)
+        return Adjusted(values, low, high, tuple(reasons), level, errors, p)
 
     def _reason(self, first: int, second: int | None) -> str | None:
         groups = self.balance.groups

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from analysis.core.arrays import FloatArray
-from analysis.core.computation import chi2_quantile, t_quantile
+from analysis.core.computation import chi2_quantile, p_by_source, t_quantile
 from analysis.core.query_statistic import as_codes, as_values
 from analysis.core.resampling import Interval, no_spread, withheld
 from analysis.statistics.reliability.reml import reml
@@ -167,7 +167,9 @@ def bias_for_raters_like_these(
         return without(no_spread("every difference is the same"))
     quantiles = [t_quantile((1 + level) / 2, d) for d in (n_queries - 1, table.n_raters - 1)]
     reach = float(np.sqrt(quantiles[0] ** 2 * query_part + quantiles[1] ** 2 * rater_part))
-    interval = Interval(value - reach, value + reach, level, method)
+    parts, dfs = (query_part, rater_part), (n_queries - 1, table.n_raters - 1)
+    p = p_by_source(value, parts, dfs)
+    interval = Interval(value - reach, value + reach, level, method, p=p)
     return BiasEstimate(
         value,
         interval,

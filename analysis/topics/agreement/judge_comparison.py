@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from analysis.core.claims import holm
 from analysis.core.construct_data import ConstructData, judge_of_expected
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
@@ -24,7 +25,6 @@ from analysis.statistics.agreement.judge_comparison import (
     MeasureScope,
 )
 from analysis.statistics.agreement.soft_difference import soft_difference
-from analysis.statistics.discrimination.hypotheses import holm
 from analysis.statistics.discrimination.ranks import ranks
 from analysis.statistics.discrimination.system_scores import system_scores
 from analysis.topics.agreement.categories import levels_on, people_one_by_one, scores_on_levels

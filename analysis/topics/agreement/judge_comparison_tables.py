@@ -8,7 +8,7 @@ from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
 from analysis.render.formatting import listed, p_value
 from analysis.render.table import Cell, Table, TableBuilder
-from analysis.topics.agreement.judge_comparison import differ, leading_measure
+from analysis.topics.agreement.judge_comparison import leading_measure
 
 #: Ids of statistics whose heading names a measure of judge_difference that has none of its own.
 _HEADING_OF = {"calibrated_pairwise_accuracy": "pairwise_accuracy"}
@@ -34,10 +34,8 @@ def reading(analysis: Analysis) -> Iterator[str]:
         where = f" {SCOPES[placed[0].scope]}" if orders else ""
         pairs = [
             e
-            for e in analysis.estimates.select(
-                "judge_difference", construct=construct, scope=placed[0].scope, measure=measure
-            )
-            if differ(e)
+            for e in _ranking(analysis, construct, placed[0].scope)
+            if analysis.claims.hold("agreement", e)
         ]
         if not pairs:
             names = listed([e.scorers[0] for e in placed])
@@ -51,10 +49,23 @@ def reading(analysis: Analysis) -> Iterator[str]:
         others = "; the others cannot be distinguished"
         all_differ = len(pairs) == len(placed) * (len(placed) - 1) // 2
         in_what = f"how they order responses{where} (tau-b" if orders else "categories (kappa"
-        yield (
-            f"{construct}: {listed(outcomes)} in {in_what}, p < .05 after Holm's adjustment)"
-            f"{'' if all_differ else others}."
-        )
+        yield f"{construct}: {listed(outcomes)} in {in_what}){'' if all_differ else others}."
+
+
+def compared(analysis: Analysis) -> Iterator[Estimate]:
+    """The differences from which a judge is called better than another."""
+    for construct in analysis.rated:
+        placed = analysis.estimates.first("judge_rank", construct=construct)
+        if placed is not None and placed.defined:
+            yield from _ranking(analysis, construct, placed.scope)
+
+
+def _ranking(analysis: Analysis, construct: str, scope: str) -> list[Estimate]:
+    """Differences of judges in the measure by which they are ranked."""
+    measure = leading_measure(analysis.context, construct)
+    return analysis.estimates.select(
+        "judge_difference", construct=construct, scope=scope, measure=measure
+    )
 
 
 def ranks_table(analysis: Analysis) -> Iterator[Table]:

@@ -217,6 +217,7 @@ SECTION = Section(
         preferences.preference_accuracy_table,
     ),
     reading=reading,
+    compared=judge_comparison_tables.compared,
     on_categories=(
         reading,
         alternative_annotator.alternative_annotator_table,

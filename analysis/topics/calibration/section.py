@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analysis.core.analysis import Analysis
+from analysis.core.estimates import Estimate
 from analysis.render.formatting import amount, between, correlation, digits, on_scale, points
 from analysis.render.section import Section
 from analysis.render.table import Cell, Table, TableBuilder
@@ -26,6 +27,17 @@ def reading(analysis: Analysis) -> Iterator[str]:
     yield from sentences[:_SENTENCES]
 
 
+def compared(analysis: Analysis) -> Iterator[Estimate]:
+    """The gains of recalibration and the effects of system and length that are claimed."""
+    select = analysis.estimates.select
+    for construct, data in analysis.rated.items():
+        for scorer in data.examined[:1]:
+            where = {"construct": construct, "scorer": scorer}
+            yield from select("recalibrated_rmse_difference", method="linear", **where)
+    yield from select("error_by_system_given_human", noise="removed")
+    yield from select("error_by_length")
+
+
 def _lines(analysis: Analysis) -> list[str]:
     sentences, first = [], analysis.estimates.first
     for construct, data in analysis.rated.items():
@@ -38,7 +50,7 @@ def _lines(analysis: Analysis) -> list[str]:
             change = first("recalibrated_rmse_difference", method="linear", **where)
             if slope is None or not slope.defined or raw is None or line is None or change is None:
                 continue
-            if not (change.has_interval and (change.ci_high < 0 or change.ci_low > 0)):
+            if not analysis.claims.hold("calibration", change):
                 continue
             scale = analysis.context.human_scale(construct)
             closer = change.value < 0
@@ -56,8 +68,7 @@ def _lines(analysis: Analysis) -> list[str]:
 def _favored(analysis: Analysis) -> list[str]:
     sentences = []
     for e in analysis.estimates.select("error_by_system_given_human"):
-        apart = e.has_interval and (e.ci_low > 0 or e.ci_high < 0)
-        if apart and e.params["noise"] == "removed":
+        if e.params.get("noise") == "removed" and analysis.claims.hold("calibration", e):
             scale = analysis.context.human_scale(e.constructs[0])
             does = "favors" if e.value > 0 else "disfavors"
             sentences.append(
@@ -83,7 +94,7 @@ def _saturated(analysis: Analysis) -> list[str]:
 def _lengths(analysis: Analysis) -> list[str]:
     sentences = []
     for e in analysis.estimates.select("error_by_length"):
-        if e.has_interval and (e.ci_low > 0 or e.ci_high < 0):
+        if analysis.claims.hold("calibration", e):
             scale = analysis.context.human_scale(e.constructs[0])
             how = "more lenient" if e.value > 0 else "more severe"
             sentences.append(
@@ -204,4 +215,5 @@ SECTION = Section(
     figures=(figures.bias_by_system, figures.reliability_diagram, figures.error_by_level),
     tables=(calibrated, given_people, by_length),
     reading=reading,
+    compared=compared,
 )

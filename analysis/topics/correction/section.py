@@ -64,7 +64,31 @@ def _orders(analysis: Analysis) -> Iterator[str]:
     """Pairs that the judge's means order otherwise than the corrected ones, surely or not."""
     turned: list[str] = []
     surely: list[str] = []
-    compared = 0
+    pairs = list(compared(analysis))
+    for pair in pairs:
+        judge = float(str(pair.params["judge_difference"]))
+        if judge * pair.value < 0:
+            name = f"{' and '.join(pair.systems)} on {pair.constructs[0]}"
+            (surely if analysis.claims.hold("corrected", pair) else turned).append(name)
+    if not pairs:
+        return
+    if not turned and not surely:
+        yield f"No pair of systems ({len(pairs)} compared) changes its order after correction."
+        return
+    if surely:
+        yield (
+            "Correction by ratings reverses the judge's order, with a difference that is not 0: "
+            f"{listed(surely)}."
+        )
+    if turned:
+        yield (
+            f"{counted(len(turned), 'pair')} of {len(pairs)} have another order after "
+            f"correction, within the uncertainty: {listed(turned, 4)}."
+        )
+
+
+def compared(analysis: Analysis) -> Iterator[Estimate]:
+    """The corrected differences of the leading scorers' systems."""
     for construct, _scorer, means in _leading(analysis):
         defined = [e for e in means if e.systems and e.defined]
         differences = {
@@ -73,29 +97,8 @@ def _orders(analysis: Analysis) -> Iterator[str]:
         }
         for first, second in combinations(defined, 2):
             pair = differences.get(((*first.systems, *second.systems), first.scorers))
-            if pair is None or not pair.defined:
-                continue
-            compared += 1
-            judge = float(str(pair.params["judge_difference"]))
-            if judge * pair.value < 0:
-                name = f"{' and '.join(pair.systems)} on {construct}"
-                sure = pair.has_interval and pair.ci_low * pair.ci_high > 0
-                (surely if sure else turned).append(name)
-    if not compared:
-        return
-    if not turned and not surely:
-        yield f"No pair of systems ({compared} compared) changes its order after correction."
-        return
-    if surely:
-        yield (
-            "Correction reverses the judge's order, with an interval that excludes 0: "
-            f"{listed(surely)}."
-        )
-    if turned:
-        yield (
-            f"{counted(len(turned), 'pair')} of {compared} have another order after "
-            f"correction, within the uncertainty: {listed(turned, 4)}."
-        )
+            if pair is not None and pair.defined:
+                yield pair
 
 
 def _unjudged(analysis: Analysis) -> Iterator[str]:
@@ -282,4 +285,5 @@ SECTION = Section(
     figures=(figures.corrected_means, figures.composite_correlations),
     tables=(corrected_means, corrected_differences, composite_table),
     reading=reading,
+    compared=compared,
 )

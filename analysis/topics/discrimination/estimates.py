@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from analysis.core.arrays import FloatArray
+from analysis.core.claims import holm
 from analysis.core.construct_data import ConstructData
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.hypothesis import Hypothesis
 from analysis.core.statistic import Statistic
-from analysis.statistics.discrimination.hypotheses import holm, hypothesis_p
+from analysis.statistics.discrimination.hypotheses import hypothesis_p
 from analysis.statistics.discrimination.system_scores import system_scores
 from analysis.statistics.discrimination.tukey import FEW, RandomizedTukey, randomized_tukey_hsds
 from analysis.topics.discrimination.system_differences import SystemsScored, system_differences

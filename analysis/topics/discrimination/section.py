@@ -24,26 +24,45 @@ _SCORERS_SUMMARIZED, _HYPOTHESES_SUMMARIZED = 2, 4
 
 def reading(analysis: Analysis) -> Iterator[str]:
     """How many pairs of systems differ significantly by each scorer, and declared hypotheses."""
-    records = [e for e in analysis.estimates.select("discriminative_power") if e.defined]
-    kinds = analysis.scorer_kinds
-    judges = dict.fromkeys(e.scorers[0] for e in records if kinds.get(e.scorers[0]) == "judge")
-    for judge in list(judges)[:_SCORERS_SUMMARIZED]:
-        of_judge = [e for e in records if e.scorers == (judge,) and e.params["on"] == "all"]
-        if of_judge:
-            yield f"{judge}: significant differences for {_counts(of_judge)}."
-    people = [e for e in records if e.n_raters or kinds.get(e.scorers[0]) == "adjudicated"]
+    for judge, pairs in _of_judges(analysis).items():
+        yield f"{judge}: significant differences for {_counts(analysis, pairs)}."
+    people = _of_people(analysis)
     if people:
         queries = max(e.n_queries for e in people)
         whose = "People's ratings" if people[0].n_raters else "Adjudicated values"
         on = counted(queries, "query", "queries")
-        yield f"{whose}, on {on}: significant differences for {_counts(people)}."
-        first = next(iter(judges), None)
-        again = [e for e in records if e.scorers == (first,) and e.params["on"] == "rated"]
-        if again:
-            yield f"{first} on the same responses: significant differences for {_counts(again)}."
+        yield f"{whose}, on {on}: significant differences for {_counts(analysis, people)}."
     yield from _other_raters(analysis)
     for e in analysis.estimates.select("hypothesis_p")[:_HYPOTHESES_SUMMARIZED]:
         yield _outcome(analysis, e)
+
+
+def compared(analysis: Analysis) -> Iterator[Estimate]:
+    """The differences between systems, by the scorers of which sentences are made."""
+    for pairs in _of_judges(analysis).values():
+        yield from pairs
+    yield from _of_people(analysis)
+    yield from analysis.estimates.select("system_difference", **ADJUSTED)
+
+
+def _of_judges(analysis: Analysis) -> dict[str, list[Estimate]]:
+    """Defined differences by each of the first judges."""
+    by_judge: dict[str, list[Estimate]] = {}
+    for e in analysis.estimates.select("system_difference", on="all"):
+        if e.defined and analysis.scorer_kinds.get(e.scorers[0]) == "judge":
+            by_judge.setdefault(e.scorers[0], []).append(e)
+    return dict(list(by_judge.items())[:_SCORERS_SUMMARIZED])
+
+
+def _of_people(analysis: Analysis) -> list[Estimate]:
+    """Defined differences by people where raters are balanced over systems."""
+    return [
+        e
+        for e in analysis.estimates.select("system_difference", on="rated")
+        if e.defined
+        and (e.n_raters or analysis.scorer_kinds.get(e.scorers[0]) == "adjudicated")
+        and not ADJUSTED.items() <= e.params.items()
+    ]
 
 
 def _other_raters(analysis: Analysis) -> Iterator[str]:
@@ -52,7 +71,7 @@ def _other_raters(analysis: Analysis) -> Iterator[str]:
     for e in analysis.estimates.select("system_difference", **ADJUSTED):
         by_construct.setdefault(e.constructs[0], []).append(e)
     for construct, pairs in by_construct.items():
-        apart = [e for e in pairs if e.has_interval and (e.ci_low > 0 or e.ci_high < 0)]
+        apart = [e for e in pairs if analysis.claims.hold("systems", e)]
         defined = [e for e in pairs if e.has_interval]
         text = f"{construct}: the systems were not rated by the same raters to the same extent."
         if defined:
@@ -70,24 +89,19 @@ def _other_raters(analysis: Analysis) -> Iterator[str]:
         yield text
 
 
-def _counts(records: list[Estimate]) -> str:
+def _counts(analysis: Analysis, pairs: list[Estimate]) -> str:
     """'14 of 15 pairs of systems on QR, 13 on IR and 11 on CC'."""
-    pairs = {e.params["pairs"] for e in records}
-    ordered = sorted(records, key=lambda e: -e.value)
-    if len(pairs) == 1:
-        first, *others = ordered
-        total = int(str(pairs.pop()))
-        pair_count = counted(total, "pair", "pairs")
-        words = [
-            f"{first.params['significant']} of {pair_count} of systems on {first.constructs[0]}"
-        ]
-        words += [f"{e.params['significant']} on {e.constructs[0]}" for e in others]
+    by_construct: dict[str, list[bool]] = {}
+    for e in pairs:
+        by_construct.setdefault(e.constructs[0], []).append(analysis.claims.hold("systems", e))
+    ordered = sorted(by_construct.items(), key=lambda item: -sum(item[1]) / len(item[1]))
+    if len({len(holds) for holds in by_construct.values()}) == 1:
+        (first, holds), *others = ordered
+        words = [f"{sum(holds)} of {counted(len(holds), 'pair')} of systems on {first}"]
+        words += [f"{sum(holds)} on {construct}" for construct, holds in others]
     else:
-        words = [
-            f"{e.params['significant']} of {e.params['pairs']} pairs on {e.constructs[0]}"
-            for e in ordered
-        ]
-    return f"{listed(words)} (p < .05)"
+        words = [f"{sum(holds)} of {len(holds)} pairs on {key}" for key, holds in ordered]
+    return listed(words)
 
 
 def _outcome(analysis: Analysis, e: Estimate) -> str:
@@ -306,4 +320,5 @@ SECTION = Section(
         published_tables.published_others,
     ),
     reading=reading,
+    compared=compared,
 )

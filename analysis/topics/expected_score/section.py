@@ -19,17 +19,23 @@ from analysis.topics.expected_score import estimates
 
 def reading(analysis: Analysis) -> Iterator[str]:
     """On which constructs the mean follows people better, and on which worse."""
-    gains = analysis.estimates.select("expected_gain", scope="within_query", measure="pearson")
+    gains, hold = compared(analysis), analysis.claims.hold
     for judge in list(dict.fromkeys(e.scorers[1] for e in gains))[:2]:
         of_judge = [e for e in gains if e.scorers[1] == judge and e.has_interval]
-        better = [e.constructs[0] for e in of_judge if e.ci_low > 0]
-        worse = [e.constructs[0] for e in of_judge if e.ci_high < 0]
-        open_ = [e.constructs[0] for e in of_judge if e.ci_low <= 0 <= e.ci_high]
+        apart = [e for e in of_judge if hold("expected", e)]
+        better = [e.constructs[0] for e in apart if e.value > 0]
+        worse = [e.constructs[0] for e in apart if e.value < 0]
+        open_ = [e.constructs[0] for e in of_judge if e not in apart]
         if of_judge:
             yield (
                 f"{judge}{EXPECTED} is the mean of the probabilities that {judge} gave to the "
                 f"scores. {_statement(f'the number that {judge} wrote', better, worse, open_)}"
             )
+
+
+def compared(analysis: Analysis) -> list[Estimate]:
+    """The gains of which sentences are made."""
+    return analysis.estimates.select("expected_gain", scope="within_query", measure="pearson")
 
 
 def _statement(number: str, better: list[str], worse: list[str], open_: list[str]) -> str:
@@ -191,4 +197,5 @@ SECTION = Section(
     figures=(expected_gain,),
     tables=(written_and_expected,),
     reading=reading,
+    compared=compared,
 )

@@ -21,7 +21,7 @@ _ENDS = ("low", "high")
 def reading(analysis: Analysis) -> Iterator[str]:
     """Whose scores are missing more often, and how far a mean could move."""
     records = analysis.estimates
-    differing = [e for e in records.select("missing_differs_by_system") if e.value < 0.05]
+    differing = [e for e in compared(analysis) if analysis.claims.hold("missing", e)]
     for e in differing[:_SENTENCES]:
         where = {"construct": e.constructs[0], "scorer": e.scorers[0]}
         shares = sorted(records.select("missing_share_by_system", **where), key=lambda s: -s.value)
@@ -47,6 +47,11 @@ def reading(analysis: Analysis) -> Iterator[str]:
                 f"scores by {worst.scorers[0]} missing, its mean is between {span}, whatever "
                 "they would have been."
             )
+
+
+def compared(analysis: Analysis) -> list[Estimate]:
+    """The tests from which systems are said to differ in what is missing."""
+    return analysis.estimates.select("missing_differs_by_system")
 
 
 def _share(e: Estimate) -> str:
@@ -170,5 +175,6 @@ SECTION = Section(
         agreement_bare_answers.answers_read_tables,
     ),
     reading=reading,
+    compared=compared,
     on_categories=(reading, gaps, by_system),
 )

@@ -56,10 +56,10 @@ def _statement(analysis: Analysis, e: Estimate) -> str:
 
 
 def _observed(analysis: Analysis) -> Iterator[str]:
-    """The largest difference of each kind whose interval leaves 0 out."""
+    """The largest difference of each kind that holds after correction."""
     largest: dict[str, Estimate] = {}
     for e in observed(analysis):
-        apart = e.has_interval and (e.ci_low > 0 or e.ci_high < 0)
+        apart = analysis.claims.hold("probes", e)
         comparison = observed_as(analysis, e)
         previous = largest.get(comparison)
         if apart and (previous is None or abs(e.value) > abs(previous.value)):
@@ -116,11 +116,17 @@ def together(analysis: Analysis) -> list[Estimate]:
     return analysis.estimates.select("probe_shift", interval="simultaneous")
 
 
+def compared(analysis: Analysis) -> list[Estimate]:
+    """The shifts and the observed differences from which a fault is claimed."""
+    return [*together(analysis), *observed(analysis)]
+
+
 def at_fault(analysis: Analysis) -> list[Estimate]:
     """Of these, the ones that a fair judge would not make, the largest first."""
     faulty = []
     for e in together(analysis):
-        up, down = e.has_interval and e.ci_low > 0, e.has_interval and e.ci_high < 0
+        holds = analysis.claims.hold("probes", e)
+        up, down = holds and e.value > 0, holds and e.value < 0
         if {"rise": up, "fall": down, "either": up or down}[str(e.params["fault"])]:
             scale = analysis.scores.scale(e.constructs[0], e.scorers[0])
             faulty.append((-abs(e.value) / (scale.width if scale else 100.0), e))
@@ -287,4 +293,5 @@ SECTION = Section(
     figures=(figures.probe_shifts,),
     tables=(shifts, faults, rounds, observed_table),
     reading=reading,
+    compared=compared,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analysis.core.analysis import Analysis
+from analysis.core.estimates import Estimate
 from analysis.render.formatting import amount, between, correlation, listed
 from analysis.render.section import Section
 from analysis.topics.reliability import (
@@ -69,12 +70,13 @@ def _enough(analysis: Analysis) -> Iterator[str]:
         yield f"On {listed(beyond)} not even the mean of 10 raters would reach {target}."
 
 
+def compared(analysis: Analysis) -> list[Estimate]:
+    """The severities from which a rater is said to differ from the others."""
+    return analysis.estimates.select("rater_severity", interval="simultaneous")
+
+
 def _apart(analysis: Analysis) -> Iterator[str]:
-    severities = [
-        e
-        for e in analysis.estimates.select("rater_severity", interval="simultaneous")
-        if e.has_interval and (e.ci_low > 0 or e.ci_high < 0)
-    ]
+    severities = [e for e in compared(analysis) if analysis.claims.hold("people", e)]
     if not severities:
         return
     # Constructs on different scales have no common points: the farthest in widths of its scale.
@@ -139,5 +141,6 @@ SECTION = Section(
         tables.designs,
     ),
     reading=reading,
+    compared=compared,
     on_categories=(reading, tables.reliability, tables.agreement_of_pairs, tables.repeats),
 )

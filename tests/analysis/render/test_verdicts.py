@@ -13,6 +13,7 @@ from analysis.core.estimates import Estimate, EstimateList
 from analysis.core.scales import Level
 from analysis.render.verdict_notes import reading
 from analysis.render.verdicts import Verdict, verdicts
+from tests.analysis.claimed import with_claims, with_normal_p
 from tests.analysis.scores import rows, simulated, table
 
 QUICK = Options(resamples=200)
@@ -25,10 +26,12 @@ def with_figures(analysis: Analysis, **values: tuple[float, float, float]) -> An
         for key in (f"{e.statistic}_{e.target}", e.statistic):
             if key in values:
                 value, low, high = values[key]
-                return replace(e, value=value, ci_low=low, ci_high=high, ci_level=0.95, method="m")
+                ends = {"ci_low": low, "ci_high": high, "ci_level": 0.95, "method": "m"}
+                return with_normal_p(replace(e, value=value, **ends))
         return e
 
-    return replace(analysis, estimates=EstimateList(tuple(map(changed, analysis.estimates))))
+    estimates = EstimateList(tuple(map(changed, analysis.estimates)))
+    return with_claims(replace(analysis, estimates=estimates))
 
 
 @pytest.fixture(scope="module")
@@ -117,8 +120,8 @@ def test_a_narrow_scale_is_named_instead_of_points() -> None:
     frame = simulated(raters=5)
     frame["value"] = frame["value"] / 100
     analysis = analyse(table(frame, Scale(0, 1)), options=QUICK)
-    strict = only(with_figures(analysis, bias=(-0.04, -0.07, -0.01)))
-    assert "it is 0.04 too strict [0.01, 0.07] on a scale from 0 to 1" in strict.sentence
+    strict = only(with_figures(analysis, bias=(-0.04, -0.06, -0.02)))
+    assert "it is 0.04 too strict [0.02, 0.06] on a scale from 0 to 1" in strict.sentence
     unclear = only(with_figures(analysis, bias=(-0.04, -0.1, 0.02)))
     assert "no bias can be shown (-0.04 [-0.10, 0.02] on a scale from 0 to 1)" in unclear.sentence
 
@@ -178,9 +181,19 @@ def test_few_queries_are_counted_beside_the_order() -> None:
 
 
 def test_a_better_judge_is_said_to_be_better(analysis: Analysis) -> None:
-    verdict = only(with_figures(analysis, human_ceiling_difference=(0.1, 0.02, 0.2)))
+    verdict = only(with_figures(analysis, human_ceiling_difference=(0.1, 0.04, 0.16)))
     assert verdict.comparison == "better"
     assert "orders responses better than a rater like these does" in verdict.sentence
+
+
+def test_what_correction_takes_away_is_not_claimed(analysis: Analysis) -> None:
+    figures = {"human_ceiling_difference": (-0.1, -0.19, -0.01), "bias": (4, 0.2, 7.8)}
+    verdict = only(with_figures(analysis, **figures, share_at_max=(0.1, 0, 0.2)))
+    assert verdict.comparison == "undecided"
+    assert "difference -.10 [-.19, -.01], after correction for 3 comparisons)" in verdict.sentence
+    assert verdict.sentence.endswith(
+        "no bias can be shown (4.0 points [0.2, 7.8], after correction for 3 comparisons)."
+    )
 
 
 def test_a_high_correlation_with_a_large_bias_is_explained(analysis: Analysis) -> None:

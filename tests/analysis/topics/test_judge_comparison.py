@@ -19,12 +19,13 @@ from analysis.topics.agreement.judge_comparison_tables import (
     ranks_table,
     reading,
 )
+from tests.analysis.claimed import with_claims
 from tests.analysis.scores import POINTS, simulated, table
 
 
 def analysed(frame: pd.DataFrame, scale: Scale = POINTS) -> Analysis:
     context = _context(table(frame, scale), None, Options(resamples=200), None)
-    return replace(_analysis("judges", context, judges_compared), headings=headings())
+    return with_claims(replace(_analysis("judges", context, judges_compared), headings=headings()))
 
 
 def with_judges(noise: dict[str, float], queries: int = 40) -> pd.DataFrame:
@@ -80,8 +81,7 @@ def test_the_words_and_tables(three: Analysis) -> None:
     sentence = next(reading(three))
     assert sentence == (
         "QR: fine better than coarse and as fine better than coarse in how they order responses "
-        "within a query (tau-b, p < .05 after Holm's adjustment); the others cannot be "
-        "distinguished."
+        "within a query (tau-b); the others cannot be distinguished."
     )
     (ranked,) = ranks_table(three)
     assert [row[1].text for row in ranked.rows][-1] == "coarse"
@@ -138,8 +138,8 @@ def test_categories_are_compared_by_kappa_alone() -> None:
     ranks = {e.scorers[0]: e for e in analysis.estimates.select("judge_rank", construct="QR")}
     assert ranks["coarse"].value == 3
     assert next(reading(analysis)) == (
-        "QR: fine better than coarse and as fine better than coarse in categories (kappa, p < .05 "
-        "after Holm's adjustment); the others cannot be distinguished."
+        "QR: fine better than coarse and as fine better than coarse in categories (kappa); "
+        "the others cannot be distinguished."
     )
 
 

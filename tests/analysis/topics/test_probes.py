@@ -118,7 +118,7 @@ def test_the_section_says_what_moved(scores: pd.DataFrame) -> None:
 
     rng = np.random.default_rng(3)
     parts = [
-        answers({f"r{n}": float(50 + rng.integers(5, 25)) for n in (1, 4, 7, 10, 13, 16)}),
+        answers({f"r{n}": float(50 + rng.integers(15, 25)) for n in (1, 4, 7, 10, 13, 16)}),
         answers(
             {f"r{n}": float(50 + rng.integers(-2, 3)) for n in (1, 4, 7, 10, 13, 16)},
             kind="layout", probe="bold", fault="either",

@@ -1,15 +1,14 @@
-"""Hypotheses from the paper's own tables 20 to 24, and Holm's adjustment."""
+"""Hypotheses from the paper's own tables 20 to 24."""
 
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
 
 from analysis.core.errors import AnalysisError
 from analysis.core.hypothesis import Hypothesis, check_hypotheses
-from analysis.statistics.discrimination.hypotheses import holm, hypothesis_p
+from analysis.statistics.discrimination.hypotheses import hypothesis_p
 
 Tables = tuple[dict[tuple[str, str, str], float], dict[tuple[str, str, str], float]]
 
@@ -29,20 +28,6 @@ def published(shared_data: Path) -> Tables:
 
 
 CONSTRUCTS = ("CC", "QR", "ID", "AC", "IR")
-
-
-def test_holm_is_that_of_the_oracle() -> None:
-    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
-    assert holm([]).tolist() == []
-    assert np.isnan(holm([np.nan])).all()
-    assert holm([0.01, np.nan, 0.6])[[0, 2]] == pytest.approx([0.02, 0.6])
-
-
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
-def test_holm_lies_between_p_and_bonferroni(p: list[float]) -> None:
-    adjusted = holm(p)
-    assert (adjusted >= np.array(p)).all()
-    assert (adjusted <= np.minimum(1, np.array(p) * len(p)) + 1e-12).all()
 
 
 def test_table_2_follows_from_tables_20_to_24(published: Tables) -> None:

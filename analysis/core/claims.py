@@ -1,0 +1,126 @@
+"""Which claims of a report hold after correction for all that they were chosen from.
+
+A report looks at many intervals and makes sentences of those that exclude 0. Where nothing is to be
+found, one interval in twenty does so by chance. Each sentence that claims a difference is therefore
+made from a family of comparisons that are corrected together, by Holm's method on their p-values,
+which allows for any dependence. The verdict (its lines, over all constructs, judges and measures)
+is one family, each section of the report is one. The verdict has half of the error that a report
+may make (1 - level, 5%); the sections with a comparison share the other half equally. So the
+probability of any false claim in a report is at most 5% (Bonferroni over families).
+
+Claims declared in advance, by options or study.toml, are outside: each keeps its own level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from analysis.core.estimates import Estimate
+
+VERDICT = "verdict"
+
+#: Part of the error that the verdict may make.
+VERDICT_SHARE = 0.5
+
+
+def holm(p: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """p-values (m,) adjusted by Holm's step-down method; undefined ones are left out.
+
+    Holm (1979), Scandinavian Journal of Statistics 6:65-70.
+    [.01, .04, .03, .005] becomes [.03, .06, .06, .02].
+    """
+    values = np.asarray(p, dtype=np.float64)
+    adjusted = np.full(values.size, np.nan)
+    defined = np.flatnonzero(np.isfinite(values))
+    order = defined[np.argsort(values[defined], kind="stable")]
+    stepped = values[order] * np.arange(order.size, 0, -1)
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(stepped)) if order.size else stepped
+    return adjusted
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """Comparisons that are corrected together; a claim holds if its adjusted p is at most alpha."""
+
+    key: str
+    estimates: tuple[Estimate, ...]
+    alpha: float
+
+    @cached_property
+    def adjusted(self) -> dict[int, float]:
+        """Adjusted p of each comparison by the identity of its estimate."""
+        p = holm([e.p for e in self.estimates])
+        return {id(e): float(after) for e, after in zip(self.estimates, p, strict=True)}
+
+    @property
+    def comparisons(self) -> int:
+        """Number of comparisons with a p-value."""
+        return sum(bool(np.isfinite(p)) for p in self.adjusted.values())
+
+    @property
+    def holding(self) -> int:
+        """Number of comparisons that hold."""
+        return sum(self.holds(e) for e in self.estimates)
+
+    def holds(self, estimate: Estimate) -> bool:
+        """Whether its interval excludes 0 after correction."""
+        return bool(self.adjusted[id(estimate)] <= self.alpha)
+
+
+@dataclass(frozen=True, eq=False)
+class Claims:
+    """The families of a report."""
+
+    families: tuple[Family, ...] = ()
+
+    def of(self, key: str) -> Family | None:
+        """The family of the verdict or of a section; None where it makes no comparison."""
+        return next((family for family in self.families if family.key == key), None)
+
+    def hold(self, key: str, estimate: Estimate) -> bool:
+        """Whether a comparison of this family holds."""
+        family = self.of(key)
+        return family is not None and family.holds(estimate)
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """Every comparison as report.json has it."""
+        for family in self.families:
+            for e in family.estimates:
+                if np.isfinite(e.p):
+                    yield {
+                        "family": family.key,
+                        "statistic": e.statistic,
+                        "constructs": list(e.constructs),
+                        "scorers": list(e.scorers),
+                        "systems": list(e.systems),
+                        "scope": e.scope,
+                        "target": e.target,
+                        "measure": e.params.get("measure"),
+                        "value": e.value,
+                        "p": e.p,
+                        "adjusted_p": family.adjusted[id(e)],
+                        "comparisons": family.comparisons,
+                        "alpha": family.alpha,
+                        "holds": family.holds(e),
+                    }
+
+
+def claims(
+    verdict: Iterable[Estimate], sections: Mapping[str, Iterable[Estimate]], level: float
+) -> Claims:
+    """The families of a report whose intervals have this level."""
+    chosen = {key: _distinct(estimates) for key, estimates in sections.items()}
+    chosen = {key: e for key, e in chosen.items() if any(np.isfinite(one.p) for one in e)}
+    of_verdict = Family(VERDICT, _distinct(verdict), (1 - level) * VERDICT_SHARE)
+    each = (1 - level) * (1 - VERDICT_SHARE) / max(1, len(chosen))
+    return Claims((of_verdict, *(Family(key, e, each) for key, e in chosen.items())))
+
+
+def _distinct(estimates: Iterable[Estimate]) -> tuple[Estimate, ...]:
+    return tuple({id(e): e for e in estimates}.values())
