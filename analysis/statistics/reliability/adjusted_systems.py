@@ -33,6 +33,11 @@ from analysis.statistics.reliability.rater_balance import RaterBalance, rater_ba
 
 METHOD = "kenward_roger"
 
+#: Why two systems are not compared.
+NOT_LINKED = (
+    "no rater links {} and {}, also not over other systems: a difference may come from the raters"
+)
+
 #: Draws of the largest of several contrasts.
 _DRAWS = 20_000
 
@@ -121,10 +126,7 @@ class AdjustedSystems:
         if second is not None and np.isnan(self.balance.imbalance[first, second]):
             return "no query with both systems"
         if second is not None and not self.balance.linked(first, second):
-            return (
-                f"no rater links {self.names[first]} and {self.names[second]}, also not over other "
-                "systems: a difference may come from the raters"
-            )
+            return NOT_LINKED.format(self.names[first], self.names[second])
         return self.why_not.get(int(groups[first]))
 
     def _contrast(
@@ -181,7 +183,7 @@ def adjusted_systems(
     fits, members, why_not = {}, {}, {}
     for group in range(int(balance.groups.max()) + 1):
         systems = np.flatnonzero(balance.groups == group)
-        table = _ratings(ratings, query, produced[:, systems])
+        table = ratings_of(ratings, query, produced[:, systems])
         reason = undefined_reason(table)
         if reason is not None:
             why_not[group] = reason
@@ -190,7 +192,8 @@ def adjusted_systems(
     return AdjustedSystems(names, balance, fits, members, why_not)
 
 
-def _ratings(ratings: FloatArray, query: IntArray, produced: BoolArray) -> Ratings:
+def ratings_of(ratings: FloatArray, query: IntArray, produced: BoolArray) -> Ratings:
+    """Single ratings of a table (n, R) of systems `produced` (n, S), each with ratings."""
     present = np.isfinite(ratings)
     response, system = np.nonzero(produced & np.atleast_1d(present.any(axis=1))[:, None])
     row, rater = np.nonzero(present[response])

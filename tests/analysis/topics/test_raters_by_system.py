@@ -9,9 +9,11 @@ import pytest
 from analysis import Options
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
+from analysis.core.scales import Scale
 from analysis.pipeline.estimation import analyse
 from analysis.render.verdict_notes import notes
 from analysis.topics.correction.section import corrected_means
+from analysis.topics.discrimination.ordinal_systems import ordinal_differences
 from analysis.topics.discrimination.section import differences, reading, systems
 from tests.analysis.scores import table
 
@@ -174,3 +176,37 @@ def test_every_difference_between_systems_by_people_is_adjusted() -> None:
         of_people = any(scorer.startswith("rater") for scorer in e.scorers)
         if of_people and len(e.systems) == 2 and e.statistic.endswith("difference"):
             assert not e.defined or (abs(e.value) < 6 and "adjusted" in e.params), e
+
+
+def in_five_points(scale: Scale, overlap: float = 0.2) -> Analysis:
+    frame = campaign(overlap).scores.frame.astype({"scorer": str})
+    frame["value"] = pd.cut(frame["value"], [-1, 38, 46, 54, 62, 101], labels=False) + 1.0
+    return analyse(table(frame, scale), options=Options(resamples=200))
+
+
+def test_few_ordered_points_have_the_cumulative_logit_model_too() -> None:
+    analysis = in_five_points(Scale(1, 5, 1, "ordinal"))
+    (difference,) = analysis.estimates.select("ordinal_difference")
+    (additive,) = [e for e in analysis.estimates.select("system_difference") if e.n_raters]
+    assert difference.target == "these_raters"
+    assert difference.ci_low < 0 < difference.ci_high
+    assert difference.value == pytest.approx(additive.value, abs=0.3)
+    assert additive.params["unadjusted"] < -0.5
+    (odds,) = analysis.estimates.select("ordinal_log_odds")
+    assert odds.ci_low < 0 < odds.ci_high
+    means = list(analysis.estimates.select("ordinal_mean"))
+    assert means[0].value - means[1].value == pytest.approx(difference.value)
+    (shown,) = systems(analysis)
+    assert "Expected points" in shown.columns
+    (both,) = ordinal_differences(analysis)
+    assert len(both.rows) == 1
+
+
+@pytest.mark.parametrize("scale", [Scale(1, 5, 1), Scale(1, 5, 0.5, "ordinal")])
+def test_other_scales_have_the_additive_model_alone(scale: Scale) -> None:
+    analysis = in_five_points(scale)
+    assert not list(analysis.estimates.select("ordinal_mean"))
+    (both,) = ordinal_differences(analysis)
+    assert not both.rows
+    (shown,) = systems(analysis)
+    assert "Expected points" not in shown.columns

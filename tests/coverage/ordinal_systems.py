@@ -1,0 +1,153 @@
+"""Coverage of people's differences between systems on few ordered points, raters by system.
+
+    python -m tests.coverage.ordinal_systems --out tests/coverage/ordinal_systems.csv
+
+Each system has half of the raters, whose severity has a standard deviation of 1 logit; in a share
+`overlap` of the responses a rater of the other half rates as well (`double`), or instead (`swap`).
+A rating is a latent quality of query (SD 1), response (SD .7), system (`effects`, in logits) and
+logistic noise, cut into `points`; the middle of the scale is `level` logits below the mean. Of
+tables whose assignment is not by lot, `coverage` is that of the three differences in points at once
+and `of_mean` that of A's mean by the cumulative-logit model, about these raters; `bias` is the mean
+error of A minus C; `additive` is the coverage of the differences by the additive model. The truth
+is computed from the raters' own severities.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+from scipy import special
+
+from analysis.core.arrays import FloatArray
+from analysis.core.resampling import QueryResampling
+from analysis.statistics.reliability.adjusted_systems import adjusted_systems
+from analysis.statistics.reliability.ordinal_systems import ordinal_systems
+
+NAMES = ("A", "B", "C")
+FIRST, SECOND = np.triu_indices(3, 1)
+QUERY_SD, RESPONSE_SD, RATER_SD = 1.0, 0.7, 1.0
+CELLS = tuple(
+    product(
+        (30, 60), ((4, 3), (4, 5), (8, 5)), (("swap", 0.2), ("double", 0.3)),
+        (((0.0, 0.0, 0.0), 0.0), ((0.0, 0.7, 1.4), 0.0), ((0.0, 0.7, 1.4), 1.2)),
+    )
+)  # fmt: skip
+FIELDS = (
+    "queries", "raters", "points", "kind", "overlap", "effects", "level", "repetitions", "used",
+    "coverage", "width", "bias", "of_mean", "additive", "additive_width", "withheld",
+)  # fmt: skip
+
+
+def thresholds(points: int, level: float) -> FloatArray:
+    """Thresholds (points - 1,) in logits; a higher level brings more ratings to the top."""
+    widest = 1.5 if points > 3 else 1.05
+    return np.linspace(-widest, widest, points - 1) - level
+
+
+def expected(at: FloatArray, effect: float, severity: FloatArray) -> float:
+    """Mean points over queries and responses of a system that all raters rate."""
+    x, w = np.polynomial.hermite_e.hermegauss(61)
+    quality = effect + np.hypot(QUERY_SD, RESPONSE_SD) * x
+    above = special.expit(quality[:, None, None] + severity[:, None] - at)
+    return 1 + float(w @ above.sum(axis=2).mean(axis=1)) / float(w.sum())
+
+
+def assignment(
+    rng: np.random.Generator, queries: int, raters: int, kind: str, overlap: float
+) -> FloatArray:
+    """Which rater (queries * 3, raters) rates which response, as 1 or NaN."""
+    half = raters // 2
+    query, system = (place.ravel() for place in np.indices((queries, 3)))
+    group = np.minimum(system, 1)
+    turns = rng.permuted(np.tile(np.arange(queries) % half, (3, 1)), axis=1)
+    own = group * half + turns[system, query]
+    other = (1 - group) * half + rng.integers(half, size=query.size)
+    among = rng.permuted(np.tile(np.arange(queries) < round(overlap * queries), (3, 1)), axis=1)
+    exchanged = among[system, query]
+    rated = np.full((query.size, raters), np.nan)
+    rows = np.arange(query.size)
+    rated[rows, np.where(exchanged & (kind == "swap"), other, own)] = 1
+    rated[rows[exchanged], other[exchanged]] = 1
+    return rated
+
+
+def simulated(
+    rng: np.random.Generator, rated: FloatArray, effects: tuple[float, ...], at: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Ratings (queries * 3, raters) with points from 1, and the raters' severities."""
+    queries = len(rated) // 3
+    severity: FloatArray = rng.normal(0, RATER_SD, size=rated.shape[1])
+    quality = np.repeat(rng.normal(0, QUERY_SD, queries), 3) + np.tile(effects, queries)
+    quality += rng.normal(0, RESPONSE_SD, quality.size)
+    latent = quality[:, None] + severity + rng.logistic(size=rated.shape)
+    values: FloatArray = rated * (1 + np.searchsorted(at, latent.ravel()).reshape(latent.shape))
+    return values, severity
+
+
+def measured(repetitions: int, cells: tuple[int, ...]) -> Iterator[dict[str, object]]:
+    """A record for each of the cells with these numbers."""
+    for number in cells:
+        queries, (raters, points), (kind, overlap), (effects, level) = CELLS[number]
+        rng = np.random.default_rng([20, number])
+        at = thresholds(points, level)
+        query, system = (place.ravel() for place in np.indices((queries, 3)))
+        produced = system[:, None] == np.arange(3)
+        resampling = QueryResampling(queries)
+        covered, of_mean, widths, errors, additive, additive_widths = [], [], [], [], [], []
+        withheld = 0
+        for _ in range(repetitions):
+            rated = assignment(rng, queries, raters, kind, overlap)
+            table, severity = simulated(rng, rated, effects, at)
+            linear = adjusted_systems(table, query, produced, queries, NAMES)
+            if linear is None or not linear.balance.connected:
+                continue
+            truth = np.array([expected(at, effect, severity) for effect in effects])
+            apart = truth[FIRST] - truth[SECOND]
+            pairs = linear.differences(FIRST, SECOND)
+            additive.append(bool(((pairs.low <= apart) & (apart <= pairs.high)).all()))
+            additive_widths.append(np.mean(pairs.high - pairs.low))
+            model = ordinal_systems(table, query, produced, NAMES, linear.balance)
+            if model.why_not:
+                withheld += 1
+                continue
+            intervals = [interval for _, interval in model.differences("points").values()]
+            low, high = (np.array([getattr(i, end) for i in intervals]) for end in ("low", "high"))
+            covered.append(bool(((low <= apart) & (apart <= high)).all()))
+            widths.append(np.mean(high - low))
+            mean = model.mean(0)
+            errors.append(mean.point - model.mean(2).point + truth[2] - truth[0])
+            interval = resampling.interval_of(mean)
+            of_mean.append(interval.low <= truth[0] <= interval.high)
+        if not covered:
+            continue
+        figures = (
+            repetitions, len(covered), round(float(np.mean(covered)), 4),
+            round(float(np.median(widths)), 3), round(float(np.mean(errors)), 3),
+            round(float(np.mean(of_mean)), 4), round(float(np.mean(additive)), 4),
+            round(float(np.median(additive_widths)), 3), withheld,
+        )  # fmt: skip
+        where = (queries, raters, points, kind, overlap, "/".join(map(str, effects)), level)
+        yield dict(zip(FIELDS, (*where, *figures), strict=True))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--repetitions", type=int, default=300)
+    parser.add_argument("--cells", type=int, nargs="*", default=range(len(CELLS)))
+    arguments = parser.parse_args()
+    with arguments.out.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
+        writer.writeheader()
+        for record in measured(arguments.repetitions, tuple(arguments.cells)):
+            writer.writerow(record)
+            file.flush()
+
+
+if __name__ == "__main__":
+    main()
