@@ -40,7 +40,7 @@ class Case(NamedTuple):
 
 def small(**changes: int | float | tuple[str, ...]) -> pd.DataFrame:
     """A table of 6 queries and 3 systems."""
-    return simulated(**({"queries": 6} | changes))  # type: ignore[arg-type]
+    return simulated(**({"queries": 6} | changes))
 
 
 def of(frame: pd.DataFrame, *kinds: str) -> pd.DataFrame:

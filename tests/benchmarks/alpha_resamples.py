@@ -25,8 +25,8 @@ def main() -> None:
     print(f"drawing {RESAMPLES:,} resamples, apart: {time.perf_counter() - started:.2f} s")
     for level in ("interval", "ordinal", "nominal"):
         statistic = alpha_of_weights(values, query, level, QUERIES)
-        ours = median_seconds(lambda s=statistic: resampling.evaluate(s))  # type: ignore[misc]
-        looped = median_seconds(lambda k=level: in_a_loop(values, query, weights, k), runs=3)  # type: ignore[misc]
+        ours = median_seconds(lambda s=statistic: resampling.evaluate(s))
+        looped = median_seconds(lambda k=level: in_a_loop(values, query, weights, k), runs=3)
         whole = looped / LOOPED * RESAMPLES
         print(
             f"{level}: {ours:.3f} s; the package {whole:,.0f} s, scaled up from {LOOPED} resamples "

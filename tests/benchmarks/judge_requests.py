@@ -206,7 +206,7 @@ Ask = Callable[[str], Awaitable[Any]]
 
 
 async def _with_openai(base_url: str, use: Callable[[Ask], Awaitable[None]]) -> None:
-    import openai  # type: ignore[import-not-found,unused-ignore]
+    import openai
 
     client = openai.AsyncOpenAI(base_url=base_url, api_key="none", max_retries=0)
 
@@ -224,7 +224,7 @@ async def _with_openai(base_url: str, use: Callable[[Ask], Awaitable[None]]) -> 
 
 
 async def _with_httpx(base_url: str, use: Callable[[Ask], Awaitable[None]]) -> None:
-    import httpx  # type: ignore[import-not-found,unused-ignore]
+    import httpx
 
     limits = httpx.Limits(max_connections=CONCURRENCY, max_keepalive_connections=CONCURRENCY)
     async with httpx.AsyncClient(limits=limits, timeout=60, trust_env=False) as client:

@@ -23,7 +23,7 @@ def table(queries: int = 40) -> ScoreTable:
 
 
 def analysed(**mappings: str) -> Analysis:
-    options = Options(resamples=100, map=mappings)  # type: ignore[arg-type]
+    options = Options(resamples=100, map=mappings)
     return analyse(table(), options=options)
 
 

@@ -58,7 +58,7 @@ def test_all_intervals_hold_at_once_as_often_as_stated() -> None:
         drawn = weights @ values / 100
         left_out = (values.sum(axis=0) - values) / 99
         for scheme, replicates in (("bootstrap", drawn), ("jackknife", left_out)):
-            intervals = simultaneous_intervals(point, replicates, scheme)  # type: ignore[arg-type]
+            intervals = simultaneous_intervals(point, replicates, scheme)
             covered[scheme] += bool(((intervals.low <= 0) & (intervals.high >= 0)).all())
     # Nominal .95 with a standard error of .0126.
     assert all(0.91 < count / trials < 0.985 for count in covered.values()), covered

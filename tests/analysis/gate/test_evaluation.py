@@ -41,7 +41,7 @@ def analysis() -> Analysis:
     ],
 )
 def test_bounds(analysis: Analysis, bounds: dict[str, float], holds: bool) -> None:
-    (result,) = check(analysis, [Threshold("pearson", **WITHIN, **bounds)])  # type: ignore[arg-type]
+    (result,) = check(analysis, [Threshold("pearson", **WITHIN, **bounds)])
     assert result.holds is holds
     assert bool(result.shortfalls) is not holds
     assert result.as_json()["holds"] is holds
@@ -88,7 +88,7 @@ def test_an_undefined_figure_never_passes() -> None:
 )
 def test_a_senseless_demand_is_refused(demands: dict[str, float], says: str) -> None:
     with pytest.raises(AnalysisError, match=says):
-        Threshold("pearson", **demands)  # type: ignore[arg-type]
+        Threshold("pearson", **demands)
 
 
 def test_nothing_to_check_is_an_error(analysis: Analysis) -> None:

@@ -322,7 +322,7 @@ def test_two_empty_tables_are_refused() -> None:
 )
 def test_options_out_of_range_are_refused(options: dict[str, object], says: str) -> None:
     with pytest.raises(AnalysisError, match=says):
-        SameOptions(**options)  # type: ignore[arg-type]
+        SameOptions(**options)
 
 
 def test_every_id_is_documented(estimates_of_table: EstimateList) -> None:

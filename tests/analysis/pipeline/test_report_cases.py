@@ -105,7 +105,7 @@ DEGENERATE = {
 def test_degenerate_tables_give_a_report_with_reasons(
     case: str, reference: str, scale: Scale | None, tmp_path: Path
 ) -> None:
-    options = Options(resamples=100, reference=reference)  # type: ignore[arg-type]
+    options = Options(resamples=100, reference=reference)
     analysis = analyse(table(DEGENERATE[case](), scale), options=options)
     page = write_report(analysis, tmp_path / "report").read_text(encoding="utf-8")
     assert read(page).open == []

@@ -138,7 +138,7 @@ def test_a_tau_b_is_that_of_normal_values() -> None:
 
 def small(**changes: object) -> PowerPlan:
     options = {"queries": (20, 40), "raters": (1, 3), "runs": 4, "judged": 60} | changes
-    return power(COMPONENTS, EFFECTS, **options)  # type: ignore[arg-type]
+    return power(COMPONENTS, EFFECTS, **options)
 
 
 def test_same_seed_same_power_and_every_design_has_it_with_its_error() -> None:

@@ -36,8 +36,8 @@ def test_few_raters_leave_a_bias_unknown_however_many_queries() -> None:
 def test_same_seed_same_plan_and_every_figure_has_a_width() -> None:
     wanted = dict.fromkeys(STATISTICS, 1.0)
     chosen = {"queries": (20,), "raters": (3,), "runs": 4, "judged": 100}
-    planned = plan(Components(), wanted, **chosen)  # type: ignore[arg-type]
-    assert planned == plan(Components(), wanted, **chosen)  # type: ignore[arg-type]
+    planned = plan(Components(), wanted, **chosen)
+    assert planned == plan(Components(), wanted, **chosen)
     assert all(cell.reason is None and cell.half_width > 0 for cell in planned.cells)
     assert len(planned.answers) == len(STATISTICS)
 
@@ -83,7 +83,7 @@ def test_a_corrected_mean_covers_and_gains_on_ratings_alone() -> None:
 )
 def test_wrong_wishes(change: dict[str, object], message: str) -> None:
     with pytest.raises(AnalysisError, match=message):
-        plan(Components(), **({"wanted": {"bias": 1.0}} | change))  # type: ignore[arg-type]
+        plan(Components(), **({"wanted": {"bias": 1.0}} | change))
 
 
 def test_curves_as_a_drawing_and_as_a_page(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from tests.analysis.scores import simulated, table
 
 
 def text_of(frame: pd.DataFrame, **options: str) -> str:
-    chosen = Options(resamples=200, **options)  # type: ignore[arg-type]
+    chosen = Options(resamples=200, **options)
     return "\n".join(not_established(analyse(table(frame), options=chosen)))
 
 

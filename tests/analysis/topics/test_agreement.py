@@ -24,7 +24,7 @@ def agreement(context: Context) -> Iterator[Estimate]:
 
 def agreement_of(frame: pd.DataFrame, scale: Scale | None = None, **options: float) -> EstimateList:
     scores = table(frame, scale or Scale(0, 100))
-    return EstimateList(tuple(agreement(Context(scores, None, replace(QUICK, **options)))))  # type: ignore[arg-type]
+    return EstimateList(tuple(agreement(Context(scores, None, replace(QUICK, **options)))))
 
 
 def wide(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
@@ -208,7 +208,7 @@ def test_correction_for_error_has_no_interval_with_missing_ratings() -> None:
 )
 def test_margins_out_of_range_are_refused(options: dict[str, float], says: str) -> None:
     with pytest.raises(ValueError, match=says):
-        Options(**options)  # type: ignore[arg-type]
+        Options(**options)
 
 
 def test_on_the_papers_size_it_takes_a_moment() -> None:

@@ -12,7 +12,7 @@ def analysed(
     frame: pd.DataFrame | None = None, scale: Scale | None = None, **options: float
 ) -> Analysis:
     whole = simulated(queries=40, systems=4) if frame is None else frame
-    chosen = Options(resamples=200, **options)  # type: ignore[arg-type]
+    chosen = Options(resamples=200, **options)
     return analyse(table(whole, scale or Scale(0, 100)), options=chosen)
 
 

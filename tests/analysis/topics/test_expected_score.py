@@ -217,7 +217,7 @@ def test_the_interval_of_the_gain_covers_it() -> None:
     assert inside / trials >= 0.906
 
 
-def analysis_of(frame: pd.DataFrame):  # type: ignore[no-untyped-def]
+def analysis_of(frame: pd.DataFrame):
     context = Context(table(frame, None), None, QUICK)
     gains = list(expected_scores(context, ("pearson",), ("within_query",)))
     return gains[-1]

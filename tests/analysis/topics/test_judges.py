@@ -46,7 +46,7 @@ def frame(queries: int = 25, judges: dict[str, float] = NOISE, seed: int = 0) ->
 
 def analysed(rows: pd.DataFrame, scale: Scale | None = None, **options: object) -> Analysis:
     table = ScoreTable.from_frame(rows, {"QR": scale or Scale(0, 100)})
-    return analyse(table, options=Options(resamples=100, **options))  # type: ignore[arg-type]
+    return analyse(table, options=Options(resamples=100, **options))
 
 
 def section(analysis: Analysis) -> Chapter:

@@ -25,7 +25,7 @@ def figures(frame: pd.DataFrame, scale: Scale | None = POINTS) -> EstimateList:
 
 
 def only_estimate(result: EstimateList, statistic: str, **where: object) -> Estimate:
-    matching = result.select(statistic, **where)  # type: ignore[arg-type]
+    matching = result.select(statistic, **where)
     assert len(matching) == 1, (statistic, where, len(matching))
     return matching[0]
 
@@ -42,7 +42,7 @@ def test_icc_has_six_forms_with_both_name_sets(ragged: EstimateList) -> None:
         ("C,1", "ICC(3,1)"), ("C,k", "ICC(3,k)"),
     }  # fmt: skip
     assert all(e.defined and e.params["k"] for e in ragged.select("icc"))
-    assert all(e.has_interval != e.params["form"].startswith("1") for e in ragged.select("icc"))  # type: ignore[union-attr]
+    assert all(e.has_interval != e.params["form"].startswith("1") for e in ragged.select("icc"))
 
 
 def test_the_reliability_of_a_mean_grows_with_raters(ragged: EstimateList) -> None:

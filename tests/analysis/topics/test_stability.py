@@ -41,7 +41,7 @@ def frame(queries: int = 20, repeats: int = 2, seed: int = 0) -> pd.DataFrame:
 
 def analysed(rows: pd.DataFrame, **options: object) -> Analysis:
     scales = {key: Scale(0, 100) for key in ("QR", "CC")}
-    chosen = Options(resamples=200, **{"runs": RUNS, **options})  # type: ignore[arg-type]
+    chosen = Options(resamples=200, **{"runs": RUNS, **options})
     return analyse(ScoreTable.from_frame(rows, scales), options=chosen)
 
 
@@ -51,7 +51,7 @@ def campaign() -> Analysis:
 
 
 def only_estimate(analysis: Analysis, statistic: str, **where: object) -> Estimate:
-    (record,) = analysis.estimates.select(statistic, **where)  # type: ignore[arg-type]
+    (record,) = analysis.estimates.select(statistic, **where)
     return record
 
 

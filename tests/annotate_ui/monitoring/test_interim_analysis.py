@@ -119,7 +119,7 @@ def test_an_analysis_that_cannot_be_computed_is_refused_and_not_recorded(study: 
     with pytest.raises(StudyError, match="People have not entered a value"):
         run_interim_analysis(study, "agreement", "command")
     with pytest.raises(StudyError, match="Unknown kind of interim analysis"):
-        run_interim_analysis(study, "bets", "command")  # type: ignore[arg-type]
+        run_interim_analysis(study, "bets", "command")
     with pytest.raises(StudyError, match="Name the judge"):
         run_interim_analysis(study, "judge", "command")
     simulate(study, RATERS, queries=5, systems=2, keys=("QR",))

@@ -28,7 +28,7 @@ def under(study: Study, **rule: Any) -> Study:
 
 
 def filled(study: Study, **options: Any) -> None:
-    simulate(study, RATERS, **{"systems": 2, "keys": ("QR",), "queries": 60, **options})  # type: ignore[arg-type]
+    simulate(study, RATERS, **{"systems": 2, "keys": ("QR",), "queries": 60, **options})
 
 
 def complete(study: Study) -> list[int]:

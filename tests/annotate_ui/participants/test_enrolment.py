@@ -35,7 +35,7 @@ def token_of(url: str) -> str:
 
 
 def made(study: Study, name: str = "spring", quota: int = 5, **more: object) -> str:
-    return token_of(make_link(study, name, quota, **more)[1])  # type: ignore[arg-type]
+    return token_of(make_link(study, name, quota, **more)[1])
 
 
 def refused(study: Study, token: str, external_id: str | None = None) -> str:
@@ -209,7 +209,7 @@ def test_a_hostile_id_is_kept_as_it_is(any_study: Study) -> None:
 def test_an_invalid_link_is_refused(study: Study, wrong: dict[str, object], message: str) -> None:
     made(study)
     with pytest.raises(StudyError, match=message):
-        made(study, **{"name": "other", **wrong})  # type: ignore[arg-type]
+        made(study, **{"name": "other", **wrong})
     assert len(list_links(study)) == 1
 
 

@@ -55,7 +55,7 @@ def test_finished_ratings_stay_and_the_rest_goes_back(any_study: Study, kind: st
     anna, ben = rater_of(any_study, "anna"), rater_of(any_study, "ben")
     invite(any_study)
     rate(any_study, anna, least=1, keys=2)
-    assert leave(any_study, anna, kind) == 4  # type: ignore[arg-type]
+    assert leave(any_study, anna, kind) == 4
     assert all(row.released_at is not None for row in assignments(any_study, anna))
     assert all(row.released_at is None for row in assignments(any_study, ben))
     with any_study.read() as connection:

@@ -335,7 +335,7 @@ def test_the_clock_set_forth_and_back_loses_doubles_and_refuses_nothing(
     rate(any_study, anna, first, "QR", 11, base=1)
     assert open_next(any_study, ben).kind == "waiting"
     clock.forward(days=4)
-    for key in open_next(any_study, anna).step.construct_keys:  # type: ignore[union-attr]
+    for key in open_next(any_study, anna).step.construct_keys:
         page = open_next(any_study, anna)
         assert page.step is not None
         stored = rate(any_study, anna, page.step, key, 30)

@@ -25,14 +25,14 @@ def test_the_headings_are_those_of_the_prompts() -> None:
 
 @pytest.mark.parametrize("probe", INJECTED, ids=[p.key for p in INJECTED])
 def test_the_injections_of_the_probes_are_found(probe: object) -> None:
-    change = probe.alter(CONTENT)  # type: ignore[attr-defined]
+    change = probe.alter(CONTENT)
     made = change.applied(CONTENT)
     assert is_suspected("\n\n".join([made.text, *made.passages]), LABELS)
 
 
 @pytest.mark.parametrize("probe", [p for p in PROBES if p.kind != "injection"], ids=lambda p: p.key)
 def test_other_probes_are_not(probe: object) -> None:
-    change = probe.alter(replace(CONTENT))  # type: ignore[attr-defined]
+    change = probe.alter(replace(CONTENT))
     made = change.applied(CONTENT)
     assert not is_suspected("\n\n".join([made.text, *made.passages]), LABELS)
 

@@ -73,7 +73,7 @@ def test_a_stored_change_makes_the_very_prompt_again(
     judged: Study, scripted: type[Scripted]
 ) -> None:
     probe_study(judged, SETTINGS, sample=4)
-    prompts = {request.prompt_hash: request.prompt for request in scripted.asked}  # type: ignore[attr-defined]
+    prompts = {request.prompt_hash: request.prompt for request in scripted.asked}
     contents = {
         content.id: content
         for page in pages(judged, places(judged), None, texts=True)

@@ -83,7 +83,7 @@ DATASET = Dataset(
 def colors(monkeypatch: pytest.MonkeyPatch) -> Dataset:
     """Make the small data set one that can be fetched."""
     module = ModuleType("colors_for_tests")
-    module.DATASET = DATASET  # type: ignore[attr-defined]
+    module.DATASET = DATASET
     monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.setitem(dataset_study.DATASETS, "colors", module.__name__)
     return DATASET
@@ -92,7 +92,7 @@ def colors(monkeypatch: pytest.MonkeyPatch) -> Dataset:
 class _Handler(BaseHTTPRequestHandler):
     def __init__(self, served: Mapping[str, bytes], *args: object) -> None:
         self.served = served
-        super().__init__(*args)  # type: ignore[arg-type]
+        super().__init__(*args)
 
     def do_GET(self) -> None:
         content = self.served.get(self.path)
@@ -111,7 +111,7 @@ class _Handler(BaseHTTPRequestHandler):
 @contextmanager
 def serving(served: Mapping[str, bytes]) -> Iterator[str]:
     """Serve content by path; yield the server's address."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, served))  # type: ignore[arg-type]
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, served))
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:

@@ -118,8 +118,8 @@ def filled(study: Study) -> Study:
         ResponseRow(query_id="q1", query="Q?", system="A", response="=2+3", response_id="a"),
         ResponseRow(query_id="q1", query="Q?", system="B", response="y", response_id="b"),
         ResponseRow(query_id="q1", query="Q?", system="C", response="y", response_id="c"),
-        ScoreRow(system="A", value=7.25, **common),  # type: ignore[arg-type]
-        PreferenceRow(response_a="a", response_b="b", value=-1, **common),  # type: ignore[arg-type]
+        ScoreRow(system="A", value=7.25, **common),
+        PreferenceRow(response_a="a", response_b="b", value=-1, **common),
     ]
     placed = [LocatedRow(number, row) for number, row in enumerate(content, start=2)]
     import_rows(study, placed, source="x", sha256="0", importer="test")

@@ -146,7 +146,7 @@ def test_a_response_of_several_systems_is_one_edited_value(any_study: Study) -> 
 
 def test_another_choice_of_edits_is_refused(study: Study) -> None:
     with pytest.raises(StudyError, match="before_reveal, last"):
-        study.score_table("first")  # type: ignore[arg-type]
+        study.score_table("first")
 
 
 def test_a_raters_values_have_their_places_in_the_order_of_committing(study: Study) -> None:

@@ -14,7 +14,7 @@ def refused(study: Study, path: object, **options: object) -> str:
     """Import a file that must be refused with nothing changed; return the message."""
     before = rows_of(study)
     with pytest.raises(InputError) as caught:
-        import_file(study, path, **options)  # type: ignore[arg-type]
+        import_file(study, path, **options)
     assert rows_of(study) == before
     assert all(fault.remedy for fault in caught.value.faults)
     return str(caught.value)

@@ -192,7 +192,7 @@ def test_ccrs_results_that_do_not_fit(
     filled: Study, write: Write, options: dict[str, str], count: int, message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
-        import_file(filled, write("r.json", ccrs_results(*range(count))), **options)  # type: ignore[arg-type]
+        import_file(filled, write("r.json", ccrs_results(*range(count))), **options)
 
 
 def test_one_content_judged_twice_in_ccrs_files(study: Study, write: Write) -> None:

@@ -11,19 +11,19 @@ from tests.study.importing.conftest import rows_of
 
 
 def take(study: Study, *rows: object, sha256: str = "0", **options: bool) -> ImportSummary:
-    placed = [LocatedRow(number, row) for number, row in enumerate(rows, start=2)]  # type: ignore[arg-type]
+    placed = [LocatedRow(number, row) for number, row in enumerate(rows, start=2)]
     return import_rows(
         study, placed, source="here", sha256=sha256, importer="test", options={}, **options
     )
 
 
 def answer(text: str, system: str | None = "A", **more: object) -> ResponseRow:
-    return ResponseRow(query_id="q1", query="Who?", response=text, system=system, **more)  # type: ignore[arg-type]
+    return ResponseRow(query_id="q1", query="Who?", response=text, system=system, **more)
 
 
 def score(value: float | None, scorer: str = "anna", **more: object) -> ScoreRow:
     named = {"query_id": "q1", "system": "A", "construct_key": "QR", **more}
-    return ScoreRow(scorer=scorer, scorer_kind="human", value=value, **named)  # type: ignore[arg-type]
+    return ScoreRow(scorer=scorer, scorer_kind="human", value=value, **named)
 
 
 def test_works_on_each_database(any_study: Study) -> None:
@@ -81,7 +81,7 @@ def test_a_source_that_breaks_off_tells_what_was_found_before(study: Study) -> N
         raise InputError("here", [Fault("the file is cut off.", "Copy it again.")])
 
     with pytest.raises(InputError) as caught:
-        import_rows(study, rows(), source="here", sha256="0", importer="test")  # type: ignore[arg-type]
+        import_rows(study, rows(), source="here", sha256="0", importer="test")
     assert [fault.row for fault in caught.value.faults] == [3, None]
 
 
@@ -196,7 +196,7 @@ def test_the_same_value_with_another_further_column_is_a_conflict(
     first_row, second_row = (
         ScoreRow(
             query_id="q1", system="A", construct_key="QR", scorer="j", scorer_kind="judge",
-            value=5, **{column: content},  # type: ignore[arg-type]
+            value=5, **{column: content},
         )
         for content in (first, second)
     )  # fmt: skip
@@ -218,14 +218,14 @@ def test_the_same_value_with_another_further_column_is_a_conflict(
 )
 def test_names_of_a_response_must_agree(study: Study, named: dict[str, str], problem: str) -> None:
     take(study, answer("x", response_id="r"), answer("y", "B"))
-    row = ScoreRow(construct_key="QR", scorer="a", scorer_kind="human", value=1, **named)  # type: ignore[arg-type]
+    row = ScoreRow(construct_key="QR", scorer="a", scorer_kind="human", value=1, **named)
     with pytest.raises(InputError, match=problem):
         take(study, row, sha256="1")
 
 
 def preference(value: float | None = 1, **more: object) -> PreferenceRow:
     named = {"query_id": "q1", "response_a": "ra", "response_b": "rb", "construct_key": "QR"}
-    return PreferenceRow(scorer="anna", scorer_kind="human", value=value, **{**named, **more})  # type: ignore[arg-type]
+    return PreferenceRow(scorer="anna", scorer_kind="human", value=value, **{**named, **more})
 
 
 def test_preferences(study: Study) -> None:

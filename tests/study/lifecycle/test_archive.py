@@ -89,7 +89,7 @@ def test_it_opens_as_a_study_with_the_same_scores(planted: Planted, tmp_path: Pa
     assert rows(opened, InterimAnalysis) == rows(planted.study, InterimAnalysis)
     assert {row["code"] for row in rows(opened, Rater)} == {CODE, "ben"}
     with pytest.raises(Exception, match="append-only"), opened.write() as connection:
-        connection.execute(Rating.__table__.delete())  # type: ignore[attr-defined]
+        connection.execute(Rating.__table__.delete())
     opened.close()
     with (top / "tables" / "scores.csv").open(encoding="utf-8-sig") as stream:
         assert len(list(csv.DictReader(stream))) == len(planted.study.score_table())

@@ -204,7 +204,7 @@ def test_a_commit_that_fails_is_taken_off_the_list(
     noted = ErasureLog.note_erasure
 
     def note_and_fail(self: ErasureLog, *arguments: object) -> None:
-        noted(self, *arguments)  # type: ignore[arg-type]
+        noted(self, *arguments)
         raise OSError("no space left")
 
     monkeypatch.setattr(ErasureLog, "note_erasure", note_and_fail)

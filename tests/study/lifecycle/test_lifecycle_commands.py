@@ -13,7 +13,7 @@ from tests.study.lifecycle.conftest import CODE, Planted
 
 
 def run(*words: object, **options: str) -> Result:
-    return CliRunner().invoke(cli, [str(word) for word in words], **options)  # type: ignore[arg-type]
+    return CliRunner().invoke(cli, [str(word) for word in words], **options)
 
 
 def test_from_backup_to_restored(

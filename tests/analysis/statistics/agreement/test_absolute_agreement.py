@@ -14,8 +14,8 @@ NA = float("nan")
 
 
 def points(x: object, y: object, scope: Scope = "pooled", query: object = None) -> dict[str, float]:
-    codes = np.arange(np.size(x)) if query is None else query  # type: ignore[arg-type]
-    family = agreement_in_value(x, y, codes, scope)  # type: ignore[arg-type]
+    codes = np.arange(np.size(x)) if query is None else query
+    family = agreement_in_value(x, y, codes, scope)
     return dict(zip(measures_in(scope), family.points(), strict=True))
 
 

@@ -157,7 +157,7 @@ def test_differences_by_hand() -> None:
 @pytest.mark.parametrize("step", [5, None])
 def test_weights_equal_repeating_queries(measure: Measure, scope: Scope, step: float) -> None:
     x, y, query, produced = scores(4, step=step)
-    produced = produced if scope == "system_level" else None  # type: ignore[assignment]
+    produced = produced if scope == "system_level" else None
     statistic = association(measure, x, y, query, scope, produced=produced)
     weights = np.concatenate([np.ones((1, 40)), QueryResampling(40, 4).bootstrap])
     for row, value in zip(weights, statistic(weights), strict=True):
@@ -215,7 +215,7 @@ def test_symmetry_sign_and_self_agreement(
 
 
 @given(rows, st.randoms(use_true_random=False), st.sampled_from(CORRELATIONS))
-def test_order_of_items_does_not_matter(drawn, random, measure) -> None:  # type: ignore[no-untyped-def]
+def test_order_of_items_does_not_matter(drawn, random, measure) -> None:
     x, y, query = as_arrays(drawn)
     order = list(range(len(drawn)))
     random.shuffle(order)
@@ -260,9 +260,9 @@ def test_reasons_name_the_cause() -> None:
 def test_mistakes_are_named() -> None:
     x, query = np.arange(4.0), np.arange(4)
     with pytest.raises(ValueError, match="measure 'ccc': expected one of pearson"):
-        association("ccc", x, x, query)  # type: ignore[arg-type]
+        association("ccc", x, x, query)
     with pytest.raises(ValueError, match="scope 'system': expected one of pooled"):
-        pearson(x, x, query, "system")  # type: ignore[arg-type]
+        pearson(x, x, query, "system")
     with pytest.raises(ValueError, match="0 by construction"):
         bias(x, x, query, "within_query")
     with pytest.raises(ValueError, match="needs `produced`"):

@@ -97,4 +97,4 @@ def test_values_off_the_grid_are_counted_but_not_for_float_noise() -> None:
 
 def test_unknown_weights_are_refused() -> None:
     with pytest.raises(ValueError, match="weights"):
-        cohen_kappa([1, 2], [1, 2], [0, 1], "cubic")  # type: ignore[arg-type]
+        cohen_kappa([1, 2], [1, 2], [0, 1], "cubic")

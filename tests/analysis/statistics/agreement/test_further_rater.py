@@ -29,7 +29,7 @@ def test_the_committed_simulation_keeps_to_5_percent_from_5_raters_on() -> None:
 @pytest.mark.parametrize("measure", ["kendall_tau_b", "pearson"])
 def test_raters_of_equal_quality_widen_it_little(measure: str) -> None:
     values, judge, query = study(np.random.default_rng(3), 100, 8, 0.0)
-    ceiling = human_ceiling(values, judge, query, "within_query", measure)  # type: ignore[arg-type]
+    ceiling = human_ceiling(values, judge, query, "within_query", measure)
     assert ceiling.difference is not None
     resampling = QueryResampling(100)
     these = resampling.interval(ceiling.difference)

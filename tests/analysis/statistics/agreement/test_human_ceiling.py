@@ -52,7 +52,7 @@ def test_a_judge_exchangeable_with_the_raters_reaches_the_ceiling_exactly_on_ave
 
 @pytest.mark.parametrize("measure", ["pearson", "spearman", "kendall_tau_b"])
 @pytest.mark.parametrize("scope", ["pooled", "within_query", "between_queries"])
-def test_weights_equal_repeating_queries(measure, scope) -> None:  # type: ignore[no-untyped-def]
+def test_weights_equal_repeating_queries(measure, scope) -> None:
     values, query = ratings(4, n=80, raters=3), np.arange(80) // 4
     judge = np.random.default_rng(5).normal(50, 20, 80)
     difference = human_ceiling(values, judge, query, scope, measure).difference

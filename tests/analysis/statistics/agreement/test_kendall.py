@@ -13,7 +13,7 @@ from analysis.statistics.agreement.paired_statistics import tau_b_of_pair_sums
     ("levels", "in_a_table"), [(6, True), (50, False)], ids=["table of counts", "Fenwick tree"]
 )
 @pytest.mark.parametrize("way", [tau_b_of_pair_sums, tau_b_of_weights])
-def test_ties_and_weights_count_as_in_scipy_on_the_repeated_items(way, levels, in_a_table) -> None:  # type: ignore[no-untyped-def]
+def test_ties_and_weights_count_as_in_scipy_on_the_repeated_items(way, levels, in_a_table) -> None:
     rng = np.random.default_rng(12)
     n = 80
     x = rng.integers(0, levels, n).astype(float)

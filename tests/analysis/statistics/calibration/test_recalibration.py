@@ -99,10 +99,10 @@ def test_folds_are_of_equal_size_and_seeded() -> None:
 @pytest.mark.parametrize("method", ["linear", "isotonic"])
 def test_a_query_teaches_nothing_about_itself(method: str) -> None:
     judge, human, query = made(3, queries=12)
-    before = recalibrated_out_of_fold(judge, human, query, method)  # type: ignore[arg-type]
+    before = recalibrated_out_of_fold(judge, human, query, method)
     changed = human.copy()
     changed[query == 4] += 1000
-    after = recalibrated_out_of_fold(judge, changed, query, method)  # type: ignore[arg-type]
+    after = recalibrated_out_of_fold(judge, changed, query, method)
     same = query == 4
     assert after[same] == pytest.approx(before[same])
     assert (after[~same] != before[~same]).any()

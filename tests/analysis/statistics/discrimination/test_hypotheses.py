@@ -89,7 +89,7 @@ def test_a_bonferroni_product_is_a_probability() -> None:
 def test_what_is_no_hypothesis_is_refused(given_settings: dict[str, object], message: str) -> None:
     settings: dict[str, object] = {"name": "H", "pairs": (("a", "b"),)} | given_settings
     with pytest.raises(AnalysisError, match=message):
-        Hypothesis(**settings)  # type: ignore[arg-type]
+        Hypothesis(**settings)
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ def test_blocks_of_rows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @given(tables(), st.randoms(use_true_random=False), st.sampled_from(LEVELS))
-def test_order_of_raters_and_items_does_not_matter(values, random, level) -> None:  # type: ignore[no-untyped-def]
+def test_order_of_raters_and_items_does_not_matter(values, random, level) -> None:
     rows, columns = list(range(values.shape[0])), list(range(values.shape[1]))
     random.shuffle(rows)
     random.shuffle(columns)
@@ -208,7 +208,7 @@ def test_noise_has_the_size_of_the_values(level: Level) -> None:
 
 def test_mistakes_are_named() -> None:
     with pytest.raises(ValueError, match="level 'linear': expected one of nominal"):
-        krippendorff_alpha([[1, 2]], "linear")  # type: ignore[arg-type]
+        krippendorff_alpha([[1, 2]], "linear")
     with pytest.raises(ValueError, match="expected \\(items, raters\\)"):
         alpha_undefined_reason([1, 2], "nominal")
     assert "at least 0" in str(alpha_undefined_reason([[-1, 2], [0, 1]], "ratio"))

@@ -119,7 +119,7 @@ def test_responses_rated_once_do_not_inflate_the_standard_error() -> None:
 @settings(max_examples=examples(40))
 @given(tables(), st.randoms(use_true_random=False))
 def test_order_names_and_levels_make_no_difference(values: np.ndarray, random: object) -> None:
-    order = np.random.default_rng(int(random.random() * 1e9))  # type: ignore[attr-defined]
+    order = np.random.default_rng(int(random.random() * 1e9))
     moved = values[order.permutation(len(values))][:, order.permutation(values.shape[1])]
     for coefficient in COEFFICIENTS:
         for weighting in WEIGHTINGS:
@@ -166,6 +166,6 @@ def test_undefined_coefficients_say_why() -> None:
 
 def test_wrong_arguments_are_refused() -> None:
     with pytest.raises(ValueError, match="coefficient 'kappa'"):
-        chance_corrected("kappa", RAW, np.arange(12))  # type: ignore[arg-type]
+        chance_corrected("kappa", RAW, np.arange(12))
     with pytest.raises(ValueError, match="not one of the 3 levels"):
         chance_corrected("gwet", RAW, np.arange(12), levels=[1, 2, 3])

@@ -99,7 +99,7 @@ def test_a_response_without_ratings_does_not_enter() -> None:
 
 @given(tables(), st.randoms(use_true_random=False))
 @settings(max_examples=examples(60))
-def test_order_of_raters_and_items_does_not_matter(values, random) -> None:  # type: ignore[no-untyped-def]
+def test_order_of_raters_and_items_does_not_matter(values, random) -> None:
     rows, columns = list(range(values.shape[0])), list(range(values.shape[1]))
     random.shuffle(rows)
     random.shuffle(columns)
@@ -195,7 +195,7 @@ def test_what_has_no_interval() -> None:
     one_query = icc_interval(SHROUT_FLEISS, np.zeros(6, dtype=int))
     assert "at least 2 queries" in str(one_query.reason)
     with pytest.raises(ValueError, match="form '2,1'"):
-        icc(SHROUT_FLEISS, "2,1")  # type: ignore[arg-type]
+        icc(SHROUT_FLEISS, "2,1")
     with pytest.raises(ValueError, match="at least 1 rater"):
         icc(SHROUT_FLEISS, "A,k", k=0.5)
 

@@ -120,4 +120,4 @@ def test_severity_and_stretch_are_taken_out() -> None:
 
 def test_wrong_use_is_refused() -> None:
     with pytest.raises(ValueError, match="use 'logs'"):
-        by_scale_use([[1.0]], "logs", [0.0])  # type: ignore[arg-type]
+        by_scale_use([[1.0]], "logs", [0.0])

@@ -198,9 +198,9 @@ def test_covers_with_few_raters() -> None:
 def test_spearman_brown_is_the_reliability_of_a_mean(missing: float) -> None:
     values = ratings(3, missing=missing)
     for letter in ("A", "C"):
-        single = icc(values, f"{letter},1")  # type: ignore[arg-type]
+        single = icc(values, f"{letter},1")
         for k in (1, 2, 7):
-            expected = icc(values, f"{letter},k", k)  # type: ignore[arg-type]
+            expected = icc(values, f"{letter},k", k)
             assert spearman_brown(single, k) == pytest.approx(expected)
     assert np.isnan(spearman_brown(-0.6, 3))
     with pytest.raises(ValueError, match="k = 0"):
@@ -215,7 +215,7 @@ def test_undefined_errors_say_why() -> None:
     assert value == 0
     assert "no residual" in str(interval.reason)
     with pytest.raises(ValueError, match="kind 'both'"):
-        sem(SHROUT_FLEISS, "both")  # type: ignore[arg-type]
+        sem(SHROUT_FLEISS, "both")
 
 
 @pytest.mark.parametrize(("raters", "overlap"), [(2, 1.0), (2, 0.2), (3, 0.2)])

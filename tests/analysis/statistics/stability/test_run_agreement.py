@@ -37,7 +37,7 @@ def test_it_is_the_association_of_two_scorers() -> None:
     for place, (i, j) in enumerate(pairs):
         x, y = scores[:, i], scores[:, j]
         for number, name, scope in ((1, "mae", "pooled"), (2, "pearson", "within_query")):
-            other = association(name, x, y, query, scope, n_queries=30)  # type: ignore[arg-type]
+            other = association(name, x, y, query, scope, n_queries=30)
             assert result[:, place, number] == pytest.approx(other(weights), abs=1e-9)
         both = np.isfinite(x) & np.isfinite(y)
         for row, weight in enumerate(weights):

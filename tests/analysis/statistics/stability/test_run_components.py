@@ -17,7 +17,7 @@ from tests.analysis.statistics.stability.simulated import simulated_runs, true_s
 SIX = len(RUN_COMPONENTS)
 
 
-def components(first: np.ndarray, query: np.ndarray, again: np.ndarray | None = None):  # type: ignore[no-untyped-def]
+def components(first: np.ndarray, query: np.ndarray, again: np.ndarray | None = None):
     family = run_components(first, first[:, :, None] if again is None else again, query)
     return dict(zip(RUN_COMPONENTS, family.points()[SIX:], strict=True)), family
 
