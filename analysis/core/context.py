@@ -221,9 +221,7 @@ class Context:
             name,
             value=statistic.point,
             **interval.fields,
-            n_responses=statistic.n_responses,
-            n_queries=statistic.n_queries,
-            n_dropped=statistic.n_dropped,
+            **statistic.counts,
             reason=statistic.reason or interval.reason,
             **self.with_coverage(name, interval, statistic.n_queries, record),
         )

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -102,6 +103,15 @@ class QueryStatistic:
     def n_queries(self) -> int:
         """Number of queries that contribute."""
         return int(np.count_nonzero(self.contributing))
+
+    @property
+    def counts(self) -> dict[str, Any]:
+        """Responses and queries that enter, and responses left out: fields of an estimate."""
+        return {
+            "n_responses": self.n_responses,
+            "n_queries": self.n_queries,
+            "n_dropped": self.n_dropped,
+        }
 
     @cached_property
     def point(self) -> float:

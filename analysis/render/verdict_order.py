@@ -186,7 +186,7 @@ def _without_ceiling(data: ConstructData, plain: Estimate, name: str, where: str
     )
 
 
-_CONCLUSIONS = {
+CONCLUSIONS = {
     "better": "the order is better than a rater's",
     "worse": "the order is less good than a rater's",
     "undecided": "the order cannot be distinguished from a rater's",
@@ -205,7 +205,7 @@ def by_pearson(analysis: Analysis, construct: str, scorer: str, scope: str) -> I
     outcomes = tuple(compared_with_0(analysis, by.difference) for by in (by_order, by_distance))
     if outcomes[0] != outcomes[1] and "withheld" not in outcomes:
         yield (
-            f"Pearson's r leads to another conclusion: by it {_CONCLUSIONS[outcomes[1]]} "
+            f"Pearson's r leads to another conclusion: by it {CONCLUSIONS[outcomes[1]]} "
             f"({by_distance.amounts}). It also depends on the distances between scores; tau-b "
             "counts the order of pairs only."
         )

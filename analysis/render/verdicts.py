@@ -19,6 +19,7 @@ from analysis.core.estimates import Estimate
 from analysis.core.statistic import ORDER, Target
 from analysis.render.category_verdict import category_notes, on_categories
 from analysis.render.formatting import amount, between, correlation, counted, percent, points
+from analysis.render.influence_notes import influence_notes
 from analysis.render.verdict_notes import ORDERS_WELL, ends, headline_bias, level, notes
 from analysis.render.verdict_order import Comparison, beside_a_rater, leading_scope, order, target
 
@@ -177,9 +178,21 @@ OPENING = "Two results contradict each other: "
 
 
 def with_contradictions(analysis: Analysis, verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
-    """The verdicts with what contradicts itself in their scorer's figures, as further notes."""
+    """The verdicts with the notes that need every figure.
+
+    They are on figures of the scorer that contradict each other or rest on one query.
+    """
     return tuple(
-        replace(verdict, notes=(*verdict.notes, *contradictions(analysis, verdict)))
+        replace(
+            verdict,
+            notes=(
+                *verdict.notes,
+                *contradictions(analysis, verdict),
+                *influence_notes(
+                    analysis, verdict.construct, verdict.scorer, verdict.scope, verdict.comparison
+                ),
+            ),
+        )
         for verdict in verdicts
     )
 

@@ -63,8 +63,8 @@ OF_ORDER_AND_SHAPE = (
     "share_at_max",
 )
 
-#: Parameters that are sentences with names of raters.
-TEXTS = ("excluded", "replaced", "note")
+#: Parameters that are sentences with names of raters, or one name.
+TEXTS = ("excluded", "replaced", "note", "name")
 
 Key = tuple[Any, ...]
 

@@ -28,7 +28,7 @@ OTHERS = st.lists(st.integers(0, 100), min_size=len(PLAIN), max_size=len(PLAIN),
 #: All that a nominal construct may have.
 OF_CATEGORIES = {
     "alt_test_advantage_probability", "alt_test_winning_rate", "brennan_prediger", "cohen_kappa",
-    "confusion", "equal_categories", "fleiss_kappa", "gwet_ac", "judge_agreement",
+    "confusion", "conger_kappa", "equal_categories", "fleiss_kappa", "gwet_ac", "judge_agreement",
     "judge_difference", "judge_kappa", "judge_rank", "kappa_difference",
     "krippendorff_alpha", "missing_differs_by_system", "missing_share", "missing_share_by_system",
     "raw_agreement", "rater_kappa", "repeat_agreement",

@@ -3,9 +3,9 @@
 The four coefficients of `chance_corrected` are (p_a - p_e) / (1 - p_e). The observed agreement p_a
 is the mean agreement of the pairs of ratings of a response, averaged over the responses with two or
 more ratings. The coefficients differ in the agreement by chance p_e. With w the weights of
-agreement between categories (1 for equal ones; unweighted 0 elsewhere, quadratic 1 - squared
-distance / squared range), pi the mean over rated responses of the share of ratings in a category,
-and q categories:
+agreement between categories (1 for equal ones; unweighted 0 elsewhere, linear 1 - distance / range,
+quadratic 1 - squared distance / squared range), pi the mean over rated responses of the share of
+ratings in a category, and q categories:
 
     Fleiss             sum_kl w_kl pi_k pi_l
     Conger             the mean over pairs of raters g, h of sum_kl w_kl p_gk p_hl, each rater with
@@ -39,7 +39,7 @@ from analysis.core.query_statistic import (
 from analysis.statistics.reliability.rater_pairs import NO_PAIR, over_pairs, table_of_ratings
 
 Coefficient = Literal["fleiss", "conger", "gwet", "brennan_prediger"]
-Weighting = Literal["unweighted", "quadratic"]
+Weighting = Literal["unweighted", "linear", "quadratic"]
 
 ONE_CATEGORY = "one category only: without a choice agreement beyond chance is undefined"
 
@@ -66,7 +66,7 @@ def chance_corrected(
     """One coefficient of ratings (n, raters), NaN where missing, as a function of query weights.
 
     `levels` are the categories of the scale, used or not; without them those that occur count. It
-    matters to Gwet's and Brennan and Prediger's coefficients, and to the range of quadratic
+    matters to Gwet's and Brennan and Prediger's coefficients, and to the range of the
     weights of all but Conger's and Fleiss's. Raises ValueError for an unknown coefficient, and for
     a rating that is not one of the levels.
     """
@@ -161,8 +161,9 @@ def _levels(array: FloatArray, levels: Sequence[float] | None) -> FloatArray:
 
 def _parts(array: FloatArray, levels: FloatArray, weighting: Weighting) -> _Parts:
     agreement = np.eye(levels.size)
-    if weighting == "quadratic":
-        agreement = 1 - (np.subtract.outer(levels, levels) / np.ptp(levels)) ** 2
+    if weighting != "unweighted":
+        power = 1 if weighting == "linear" else 2
+        agreement = 1 - np.abs(np.subtract.outer(levels, levels) / np.ptp(levels)) ** power
     nearest = np.abs(np.where(np.isfinite(array), array, 0.0)[:, :, None] - levels).argmin(axis=2)
     by_rater = np.eye(levels.size)[nearest] * np.isfinite(array)[:, :, None]
     code = np.where(np.isfinite(array), nearest, np.nan)

@@ -71,9 +71,7 @@ def _disattenuated(context: Context, scored: ComparedScores) -> Iterator[Estimat
         yield Estimate(
             "pearson_disattenuated",
             value=statistic.point,
-            n_responses=statistic.n_responses,
-            n_queries=statistic.n_queries,
-            n_dropped=statistic.n_dropped,
+            **statistic.counts,
             reason=not_resampled,
             params=params,
             **scored.record(),

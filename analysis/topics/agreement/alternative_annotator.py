@@ -106,10 +106,8 @@ def _records(
     yield Estimate(
         "alt_test_winning_rate",
         value=test.winning_rate,
-        n_responses=statistic.n_responses,
-        n_queries=statistic.n_queries,
+        **statistic.counts,
         n_raters=len(test.used),
-        n_dropped=statistic.n_dropped,
         reason=reason,
         params=params,
         **record,

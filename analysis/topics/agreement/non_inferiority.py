@@ -15,6 +15,7 @@ from analysis.core.statistic import ORDER, Statistic, Target
 from analysis.render.table import Table, TableBuilder
 from analysis.statistics.agreement.further_rater import beside_a_further_rater
 from analysis.statistics.agreement.human_ceiling import human_ceiling
+from analysis.topics.agreement import few_queries
 from analysis.topics.agreement.human_ceiling import ADJUDICATED
 
 _SCOPES: tuple[Scope, ...] = ("within_query", "pooled")
@@ -65,10 +66,8 @@ def _non_inferior(
             "non_inferiority",
             value=difference.point,
             **interval.fields,
-            n_responses=difference.n_responses,
-            n_queries=difference.n_queries,
+            **difference.counts,
             n_raters=len(ceiling.used),
-            n_dropped=difference.n_dropped,
             reason=difference.reason or interval.reason,
             target=target,
             params=params | {"one_sided_level": one_sided, "non_inferior": outcome},
@@ -111,7 +110,7 @@ def non_inferiority_table(analysis: Analysis) -> Iterator[Table]:
         "No worse than a rater, by the declared margin",
         "Judge minus rater, Kendall's tau-b with the mean of the other raters. Brackets: "
         f"{2 * level - 1:.0%} intervals, whose lower end is a bound at {level:.0%}; the judge is "
-        "no worse where it is above minus the margin.",
+        f"no worse where it is above minus the margin.{few_queries.non_inferior(analysis)}",
         ("Construct", "Scorer", "Scope", "Compared with", analysis.headings["non_inferiority"],
          "Margin", "No worse", "Queries"),
         heads=4,

@@ -14,6 +14,7 @@ from analysis.topics.agreement import (
     alternative_annotator,
     association,
     bare_answers,
+    by_group,
     categories,
     decisions,
     edits,
@@ -25,6 +26,7 @@ from analysis.topics.agreement import (
     non_inferiority,
     pairwise_accuracy,
     preferences,
+    sensitivity,
     tables,
 )
 
@@ -176,6 +178,7 @@ SECTION = Section(
     title="Judge against people",
     statistics=(
         *association.STATISTICS,
+        *by_group.STATISTICS,
         *human_ceiling.STATISTICS,
         *absolute_agreement.STATISTICS,
         *categories.STATISTICS,
@@ -184,6 +187,7 @@ SECTION = Section(
         *judge_comparison.STATISTICS,
         *alternative_annotator.STATISTICS,
         *non_inferiority.STATISTICS,
+        *sensitivity.STATISTICS,
         *preferences.STATISTICS,
         *bare_answers.STATISTICS,
         *edits.STATISTICS,
@@ -195,8 +199,10 @@ SECTION = Section(
     ),
     tables=(
         tables.against_humans,
+        by_group.by_group_table,
         tables.ceiling,
         non_inferiority.non_inferiority_table,
+        sensitivity.without_one_table,
         alternative_annotator.alternative_annotator_table,
         tables.in_value,
         tables.equivalence,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from analysis.core.analysis import Analysis
 from analysis.render.table import Table, TableBuilder
+from analysis.topics.agreement import few_queries
 from analysis.topics.agreement.absolute_agreement import LIMITS
 from analysis.topics.agreement.human_ceiling import AGAINST_A_RATER
 
@@ -92,7 +93,7 @@ def ceiling(analysis: Analysis) -> Iterator[Table]:
         "Both compared with the same mean of the other raters on the same responses, averaged over "
         "raters; the difference is judge minus rater. Intervals are for these raters, except that "
         "of the last difference: it is to a further rater who is drawn as these were, and is weak "
-        "below 5 raters.",
+        f"below 5 raters.{few_queries.better(analysis)}",
         ("Construct", "Scorer", "Scope", "Measure", *(headings[name] for name in AGAINST_A_RATER),
          "Difference, raters like these", "Responses"),
         heads=4,

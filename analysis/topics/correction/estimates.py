@@ -230,6 +230,9 @@ class _Correction:
             yield Estimate("labels_needed", reason=why, **counts)
             return
         needed, why = labels_needed(value, target, labels, self.context.options.level)
+        if needed > labels + unlabeled:
+            needed = float("nan")
+            why = f"not even ratings of all {labels + unlabeled:,} responses would be enough"
         yield Estimate(
             "labels_needed", value=needed, reason=why, params={"half_width": target}, **counts
         )
@@ -282,7 +285,8 @@ STATISTICS = (
     _statistic(
         "labels_needed",
         "Ratings needed",
-        "rated responses for an interval of params.half_width to each side",
+        "rated responses for an interval of params.half_width to each side; withheld where even "
+        "ratings of all responses are not enough",
         range=(0, None),
         better="lower",
         scopes=("pooled", SYSTEM, "system_level"),

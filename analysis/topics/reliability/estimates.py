@@ -194,6 +194,8 @@ def _too_few(values: FloatArray) -> str | None:
 #: Beyond this many levels equal ratings are chance, and the unweighted coefficients mean little.
 FEW_LEVELS = 11
 _KINDS: tuple[tuple[str, Coefficient, Weighting], ...] = (
+    ("conger_kappa", "conger", "unweighted"),
+    ("conger_kappa", "conger", "linear"),
     ("fleiss_kappa", "fleiss", "unweighted"),
     ("brennan_prediger", "brennan_prediger", "unweighted"),
     ("gwet_ac", "gwet", "unweighted"),
@@ -202,14 +204,14 @@ _KINDS: tuple[tuple[str, Coefficient, Weighting], ...] = (
 
 
 def categorical(context: Context, data: ConstructData, record: Any) -> Iterator[Estimate]:
-    """Fleiss, Brennan-Prediger, AC1 and AC2, where the scale has at most 11 levels."""
+    """Conger, Fleiss, Brennan-Prediger, AC1 and AC2, where the scale has at most 11 levels."""
     scale = context.human_scale(data.construct)
     nominal = context.nominal([data.construct])
     levels = few_levels(data, scale, np.inf if nominal else FEW_LEVELS)
     if levels is None:
         return
     for name, coefficient, weighting in _KINDS:
-        if nominal and weighting == "quadratic":
+        if nominal and weighting != "unweighted":
             continue
         params: dict[str, str | float | int | None] = {"weights": weighting, "levels": len(levels)}
         if coefficient == "gwet":
@@ -309,6 +311,17 @@ STATISTICS = (
         range=(None, 1),
         targets=("these_raters",),
         source="Conger 1980; Cohen 1968",
+    ),
+    _statistic(
+        "conger_kappa",
+        "Kappa",
+        "Conger's kappa on scales of few levels (params.weights unweighted, and linear where they "
+        "are ordered): chance from each rater's own marginals, over pairs of raters; for two "
+        "raters Cohen's",
+        range=(None, 1),
+        targets=("these_raters",),
+        source="Conger 1980; Cohen 1960, 1968",
+        nominal=True,
     ),
     _statistic(
         "fleiss_kappa",

@@ -79,6 +79,8 @@ def agreement_of_pairs(analysis: Analysis) -> Iterator[Table]:
             built.number(first("raw_agreement", construct=construct), ".0%"),
             built.points(first("mean_absolute_difference", construct=construct), scale),
             built.points(first("sem", construct=construct, kind="agreement"), scale),
+            built.r(first("conger_kappa", construct=construct, weights="unweighted")),
+            built.r(first("conger_kappa", construct=construct, weights="linear")),
             built.r(first("weighted_kappa", construct=construct)),
             built.r(first("fleiss_kappa", construct=construct)),
             built.r(first("gwet_ac", construct=construct, weights="unweighted")),
@@ -94,12 +96,15 @@ def agreement_of_pairs(analysis: Analysis) -> Iterator[Table]:
         "Two ratings of one response",
         "Share of equal pairs of ratings and their mean distance; SEM, the standard error of one "
         "rating in points (interval for raters like these, the others for these raters); kappa "
-        "with quadratic weights (Conger); on scales of at most 11 levels also Fleiss's kappa, "
-        "Gwet's AC1 and AC2, and Brennan and Prediger's coefficient; interval alpha once each "
-        "rater's severity is taken out, and on ranks within each rater.",
+        "with quadratic weights (Conger; Cohen's for two raters); on scales of at most 11 levels "
+        "also without weights and with linear ones, Fleiss's kappa, Gwet's AC1 and "
+        "AC2, and Brennan and Prediger's coefficient; interval alpha once each rater's severity "
+        "is taken out, and on ranks within each rater.",
         ("Construct",
          *(headings[name] for name in ("raw_agreement", "mean_absolute_difference", "sem",
-                                       "weighted_kappa", "fleiss_kappa")),
+                                       "conger_kappa")),
+         f"{headings['conger_kappa']}, linear", headings["weighted_kappa"],
+         headings["fleiss_kappa"],
          *(f"{headings['gwet_ac']}{number}" for number in (1, 2)), headings["brennan_prediger"],
          *(f"{headings['alpha_by_scale_use']}, {use}" for use in _SCALE_USES)),
     )  # fmt: skip

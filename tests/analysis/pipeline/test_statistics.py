@@ -101,6 +101,8 @@ def test_another_heading_is_another_column(analysed: Analysis) -> None:
         "calibration_error_squared_upper",
         # In a table of pairs that are decided differently, of which there is none here.
         "decision",
+        # In notes of the verdict.
+        "difference_without_query",
         # In estimates.csv.
         "pearson_by_scale_use",
         "recalibrated_mae_difference",

@@ -73,6 +73,18 @@ def test_wanted_width_in_points(frame: pd.DataFrame) -> None:
         assert not many.defined or many.value > few.value
 
 
+def test_more_ratings_than_there_are_responses_are_not_asked_for(frame: pd.DataFrame) -> None:
+    wanted = corrected_of(table(frame), Options(target_width=2.2)).select("labels_needed")
+    pools = {
+        e.scope: int(str(e.params["pool"]))
+        for e in corrected_of(table(frame), Options()).select("ppi_mean")
+    }
+    for e in wanted:
+        if e.defined and e.scope in pools:
+            assert e.value <= pools[e.scope]
+    assert any("not even ratings of all" in str(e.reason) for e in wanted)
+
+
 def test_a_judge_on_another_scale_is_corrected_from_thirty_labels(frame: pd.DataFrame) -> None:
     other = frame.copy()
     judged = other["scorer"] == "judge"

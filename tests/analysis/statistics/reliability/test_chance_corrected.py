@@ -149,6 +149,14 @@ def test_quadratic_kappa_is_congers_with_quadratic_weights(missing: float) -> No
     assert kappa == pytest.approx(value("conger", values, "quadratic"))
 
 
+def test_linear_kappa_of_two_raters_is_cohens() -> None:
+    values = np.round(ratings(7, missing=0.0)[:, :2])
+    first, second = values.T
+    by_chance = np.abs(first[:, None] - second[None, :]).mean()
+    expected = 1 - np.abs(first - second).mean() / by_chance
+    assert value("conger", values, "linear") == pytest.approx(expected)
+
+
 def test_undefined_coefficients_say_why() -> None:
     alone = np.array([[1, NA], [NA, 2.0]])
     same = np.full((4, 2), 3.0)
