@@ -143,8 +143,10 @@ def _copy_database(study: Study, target: Path, comments: bool, advance: Advance)
 
 def _strip(connection: Connection, comments: bool, left_out: dict[str, int]) -> None:
     for noun in _SECRET:
-        t = table(noun)
-        _count(left_out, f"rows of {t.name}", connection.execute(delete(t)).rowcount)
+        noun_table = table(noun)
+        _count(
+            left_out, f"rows of {noun_table.name}", connection.execute(delete(noun_table)).rowcount
+        )
     with_attributes = sum(
         bool(row.attributes) for row in connection.execute(select(raters.c.attributes)).all()
     )
@@ -156,11 +158,11 @@ def _strip(connection: Connection, comments: bool, left_out: dict[str, int]) -> 
     if not comments:
         texts += [(noun, name) for noun in (Rating, Decision) for name in ("comment", "reason")]
     for noun, name in texts:
-        t = table(noun)
+        noun_table = table(noun)
         gone = connection.execute(
-            update(t).where(t.c[name].is_not(None)).values({name: None})
+            update(noun_table).where(noun_table.c[name].is_not(None)).values({name: None})
         ).rowcount
-        _count(left_out, f"{name}s of {t.name}", gone)
+        _count(left_out, f"{name}s of {noun_table.name}", gone)
 
 
 def _count(left_out: dict[str, int], what: str, number: int) -> None:

@@ -235,9 +235,13 @@ def _sever_rater(connection: Connection, config: StudyConfig, rater_id: int, ali
     in_addresses: tuple[type[Noun], ...] = (Assignment, Comparison)
     for noun in in_addresses:
         # The person's browser knows these identifiers from addresses.
-        t = table(noun)
-        for row in connection.execute(select(t.c.id).where(t.c.rater_id == rater_id)).all():
-            connection.execute(update(t).where(t.c.id == row.id).values(public_id=random_id()))
+        noun_table = table(noun)
+        for row in connection.execute(
+            select(noun_table.c.id).where(noun_table.c.rater_id == rater_id)
+        ).all():
+            connection.execute(
+                update(noun_table).where(noun_table.c.id == row.id).values(public_id=random_id())
+            )
     connection.execute(
         update(raters)
         .where(raters.c.id == rater_id)

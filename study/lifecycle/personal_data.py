@@ -59,8 +59,10 @@ def people(connection: Connection) -> dict[str, Person]:
     """Return all people about whom the study stores data, by code."""
     by_code = {}
     for noun in (Score, Preference):
-        t = table(noun)
-        codes = connection.execute(select(t.c.scorer).where(t.c.scorer_kind.in_(PEOPLE)).distinct())
+        noun_table = table(noun)
+        codes = connection.execute(
+            select(noun_table.c.scorer).where(noun_table.c.scorer_kind.in_(PEOPLE)).distinct()
+        )
         imported = (str(code).removesuffix(ADJUDICATED) for code in codes.scalars())
         by_code.update({code: Person(code, None) for code in imported})
     for row in connection.execute(select(raters.c.id, raters.c.code, raters.c.public_id)):
@@ -109,9 +111,15 @@ def rows_of(person: Person) -> list[tuple[Table, ColumnElement[bool]]]:
             (raters, raters.c.id == person.rater_id),
         ]
     for noun in imported:
-        t = table(noun)
+        noun_table = table(noun)
         conditions.append(
-            (t, and_(t.c.scorer.in_(names(person.code)), t.c.scorer_kind.in_(PEOPLE)))
+            (
+                noun_table,
+                and_(
+                    noun_table.c.scorer.in_(names(person.code)),
+                    noun_table.c.scorer_kind.in_(PEOPLE),
+                ),
+            )
         )
     return conditions
 
@@ -144,11 +152,14 @@ def mentions(connection: Connection, code: str) -> dict[str, list[dict[str, Any]
     """Return the rows of other tables that mention a person, by table."""
     rows_by_table: dict[str, list[dict[str, Any]]] = {}
     for noun, without in _MENTIONING.items():
-        t = table(noun)
-        rows = [dict(row._mapping) for row in connection.execute(select(t).order_by(t.c.id))]
+        noun_table = table(noun)
+        rows = [
+            dict(row._mapping)
+            for row in connection.execute(select(noun_table).order_by(noun_table.c.id))
+        ]
         mentioning = [row for row in rows if without(row, code) != row]
         if mentioning:
-            rows_by_table[t.name] = mentioning
+            rows_by_table[noun_table.name] = mentioning
     return rows_by_table
 
 
@@ -159,9 +170,11 @@ def remove_mentions(connection: Connection, code: str) -> dict[str, int]:
     """
     mentioning = mentions(connection, code)
     for noun, without in _MENTIONING.items():
-        t = table(noun)
-        for row in mentioning.get(t.name, ()):
-            connection.execute(update(t).where(t.c.id == row["id"]).values(**without(row, code)))
+        noun_table = table(noun)
+        for row in mentioning.get(noun_table.name, ()):
+            connection.execute(
+                update(noun_table).where(noun_table.c.id == row["id"]).values(**without(row, code))
+            )
     return {name: len(rows) for name, rows in mentioning.items()}
 
 
