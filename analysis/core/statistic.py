@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from analysis.core.context import Context
@@ -73,13 +73,34 @@ class Statistic:
         low, high = self.range
         return (low is None or value >= low - 1e-9) and (high is None or value <= high + 1e-9)
 
+    def within_range(self, estimate: Estimate) -> Estimate:
+        """The estimate with an interval that ends at the bounds of the range.
+
+        Beyond them there is no possible value, so the interval covers as often without that part.
+        """
+        if not estimate.has_interval:
+            return estimate
+        low, high = self.range
+        ends = [
+            end if bound is None else choose(end, bound)
+            for end, bound, choose in ((estimate.ci_low, low, max), (estimate.ci_high, high, min))
+        ]
+        if ends == [estimate.ci_low, estimate.ci_high]:
+            return estimate
+        return replace(estimate, ci_low=ends[0], ci_high=ends[1])
+
 
 def estimates_of(statistics: Iterable[Statistic], context: Context) -> Iterator[Estimate]:
     """The estimates of these statistics, in order; functions that several share run once.
 
     On nominal scales only statistics of categories are computed.
     """
-    declared = tuple(statistics)
+    declared = {statistic.id: statistic for statistic in statistics}
+    for estimate in _computed(tuple(declared.values()), context):
+        yield declared[estimate.statistic].within_range(estimate)
+
+
+def _computed(declared: tuple[Statistic, ...], context: Context) -> Iterator[Estimate]:
     of_categories = {statistic.id for statistic in declared if statistic.nominal}
     functions = {statistic.estimates for statistic in declared if statistic.nominal}
     for function in dict.fromkeys(statistic.estimates for statistic in declared):

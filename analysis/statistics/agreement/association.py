@@ -246,5 +246,5 @@ def _reason(measure: Measure, pairs: Pairs, scope: Scope, names: Names) -> str |
         if np.unique(values).size == 1:
             if scope == "within_query":
                 return f"{name} does not differ between the responses of any query"
-            return f"{name} gives every one the same value ({values[0]:g})"
+            return f"{name} gives every response the same value ({values[0]:g})"
     return None

@@ -50,7 +50,8 @@ def test_every_record_keeps_to_its_declaration(analysed: Analysis) -> None:
         scope = "system:NAME" if record.scope.startswith("system:") else record.scope
         assert scope in statistic.scopes, record
         assert record.target is None or record.target in statistic.targets, record
-        assert math.isnan(record.value) or statistic.contains(record.value), record
+        for value in (record.value, record.ci_low, record.ci_high):
+            assert math.isnan(value) or statistic.contains(value), record
 
 
 def test_ids_that_the_report_looks_up_are_declared() -> None:

@@ -234,7 +234,9 @@ def why(statistic: QueryStatistic) -> str:
 def test_reasons_name_the_cause() -> None:
     x, y, query = np.arange(6.0), np.full(6, 5.0), np.repeat(np.arange(3), 2)
     names = ("run-1", "rater A")
-    assert why(pearson(x, y, query, names=names)) == "rater A gives every one the same value (5)"
+    assert (
+        why(pearson(x, y, query, names=names)) == "rater A gives every response the same value (5)"
+    )
     noisy = np.array([0.1 + 0.2, 0.3, 0.3, 0.3, 0.3, 0.3])
     assert "the same value" in why(pearson(x, noisy, query))
     assert "at least 3 responses, there are 2" in why(spearman(x[:2], x[:2], query[:2]))

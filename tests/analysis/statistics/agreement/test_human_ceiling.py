@@ -80,7 +80,7 @@ def test_raters_for_whom_it_is_undefined_are_named() -> None:
     ceiling = human_ceiling(values, judge, np.arange(40))
     assert ceiling.used == (0,)
     assert ceiling.excluded == {
-        1: "the rater gives every one the same value (70)",
+        1: "the rater gives every response the same value (70)",
         2: "the rater has no ratings",
         3: "a correlation needs at least 3 responses, there are 2",
         4: "no other rater rated the same responses",
@@ -103,7 +103,7 @@ def test_an_excluded_rater_enters_neither_mean_and_the_responses_left_out_are_co
     ceiling = human_ceiling(values, judge, np.arange(43))
     expected = np.array([by_hand(values, judge, column) for column in (0, 1)])
     assert ceiling.used == (0, 1)
-    constant = "the judge gives every one the same value (80)"
+    constant = "the judge gives every response the same value (80)"
     assert ceiling.excluded == {2: constant, 3: constant}
     assert ceiling.judge is not None
     assert ceiling.difference is not None
@@ -121,7 +121,7 @@ def test_a_constant_judge_excludes_every_rater() -> None:
     assert ceiling.difference is not None
     assert np.isnan(ceiling.difference.point)
     assert ceiling.difference.reason == "no rater can be compared with the mean of the others"
-    assert set(ceiling.excluded.values()) == {"the judge gives every one the same value (80)"}
+    assert set(ceiling.excluded.values()) == {"the judge gives every response the same value (80)"}
 
 
 @pytest.mark.parametrize("values", [ratings(9, raters=1), np.full((60, 3), NA), np.empty((0, 2))])

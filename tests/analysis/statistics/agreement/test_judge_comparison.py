@@ -119,7 +119,7 @@ def test_a_constant_judge_has_no_correlation() -> None:
     of = judges(4, (8, 10))
     constant = Compared.of(of.first, of.first * 0, of.people, of.query, of.n_queries, of.names)
     difference = constant.difference("pearson", "pooled")
-    assert difference.reason == "B gives every one the same value (0)"
+    assert difference.reason == "B gives every response the same value (0)"
 
 
 def by_system(seed: int, noise: tuple[float, float]) -> tuple[FloatArray, ...]:
