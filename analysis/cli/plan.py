@@ -165,7 +165,7 @@ def plan(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Compute how many queries and raters a precision or a claim needs.
+    """Compute how many queries and raters a study needs.
 
     Studies are simulated from a pilot (a study or a table of scores that people have rated), or
     from components that are stated. --wanted plans the width of an interval, --claim the chance

@@ -98,7 +98,9 @@ def test_the_chance_of_a_claim(tmp_path: Path) -> None:
     out = tmp_path / "plan.csv"
     result = run("--claim", "bias=10", "--claim", "judge_difference=0.9", "--out", out)
     assert result.exit_code == 0, result.output
-    assert max(map(len, result.output.splitlines())) <= 80
+    *lines, written = result.output.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert written == f"Written: {out}"
     assert "The fewest ratings for a power of 80%" in result.output
     assert "needs a judge whose tau-b" in result.output
     assert len(out.read_text(encoding="utf-8").splitlines()) == 1 + 2 * 2 * 2

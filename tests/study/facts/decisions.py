@@ -8,7 +8,8 @@ from study.facts.ratings import MEASURING
 REVISION = {"revision"}
 SLOT = {"leased_until", "released_at", "replaces_id"}
 STATES = {"withdrawn", "readmitted"}
-TABLES = {"Rating", "Decision", "Departure"}
+#: In study/schema/tables.py.
+TABLES = {"ratings", "decisions", "departures"}
 STATEMENTS = {"select", "select_from", "join", "join_from", "exists"}
 
 
@@ -84,12 +85,11 @@ def tables_read(tree: ast.Module) -> Iterator[str]:
         bound = everywhere | bindings(ast.walk(scope)) if scope is not tree else everywhere
 
         def read(node: ast.AST, bound: dict[str, str | None] = bound) -> Iterator[str]:
-            if isinstance(node, ast.Call):
-                if called(node) in of_facts or root(node.func) in of_facts:
-                    return
-                name = table_of(node)
-            else:
-                name = bound.get(node.id) if isinstance(node, ast.Name) else None
+            if isinstance(node, ast.Call) and (
+                called(node) in of_facts or root(node.func) in of_facts
+            ):
+                return
+            name = bound.get(node.id) if isinstance(node, ast.Name) else None
             if name is not None:
                 yield name
             for part in ast.iter_child_nodes(node):
@@ -109,25 +109,17 @@ def walk_outside_functions(tree: ast.Module) -> Iterator[ast.AST]:
 
 
 def bindings(nodes: Iterable[ast.AST]) -> dict[str, str | None]:
-    """Return the names that are bound, with the table of `g = table(Rating)`, or None."""
+    """Return the names that are bound, with the table of `TABLES` that an import binds, or None."""
     bound: dict[str, str | None] = {}
     for node in nodes:
-        if isinstance(node, ast.Assign) and len(node.targets) == 1:
-            target, value = node.targets[0], node.value
-            pairs = [(target, value)]
-            if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
-                pairs = list(zip(target.elts, value.elts, strict=True))
-            bound |= {name.id: table_of(of) for name, of in pairs if isinstance(name, ast.Name)}
+        if isinstance(node, ast.ImportFrom) and node.module == "study.schema.tables":
+            for alias in node.names:
+                bound[alias.asname or alias.name] = alias.name if alias.name in TABLES else None
+        elif isinstance(node, ast.arg):
+            bound[node.arg] = None
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            bound[node.id] = None
     return bound
-
-
-def table_of(node: ast.AST) -> str | None:
-    """Return the table that `table(...)` names, if it is one of `TABLES`."""
-    if isinstance(node, ast.Call) and called(node) == "table" and node.args:
-        noun = node.args[0]
-        if isinstance(noun, ast.Name) and noun.id in TABLES:
-            return noun.id
-    return None
 
 
 def is_existence(node: ast.Call) -> bool:

@@ -28,6 +28,8 @@ EXCEPTIONS = {
     "judge/inspect/response_details.py": "lists every reading of an answer",
 }
 
+IMPORT = "from study.schema.tables import"
+
 
 def modules() -> list[Path]:
     return [
@@ -71,10 +73,10 @@ def test_every_exception_is_one() -> None:
         "assignments['purpose'].isin(['main', 'repeat'])",
         "~(work['handed_on'] | work['released'])",
         "not row.handed_on and not row.released",
-        "a, g = table(Assignment), table(Rating)\nselect(g.c.id).where(g.c.id == 1).exists()",
-        "select(a.c.id).join_from(table(Rating), a)",
-        "d = table(Departure)\nselect(func.max(d.c.id))",
-        "def f():\n    d = table(Decision)\n    exists().where(d.c.comparison_id == c.c.id)",
+        f"{IMPORT} ratings\nselect(ratings.c.id).where(ratings.c.id == 1).exists()",
+        f"{IMPORT} ratings as rating_table\nselect(a.c.id).join_from(rating_table, a)",
+        f"{IMPORT} departures\nselect(func.max(departures.c.id))",
+        f"def f():\n    {IMPORT} decisions as d\n    exists().where(d.c.comparison_id == c.c.id)",
     ],
 )
 def test_a_decision_is_recognized(source: str) -> None:
@@ -84,7 +86,7 @@ def test_a_decision_is_recognized(source: str) -> None:
 def test_the_condition_of_a_function_of_facts_is_no_decision() -> None:
     source = (
         "from study.facts.ratings import answered_constructs\n"
-        "g = table(Rating)\n"
-        "select(answered_constructs(g.c.assignment_id == 1))"
+        f"{IMPORT} ratings\n"
+        "select(answered_constructs(ratings.c.assignment_id == 1))"
     )
     assert list(decisions(ast.parse(source))) == []
