@@ -62,13 +62,16 @@ def compared_with_0(analysis: Analysis, difference: Estimate) -> Comparison:
 
 
 def corrected_away(analysis: Analysis, e: Estimate) -> str:
-    """'after correction for 20 comparisons' where the interval alone excludes 0, else empty."""
+    """'not significant after correction for 20 comparisons', or an empty text.
+
+    It is for an interval that excludes 0 alone, but not after correction.
+    """
     family = analysis.claims.of(VERDICT)
     if family is None or outcome(e.ci_low, e.ci_high) not in {"better", "worse"}:
         return ""
     if family.holds(e):
         return ""
-    return f"after correction for {counted(family.comparisons, 'comparison')}"
+    return f"not significant after correction for {counted(family.comparisons, 'comparison')}"
 
 
 #: Raters from which on a statement about raters like these is carried.

@@ -101,7 +101,13 @@ DEGENERATE = {
 
 @pytest.mark.parametrize("reference", ["mean_of_raters", "adjudicated"])
 @pytest.mark.parametrize("case", DEGENERATE)
-@pytest.mark.parametrize("scale", [POINTS, None], ids=["declared", "undeclared"])
+@pytest.mark.parametrize(
+    "scale",
+    [
+        pytest.param(POINTS, id="declared"),
+        pytest.param(None, id="undeclared", marks=pytest.mark.slow),
+    ],
+)
 def test_degenerate_tables_give_a_report_with_reasons(
     case: str, reference: str, scale: Scale | None, tmp_path: Path
 ) -> None:

@@ -45,7 +45,10 @@ def long_names(letters: str) -> pd.DataFrame:
     return frame
 
 
-@pytest.mark.parametrize("letters", ["n", "W", "判"])
+@pytest.mark.parametrize(
+    "letters",
+    ["W", *(pytest.param(letter, marks=pytest.mark.slow) for letter in ("n", "判"))],
+)
 def test_long_names_fit_their_figures_and_stand_in_full_in_their_descriptions(letters: str) -> None:
     frame = long_names(letters)
     drawings = [

@@ -190,10 +190,9 @@ def test_what_correction_takes_away_is_not_claimed(analysis: Analysis) -> None:
     figures = {"human_ceiling_difference": (-0.1, -0.19, -0.01), "bias": (4, 0.2, 7.8)}
     verdict = only(with_figures(analysis, **figures, share_at_max=(0.1, 0, 0.2)))
     assert verdict.comparison == "undecided"
-    assert "difference -.10 [-.19, -.01], after correction for 3 comparisons)" in verdict.sentence
-    assert verdict.sentence.endswith(
-        "no bias can be shown (4.0 points [0.2, 7.8], after correction for 3 comparisons)."
-    )
+    corrected = "not significant after correction for 3 comparisons"
+    assert f"difference -.10 [-.19, -.01], {corrected})" in verdict.sentence
+    assert verdict.sentence.endswith(f"no bias can be shown (4.0 points [0.2, 7.8], {corrected}).")
 
 
 def test_a_high_correlation_with_a_large_bias_is_explained(analysis: Analysis) -> None:
