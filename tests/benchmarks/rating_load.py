@@ -194,6 +194,9 @@ async def _rate(
         away = []
         for moment in moments:
             await asyncio.sleep(max(0.0, began + moment - time.monotonic()))
+            # On a slow machine nobody may be in yet, and a death then interrupts no save.
+            while not all(client.confirmed for client in clients) and time.monotonic() < until:
+                await asyncio.sleep(0.01)
             died = time.monotonic()
             server.kill()
             await asyncio.to_thread(server.start)
