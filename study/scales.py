@@ -3,7 +3,7 @@
 import math
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 
@@ -17,10 +17,15 @@ class RatingScale(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    min: float = 0.0
-    max: float = 100.0
-    step: float | None = None
-    level: Level = "interval"
+    min: float = Field(default=0.0, description="smallest value")
+    max: float = Field(default=100.0, description="largest value")
+    step: float | None = Field(
+        default=None, description="distance between the values that people can choose; default: any"
+    )
+    level: Level = Field(
+        default="interval",
+        description="level of measurement, which decides how agreement is computed",
+    )
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:

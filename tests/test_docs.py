@@ -32,6 +32,7 @@ BELOW_ANALYSIS = "".join(
 )
 JUDGE = (ROOT / "judge" / "README.md").read_text(encoding="utf-8")
 ANNOTATE = (ROOT / "annotate_ui" / "README.md").read_text(encoding="utf-8")
+MANUAL = [page.read_text(encoding="utf-8") for page in sorted((ROOT / "data/manual").glob("*.md"))]
 
 
 def _commands() -> dict[str, click.Command]:
@@ -150,7 +151,7 @@ def test_every_column_of_an_import_file_is_documented(model: type[BaseModel]) ->
 
 def commands_shown() -> list[str]:
     shown = []
-    for text in (README, STUDY, ANALYSIS, JUDGE, ANNOTATE):
+    for text in (README, STUDY, ANALYSIS, JUDGE, ANNOTATE, *MANUAL):
         for block in re.findall(r"```(?:sh|console)?\n(.*?)```", text, re.S):
             shown += [line for line in block.splitlines() if line.startswith("ccrs ")]
     for command in COMMANDS.values():
@@ -194,7 +195,7 @@ def test_every_package_directory_is_installed() -> None:
     import tomllib
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    listed = set(project["tool"]["setuptools"]["packages"]) - {"study._example"}
+    listed = set(project["tool"]["setuptools"]["packages"]) - {"study._example", "study._manual"}
     present = {
         path.parent.relative_to(ROOT).as_posix().replace("/", ".")
         for package in ("study", "judge", "annotate_ui", "analysis")

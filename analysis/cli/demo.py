@@ -36,7 +36,7 @@ def demo(keep: Path | None, out: Path | None, verify: bool, as_json: bool) -> No
 
     Needs no network and takes seconds. The study has 30 questions, 4 systems, 5 raters and a
     judge. The raters and the judge are simulated, with known faults for the report to find;
-    data/example/README.md names them.
+    `ccrs help example` names them.
 
     \b
     Examples:

@@ -47,7 +47,7 @@ def init(folder: Path, settings: Path | None, as_json: bool) -> None:
     "--as",
     "importer",
     metavar="FORMAT",
-    help="Read FILES as this format, such as ragas; study/README.md lists the formats.",
+    help="Read FILES as this format, such as ragas; `ccrs help study` lists the formats.",
 )
 @click.option(
     "--kind",
@@ -130,7 +130,7 @@ def import_(
 
     Each file is stored whole or not at all; every faulty row is listed. A file that was
     imported before changes nothing. The format is recognized from the content; --as overrides
-    it. Formats are described in study/README.md under "File formats".
+    it. `ccrs help study` describes the formats.
 
     \b
     Examples:

@@ -12,7 +12,7 @@ import click
 
 GROUP = "ccrs.commands"
 SECTIONS = {
-    "Start": ("demo", "fetch", "init", "import", "doctor", "plan"),
+    "Start": ("help", "demo", "fetch", "init", "import", "doctor", "plan"),
     "People": (
         *("assign", "invite", "enrol", "serve", "owner-password", "watch", "pause"),
         *("adjudicate", "label-studio"),

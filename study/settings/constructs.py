@@ -7,7 +7,7 @@ project's; the judge's prompts do not contain those rules.
 
 from typing import Self
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from study.scales import RatingScale
 from study.types import Key, Sees, Text
@@ -18,18 +18,25 @@ class ConstructSpec(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    key: Key
-    name: Text
-    question: Text
+    key: Key = Field(description="short name, as in files and tables")
+    name: Text = Field(description="full name")
+    question: Text = Field(description="question to the rater")
     scale: RatingScale = RatingScale()
-    anchors: dict[str, Text] = {}
-    """Point of the scale (as text) to its label."""
-    sees: tuple[Sees, ...] = ("question", "response", "context", "reference")
-    rules: tuple[Text, ...] = ()
-    flags: tuple[Key, ...] = ()
-    """Remarks that a rater may tick, such as "too long"; not part of the construct's version."""
-    control: Key | None = None
-    """The control of the rating page, such as "slider"; not part of the construct's version."""
+    anchors: dict[str, Text] = Field(
+        default={}, description="labels of points of the scale, by point"
+    )
+    sees: tuple[Sees, ...] = Field(
+        default=("question", "response", "context", "reference"),
+        description="fields that rater and judge may see",
+    )
+    rules: tuple[Text, ...] = Field(default=(), description="short rules for hard cases")
+    # Flags and control are not part of the construct's version.
+    flags: tuple[Key, ...] = Field(
+        default=(), description='remarks that a rater may tick, such as "too long"'
+    )
+    control: Key | None = Field(
+        default=None, description="control of the rating page; default: chosen by the scale"
+    )
 
     @model_validator(mode="after")
     def _anchors_lie_on_the_scale(self) -> Self:

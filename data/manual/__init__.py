@@ -1,0 +1,1 @@
+"""The pages of the documentation, installed so that `ccrs help` can show them."""

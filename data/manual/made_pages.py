@@ -1,0 +1,188 @@
+"""Pages of the site that are made from the repository: READMEs, commands and settings."""
+
+import re
+from collections.abc import Iterator
+from importlib.metadata import entry_points
+from pathlib import Path
+from posixpath import normpath
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin
+
+import click
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from judge.engines.engine import registered_settings
+from study.cli.root import GROUP, SECTIONS
+from study.settings.study_toml import StudyConfig
+
+ROOT = Path(__file__).resolve().parents[2]
+
+#: READMEs in the order of the site: file in the repository and page.
+READMES = {
+    "study/README.md": "study",
+    "judge/README.md": "judge",
+    "annotate_ui/README.md": "annotate_ui",
+    "annotate_ui/server/README.md": "server",
+    "annotate_ui/label_studio/README.md": "label_studio",
+    "analysis/README.md": "analysis",
+    **{
+        path.relative_to(ROOT).as_posix(): path.parent.name
+        for path in sorted((ROOT / "analysis").glob("*/**/README.md"))
+    },
+    "data/example/README.md": "example",
+    "CONTRIBUTING.md": "contributing",
+    "CHANGELOG.md": "changelog",
+}
+_PAGES = {path.relative_to(ROOT).as_posix() for path in Path(__file__).parent.glob("*.md")}
+_LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)\s]+)\)")
+
+
+def write_pages(folder: Path) -> None:
+    """Write every made page to a folder, and remove those that are no longer made."""
+    pages = {page: with_site_links(file) for file, page in READMES.items()}
+    pages |= {"commands": commands(), "settings": settings()}
+    folder.mkdir(exist_ok=True)
+    for path in folder.glob("*.md"):
+        if path.stem not in pages:
+            path.unlink()
+    for name, text in pages.items():
+        path = folder / f"{name}.md"
+        # A page that did not change keeps its time, so that Sphinx need not read it again.
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+
+
+def with_site_links(file: str) -> str:
+    """The text of a README, whose links to other files lead to their pages of the site.
+
+    A link to a file without a page becomes its text and the file's path in the repository.
+    """
+
+    def linked(match: re.Match[str]) -> str:
+        text, target = match.groups()
+        if re.match(r"[a-z]+:|#", target):
+            return match.group(0)
+        path, _, anchor = target.partition("#")
+        path = normpath((Path(file).parent / path).as_posix())
+        anchor = f"#{anchor}" if anchor else ""
+        if path in READMES:
+            return f"[{text}]({READMES[path]}.md{anchor})"
+        if path == "README.md":
+            return f"[{text}](../index.md)"
+        if path in _PAGES:
+            return f"[{text}](../{Path(path).name}{anchor})"
+        shown = text.strip("`")
+        return f"`{path}`" if shown in path else f"{text} (`{path}`)"
+
+    return _LINK.sub(linked, (ROOT / file).read_text(encoding="utf-8"))
+
+
+def commands() -> str:
+    """All commands with their options, as `--help` shows them."""
+    entries = {entry.name: entry for entry in entry_points(group=GROUP)}
+    lines = ["# Commands", "", "`ccrs COMMAND --help` shows the same in the terminal."]
+    for title, names in SECTIONS.items():
+        lines += ["", f"## {title}"]
+        for name in names:
+            for words, command in _with_subcommands(f"ccrs {name}", entries[name].load()):
+                lines += ["", f"### `{words}`", "", "```text", _help(words, command), "```"]
+    return "\n".join(lines) + "\n"
+
+
+def _with_subcommands(words: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
+    yield words, command
+    if isinstance(command, click.Group):
+        for name, inner in sorted(command.commands.items()):
+            yield from _with_subcommands(f"{words} {name}", inner)
+
+
+def _help(words: str, command: click.Command) -> str:
+    context = click.Context(command, info_name=words, max_content_width=90, terminal_width=90)
+    return command.get_help(context).rstrip()
+
+
+def settings() -> str:
+    """All settings of study.toml, and those of the judge by engine."""
+    lines = [
+        "# Settings",
+        "",
+        "## study.toml",
+        "",
+        "The same list with further explanations: [study](study.md#settings).",
+        "",
+        *_table(_settings_of(StudyConfig)),
+    ]
+    for engine, model in sorted(registered_settings().items()):
+        lines += ["", f"## `ccrs judge run --engine {engine}`", ""]
+        lines += _table(iter(model.options().items()))
+    return "\n".join(lines) + "\n"
+
+
+def _settings_of(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, FieldInfo]]:
+    """Every setting below a model by its full name; NAME is chosen in study.toml."""
+    for name, field in model.model_fields.items():
+        inner = _section(field.annotation)
+        if inner is None or field.description:
+            yield prefix + name, field
+        if inner is not None:
+            named = get_origin(field.annotation) is dict
+            yield from _settings_of(inner, f"{prefix}{name}.{'NAME.' if named else ''}")
+
+
+def _section(annotation: Any) -> type[BaseModel] | None:
+    """The model that a section, a list of sections or named sections consist of."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((s for s in map(_section, get_args(annotation)) if s is not None), None)
+
+
+def _table(rows: Iterator[tuple[str, FieldInfo]]) -> Iterator[str]:
+    yield "| setting | values | default | meaning |"
+    yield "|---|---|---|---|"
+    for name, field in rows:
+        cells = (f"`{name}`", _values(field), _default(field), field.description or "")
+        yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _values(field: FieldInfo) -> str:
+    limits = [
+        f"{sign} {bound:g}"
+        for limit in field.metadata
+        for key, sign in (("ge", "≥"), ("gt", ">"), ("le", "≤"), ("lt", "<"))
+        # Larger limits are those of the database.
+        if isinstance(bound := getattr(limit, key, None), int | float) and abs(bound) < 1e9
+    ]
+    return ", ".join(filter(None, (_type(field.annotation), *limits)))
+
+
+def _type(annotation: Any) -> str:
+    """The values of a setting in words that fit TOML."""
+    inner = [a for a in get_args(annotation) if a not in {type(None), Ellipsis}]
+    origin = get_origin(annotation)
+    if origin in {Union, UnionType}:
+        return " or ".join(dict.fromkeys(map(_type, inner)))
+    if origin is Literal:
+        return ", ".join(f"`{value}`" for value in inner)
+    if origin in {tuple, list, set, frozenset}:
+        return f"list of {_type(inner[0])}" if inner else "list"
+    if origin is dict or _section(annotation) is not None:
+        return "table"
+    if origin is not None and inner:
+        return _type(inner[0])  # Annotated
+    names = {str: "text", bool: "true or false", int: "whole number", float: "number"}
+    return names.get(annotation, getattr(annotation, "__name__", "").lower())
+
+
+def _default(field: FieldInfo) -> str:
+    """The default as study.toml writes it; empty where the meaning states it."""
+    if field.is_required():
+        return "required"
+    value = field.get_default(call_default_factory=True)
+    if value is None or _section(field.annotation) is not None:
+        return ""
+    if isinstance(value, tuple | list | set | frozenset | dict) and not value:
+        return "none"
+    if isinstance(value, tuple | list):
+        return ", ".join(f"`{one}`" for one in value)
+    return f"`{str(value).lower() if isinstance(value, bool) else value}`"

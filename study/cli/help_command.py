@@ -1,0 +1,101 @@
+"""`ccrs help`: the documentation in the terminal, from the installed files."""
+
+import sys
+from collections.abc import Iterator
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+import click
+
+from study.errors import nearest
+
+MANUAL = "study._manual"
+PACKAGES = ("study", "judge", "annotate_ui", "analysis")
+#: Folders below a package in which READMEs are searched.
+_DEPTH = 2
+
+
+def topics() -> dict[str, Traversable]:
+    """The pages of the manual and the packages' READMEs by topic."""
+    pages = {
+        _topic(page.name.removesuffix(".md")): page
+        for page in sorted(files(MANUAL).iterdir(), key=lambda page: page.name)
+        if page.name.endswith(".md") and page.name != "index.md"
+    }
+    for package in PACKAGES:
+        pages |= {_topic(name): page for name, page in _readmes(files(package), package)}
+    return pages | {"example": files("study._example") / "README.md"}
+
+
+def _topic(name: str) -> str:
+    return name.replace("_", "-")
+
+
+def _readmes(
+    folder: Traversable, name: str, depth: int = _DEPTH
+) -> Iterator[tuple[str, Traversable]]:
+    """Every README at or below a folder, with the name of its folder."""
+    for child in sorted(
+        folder.iterdir(), key=lambda child: (child.name != "README.md", child.name)
+    ):
+        if child.name == "README.md":
+            yield name, child
+        elif depth and child.is_dir():
+            yield from _readmes(child, child.name, depth - 1)
+
+
+@click.command("help")
+@click.argument("topic", required=False)
+@click.pass_context
+def help_(context: click.Context, topic: str | None) -> None:
+    """Show a page of the documentation, or the help of a command.
+
+    Without TOPIC, list the pages.
+
+    \b
+    Examples:
+      ccrs help
+      ccrs help csv
+      ccrs help analysis
+      ccrs help report
+    """
+    pages = topics()
+    if topic is None:
+        click.echo("Pages of the documentation, shown by `ccrs help TOPIC`:\n")
+        widest = max(map(len, pages))
+        for name, page in pages.items():
+            click.echo(f"  {name.ljust(widest)}  {_title(page)}")
+        return
+    if topic in pages:
+        _show(pages[topic].read_text(encoding="utf-8"))
+        return
+    root = context.find_root().command
+    commands = root.list_commands(context) if isinstance(root, click.Group) else []
+    command = root.get_command(context, topic) if isinstance(root, click.Group) else None
+    if command is None:
+        hint = nearest(topic, [*pages, *commands])
+        raise click.UsageError(
+            f"No page and no command is called {topic!r}. {hint}".rstrip()
+            + " `ccrs help` lists the pages."
+        )
+    inner = click.Context(command, info_name=f"ccrs {topic}")
+    click.echo(command.get_help(inner))
+
+
+def _title(page: Traversable) -> str:
+    with page.open(encoding="utf-8") as text:
+        first = next((line for line in text if line.startswith("# ")), "")
+    return first.removeprefix("# ").strip()
+
+
+def _show(text: str) -> None:
+    """Print Markdown; in a terminal through the user's pager, elsewhere as it is written."""
+    if not sys.stdout.isatty():
+        click.echo(text)
+        return
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    console = Console()
+    with console.pager(styles=True):
+        console.print(Markdown(text))
