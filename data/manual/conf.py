@@ -24,7 +24,8 @@ suppress_warnings = ["misc.highlighting_failure"]
 
 html_theme = "furo"
 html_title = "ccrs-study"
-html_static_path: list[str] = []
+html_static_path = ["style"]
+html_css_files = ["wide_tables.css"]
 html_show_copyright = False
 
 

@@ -138,10 +138,10 @@ def _section(annotation: Any) -> type[BaseModel] | None:
 
 
 def _table(rows: Iterator[tuple[str, FieldInfo]]) -> Iterator[str]:
-    yield "| setting | values | default | meaning |"
+    yield "| setting | meaning | values | default |"
     yield "|---|---|---|---|"
     for name, field in rows:
-        cells = (f"`{name}`", _values(field), _default(field), field.description or "")
+        cells = (f"`{name}`", field.description or "", _values(field), _default(field))
         yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
@@ -165,6 +165,8 @@ def _type(annotation: Any) -> str:
     if origin is Literal:
         return ", ".join(f"`{value}`" for value in inner)
     if origin in {tuple, list, set, frozenset}:
+        if inner and _section(inner[0]) is not None:
+            return "tables"
         return f"list of {_type(inner[0])}" if inner else "list"
     if origin is dict or _section(annotation) is not None:
         return "table"
