@@ -161,19 +161,19 @@ def _type(annotation: Any) -> str:
     inner = [a for a in get_args(annotation) if a not in {type(None), Ellipsis}]
     origin = get_origin(annotation)
     if origin in {Union, UnionType}:
-        return " or ".join(dict.fromkeys(map(_type, inner)))
-    if origin is Literal:
-        return ", ".join(f"`{value}`" for value in inner)
-    if origin in {tuple, list, set, frozenset}:
-        if inner and _section(inner[0]) is not None:
-            return "tables"
-        return f"list of {_type(inner[0])}" if inner else "list"
-    if origin is dict or _section(annotation) is not None:
-        return "table"
-    if origin is not None and inner:
-        return _type(inner[0])  # Annotated
-    names = {str: "text", bool: "true or false", int: "whole number", float: "number"}
-    return names.get(annotation, getattr(annotation, "__name__", "").lower())
+        words = " or ".join(dict.fromkeys(map(_type, inner)))
+    elif origin is Literal:
+        words = ", ".join(f"`{value}`" for value in inner)
+    elif origin in {tuple, list, set, frozenset}:
+        words = "tables" if _section(inner[0]) is not None else f"list of {_type(inner[0])}"
+    elif origin is dict or _section(annotation) is not None:
+        words = "table"
+    elif inner:
+        words = _type(inner[0])  # Annotated
+    else:
+        names = {str: "text", bool: "true or false", int: "whole number", float: "number"}
+        words = names.get(annotation, getattr(annotation, "__name__", "").lower())
+    return words
 
 
 def _default(field: FieldInfo) -> str:
