@@ -27,8 +27,18 @@ import numpy as np
 from analysis.core.arrays import FloatArray
 from analysis.statistics.correction.prediction_powered import corrected
 from analysis.statistics.correction.query_sums import query_sums
-from tests.coverage.corrected import ERROR, LABELS, QUERY, RESPONSE, Cell, write
-from tests.coverage.regimes import CEILINGS, FAILING, FAILURES, GOOD, SCORES, SHRUNK
+from tests.coverage.corrected import (
+    ERROR,
+    FAILING,
+    GOOD,
+    LABELS,
+    QUERY,
+    RESPONSE,
+    SHRUNK,
+    Cell,
+)
+from tests.coverage.regimes import CEILINGS, FAILURES, SCORES
+from tests.coverage.tables import write_rows
 
 POOL, SYSTEMS, WORSE, TRUTH_QUERIES = 500, 4, 2.0, 300_000
 SEVERITIES = np.array([-3.0, 3.0])
@@ -206,7 +216,7 @@ def main() -> None:
                 table.append(row)
                 print(*row.values(), flush=True)
     if options.out:
-        write(options.out, table)
+        write_rows(options.out, table)
 
 
 if __name__ == "__main__":

@@ -4,17 +4,15 @@
 core. A score is query + response + error, normal, in points, rounded to steps of 5 and cut at 0 and
 100; people and judge have the same share of their scores at 100. One rating a labeled response:
 with several the values are less skewed. Labels are drawn at random from 500 queries, all systems of
-a query together. The truth is the mean over queries like these.
+a query together. The truth is the mean over queries like these. `failures` is the share of the
+responses that people give 0 where all others are around 88; the judge's scores do not show which.
 """
 
 from __future__ import annotations
 
-import argparse
-import csv
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 from scipy.special import ndtri
@@ -22,6 +20,7 @@ from scipy.special import ndtri
 from analysis.core.arrays import FloatArray
 from analysis.statistics.correction.prediction_powered import Corrected, corrected
 from analysis.statistics.correction.query_sums import query_sums
+from tests.coverage.tables import options, write_rows
 
 LABELS = (15, 30, 75)
 CEILINGS = (0.0, 0.4, 0.78)
@@ -37,12 +36,22 @@ WAYS: dict[str, float | None] = {"report": None, "lambda = 1": 1.0, "ratings alo
 ALWAYS_ONE_BELOW = 30
 
 
+#: Share of the responses that fail, to which people give 0, and the mean of the other scores.
+FAILING, GOOD = 0.06, 88.0
+#: Of the scores with failures all other deviations are smaller: the bulk stays below the maximum.
+SHRUNK = 0.4
+
+
 @dataclass(frozen=True)
 class Cell:
-    """Number of labeled queries, and the share of the first system's scores at 100."""
+    """Number of labeled queries, the share of the first system's scores at 100, and of failures.
+
+    The judge is blind to failures: it scores them as if people had not given them 0.
+    """
 
     labels: int
     ceiling: float
+    failures: float = 0.0
 
     def level(self, error: float) -> float:
         """Mean of what lies behind scores with this error, so that the share reaches 97.5."""
@@ -56,18 +65,23 @@ def drawn(cell: Cell, queries: int, rng: np.random.Generator) -> tuple[FloatArra
     """Human values and judge scores (queries, systems)."""
     behind = rng.normal(0, QUERY, (queries, 1)) + rng.normal(0, RESPONSE, (queries, SYSTEMS))
     behind = behind - WORSE * np.arange(SYSTEMS)
+    shrink = SHRUNK if cell.failures else 1.0
 
     def scored(error: float) -> FloatArray:
-        raw = cell.level(error) + behind + rng.normal(0, error, behind.shape)
+        level = GOOD if cell.failures else cell.level(error)
+        raw = level + shrink * (behind + rng.normal(0, error, behind.shape))
         return np.asarray(np.clip(5 * np.round(raw / 5), 0, 100))
 
-    return scored(ERROR), scored(JUDGE_ERROR)
+    human, judge = scored(ERROR), scored(JUDGE_ERROR)
+    if cell.failures:
+        human[rng.random(human.shape) < cell.failures] = 0.0
+    return human, judge
 
 
 @cache
-def truth(ceiling: float) -> tuple[float, float]:
+def truth(ceiling: float, failures: float = 0.0) -> tuple[float, float]:
     """Mean of the first system, and its difference to the second."""
-    human, _ = drawn(Cell(0, ceiling), TRUTH_QUERIES, np.random.default_rng(12345))
+    human, _ = drawn(Cell(0, ceiling, failures), TRUTH_QUERIES, np.random.default_rng(12345))
     means = human.mean(axis=0)
     return float(means[0]), float(means[0] - means[1])
 
@@ -75,6 +89,8 @@ def truth(ceiling: float) -> tuple[float, float]:
 def campaigns(cell: Cell, repetitions: int, seed: int) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Human values (queries, systems), NaN beyond the labels, and judge scores."""
     spawn = (cell.labels, round(100 * cell.ceiling))
+    if cell.failures:
+        spawn = (*spawn, round(100 * cell.failures))
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=spawn))
     for _ in range(repetitions):
         human, judge = drawn(cell, POOL, rng)
@@ -94,7 +110,7 @@ def estimated(human: FloatArray, judge: FloatArray, lam: float | None) -> dict[s
 
 def rows(cell: Cell, repetitions: int, seed: int = 1) -> Iterator[dict[str, object]]:
     """Coverage and width of every way in one cell."""
-    answer = dict(zip(("mean", "difference"), truth(cell.ceiling), strict=True))
+    answer = dict(zip(("mean", "difference"), truth(cell.ceiling, cell.failures), strict=True))
     by_name: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for human, judge in campaigns(cell, repetitions, seed):
         for way, lam in WAYS.items():
@@ -110,8 +126,14 @@ def rows(cell: Cell, repetitions: int, seed: int = 1) -> Iterator[dict[str, obje
 
 def summary(cell: Cell, what: str, way: str, ends: FloatArray, answer: float) -> dict[str, object]:
     """One line of the table."""
-    named = {"labels": cell.labels, "ceiling": cell.ceiling, "statistic": what, "way": way}
-    return named | coverage(ends, answer)
+    return {
+        "labels": cell.labels,
+        "ceiling": cell.ceiling,
+        "failures": cell.failures,
+        "statistic": what,
+        "way": way,
+        **coverage(ends, answer),
+    }
 
 
 def coverage(ends: FloatArray, answer: float) -> dict[str, object]:
@@ -132,29 +154,16 @@ def coverage(ends: FloatArray, answer: float) -> dict[str, object]:
 
 def cells() -> list[Cell]:
     """All cells of the table."""
-    return [Cell(labels, ceiling) for ceiling in CEILINGS for labels in LABELS]
+    usual = [Cell(labels, ceiling) for ceiling in CEILINGS for labels in LABELS]
+    return [*usual, *(Cell(labels, 0.0, FAILING) for labels in LABELS)]
 
 
-def write(out: Path, table: list[dict[str, object]]) -> None:
-    """Write the table as CSV."""
-    with out.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, fieldnames=list(table[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(table)
-
-
-def main(of_cell: Callable[..., Iterator[dict[str, object]]] = rows) -> None:
+def main() -> None:
     """Compute all cells and write the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repetitions", type=int, default=5000)
-    parser.add_argument("--out", type=Path, required=True)
-    options = parser.parse_args()
-    table: list[dict[str, object]] = []
-    for cell in cells():
-        for row in of_cell(cell, options.repetitions):
-            table.append(row)
-            print(*row.values(), flush=True)
-    write(options.out, table)
+    arguments = options(__doc__, repetitions=5000).parse_args()
+    write_rows(
+        arguments.out, (row for cell in cells() for row in rows(cell, arguments.repetitions))
+    )
 
 
 if __name__ == "__main__":

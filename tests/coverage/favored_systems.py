@@ -14,7 +14,6 @@ core; `--ceiling` computes a part, and a table that exists is continued.
 from __future__ import annotations
 
 import argparse
-import csv
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -27,7 +26,7 @@ from analysis.core.resampling import QueryResampling
 from analysis.core.simultaneous_intervals import SimultaneousIntervals, simultaneous_intervals
 from analysis.statistics.calibration.error_by_system import error_by_system_given_human
 from analysis.topics.calibration.judge_error import SATURATED
-from tests.coverage.corrected import write
+from tests.coverage.tables import read_rows, write_rows
 
 CEILINGS = (0.0, 0.2, 0.42, 0.49, 0.67)
 GAPS = (3.0, 10.0)
@@ -129,12 +128,10 @@ def finished(path: Path, studies: int) -> dict[tuple[str, ...], dict[str, object
     """Rows of an existing table by cell, where they have as many studies."""
     if not path.exists():
         return {}
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = [dict[str, object](row) for row in csv.DictReader(file)]
     return {
-        tuple(str(row[name]) for name in Cell._fields): row
-        for row in rows
-        if int(str(row["studies"])) >= studies
+        tuple(row[name] for name in Cell._fields): dict[str, object](row)
+        for row in read_rows(path)
+        if int(row["studies"]) >= studies
     }
 
 
@@ -149,7 +146,7 @@ def main() -> None:
     for cell in cells():
         if cell.key not in table and options.ceiling in (None, cell.ceiling):
             table[cell.key] = measured(cell, options.studies)
-            write(options.out, [table[other.key] for other in cells() if other.key in table])
+            write_rows(options.out, [table[other.key] for other in cells() if other.key in table])
             print(*table[cell.key].values(), flush=True)
 
 

@@ -14,11 +14,8 @@ is computed from the raters' own severities.
 
 from __future__ import annotations
 
-import argparse
-import csv
 from collections.abc import Iterator
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 from scipy import special
@@ -27,6 +24,7 @@ from analysis.core.arrays import FloatArray
 from analysis.core.resampling import QueryResampling
 from analysis.statistics.reliability.adjusted_systems import adjusted_systems
 from analysis.statistics.reliability.ordinal_systems import ordinal_systems
+from tests.coverage.tables import options, write_rows
 
 NAMES = ("A", "B", "C")
 FIRST, SECOND = np.triu_indices(3, 1)
@@ -136,17 +134,10 @@ def measured(repetitions: int, cells: tuple[int, ...]) -> Iterator[dict[str, obj
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--repetitions", type=int, default=300)
+    parser = options(__doc__, repetitions=300)
     parser.add_argument("--cells", type=int, nargs="*", default=range(len(CELLS)))
     arguments = parser.parse_args()
-    with arguments.out.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-        writer.writeheader()
-        for record in measured(arguments.repetitions, tuple(arguments.cells)):
-            writer.writerow(record)
-            file.flush()
+    write_rows(arguments.out, measured(arguments.repetitions, tuple(arguments.cells)))
 
 
 if __name__ == "__main__":

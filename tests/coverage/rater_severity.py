@@ -11,17 +11,15 @@ difference, otherwise the adjusted one; `plain` is the coverage of the plain one
 
 from __future__ import annotations
 
-import argparse
-import csv
 from collections.abc import Iterator
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 
 from analysis.core.arrays import FloatArray
 from analysis.core.computation import t_quantile
 from analysis.statistics.reliability.adjusted_systems import adjusted_systems
+from tests.coverage.tables import options, write_rows
 
 SEVERITY = 10.0
 CELLS = tuple(
@@ -99,16 +97,8 @@ def measured(repetitions: int) -> Iterator[dict[str, object]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--repetitions", type=int, default=300)
-    arguments = parser.parse_args()
-    with arguments.out.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-        writer.writeheader()
-        for record in measured(arguments.repetitions):
-            writer.writerow(record)
-            file.flush()
+    arguments = options(__doc__, repetitions=300).parse_args()
+    write_rows(arguments.out, measured(arguments.repetitions))
 
 
 if __name__ == "__main__":

@@ -9,28 +9,28 @@ points, it sees all failures), fair (12 points, it sees half of them) or unrelat
 
 from __future__ import annotations
 
-import argparse
-import csv
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 
 from analysis.core.arrays import FloatArray
 from tests.coverage.corrected import (
     ERROR,
+    FAILING,
+    GOOD,
     QUERY,
     RESPONSE,
+    SHRUNK,
     SYSTEMS,
     TRUTH_QUERIES,
     WORSE,
     Cell,
     coverage,
     estimated,
-    write,
 )
+from tests.coverage.tables import options as options_of, read_rows, write_rows
 
 POOL = 240
 LABELS = (12, 60, 120, 216, 239)
@@ -39,9 +39,6 @@ FAILURES = "failures"
 SCORES = (*CEILINGS, FAILURES)
 #: Error of a judge in points, and the share of the failures that it sees.
 JUDGES = {"close": (4.0, 1.0), "fair": (12.0, 0.5), "unrelated": (12.0, 0.0)}
-FAILING, GOOD = 0.06, 88.0
-#: Of the scores with failures all other deviations are smaller: the bulk stays below the maximum.
-SHRUNK = 0.4
 WAYS: dict[str, float | None] = {"report": None, "ratings alone": 0.0}
 
 
@@ -125,22 +122,19 @@ def regimes() -> list[Regime]:
 
 def main() -> None:
     """Compute the cells that the table lacks and write it."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repetitions", type=int, default=1000)
+    parser = options_of(__doc__, repetitions=1000)
     parser.add_argument("--scores", choices=SCORES, help="only cells with these scores")
-    parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     table: dict[tuple[str, ...], list[dict[str, object]]] = {}
     if options.out.exists():
-        with options.out.open(encoding="utf-8", newline="") as file:
-            for row in csv.DictReader(file):
-                if int(row["repetitions"]) >= options.repetitions:
-                    key = (row["labels"], row["judge"], row["scores"])
-                    table.setdefault(key, []).append(dict(row))
+        for row in read_rows(options.out):
+            if int(row["repetitions"]) >= options.repetitions:
+                key = (row["labels"], row["judge"], row["scores"])
+                table.setdefault(key, []).append(dict(row))
     for regime in regimes():
         if regime.key not in table and options.scores in (None, regime.scores):
             table[regime.key] = list(rows(regime, options.repetitions))
-            write(options.out, [row for r in regimes() for row in table.get(r.key, [])])
+            write_rows(options.out, [row for r in regimes() for row in table.get(r.key, [])])
             print(*regime.key, table[regime.key][0]["coverage"], flush=True)
 
 

@@ -10,11 +10,8 @@ those from 1 plus the number of better systems to the number of systems less tha
 
 from __future__ import annotations
 
-import argparse
-import csv
 from collections.abc import Iterator
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 from scipy import stats
@@ -23,6 +20,7 @@ from analysis.core.arrays import FloatArray
 from analysis.core.simultaneous_intervals import simultaneous_intervals
 from analysis.statistics.discrimination.ranks import ranks_of_differences
 from analysis.statistics.discrimination.system_scores import paired_differences
+from tests.coverage.tables import options, write_rows
 
 CELLS = tuple(product((15, 60), (4, 8), ("equal", "pairs", "steps"), (0.0, 0.67)))
 FIELDS = ("queries", "systems", "apart", "ceiling", "repetitions", "coverage", "places")
@@ -76,16 +74,8 @@ def measured(repetitions: int) -> Iterator[dict[str, object]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--repetitions", type=int, default=700)
-    arguments = parser.parse_args()
-    with arguments.out.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-        writer.writeheader()
-        for record in measured(arguments.repetitions):
-            writer.writerow(record)
-            file.flush()
+    arguments = options(__doc__, repetitions=700).parse_args()
+    write_rows(arguments.out, measured(arguments.repetitions))
 
 
 if __name__ == "__main__":
