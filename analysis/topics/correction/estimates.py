@@ -27,6 +27,7 @@ from analysis.statistics.correction.prediction_powered import (
     uncorrected,
 )
 from analysis.statistics.correction.query_sums import QuerySums, inclusion_probabilities, query_sums
+from analysis.topics.correction.unseen_failures import coverage_with_failures
 from analysis.topics.distribution.people_by_system import severity_by_system
 
 #: Pairs are compared up to this many systems (190 pairs).
@@ -106,7 +107,7 @@ class _Correction:
         systems = self.data.systems
         of = {name: self.sums(self.data.of_system(name)) for name in systems}
         for name in systems:
-            yield from self.mean(of[name], f"system:{name}", (name,))
+            yield from self.mean(of[name], f"system:{name}", (name,), self.data.of_system(name))
         if len(systems) > SYSTEMS_PAIRED:
             yield Estimate(
                 "ppi_difference",
@@ -119,7 +120,13 @@ class _Correction:
         for pair in combinations(systems, 2):
             yield from self.difference(of[pair[0]], of[pair[1]], pair)
 
-    def mean(self, sums: QuerySums, scope: str, systems: tuple[str, ...]) -> Iterator[Estimate]:
+    def mean(
+        self,
+        sums: QuerySums,
+        scope: str,
+        systems: tuple[str, ...],
+        chosen: BoolArray | slice = slice(None),
+    ) -> Iterator[Estimate]:
         contains_severity = self.contains_severity if systems else None
         value, ratings_alone = self.both(sums, None, contains_severity)
         record = {**self.record, "scope": scope, "systems": systems}
@@ -128,12 +135,18 @@ class _Correction:
             few < INFORMATIVE_FROM and most > 2 * few and ratings_alone.interval.reason is None
         )
         short: dict[str, Any] = {"measured_coverage": CROWDED_COVERAGE} if falls_short else {}
-        yield self.estimate("weighted_human_mean", ratings_alone, sums, None, record, short)
+        rated = self.data.reference[chosen]
+        failures: dict[str, Any] = coverage_with_failures(
+            rated[np.isfinite(rated)], self.scale, self.context.options.level
+        )
+        of_people = short | failures
+        yield self.estimate("weighted_human_mean", ratings_alone, sums, None, record, of_people)
         params: dict[str, Any] = {
             "judge_mean": sums.judge_mean,
             "human_mean": None if contains_severity else sums.human_mean,
             "judge_missing": sums.n_unjudged,
             **(short if value.alone else {}),
+            **failures,
         }
         yield self.estimate("ppi_mean", value, sums, None, record, params)
         yield from self.planned(value, ratings_alone, sums, None, record)
@@ -254,8 +267,9 @@ STATISTICS = (
         "Corrected mean",
         "corrected mean of a system, or of all; params.lambda, df, judge_mean (of all its "
         "scores), human_mean (weighted, of the rated), judge_missing, pool (responses), "
-        "ratings_alone (why they are not corrected), target_population; n_responses and n_queries "
-        "count the rated; by system withheld where raters are not balanced over systems",
+        "ratings_alone (why they are not corrected), coverage_with_unseen_failures (where few "
+        "ratings lie in one half of the scale), target_population; n_responses and n_queries count "
+        "the rated; by system withheld where raters are not balanced over systems",
         scopes=("pooled", SYSTEM),
         source="Angelopoulos, Duchi and Zrnic 2023",
     ),

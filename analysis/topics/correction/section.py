@@ -10,7 +10,7 @@ from analysis.core.estimates import Estimate
 from analysis.render.formatting import between, correlation, counted, listed, points
 from analysis.render.section import Section
 from analysis.render.table import Cell, Table, TableBuilder
-from analysis.topics.correction import composite, estimates, figures
+from analysis.topics.correction import composite, estimates, figures, unseen_failures
 from analysis.topics.correction.figures import beside, means_of, spoken_of
 
 #: Constructs and composites of which sentences are made; the tables have the others.
@@ -148,11 +148,13 @@ SYSTEMS_SHOWN = 30
 def corrected_means(analysis: Analysis) -> Iterator[Table]:
     """Judge, people and corrected mean by construct, scorer and system."""
     built, headings = TableBuilder(), analysis.headings
+    means: list[Estimate] = []
     for construct in analysis.context.whole:
         scale = analysis.context.human_scale(construct)
         for scorer in spoken_of(analysis, construct):
             judge_scale = analysis.scores.scale(construct, scorer)
             for e in means_of(analysis, construct, scorer)[: SYSTEMS_SHOWN + 1]:
+                means.append(e)
                 judge = e.params["judge_mean"]
                 lam = e.params["lambda"]
                 built.add(
@@ -177,7 +179,7 @@ def corrected_means(analysis: Analysis) -> Iterator[Table]:
         "interval, whose target is the mean over queries like these, rated by these raters. "
         f"{headings['labels_saved']}: further rated responses that people's mean alone would need "
         f"for an interval as narrow. {headings['labels_needed']}: rated responses for an interval "
-        f"that reaches {_wanted(analysis)} to each side.",
+        f"that reaches {_wanted(analysis)} to each side.{unseen_failures.stated(means)}",
         ("Construct", "Scorer", "System", "Judge's mean", headings["weighted_human_mean"],
          headings["ppi_mean"], "Lambda", "Rated", headings["labels_saved"],
          headings["labels_needed"]),

@@ -14,6 +14,7 @@ from analysis.core.tables import ScoreTable
 from analysis.render.section import chapter
 from analysis.topics.correction import section
 from analysis.topics.correction.estimates import SYSTEMS_PAIRED, correction
+from analysis.topics.correction.unseen_failures import PARAM
 from tests.analysis.scores import POINTS, simulated, table
 
 
@@ -199,6 +200,22 @@ def test_failures_that_nobody_rated() -> None:
     assert not difference.has_interval
     saved = analysis.estimates.select("labels_saved", scope="system:s0")[0]
     assert saved.reason == analysis.estimates.select("ppi_mean", scope="system:s0")[0].reason
+
+
+@pytest.mark.parametrize(("rated", "covers"), [(12, 0.68), (20, 0.68), (40, 0.84), (80, None)])
+def test_failures_that_nothing_shows_are_stated(rated: int, covers: float | None) -> None:
+    frame = partly_rated(simulated(queries=120, systems=2), rated)
+    good = frame["system"] == "s0"
+    frame.loc[good, "value"] = 60 + 0.4 * frame.loc[good, "value"]
+    analysis = analyse(table(frame), options=Options(resamples=100))
+    for name in ("ppi_mean", "weighted_human_mean"):
+        mean, both_halves = (
+            analysis.estimates.select(name, scope=f"system:s{number}")[0] for number in range(2)
+        )
+        assert mean.params.get(PARAM) == covers
+        assert PARAM not in both_halves.params
+    (shown,) = section.corrected_means(analysis)
+    assert ("1 of 3 means: fewer than 75 responses are rated" in shown.caption) == bool(covers)
 
 
 def test_one_system_wholly_rated() -> None:
