@@ -47,6 +47,11 @@ class Scale:
         """Whether there are only the two ends, so that shares at an end are not informative."""
         return self.level == "nominal" or self.step == self.width
 
+    @property
+    def binary(self) -> bool:
+        """Whether the ends are the only points: fail at the lower end, pass at the upper one."""
+        return self.step == self.width
+
     def same_points(self, other: Scale) -> bool:
         """Whether differences between values on the two scales mean something."""
         return (self.min, self.max) == (other.min, other.max)

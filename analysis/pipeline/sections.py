@@ -8,6 +8,7 @@ from analysis.core.statistic import Statistic
 from analysis.render.section import Chapter, Section, chapter
 from analysis.topics.agreement import section as agreement
 from analysis.topics.answer_correctness import section as answer_correctness
+from analysis.topics.binary import section as binary
 from analysis.topics.calibration import section as calibration
 from analysis.topics.correction import section as correction
 from analysis.topics.discrimination import section as discrimination
@@ -25,6 +26,7 @@ SECTIONS: tuple[Section, ...] = tuple(
     topic.SECTION
     for topic in (
         agreement,
+        binary,
         judges,
         reliability,
         calibration,

@@ -1,0 +1,1 @@
+"""Statistics of a judge and people who say pass or fail."""

@@ -1,0 +1,83 @@
+"""Rates on the 2 by 2 table: scikit-learn's values, ties, and the interval of clustered shares."""
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+from sklearn import metrics
+
+from analysis.core.resampling import QueryResampling
+from analysis.statistics.binary.clustered_share import clustered_share
+from analysis.statistics.binary.confusion_cells import TIED, confusion_cells, majority
+from analysis.statistics.binary.rates import RATES, balanced_accuracy, kappa, mcc, rate
+
+VERDICTS = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=4, max_size=60)
+
+
+@given(VERDICTS)
+def test_values_are_those_of_scikit_learn(pairs: list[tuple[bool, bool]]) -> None:
+    people, judge = np.array(pairs, dtype=float).T
+    if len(set(people)) < 2 or len(set(judge)) < 2:
+        return
+    cells = confusion_cells(judge, people, np.arange(people.size))
+    theirs = {
+        "true_positive_rate": metrics.recall_score(people, judge),
+        "true_negative_rate": metrics.recall_score(people, judge, pos_label=0),
+        "precision": metrics.precision_score(people, judge),
+        "f1": metrics.f1_score(people, judge),
+        "accuracy": metrics.accuracy_score(people, judge),
+    }
+    assert {name: rate(cells, name).value for name in RATES} == pytest.approx(theirs)
+    balanced = metrics.balanced_accuracy_score(people, judge)
+    assert balanced_accuracy(cells).value == pytest.approx(balanced)
+    assert mcc(cells).point == pytest.approx(metrics.matthews_corrcoef(people, judge), abs=1e-12)
+    ours = kappa(cells).point
+    assert ours == pytest.approx(metrics.cohen_kappa_score(people, judge), abs=1e-12)
+
+
+def test_a_tie_counts_half_on_each_side() -> None:
+    ratings = np.array([[1, 0, np.nan], [1, 1, 0], [0, np.nan, np.nan], [np.nan] * 3])
+    people = majority(ratings)
+    assert people[:3].tolist() == [TIED, 1, 0]
+    assert np.isnan(people[3])
+    judge = np.array([1.0, 1, 1, 1])
+    cells = confusion_cells(judge, people, np.arange(4))
+    assert (cells.n_responses, cells.n_ties, cells.n_dropped) == (3, 1, 0)
+    weighted = metrics.confusion_matrix(
+        [1, 0, 1, 0], [1, 1, 1, 1], sample_weight=[0.5, 0.5, 1, 1], labels=[1, 0]
+    )
+    assert cells.total.tolist() == weighted.ravel().tolist()
+
+
+def test_an_empty_class_has_its_reason() -> None:
+    cells = confusion_cells([1.0, 0.0], [1.0, 1.0], [0, 1])
+    undefined = rate(cells, "true_negative_rate")
+    assert np.isnan(undefined.value)
+    assert undefined.reason == "people fail none of the responses"
+    assert np.isnan(balanced_accuracy(cells).value)
+    assert np.isnan(mcc(cells).point)
+
+
+def test_one_response_a_query_is_close_to_the_wilson_interval() -> None:
+    # Wilson's interval of 27 of 30: .744 to .965.
+    hits, of = np.r_[np.ones(27), np.zeros(3)], np.ones(30)
+    interval = clustered_share(hits, of)
+    assert (interval.low, interval.high) == pytest.approx((0.744, 0.965), abs=0.015)
+
+
+def test_alike_responses_of_a_query_widen_the_interval() -> None:
+    hits = np.r_[np.ones(27), np.zeros(3)]
+    single, tripled = clustered_share(hits, np.ones(30)), clustered_share(3 * hits, 3 * np.ones(30))
+    assert (tripled.low, tripled.high) == pytest.approx((single.low, single.high))
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_a_share_at_the_end_has_an_interval(share: float) -> None:
+    interval = clustered_share(np.full(20, share), np.ones(20))
+    assert interval.reason is None
+    assert 0 < interval.high - interval.low < 0.25
+    resampled = QueryResampling(20).interval(lambda w: w @ np.full(20, share) / w.sum(axis=1))
+    assert np.isnan(resampled.low)
+
+
+def test_one_query_has_no_interval() -> None:
+    assert clustered_share(np.array([3.0, 0]), np.array([4.0, 0])).reason

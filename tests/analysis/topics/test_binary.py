@@ -1,0 +1,91 @@
+"""Pass or fail in the report: which constructs have it, its rates, and its sentences."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn import metrics
+
+from analysis import Options, Scale, analyse
+from analysis.core.analysis import Analysis
+from analysis.core.tables import ScoreTable
+from analysis.pipeline.sections import chapters
+from tests.analysis.scores import simulated, table
+
+BINARY = Scale(0, 1, step=1)
+QUICK = Options(resamples=100)
+
+
+def pass_or_fail(
+    *, queries: int = 30, raters: int = 3, graded: bool = False, seed: int = 0
+) -> pd.DataFrame:
+    """Raters who pass seven in ten responses, and a judge, with graded scores or not."""
+    frame = simulated(queries=queries, raters=raters, seed=seed)
+    judged = frame["scorer"] == "judge"
+    verdicts = (frame["value"] >= np.where(judged, 50.0, 42.0)).astype(float)
+    frame["value"] = np.where(judged & graded, frame["value"], verdicts)
+    return frame
+
+
+def analysed(frame: pd.DataFrame, scale: Scale = BINARY) -> Analysis:
+    judge = {("judge", "QR"): Scale(0, 100)} if frame["value"].max() > 1 else {}
+    return analyse(ScoreTable.from_frame(frame, {"QR": scale}, judge), options=QUICK)
+
+
+def by_response(frame: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
+    """The share of raters who pass each response, and the judge's value."""
+    of = frame.pivot_table(index="response_id", columns="scorer", values="value")
+    return of.drop(columns="judge").mean(axis=1), of["judge"]
+
+
+def test_rates_are_those_of_the_majority() -> None:
+    frame = pass_or_fail()
+    people, judge = by_response(frame)
+    estimates = analysed(frame).estimates
+    passes = estimates.first("true_positive_rate", construct="QR", scorer="judge", scope="pooled")
+    fails = estimates.first("true_negative_rate", construct="QR", scorer="judge", scope="pooled")
+    assert passes is not None
+    assert fails is not None
+    assert passes.value == pytest.approx(metrics.recall_score(people > 0.5, judge))
+    assert fails.value == pytest.approx(metrics.recall_score(people > 0.5, judge, pos_label=0))
+    assert passes.has_interval
+    assert fails.ci_low < fails.value < fails.ci_high
+    assert passes.params["ties"] == 0
+
+
+def test_ties_of_two_raters_are_counted() -> None:
+    frame = pass_or_fail(raters=2)
+    people, judge = by_response(frame)
+    rate = analysed(frame).estimates.first("true_positive_rate", scorer="judge")
+    assert rate is not None
+    assert rate.params["ties"] == int((people == 0.5).sum()) > 0
+    weights = np.where(people == 0.5, 0.5, people)
+    assert rate.value == pytest.approx(float((weights * judge).sum() / weights.sum()))
+    assert rate.n_responses == len(people)
+
+
+def test_a_graded_judge_is_cut_out_of_fold() -> None:
+    rate = analysed(pass_or_fail(graded=True)).estimates.first("true_negative_rate", scorer="judge")
+    assert rate is not None
+    assert rate.params["lowest"] <= rate.params["cut"] <= rate.params["highest"]
+    assert rate.value > 0.7
+
+
+def test_the_section_says_what_the_judge_lets_through() -> None:
+    (chapter,) = (c for c in chapters(analysed(pass_or_fail())) if c.key == "binary")
+    assert chapter.reading[0].startswith("QR: of responses that people fail, judge passes ")
+    assert "[" in chapter.reading[0]
+
+
+def test_graded_constructs_have_no_such_section() -> None:
+    analysis = analyse(table(simulated()), options=QUICK)
+    assert "binary" not in [c.key for c in chapters(analysis)]
+    assert not analysis.estimates.select("true_positive_rate")
+
+
+def test_values_between_pass_and_fail_withhold_the_rates() -> None:
+    frame = pass_or_fail()
+    frame.loc[frame["scorer"] == "rater-1", "value"] *= 0.5
+    rate = analysed(frame).estimates.first("true_positive_rate", scorer="judge")
+    assert rate is not None
+    assert rate.reason is not None
+    assert "neither 0 nor 1" in rate.reason
