@@ -57,9 +57,15 @@ def rates_table(analysis: Analysis) -> Iterator[Table]:
         "Pass or fail: the judge's verdicts against people's",
         "People's verdict is the majority of a response's raters; a tie counts half as a pass and "
         "half as a fail. Intervals: Wilson's, for responses that come in queries.",
-        ("Construct", "Scorer", *(analysis.headings[name] for name in names), "Responses", "Ties"),
+        (
+            "Construct",
+            "Scorer",
+            *(analysis.headings[name] for name in names),
+            "Responses",
+            "Tied raters",
+        ),
         heads=2,
-    )
+    )  # fmt: skip
 
 
 SECTION = Section(
