@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, get_args
 
@@ -24,6 +25,7 @@ from analysis.statistics.reliability.chance_corrected import (
     chance_corrected,
     weighted_kappa,
 )
+from analysis.statistics.reliability.conger_kappa import KappaWeights, conger_kappa
 from analysis.statistics.reliability.icc import (
     ICC_NAMES,
     Form,
@@ -96,6 +98,7 @@ def _agreement(context: Context, data: ConstructData) -> Iterator[Estimate]:
     kappa = weighted_kappa(*values, n_queries=data.n_queries)
     weights = {"weights": "quadratic", "chance": "conger"}
     yield context.estimate("weighted_kappa", kappa, params=weights, **record)
+    yield from kappas(context, data, record)
     yield from categorical(context, data, record)
 
 
@@ -191,11 +194,38 @@ def _too_few(values: FloatArray) -> str | None:
     return ALONE if np.isfinite(values).any(axis=0).sum() < 2 else None
 
 
-#: Beyond this many levels equal ratings are chance, and the unweighted coefficients mean little.
+def kappas(context: Context, data: ConstructData, record: Any) -> Iterator[Estimate]:
+    """Conger's kappa without weights and, where values are ordered, with linear ones."""
+    nominal = context.nominal([data.construct])
+    weightings: tuple[KappaWeights, ...] = ("unweighted",) if nominal else ("unweighted", "linear")
+    for weights in weightings:
+        statistic = conger_kappa(data.ratings, data.query, weights, data.n_queries)
+        if weights == "unweighted" and not nominal:
+            reason = _no_categories(data, context.human_scale(data.construct))
+            statistic = replace(statistic, reason=statistic.reason or reason)
+        yield context.estimate("conger_kappa", statistic, params={"weights": weights}, **record)
+
+
+def _no_categories(data: ConstructData, scale: Scale | None) -> str | None:
+    """Why ratings are not read as categories: too many values, and no step that explains them."""
+    if few_levels(data, scale) is not None:
+        return None
+    values = np.unique(comparable(data.ratings[np.isfinite(data.ratings)]))
+    if not values.size:
+        return None
+    if scale is None or scale.step is None:
+        return (
+            f"ratings have {values.size} different values on a scale without a declared step: two "
+            "are equal by coincidence only"
+        )
+    steps = (values - scale.min) / scale.step
+    off = int(np.count_nonzero(np.abs(steps - np.round(steps)) > 1e-9))
+    return f"{off} different values are not on the scale's steps of {scale.step:g}" if off else None
+
+
+#: Beyond this many levels equal ratings are chance, and coefficients of few levels are left out.
 FEW_LEVELS = 11
 _KINDS: tuple[tuple[str, Coefficient, Weighting], ...] = (
-    ("conger_kappa", "conger", "unweighted"),
-    ("conger_kappa", "conger", "linear"),
     ("fleiss_kappa", "fleiss", "unweighted"),
     ("brennan_prediger", "brennan_prediger", "unweighted"),
     ("gwet_ac", "gwet", "unweighted"),
@@ -204,7 +234,7 @@ _KINDS: tuple[tuple[str, Coefficient, Weighting], ...] = (
 
 
 def categorical(context: Context, data: ConstructData, record: Any) -> Iterator[Estimate]:
-    """Conger, Fleiss, Brennan-Prediger, AC1 and AC2, where the scale has at most 11 levels."""
+    """Fleiss, Brennan-Prediger, AC1 and AC2, where the scale has at most 11 levels."""
     scale = context.human_scale(data.construct)
     nominal = context.nominal([data.construct])
     levels = few_levels(data, scale, np.inf if nominal else FEW_LEVELS)
@@ -315,9 +345,10 @@ STATISTICS = (
     _statistic(
         "conger_kappa",
         "Kappa",
-        "Conger's kappa on scales of few levels (params.weights unweighted, and linear where they "
-        "are ordered): chance from each rater's own marginals, over pairs of raters; for two "
-        "raters Cohen's",
+        "Conger's kappa (params.weights unweighted, and linear where values are ordered): chance "
+        "from each rater's own marginals, over pairs of raters; for two raters Cohen's. Without "
+        "weights it is withheld where more than 11 different values occur and the scale has no "
+        "declared step",
         range=(None, 1),
         targets=("these_raters",),
         source="Conger 1980; Cohen 1960, 1968",

@@ -96,10 +96,10 @@ def agreement_of_pairs(analysis: Analysis) -> Iterator[Table]:
         "Two ratings of one response",
         "Share of equal pairs of ratings and their mean distance; SEM, the standard error of one "
         "rating in points (interval for raters like these, the others for these raters); kappa "
-        "with quadratic weights (Conger; Cohen's for two raters); on scales of at most 11 levels "
-        "also without weights and with linear ones, Fleiss's kappa, Gwet's AC1 and "
-        "AC2, and Brennan and Prediger's coefficient; interval alpha once each rater's severity "
-        "is taken out, and on ranks within each rater.",
+        "without weights (equal ratings only, so that it is near 0 on many points), with linear "
+        "and with quadratic weights (Conger; Cohen's for two raters); on scales of at most 11 "
+        "levels also Fleiss's kappa, Gwet's AC1 and AC2, and Brennan and Prediger's coefficient; "
+        "interval alpha once each rater's severity is taken out, and on ranks within each rater.",
         ("Construct",
          *(headings[name] for name in ("raw_agreement", "mean_absolute_difference", "sem",
                                        "conger_kappa")),

@@ -1,4 +1,5 @@
 import math
+import re
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
@@ -105,6 +106,28 @@ def test_repeats_are_given_for_people_and_judges() -> None:
         only_estimate(estimates, "repeat_agreement", scorer="rater-1", measure="pearson").n_raters
         == 1
     )
+
+
+@pytest.mark.parametrize(("step", "defined"), [(5.0, True), (1.0, True), (None, False)])
+def test_kappas_above_11_levels(step: float | None, defined: bool) -> None:
+    """The whole points of a scale without a step are no categories."""
+    frame = simulated(queries=20)
+    frame["value"] = (step or 1) * np.round(frame["value"] / (step or 1))
+    estimates = figures(frame, Scale(0, 100, step))
+    plain = only_estimate(estimates, "conger_kappa", weights="unweighted")
+    linear = only_estimate(estimates, "conger_kappa", weights="linear")
+    assert plain.has_interval == defined
+    assert linear.has_interval
+    assert only_estimate(estimates, "weighted_kappa").has_interval
+    if not defined:
+        assert re.fullmatch(
+            r"ratings have \d+ different values on a scale without a declared step: two are equal "
+            "by coincidence only",
+            str(plain.reason),
+        )
+    frame.loc[frame.index[frame["scorer"] == "rater-1"][0], "value"] = 47.3
+    off = only_estimate(figures(frame, Scale(0, 100, 5)), "conger_kappa", weights="unweighted")
+    assert re.fullmatch(r"\d+ different values are not on the scale's steps of 5", str(off.reason))
 
 
 def test_coefficients_of_categories_need_few_levels(ragged: EstimateList) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from analysis.statistics.reliability.alpha import krippendorff_alpha
 from analysis.statistics.reliability.chance_corrected import (
     ONE_CATEGORY,
     Coefficient,
@@ -60,6 +61,22 @@ def value(
 )
 def test_gwets_raw4raters(coefficient: Coefficient, weighting: Weighting, expected: float) -> None:
     assert value(coefficient, RAW, weighting) == pytest.approx(expected, abs=5e-7)
+
+
+def test_four_categories_three_raters_and_missing_cells() -> None:
+    """Expected values: irrCAC 0.4.4 (Python), `CAC(frame, categories=[1, 2, 3, 4], digits=7)`."""
+    rows = "111 121 22. 333 4.4 232 .11 444 33. 1.. 222 434 3.1 112 .44 223 333 ..2 441 111"
+    values = np.array([[float(c) if c != "." else NA for c in row] for row in rows.split()])
+    assert value("fleiss", values) == pytest.approx(0.6270744, abs=5e-8)
+    assert value("gwet", values) == pytest.approx(0.6304736, abs=1e-7)
+    assert value("conger", values) == pytest.approx(0.6292376, abs=1e-7)
+    assert value("brennan_prediger", values) == pytest.approx(0.6296296, abs=5e-8)
+    assert krippendorff_alpha(values, "nominal") == pytest.approx(0.6178862, abs=5e-8)
+    # Names of categories are no numbers.
+    named = np.choose(np.nan_to_num(values, nan=0).astype(int), [NA, 7.0, 2.0, 9.0, 1.0])
+    assert krippendorff_alpha(named, "nominal") == pytest.approx(0.6178862, abs=5e-8)
+    for coefficient in COEFFICIENTS:
+        assert value(coefficient, named) == pytest.approx(value(coefficient, values))
 
 
 def test_a_table_of_three_categories() -> None:
