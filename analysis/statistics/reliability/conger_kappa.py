@@ -84,7 +84,8 @@ def conger_kappa(
             else count * (count - 1) - _equal_by_chance(shares)
         )
         expected = ratio(by_pairs, count * (count - 1), count > 1)
-        mean = ratio(*(rows @ sums).T, (rows @ sums)[:, 1] > 0)
+        apart, responses = (rows @ sums).T
+        mean = ratio(apart, responses, responses > 0)
         largest = float(np.ptp(levels)) if weights == "linear" else 1.0
         return 1 - ratio(mean, expected, expected > NEGLIGIBLE * largest)
 
@@ -99,7 +100,7 @@ def _different(a: FloatArray, b: FloatArray) -> FloatArray:
 
 
 def _apart(a: FloatArray, b: FloatArray) -> FloatArray:
-    return np.abs(a - b)
+    return np.asarray(np.abs(a - b))
 
 
 def _equal_by_chance(shares: FloatArray) -> FloatArray:
