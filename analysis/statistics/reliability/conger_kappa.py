@@ -96,7 +96,7 @@ def conger_kappa(
 
 
 def _different(a: FloatArray, b: FloatArray) -> FloatArray:
-    return (a != b).astype(np.float64)
+    return np.asarray(a != b, dtype=np.float64)
 
 
 def _apart(a: FloatArray, b: FloatArray) -> FloatArray:
