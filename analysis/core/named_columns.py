@@ -1,0 +1,140 @@
+"""A table with a column for each judge and each rater, as a long table of scores."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.core.errors import TableError
+from analysis.core.table_checks import missing_columns, rows_named
+
+#: The construct of a table that names none.
+ONLY_CONSTRUCT = "score"
+
+ColumnNames = str | Sequence[str] | Mapping[str, str | Sequence[str]]
+
+
+def long_scores(
+    frame: pd.DataFrame,
+    judge: ColumnNames,
+    human: ColumnNames,
+    *,
+    id: str | None = None,  # noqa: A002  (the name that the commands have)
+    query: str | None = None,
+    system: str | None = None,
+    construct: str | None = None,
+) -> pd.DataFrame:
+    """Return the scores in named columns of a table, one a row.
+
+    Parameters
+    ----------
+    frame
+        One row for each response; with `construct` one for each response and construct.
+    judge, human
+        Columns with the values of judges and of raters. One name, several, or a mapping from
+        constructs to names: ``{"QR": "llm_qr", "CC": "llm_cc"}``.
+    id, query, system, construct
+        Columns that identify the response, its question, the system that gave it, and the
+        construct. Without `id` each row is a response of its own, without `query` each response
+        has a question of its own, without `construct` and mappings the construct is "score".
+
+    Returns
+    -------
+    DataFrame
+        The required columns of a score table, and system; a blank value is missing.
+
+    Raises
+    ------
+    TableError
+        With all faults: a column is missing or named twice, or a response has no id.
+    """
+    if construct is not None and id is None:
+        raise TableError(
+            "table", ["rows of one response on several constructs need its id; name its column"]
+        )
+    columns = list(_scorer_columns(judge, human, construct))
+    used = [column for _, _, column in columns]
+    others = [name for name in (id, query, system, construct) if name is not None]
+    faults = missing_columns([str(name) for name in frame.columns], [*others, *used])
+    twice = sorted({name for name in used if (used + others).count(name) > 1})
+    faults += [f"column {name!r} is named for two purposes; each has one" for name in twice]
+    if not faults:
+        faults += [
+            f"column {name!r} is blank in {rows_named(blank)}; fill it in"
+            for name in others
+            if name != system and (blank := np.flatnonzero(_blank(frame[name]))).size
+        ]
+    if faults:
+        raise TableError("table", faults)
+    names = _names_of_scorers(columns)
+    response = frame[id] if id else pd.Series([f"row {n + 1}" for n in range(len(frame))])
+    base = pd.DataFrame({"response_id": response.to_numpy()})
+    base["query_id"] = frame[query].to_numpy() if query else base["response_id"]
+    base["system"] = frame[system].to_numpy() if system else None
+    parts = [
+        base.assign(
+            construct=frame[construct].to_numpy() if construct else key,
+            scorer=names[column],
+            scorer_kind=kind,
+            value=frame[column].to_numpy(),
+        )
+        for kind, key, column in columns
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def _blank(column: pd.Series[Any]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    blank: np.ndarray[tuple[int], np.dtype[np.bool_]] = (
+        column.isna() | (column.astype(str).str.strip() == "")
+    ).to_numpy(dtype=bool)
+    return blank
+
+
+def _scorer_columns(
+    judge: ColumnNames, human: ColumnNames, construct: str | None
+) -> Iterator[tuple[str, str, str]]:
+    """Kind, construct and name of every column with values."""
+    by_construct = [isinstance(names, Mapping) for names in (judge, human)]
+    if any(by_construct) and (construct is not None or not all(by_construct)):
+        raise TableError(
+            "table", ["name the columns of judge and human both by construct, or neither"]
+        )
+    for kind, names in (("judge", judge), ("human", human)):
+        constructs = names if isinstance(names, Mapping) else {ONLY_CONSTRUCT: names}
+        for key, of_construct in constructs.items():
+            for name in [of_construct] if isinstance(of_construct, str) else of_construct:
+                yield kind, key, name
+
+
+def _names_of_scorers(columns: Sequence[tuple[str, str, str]]) -> dict[str, str]:
+    """The scorer of each column.
+
+    A scorer with a column for each construct is named by what these have in common:
+    llm_qr and llm_cc are of llm. Without anything in common, the columns are numbered.
+    """
+    constructs = list(dict.fromkeys(key for _, key, _ in columns))
+    if len(constructs) == 1:
+        return {column: column for _, _, column in columns}
+    result: dict[str, str] = {}
+    for kind in ("judge", "human"):
+        of_kind = [[c for k, key, c in columns if (k, key) == (kind, name)] for name in constructs]
+        for number in range(max(map(len, of_kind))):
+            same = {
+                key: names[number]
+                for key, names in zip(constructs, of_kind, strict=True)
+                if number < len(names)
+            }
+            rests = {_without(key, name) for key, name in same.items()}
+            alone = len(rests) == 1 and rests != {""}
+            result |= dict.fromkeys(same.values(), rests.pop() if alone else f"{kind} {number + 1}")
+    return result
+
+
+def _without(construct: str, column: str) -> str:
+    """A column's name without the construct and the separators next to it."""
+    rest = re.sub(re.escape(construct), "", column, count=1, flags=re.IGNORECASE)
+    return re.sub(r"[\s_:./-]{2,}", "_", rest).strip(" _:./-")

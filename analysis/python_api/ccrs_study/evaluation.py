@@ -1,0 +1,142 @@
+"""A judge compared with people in one line of Python."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from analysis.core.analysis import Analysis
+from analysis.core.estimates import to_frame
+from analysis.core.named_columns import ColumnNames, long_scores
+from analysis.core.options import Options
+from analysis.core.scales import Scale
+from analysis.core.tables import ScoreTable
+from analysis.pipeline.estimation import completed, headline
+from analysis.pipeline.report_files import write_report
+from analysis.render.panels import panels
+from analysis.render.verdicts import verdicts
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Scales = Scale | tuple[float, float] | Mapping[str, Scale | tuple[float, float]]
+
+
+def evaluate(
+    data: pd.DataFrame,
+    judge: ColumnNames | None = None,
+    human: ColumnNames | None = None,
+    *,
+    id: str | None = None,  # noqa: A002  (the name that the commands have)
+    query: str | None = None,
+    system: str | None = None,
+    construct: str | None = None,
+    scale: Scales | None = None,
+    title: str = "Judge against people",
+    **options: Any,
+) -> Evaluation:
+    """Compare a judge with people.
+
+    Parameters
+    ----------
+    data
+        One row for each response, with a column for each judge and each rater; or, without `judge`
+        and `human`, a long table of scores, whose columns are described in study/README.md.
+    judge, human
+        Columns of judges and of raters: a name, several, or by construct ``{"QR": "llm_qr"}``.
+    id, query, system, construct
+        Columns that identify the response, its question, the system that gave it, and the
+        construct. Name `query` if several responses answer one question: their scores are not
+        independent, and the order within a question is what a judge is mostly used for.
+    scale
+        Range of the values, ``(0, 100)``, or ranges by construct.
+    options
+        Fields of `Options`, such as ``seed=7`` or ``level=0.9``.
+
+    Raises
+    ------
+    TableError
+        The table has faults; the message lists all.
+
+    Examples
+    --------
+    >>> result = evaluate(table, judge="llm", human=["anna", "ben"], scale=(0, 100))
+    >>> print(result.verdict)
+    >>> result.report("report")
+    """
+    if (judge is None) != (human is None):
+        raise TypeError("name the columns of both judge and human, or of neither (a long table)")
+    if judge is not None and human is not None:
+        data = long_scores(
+            data, judge, human, id=id, query=query, system=system, construct=construct
+        )
+    scales = _scales(scale, list(dict.fromkeys(data.get("construct", pd.Series(dtype=str)))))
+    scores = ScoreTable.from_frame(data, scales)
+    return Evaluation(headline(scores, options=Options(**options), title=title))
+
+
+def _scales(scale: Scales | None, constructs: list[str]) -> dict[str, Scale]:
+    if scale is None:
+        return {}
+    by_construct = scale if isinstance(scale, Mapping) else dict.fromkeys(constructs, scale)
+    return {
+        key: ends if isinstance(ends, Scale) else Scale(*ends) for key, ends in by_construct.items()
+    }
+
+
+class Evaluation:
+    """The comparison of judges with people; what takes longer is computed when it is asked for."""
+
+    def __init__(self, leading: Analysis) -> None:
+        self._leading = leading
+
+    @cached_property
+    def analysis(self) -> Analysis:
+        """Every figure of the report, as `analysis.analyse` returns it."""
+        return completed(self._leading)
+
+    @property
+    def verdict(self) -> str:
+        """The result in words: a paragraph for each construct and judge, and its notes."""
+        lines = []
+        for verdict in verdicts(self._leading):
+            lines += [verdict.sentence, *(f"    {note}" for note in verdict.notes)]
+        return "\n".join(lines)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Every figure in a row: statistic, value, interval, sample sizes, reason."""
+        return to_frame(self.analysis.estimates)
+
+    def plot(self) -> Figure:
+        """People's values across and the judge's up, a panel for each construct and judge."""
+        from matplotlib.figure import Figure
+
+        shown = list(panels(self._leading))
+        figure = Figure(figsize=(3.2 * max(1, len(shown)), 3.4), layout="constrained")
+        for number, panel in enumerate(shown, start=1):
+            axes = figure.add_subplot(1, len(shown), number)
+            axes.plot([panel.low, panel.high], [panel.low, panel.high], color="0.6", linestyle="--")
+            axes.scatter(panel.data.reference, panel.judge, s=14, alpha=0.6, linewidths=0)
+            axes.set(title=f"{panel.construct}: {panel.scorer}", xlabel="people", ylabel="judge")
+        return figure
+
+    def report(self, folder: Path | str) -> Path:
+        """Write report.html, report.json and tables to a folder; return the path of report.html."""
+        return write_report(self.analysis, folder)
+
+    def _repr_html_(self) -> str:
+        items = "".join(
+            f"<li>{escape(verdict.sentence)}"
+            + "".join(f"<br><small>{escape(note)}</small>" for note in verdict.notes)
+            + "</li>"
+            for verdict in verdicts(self._leading)
+        )
+        return f"<p><strong>{escape(self._leading.title)}</strong></p><ul>{items}</ul>"
+
+    def __repr__(self) -> str:
+        return f"<Evaluation: {self._leading.title}>\n{self.verdict}"
