@@ -35,6 +35,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "statistics.distribution",
         "statistics.validity",
         "statistics",
+        "decisions",
         "render",
         "topics.distribution",
         "topics.agreement",

@@ -21,9 +21,10 @@ from analysis.core.estimates import Estimate
 from analysis.core.options import Options
 from analysis.core.probe_table import ProbeTable
 from analysis.core.query_statistic import QueryStatistic
-from analysis.core.resampling import Interval, QueryResampling, Replicates, Transform
+from analysis.core.resampling import Interval, QueryResampling, Replicates
 from analysis.core.scales import Level, Scale
 from analysis.core.tables import PreferenceTable, ScoreTable
+from analysis.core.uncertainty import Transform
 
 #: Share of the ratings that are one value, from which on the report shows measured coverage.
 CROWDED = 0.5

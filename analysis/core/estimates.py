@@ -10,6 +10,8 @@ from typing import Any
 
 import pandas as pd
 
+from analysis.core.uncertainty import Uncertainty
+
 FIELDS = (
     "statistic", "constructs", "scorers", "systems", "scope", "target", "value", "ci_low",
     "ci_high", "ci_level", "method", "n_responses", "n_queries", "n_raters", "n_dropped",
@@ -28,7 +30,8 @@ class Estimate:
     no interval; `reason` then explains why. `target` names the raters that the interval is about:
     these_raters, raters_like_these, or None where it makes no statement about raters. `p` is the
     two-sided p of the value 0 by the method of the interval, from which claims are corrected, or
-    the value itself where that is a p; NaN without either.
+    the value itself where that is a p; NaN without either. `uncertainty` is the error that the
+    interval comes from, where its method states one.
     """
 
     statistic: str
@@ -49,6 +52,7 @@ class Estimate:
     reason: str | None = None
     params: Mapping[str, str | float | int | None] = field(default_factory=dict)
     p: float = math.nan
+    uncertainty: Uncertainty | None = None
 
     def __post_init__(self) -> None:
         if math.isnan(self.value) and not self.reason:

@@ -16,11 +16,11 @@ from analysis.core.resampling import (
     QueryResampling,
     Replicates,
     Scheme,
-    Transform,
     effective_df,
 )
 from analysis.core.simultaneous_intervals import simultaneous_intervals
 from analysis.core.statistic_family import StatisticFamily
+from analysis.core.uncertainty import Transform
 
 
 @dataclass(frozen=True, eq=False)

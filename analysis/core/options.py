@@ -70,6 +70,8 @@ class Options:
     """Margin in points of the equivalence test of the bias; None: not tested."""
     alt_test_epsilon: float = 0.15
     """Allowance of the alternative annotator test: .2 experts, .15 skilled, .1 a crowd."""
+    true_rate: float = 0.8
+    """Smallest true positive and true negative rate with which a binary judge's level counts."""
     overall: str | None = None
     """Construct with an overall human rating, from which the weights of a composite are learned."""
     layout: str | None = None
@@ -107,5 +109,7 @@ class Options:
             raise AnalysisError(f"margin {margin:g} of a correlation is not between 0 and 1")
         if self.bias_margin is not None and not self.bias_margin > 0:
             raise AnalysisError(f"bias margin {self.bias_margin:g} is not above 0 points")
+        if not 0.5 < self.true_rate < 1:
+            raise AnalysisError(f"true rate {self.true_rate:g} is not between 0.5 and 1")
         if not 0 <= self.alt_test_epsilon < 1:
             raise AnalysisError(f"epsilon {self.alt_test_epsilon:g} is not between 0 and 1")

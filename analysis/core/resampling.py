@@ -19,9 +19,9 @@ from scipy.special import expit
 from analysis.core.arrays import BoolArray, FloatArray, IntArray
 from analysis.core.computation import one_blas_thread, t_quantile, two_sided_p
 from analysis.core.query_statistic import BLOCK_NUMBERS, QueryStatistic
+from analysis.core.uncertainty import Transform, Uncertainty
 
 Scheme = Literal["bootstrap", "jackknife"]
-Transform = Literal["fisher_z", "logit"]
 Statistic = QueryStatistic | Callable[[FloatArray], FloatArray]
 
 #: Below this many queries the jackknife with a t quantile replaces the percentile bootstrap. Where
@@ -64,10 +64,12 @@ class Interval:
     resamples: int = 0
     p: float = np.nan
     """Two-sided p of the value 0 by the method of the interval; NaN where it gives none."""
+    uncertainty: Uncertainty | None = None
+    """The error that the ends come from, for tests against other values at other levels."""
 
     @property
     def fields(self) -> dict[str, Any]:
-        """Fields of an `Estimate`: ends and p, level and method where there is an interval."""
+        """Fields of an `Estimate`: ends and error, level and method where there is an interval."""
         defined = not np.isnan(self.low)
         return {
             "ci_low": self.low,
@@ -75,6 +77,7 @@ class Interval:
             "ci_level": self.level if defined else None,
             "method": self.method if defined else None,
             "p": self.p,
+            "uncertainty": self.uncertainty,
         }
 
 
@@ -295,25 +298,30 @@ class QueryResampling:
         if replicates.scheme == "bootstrap":
             low, high = np.quantile(defined, [tail, 1 - tail])
             # Resamples cannot show a small p; the normal distribution of many queries can.
-            p = two_sided_p(point / defined.std(ddof=1), np.inf)
+            error = defined.std(ddof=1)
+            p = two_sided_p(point / error, np.inf)
+            uncertainty = Uncertainty((float(error**2),), (np.inf,))
         else:
             count = defined.size
             error = np.sqrt((count - 1) / count * np.sum((defined - defined.mean()) ** 2))
             # On the logit scale a rare event is one outlying query and not a heavy tail.
             df = count - 1.0 if transform == "logit" else effective_df(defined)
-            reach = t_quantile(1 - tail, df) * error
             # A share of 0 has no logit.
             p = np.nan if transform == "logit" else two_sided_p(point / error, df)
             if transform == "logit":
-                reach /= point * (1 - point)
+                error /= point * (1 - point)
                 point = np.log(point / (1 - point))
+            reach = t_quantile(1 - tail, df) * error
+            uncertainty = Uncertainty((float(error**2),), (df,), transform)
             low, high = point - reach, point + reach
             if transform == "fisher_z":
                 low, high = np.tanh(low), np.tanh(high)
             elif transform == "logit":
                 low, high = expit(low), expit(high)
         size = int(values.size)
-        return Interval(float(low), float(high), self.level, method, None, share, size, p)
+        return Interval(
+            float(low), float(high), self.level, method, None, share, size, p, uncertainty
+        )
 
 
 def folds(n_queries: int, count: int = FOLDS, seed: int = 0) -> IntArray:

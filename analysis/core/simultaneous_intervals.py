@@ -32,6 +32,8 @@ class SimultaneousIntervals:
     reasons: tuple[str | None, ...]
     p: FloatArray
     """Two-sided p (m,) of each value alone being 0."""
+    df: FloatArray
+    """Degrees of freedom (m,) of each error, infinite for resamples."""
 
     def at(self, place: int) -> Interval:
         """The interval of one of the values."""
@@ -85,7 +87,7 @@ def simultaneous_intervals(
     method = "max_t_bootstrap" if scheme == "bootstrap" else "max_t_jackknife"
     reasons = _reasons(at, drawn)
     defined = np.array([reason is None for reason in reasons], dtype=bool)
-    low, high, error, p = (np.full(at.size, np.nan) for _ in range(4))
+    low, high, error, p, freedom = (np.full(at.size, np.nan) for _ in range(5))
     critical = float("nan")
     if defined.any():
         used = drawn[:, defined]
@@ -103,9 +105,12 @@ def simultaneous_intervals(
         low[defined] = at[defined] - critical * error[defined]
         high[defined] = at[defined] + critical * error[defined]
         df = np.inf if scheme == "bootstrap" else count - 1.0
+        freedom[defined] = df
         for place in np.flatnonzero(defined):
             p[place] = two_sided_p(at[place] / error[place], df)
-    return SimultaneousIntervals(low, high, error, critical, level, method, tuple(reasons), p)
+    return SimultaneousIntervals(
+        low, high, error, critical, level, method, tuple(reasons), p, freedom
+    )
 
 
 def _reasons(point: FloatArray, values: FloatArray) -> list[str | None]:

@@ -13,12 +13,14 @@ from platform import python_version
 from typing import Any
 
 from analysis.core.analysis import Analysis, ReportInputs
+from analysis.decisions.answers import decisions
+from analysis.decisions.corrected_means import corrected_means
 from analysis.pipeline.sections import chapters, statistics
 from analysis.render.document import Document
 from analysis.render.limitations import not_established
 from analysis.render.output_files import as_json, check_folder, csv_texts, schema
 from analysis.render.page import page
-from analysis.render.verdicts import verdicts, with_contradictions
+from analysis.render.verdicts import speaking, verdicts, with_contradictions
 from analysis.topics.agreement.largest_disagreements import disagreement_records
 
 _PACKAGES = ("ccrs-study", "matplotlib", "numba", "numpy", "pandas", "scipy")
@@ -42,6 +44,8 @@ def as_document(
     return Document(
         analysis,
         with_contradictions(analysis, verdicts(analysis)),
+        tuple(decisions(analysis, speaking(analysis))),
+        tuple(corrected_means(analysis, speaking(analysis))),
         tuple(chapters(analysis)),
         tuple(not_established(analysis)),
         _provenance(analysis, command, judge_runs),
@@ -118,6 +122,7 @@ def _provenance(
             "non_inferiority_margin": options.non_inferiority_margin,
             "bias_margin": options.bias_margin,
             "alt_test_epsilon": options.alt_test_epsilon,
+            "true_rate": options.true_rate,
             "overall": options.overall,
             "target_width": options.target_width,
             "map": dict(options.map),

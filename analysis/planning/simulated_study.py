@@ -11,8 +11,9 @@ from analysis.core.arrays import FloatArray, IntArray
 from analysis.core.construct_data import mean_over
 from analysis.core.pairs import Scope
 from analysis.core.query_statistic import QueryStatistic
-from analysis.core.resampling import Interval, QueryResampling, Transform
+from analysis.core.resampling import Interval, QueryResampling
 from analysis.core.statistic import ORDER
+from analysis.core.uncertainty import Transform
 from analysis.planning.components import Components
 from analysis.render.verdict_order import ENOUGH_RATERS
 from analysis.statistics.agreement.association import association

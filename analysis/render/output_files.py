@@ -12,6 +12,7 @@ import pandas as pd
 
 from analysis.core.errors import ReportError
 from analysis.core.estimates import to_frame
+from analysis.render.decision_words import as_record, corrected_record
 from analysis.render.document import SCHEMA_VERSION, Document
 from analysis.statistics.distribution.published import every_table
 
@@ -35,6 +36,8 @@ def as_json(document: Document) -> dict[str, Any]:
             }
             for verdict in document.verdicts
         ],
+        "decisions": [as_record(analysis, decision) for decision in document.decisions],
+        "corrected_means": [corrected_record(analysis, c) for c in document.corrected_means],
         "claims": list(analysis.claims.records()),
         "estimates": [estimate.as_json() for estimate in analysis.estimates],
         "scorers": document.scorers,

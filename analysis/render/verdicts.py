@@ -44,18 +44,18 @@ class Verdict:
 def verdicts(analysis: Analysis) -> list[Verdict]:
     """One verdict for each construct and judge, or for each metric where there is no judge."""
     results = []
-    for construct, data, speaking in _speaking(analysis):
-        for scorer in speaking:
-            results.append(_verdict(analysis, construct, data, scorer, len(speaking) > 1))
-        if not speaking:
+    for construct, data, names in _speaking(analysis):
+        for scorer in names:
+            results.append(_verdict(analysis, construct, data, scorer, len(names) > 1))
+        if not names:
             results.append(_people_only(analysis, construct))
     return results + _on_preferences(analysis)
 
 
 def compared(analysis: Analysis) -> Iterator[Estimate]:
     """The comparisons from which verdicts make claims: of order, of level, of categories."""
-    for construct, _, speaking in _speaking(analysis):
-        for scorer in speaking:
+    for construct, _, names in _speaking(analysis):
+        for scorer in names:
             where: dict[str, Any] = {"construct": construct, "scorer": scorer}
             if analysis.context.nominal([construct]):
                 yield from analysis.estimates.select("kappa_difference", **where)[:1]
@@ -69,6 +69,11 @@ def compared(analysis: Analysis) -> Iterator[Estimate]:
             bias = headline_bias(analysis, construct, scorer)
             if bias is not None:
                 yield bias
+
+
+def speaking(analysis: Analysis) -> list[tuple[str, str]]:
+    """The constructs and scorers that a verdict is about."""
+    return [(construct, name) for construct, _, names in _speaking(analysis) for name in names]
 
 
 def _speaking(analysis: Analysis) -> Iterator[tuple[str, ConstructData, list[str]]]:

@@ -71,6 +71,14 @@ class AnalysisSpec(SettingsSection):
         "0.15 where they are skilled, 0.1 in a crowd",
         json_schema_extra=option("ALLOWANCE"),
     )
+    true_rate: float = Field(
+        default=0.8,
+        gt=0.5,
+        lt=1,
+        description="smallest true positive and true negative rate with which a judge of two "
+        "values is used for its level",
+        json_schema_extra=option("SHARE"),
+    )
     overall: str | None = Field(
         default=None,
         description="construct of an overall human rating, from which the weights of a composite "

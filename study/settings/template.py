@@ -104,6 +104,7 @@ seed = 0
 # non_inferiority_margin = 0.05 # the judge's correlation may be this much below a rater's
 # bias_margin = 5               # largest bias that is treated as none
 # alt_test_epsilon = 0.15       # 0.2 where raters are experts, 0.1 in a crowd
+# true_rate = 0.8               # least true positive and negative rate of a judge of two values
 # overall = "overall"           # construct with an overall rating, to learn a composite's weights
 # target_width = 5              # points to each side that corrected means should reach
 # map = {{ "my-metric" = "linear" }}   # or "thresholds": from its own scale to people's

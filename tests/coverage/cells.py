@@ -16,8 +16,9 @@ import numpy as np
 from analysis.core.arrays import FloatArray
 from analysis.core.pairs import Scope
 from analysis.core.query_statistic import QueryStatistic
-from analysis.core.resampling import PERCENTILE_FROM, Interval, QueryResampling, Scheme, Transform
+from analysis.core.resampling import PERCENTILE_FROM, Interval, QueryResampling, Scheme
 from analysis.core.statistic_family import StatisticFamily
+from analysis.core.uncertainty import Transform
 from analysis.statistics.agreement.association import Measure, association
 from analysis.statistics.agreement.human_ceiling import human_ceiling
 from analysis.statistics.calibration.recalibration import recalibration_line

@@ -12,6 +12,7 @@ LLM-as-a-Judge". Here the t-test is clustered by query, since responses to a que
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -52,6 +53,26 @@ class AlternativeAnnotator:
     def passed(self) -> bool | None:
         """Whether the judge may replace at least half of the raters; None where undefined."""
         return None if self.reason is not None else self.winning_rate >= PASSING
+
+    @property
+    def passed_p(self) -> float:
+        """The level at which the test would just be passed: of half of the raters' adjusted p."""
+        if self.reason is not None:
+            return float("nan")
+        return float(np.sort(_benjamini_yekutieli(self.p))[math.ceil(PASSING * self.p.size) - 1])
+
+    @property
+    def failed_p(self) -> float:
+        """p of at least half of the raters being replaceable, small where that is excluded.
+
+        More than half of the raters must then be closer to the others by epsilon or more: the
+        partial conjunction of Benjamini and Heller (2008), Biometrics 64:1215-1222, equation 3.
+        """
+        if self.reason is not None:
+            return float("nan")
+        number = self.p.size
+        needed = number - math.ceil(PASSING * number) + 1
+        return min(1.0, (number - needed + 1) * float(np.sort(1 - self.p)[needed - 1]))
 
 
 def alternative_annotator(

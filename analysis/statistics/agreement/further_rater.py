@@ -32,13 +32,27 @@ from analysis.core.resampling import (
     effective_df,
     withheld,
 )
+from analysis.core.uncertainty import Uncertainty
 from analysis.statistics.agreement.human_ceiling import HumanCeiling
 
 METHOD = "t_by_source"
 
 
 def beside_a_further_rater(ceiling: HumanCeiling, resampling: QueryResampling) -> Interval:
-    """Interval of judge minus rater where raters and queries are samples."""
+    """Interval of judge minus a further rater where raters and queries are samples."""
+    return _interval(ceiling, resampling, further=True)
+
+
+def beside_the_average_rater(ceiling: HumanCeiling, resampling: QueryResampling) -> Interval:
+    """Interval of judge minus the mean of the population that the raters were drawn from.
+
+    As beside a further rater, but the raters' variance enters with 1/m. It narrows with more
+    queries and raters, so that a margin can be tested; beside one further rater it does not.
+    """
+    return _interval(ceiling, resampling, further=False)
+
+
+def _interval(ceiling: HumanCeiling, resampling: QueryResampling, *, further: bool) -> Interval:
     level = resampling.level
     difference = ceiling.difference
     if difference is None or difference.reason is not None:
@@ -60,7 +74,8 @@ def beside_a_further_rater(ceiling: HumanCeiling, resampling: QueryResampling) -
         return withheld(
             level, METHOD, f"undefined in {share:.1%} of {defined.size} resamples", share
         )
-    queries, raters = _parts(points, values, scheme)
+    queries, of_raters = _parts(points, values, scheme)
+    raters = (further + 1 / points.size) * of_raters
     if not queries + raters > 0:
         return withheld(level, METHOD, EQUAL_RESAMPLES)
     by_query = values.mean(axis=0)
@@ -77,11 +92,12 @@ def beside_a_further_rater(ceiling: HumanCeiling, resampling: QueryResampling) -
         METHOD,
         resamples=values.shape[1],
         p=p_by_source(center, (queries, raters), (df, points.size - 1)),
+        uncertainty=Uncertainty((queries, raters), (df, points.size - 1.0)),
     )
 
 
 def _parts(points: FloatArray, values: FloatArray, scheme: Scheme) -> tuple[float, float]:
-    """Variance from queries, and from raters, of the mean of points (m,) with resamples (m, R)."""
+    """Variance of the mean of points (m,) from queries, by resamples (m, R); variance of raters."""
     count, size = values.shape
     deviations = values - values.mean(axis=1, keepdims=True)
     factor = (size - 1) / size if scheme == "jackknife" else 1 / (size - 1)
@@ -91,4 +107,4 @@ def _parts(points: FloatArray, values: FloatArray, scheme: Scheme) -> tuple[floa
     explained = variance / count - shared / (count * (count - 1))
     certain = max(count - 3, 0) / (count - 1)
     of_raters = max(float(points.var(ddof=1)) - certain * explained, 0.0)
-    return float(covariance.sum()) / count**2, (1 + 1 / count) * of_raters
+    return float(covariance.sum()) / count**2, of_raters

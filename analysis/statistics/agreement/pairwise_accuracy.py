@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from analysis.core.arrays import FloatArray, IntArray
 from analysis.core.pairs import Pairs, between_queries, read_pairs
-from analysis.core.query_statistic import ratio
+from analysis.core.query_statistic import QueryStatistic, as_values, ratio
 from analysis.core.resampling import FOLDS, Replicates, folds
 from analysis.statistics.agreement.pair_outcomes import (
     CELLS,
@@ -95,6 +95,51 @@ def pairwise_accuracy(
         return _undefined(pairs, reason)
     counted = _at(pairs, scope, np.full(pairs.n_queries, threshold))
     return _accuracy(pairs, counted, (threshold, threshold))
+
+
+def accuracy_beside_raters(
+    values: npt.ArrayLike, judge: npt.ArrayLike, query: npt.ArrayLike, n_queries: int
+) -> QueryStatistic:
+    """The judge's accuracy within queries minus a rater's, averaged over raters.
+
+    `values` (n, raters) and `judge` (n,) are NaN where missing. As for the human ceiling, judge
+    and rater are compared with the same mean of the other raters on the same responses.
+    """
+    people, machine = as_values(values), as_values(judge, "judge")
+    present = np.isfinite(people)
+    counts = present.sum(axis=1)
+    filled = np.where(present, people, 0.0)
+    parts: list[tuple[FloatArray, FloatArray]] = []
+    entering = np.zeros(len(people), dtype=bool)
+    for column in range(people.shape[1]):
+        items = present[:, column] & (counts >= 2) & np.isfinite(machine)
+        others = np.full(len(people), np.nan)
+        others[items] = np.delete(filled, column, axis=1)[items].sum(axis=1) / (counts[items] - 1)
+        counted = []
+        for x in (machine, people[:, column]):
+            pairs = _points(x, others, query, "within_query", n_queries)
+            if _reason(pairs, "within_query") is None:
+                counted.append(_at(pairs, "within_query", np.zeros(n_queries)))
+        if len(counted) == 2:
+            parts.append((counted[0].alike_of - counted[1].alike_of, counted[0].pairs_of))
+            entering |= items
+
+    def average(weights: FloatArray) -> FloatArray:
+        by_rater = []
+        for gained, pairs_of in parts:
+            total = weights @ pairs_of
+            by_rater.append(ratio(weights @ gained, total, total > 0))
+        return np.asarray(np.mean(by_rater, axis=0))
+
+    contributing = np.zeros(n_queries, dtype=bool)
+    for _, pairs_of in parts:
+        contributing |= pairs_of > 0
+    reason = (
+        None if parts else "no rater can be compared with the mean of the others within a query"
+    )
+    n = int(np.count_nonzero(entering))
+    dropped = int(np.count_nonzero((counts > 0) & ~entering))
+    return QueryStatistic(average, contributing, n, dropped, reason)
 
 
 def accuracy_by_threshold(

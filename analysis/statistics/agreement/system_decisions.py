@@ -163,7 +163,9 @@ def _decision(judge: int | None, people: int | None) -> Decision:
 
 def _none(reason: str) -> Decisions:
     none, empty = np.empty(0, dtype=np.int64), np.empty(0)
-    interval = SimultaneousIntervals(empty, empty, empty, float("nan"), float("nan"), "", (), empty)
+    interval = SimultaneousIntervals(
+        empty, empty, empty, float("nan"), float("nan"), "", (), empty, empty
+    )
     return Decisions(none, none, (), empty, interval, empty, interval, none, reason)
 
 

@@ -54,13 +54,16 @@ class Adjusted:
     errors: FloatArray
     p: FloatArray
     """Two-sided p (m,) of each value alone being 0."""
+    df: FloatArray
+    """Degrees of freedom (m,) of each error."""
 
     @property
     def simultaneous(self) -> SimultaneousIntervals:
         """All intervals; each has its own degrees of freedom, so that no critical value is one."""
         return SimultaneousIntervals(
-            self.low, self.high, self.errors, float("nan"), self.level, METHOD, self.reasons, self.p
-        )
+            self.low, self.high, self.errors, float("nan"), self.level, METHOD, self.reasons,
+            self.p, self.df,
+        )  # fmt: skip
 
     def at(self, place: int) -> Interval:
         """The interval of one of the values."""
@@ -105,7 +108,7 @@ class AdjustedSystems:
         seed: int = 0,
     ) -> Adjusted:
         reasons = [self._reason(*contrast) for contrast in contrasts]
-        values, low, high, errors, p = (np.full(len(contrasts), np.nan) for _ in range(5))
+        values, low, high, errors, p, dfs = (np.full(len(contrasts), np.nan) for _ in range(6))
         used = [place for place, reason in enumerate(reasons) if reason is None]
         parts = [self._contrast(*contrasts[place]) for place in used]
         tail = (1 - level) / 2
@@ -115,7 +118,8 @@ class AdjustedSystems:
             reach, errors[place] = t_quantile(1 - tail, df) * error, error
             values[place], low[place], high[place] = value, value - reach, value + reach
             p[place] = two_sided_p(value / error, df)
-        return Adjusted(values, low, high, tuple(reasons), level, errors, p)
+            dfs[place] = df
+        return Adjusted(values, low, high, tuple(reasons), level, errors, p, dfs)
 
     def _reason(self, first: int, second: int | None) -> str | None:
         groups = self.balance.groups

@@ -12,6 +12,7 @@ from analysis.core.arrays import FloatArray
 from analysis.core.computation import chi2_quantile, p_by_source, t_quantile
 from analysis.core.query_statistic import as_codes, as_values
 from analysis.core.resampling import Interval, no_spread, withheld
+from analysis.core.uncertainty import Uncertainty
 from analysis.statistics.reliability.reml import reml
 from analysis.statistics.reliability.two_way import TwoWay, two_way, two_way_undefined_reason
 
@@ -169,7 +170,8 @@ def bias_for_raters_like_these(
     reach = float(np.sqrt(quantiles[0] ** 2 * query_part + quantiles[1] ** 2 * rater_part))
     parts, dfs = (query_part, rater_part), (n_queries - 1, table.n_raters - 1)
     p = p_by_source(value, parts, dfs)
-    interval = Interval(value - reach, value + reach, level, method, p=p)
+    uncertainty = Uncertainty(parts, (float(dfs[0]), float(dfs[1])))
+    interval = Interval(value - reach, value + reach, level, method, p=p, uncertainty=uncertainty)
     return BiasEstimate(
         value,
         interval,

@@ -11,8 +11,8 @@ from analysis.core.context import ComparedScores, Context
 from analysis.core.estimates import Estimate
 from analysis.core.family_estimates import ResampledFamily
 from analysis.core.pairs import Scope
-from analysis.core.resampling import Transform
 from analysis.core.statistic import Statistic
+from analysis.core.uncertainty import Transform
 from analysis.statistics.agreement.absolute_agreement import agreement_in_value, measures_in
 from analysis.statistics.agreement.disattenuation import pearson_disattenuated
 from analysis.statistics.agreement.repeated_measures import equivalence_of_bias

@@ -98,6 +98,8 @@ def _records(
         "note": note,
         "replaced": sum(test.replaced) if test.reason is None else None,
         "excluded": excluded or None,
+        "passed_p": test.passed_p,
+        "failed_p": test.failed_p,
     }
     statistic = test.advantage
     reason = test.reason
@@ -125,7 +127,8 @@ STATISTICS = (
         "Winning rate",
         "share of raters that the judge may replace, p-values adjusted by Benjamini and Yekutieli "
         "at .05 (params.alignment rmse, absolute_error or equality; params.epsilon; params.passed "
-        "yes, no or withheld); `scorers` begin with the judge, or with `constant` for the "
+        "yes, no or withheld; params.passed_p of the pass, failed_p of its contrary); `scorers` "
+        "begin with the judge, or with `constant` for the "
         "constant judge",
         alternative_annotators,
         range=(0, 1),

@@ -12,8 +12,8 @@ from analysis.core.construct_data import ConstructData
 from analysis.core.context import ComparedScores, Context
 from analysis.core.estimates import Estimate
 from analysis.core.pairs import Scope
-from analysis.core.resampling import Transform
 from analysis.core.statistic import SCOPES, SYSTEM, Statistic
+from analysis.core.uncertainty import Transform
 from analysis.statistics.agreement.association import CORRELATIONS, Measure, association
 from analysis.statistics.reliability.variance_components import bias_for_raters_like_these
 from analysis.topics.distribution.people_by_system import reference_by_system, severity_by_system

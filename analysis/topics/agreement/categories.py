@@ -13,8 +13,8 @@ from analysis.core.arrays import FloatArray
 from analysis.core.construct_data import ConstructData
 from analysis.core.context import ComparedScores, Context
 from analysis.core.estimates import Estimate
-from analysis.core.resampling import Transform
 from analysis.core.statistic import Statistic
+from analysis.core.uncertainty import Transform
 from analysis.render.table import Cell, Table, TableBuilder
 from analysis.statistics.agreement.category_agreement import (
     categories_of,

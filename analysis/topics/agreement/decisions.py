@@ -107,9 +107,14 @@ def _each(data: ConstructData, outcome: Decisions, record: dict[str, Any]) -> It
             ("people", outcome.people, outcome.people_intervals),
             ("judge", outcome.judge, outcome.judge_intervals),
         ):
-            values = (point[place], of.low[place], of.high[place])
-            for key, value in zip((name, f"{name}_low", f"{name}_high"), values, strict=True):
-                params[key] = None if np.isnan(value) else float(value)
+            values = {
+                name: point[place],
+                f"{name}_low": of.low[place],
+                f"{name}_high": of.high[place],
+                f"{name}_error": of.error[place],
+                f"{name}_df": of.df[place],
+            }
+            params |= {k: float(v) if np.isfinite(v) else None for k, v in values.items()}
         queries = int(outcome.n_shared[place])
         undecided = decision == "undecided"
         reasons = outcome.people_intervals.reasons[place] or outcome.judge_intervals.reasons[place]
@@ -146,7 +151,8 @@ STATISTICS = (
         "decision",
         "Significant by",
         "one pair (`systems`): 1 where the decisions are equal, params.decision names the "
-        "decision, with both differences and their simultaneous ends",
+        "decision, with both differences, their simultaneous ends, and the standard error and "
+        "degrees of freedom of each (none from resamples)",
     ),
     _statistic(
         "soft_pairwise_accuracy",

@@ -13,9 +13,12 @@ from analysis.core.construct_data import mean_over
 from analysis.core.context import ComparedScores, Context
 from analysis.core.estimates import Estimate
 from analysis.core.pairs import Scope
-from analysis.core.statistic import Statistic
+from analysis.core.statistic import ORDER, Statistic
 from analysis.statistics.agreement.association import association
-from analysis.statistics.agreement.further_rater import beside_a_further_rater
+from analysis.statistics.agreement.further_rater import (
+    beside_a_further_rater,
+    beside_the_average_rater,
+)
 from analysis.statistics.agreement.human_ceiling import CeilingMeasure, human_ceiling
 
 MEASURES: tuple[CeilingMeasure, ...] = ("pearson", "kendall_tau_b")
@@ -55,6 +58,7 @@ def _ceiling(
 ) -> Iterator[Estimate]:
     data, scorer, values, _ = scored
     names = ("human_ceiling", "judge_against_others", "human_ceiling_difference")
+    withheld = (*names, "average_rater_difference") if measure == ORDER else names
     record: dict[str, Any] = {
         "constructs": (data.construct,),
         "scorers": (scorer, *data.raters),
@@ -62,7 +66,7 @@ def _ceiling(
         "target": "these_raters",
     }
     if data.reference_kind == "adjudicated":
-        for name in names:
+        for name in withheld:
             yield Estimate(name, reason=ADJUDICATED, params={"measure": measure}, **record)
         return
     result = human_ceiling(
@@ -101,6 +105,16 @@ def _ceiling(
         reason=estimate.reason if result.difference.reason else interval.reason,
         params=params,
     )
+    if measure == ORDER:
+        average = beside_the_average_rater(result, context.rated_resampling)
+        yield replace(
+            estimate,
+            statistic="average_rater_difference",
+            target="raters_like_these",
+            **average.fields,
+            reason=estimate.reason if result.difference.reason else average.reason,
+            params=params,
+        )
 
 
 def raters_against_others(
@@ -174,6 +188,17 @@ STATISTICS = (
         better="higher",
         scopes=("pooled", "within_query"),
         targets=("these_raters", "raters_like_these"),
+    ),
+    Statistic(
+        "average_rater_difference",
+        "Difference from the average rater",
+        "`human_ceiling_difference` with an interval for the average of the raters' population "
+        "in place of one further rater (params.measure: kendall_tau_b)",
+        ceilings,
+        range=(-2, 2),
+        better="higher",
+        scopes=("pooled", "within_query"),
+        targets=("raters_like_these",),
     ),
     Statistic(
         "rater_against_others",

@@ -15,10 +15,12 @@ from analysis.render.table import Table, TableBuilder
 from analysis.statistics.agreement.pairwise_accuracy import (
     PairScope,
     PairwiseAccuracy,
+    accuracy_beside_raters,
     accuracy_by_threshold,
     pairwise_accuracy,
     pairwise_accuracy_out_of_fold,
 )
+from analysis.topics.agreement.human_ceiling import ADJUDICATED
 
 _SCOPES: tuple[PairScope, ...] = ("within_query", "pooled", "between_queries")
 
@@ -76,6 +78,24 @@ def _estimate(
     )
 
 
+def pairwise_beside_raters(context: Context) -> Iterator[Estimate]:
+    """`pairwise_accuracy_difference` of each scorer and a rater, within queries."""
+    for data, scorer, values, _ in context.scored():
+        record: dict[str, Any] = {
+            "constructs": (data.construct,),
+            "scorers": (scorer, *data.raters),
+            "scope": "within_query",
+            "target": "these_raters",
+        }
+        if data.reference_kind == "adjudicated":
+            yield Estimate("pairwise_accuracy_difference", reason=ADJUDICATED, **record)
+            continue
+        statistic = accuracy_beside_raters(data.ratings, values, data.query, data.n_queries)
+        yield context.estimate(
+            "pairwise_accuracy_difference", statistic, n_raters=len(data.raters), **record
+        )
+
+
 STATISTICS = (
     Statistic(
         "pairwise_accuracy",
@@ -89,6 +109,17 @@ STATISTICS = (
         scopes=("pooled", "between_queries", "within_query"),
         targets=("these_raters",),
         source="Deutsch, Foster and Freitag 2023",
+    ),
+    Statistic(
+        "pairwise_accuracy_difference",
+        "Difference of pairwise accuracies",
+        "the judge's share of pairs ordered as the mean of the other raters orders them, minus a "
+        "rater's, averaged over raters, on the same responses; ties as in `pairwise_accuracy`",
+        pairwise_beside_raters,
+        range=(-1, 1),
+        better="higher",
+        scopes=("within_query",),
+        targets=("these_raters",),
     ),
 )
 

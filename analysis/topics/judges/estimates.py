@@ -12,8 +12,8 @@ from analysis.core.construct_data import ConstructData
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.family_estimates import ResampledFamily
-from analysis.core.resampling import Transform
 from analysis.core.statistic import Statistic
+from analysis.core.uncertainty import Transform
 from analysis.statistics.agreement.category_agreement import categories_of
 from analysis.statistics.agreement.cohen_kappa import cohen_kappa
 from analysis.statistics.stability.run_agreement import RUN_MEASURES, RunMeasure, run_agreement

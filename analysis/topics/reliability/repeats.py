@@ -10,8 +10,8 @@ import pandas as pd
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.family_estimates import ResampledFamily
-from analysis.core.resampling import Transform
 from analysis.core.statistic import Statistic
+from analysis.core.uncertainty import Transform
 from analysis.statistics.reliability.repeat_agreement import REPEAT_MEASURES, repeat_agreement
 
 #: How each measure's jackknife interval is formed.

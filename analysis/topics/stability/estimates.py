@@ -15,8 +15,8 @@ from analysis.core.construct_data import ConstructData
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.family_estimates import ResampledFamily
-from analysis.core.resampling import Transform
 from analysis.core.statistic import Statistic
+from analysis.core.uncertainty import Transform
 from analysis.statistics.stability.run_agreement import RUN_MEASURES, run_agreement
 from analysis.statistics.stability.run_components import RUN_COMPONENTS, run_components
 from analysis.statistics.stability.run_factors import half_mean_square, pairs_by_difference

@@ -1,0 +1,69 @@
+"""The error of a figure by its sources, from which it is tested against any threshold.
+
+An interval shows one level and its p one value, 0. A claim that is corrected for several others
+needs further levels, and a margin is another value.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from scipy import special
+
+from analysis.core.computation import p_by_source, t_quantile
+
+Transform = Literal["fisher_z", "logit"]
+
+
+@dataclass(frozen=True)
+class Uncertainty:
+    """Variances of a figure by source with their degrees of freedom, on the scale of `transform`.
+
+    The first source is the sample of queries, a second one that of raters. The half width of an
+    interval squared is the sum of each variance times its squared t quantile.
+    """
+
+    variances: tuple[float, ...]
+    dfs: tuple[float, ...]
+    transform: Transform | None = None
+
+    def p_at_most(self, value: float, threshold: float) -> float:
+        """One-sided p of the truth being at most the threshold: small where it is above."""
+        distance = self.distance(value, threshold)
+        if math.isnan(distance):
+            return 1.0
+        if distance == 0 or not sum(self.variances) > 0:
+            return 0.0 if distance > 0 else 1.0 if distance < 0 else 0.5
+        beyond = p_by_source(distance, self.variances, self.dfs) / 2
+        return beyond if distance > 0 else 1 - beyond
+
+    def p_at_least(self, value: float, threshold: float) -> float:
+        """One-sided p of the truth being at least the threshold: small where it is below."""
+        return 1 - self.p_at_most(value, threshold)
+
+    def distance(self, value: float, threshold: float) -> float:
+        """Value minus threshold on the scale of the variances."""
+        return self._scaled(value) - self._scaled(threshold)
+
+    def queries_factor(self, distance: float, alpha: float) -> float | None:
+        """By how much the queries must grow for a bound at this distance, one-sided at alpha.
+
+        None where the raters' part alone is too large, or the distance is 0.
+        """
+        if not math.isfinite(distance) or distance == 0:
+            return None
+        parts = [
+            t_quantile(1 - alpha, df) ** 2 * variance
+            for variance, df in zip(self.variances, self.dfs, strict=True)
+        ]
+        room = distance**2 - sum(parts[1:])
+        return parts[0] / room if room > 0 else None
+
+    def _scaled(self, value: float) -> float:
+        if self.transform == "fisher_z":
+            return math.atanh(value) if abs(value) < 1 else math.copysign(math.inf, value)
+        if self.transform == "logit":
+            return float(special.logit(value))
+        return value

@@ -1,0 +1,164 @@
+"""Answers to the four questions, so that a false yes is rare over all of an analysis.
+
+A use needs every one of its figures to meet its threshold, so the p of the use is the largest of
+theirs (Berger 1982, Technometrics 24:295-300). For each use the p-values of all constructs and
+judges are corrected together by Holm's method: any false yes has a probability of at most half of
+1 - level, and so have any false no and any false yes with care.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from analysis.core.analysis import Analysis
+from analysis.core.claims import holm
+from analysis.decisions.questions import (
+    Evidence,
+    Question,
+    choose_between_responses,
+    report_level,
+)
+from analysis.decisions.records import USES, Answer, DecidingFigure, Decision, Use
+from analysis.decisions.replacement import replace_rater
+from analysis.decisions.standards import standards
+from analysis.decisions.system_order import rank_systems
+
+_EVIDENCE: Mapping[Use, Callable[[Question], Evidence]] = {
+    "rank_systems": rank_systems,
+    "choose_between_responses": choose_between_responses,
+    "report_level": report_level,
+    "replace_rater": replace_rater,
+}
+
+#: From the worst to the best, for the judge as a whole.
+_WORST_FIRST: tuple[Answer, ...] = ("no", "undecided", "with_care", "yes")
+
+
+def decisions(
+    analysis: Analysis, speaking: Sequence[tuple[str, str]], uses: Sequence[Use] = USES
+) -> list[Decision]:
+    """Answers for each scorer: as a whole, and on each construct.
+
+    `speaking` are the constructs and scorers that have a verdict.
+    """
+    by_use = [_of_use(analysis, use, speaking) for use in uses]
+    scorers = list(dict.fromkeys(scorer for _, scorer in speaking))
+    results: list[Decision] = []
+    for scorer in scorers:
+        of_scorer = [[d for d in answers if d.scorer == scorer] for answers in by_use]
+        results += [_as_a_whole(answers) for answers in of_scorer]
+        constructs = dict.fromkeys(d.construct for answers in of_scorer for d in answers)
+        results += [
+            d for construct in constructs for answers in of_scorer for d in answers
+            if d.construct == construct
+        ]  # fmt: skip
+    return results
+
+
+def _of_use(analysis: Analysis, use: Use, speaking: Sequence[tuple[str, str]]) -> list[Decision]:
+    """One question on all constructs and scorers, corrected together."""
+    evidence = []
+    for construct, scorer in speaking:
+        of_construct = standards(analysis, construct, len(speaking))
+        question = Question(analysis, construct, scorer, of_construct)
+        why = analysis.rated[construct].reference_missing
+        evidence.append(Evidence(missing=why) if why else _EVIDENCE[use](question))
+    alpha = (1 - analysis.options.level) / 2
+    yes, weak, no = (holm([of(e) for e in evidence]) <= alpha for of in (_p, _p_weak, _p_against))
+    results = []
+    for place, (construct, scorer) in enumerate(speaking):
+        held = (bool(yes[place]), bool(weak[place]), bool(no[place]))
+        decision = _decision(construct, scorer, use, evidence[place], held)
+        results.append(replace(decision, answers=sum(bool(e.figures) for e in evidence)))
+    return results
+
+
+def _p(evidence: Evidence) -> float:
+    return max((f.p for f in evidence.figures), default=math.nan)
+
+
+def _p_weak(evidence: Evidence) -> float:
+    return max((f.p_weak for f in evidence.figures), default=math.nan)
+
+
+def _p_against(evidence: Evidence) -> float:
+    """Any figure that fails speaks against the use; Bonferroni over them."""
+    ps = [f.p_against for f in evidence.figures]
+    return min(1.0, len(ps) * min(ps)) if ps else math.nan
+
+
+def _decision(
+    construct: str, scorer: str, use: Use, evidence: Evidence, held: tuple[bool, bool, bool]
+) -> Decision:
+    """`held`: whether the use, the weaker statement and the contrary hold after correction."""
+    yes, weak, no = held
+    answer: Answer = "undecided"
+    if yes:
+        answer = "with_care" if evidence.limits else "yes"
+    elif weak:
+        answer = "with_care"
+    elif no:
+        answer = "no"
+    figures = evidence.figures
+    result = Decision(
+        construct, scorer, use, answer, figures, None, evidence.limits, evidence.missing
+    )
+    if not figures:
+        return result
+    if answer == "no":
+        return replace(result, binding=min(figures, key=lambda f: f.p_against))
+    binding = max(figures, key=lambda f: f.p)
+    if yes:
+        return replace(result, binding=binding)
+    return _with_plan(replace(result, binding=binding))
+
+
+def _with_plan(decision: Decision) -> Decision:
+    """How many more queries would decide, if the values stay."""
+    figures = decision.figures
+    wrong = [f for f in figures if not f.favorable]
+    # One figure on the wrong side is enough for a no; a yes needs all.
+    open_figures = wrong or [f for f in figures if f.factor is None or f.factor > 1]
+    factors = [f.factor for f in open_figures]
+    if not factors:
+        return decision
+    known = [f for f in factors if f is not None]
+    if not wrong and len(known) < len(factors):
+        return replace(decision, further_raters=_raters_matter(open_figures))
+    if not known:
+        return replace(decision, further_raters=_raters_matter(open_figures))
+    deciding = min(known) if wrong else max(known)
+    queries = max((f.estimate.n_queries for f in open_figures), default=0)
+    further = queries * (deciding - 1)
+    if not math.isfinite(further) or further < 1:
+        return decision
+    return replace(decision, further_queries=_rounded(further))
+
+
+def _raters_matter(figures: Sequence[DecidingFigure]) -> bool:
+    return any(
+        f.factor is None
+        and f.estimate.uncertainty is not None
+        and len(f.estimate.uncertainty.variances) > 1
+        for f in figures
+    )
+
+
+def _rounded(number: float) -> int:
+    """Upwards to two digits at most: 7.2 becomes 10, 43 becomes 50, 1,234 becomes 1,300."""
+    step = 10 ** max(1, math.floor(math.log10(max(number, 1))) - 1)
+    return int(np.ceil(number / step) * step)
+
+
+def _as_a_whole(answers: Sequence[Decision]) -> Decision:
+    """The weakest of its constructs.
+
+    Each construct's answer holds after correction for all of them, so that the whole needs none of
+    its own.
+    """
+    weakest = min(answers, key=lambda d: _WORST_FIRST.index(d.answer))
+    return replace(weakest, construct=None, weakest=weakest.construct)

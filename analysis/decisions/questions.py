@@ -1,0 +1,175 @@
+"""What each question asks of the figures of one judge on one construct."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from analysis.core.analysis import Analysis
+from analysis.core.estimates import Estimate
+from analysis.core.statistic import ORDER
+from analysis.decisions.figures import above, p_at_least, p_at_most, weaker_by, within
+from analysis.decisions.records import DecidingFigure
+from analysis.decisions.standards import ENOUGH_RATERS, WEAKER, Standards
+
+#: Share of a judge's scores at the maximum from which a yes is qualified.
+CEILING = 0.5
+
+NOMINAL = "its values name categories, which have no order and no distance"
+
+
+@dataclass(frozen=True)
+class Question:
+    """One judge on one construct."""
+
+    analysis: Analysis
+    construct: str
+    scorer: str
+    standards: Standards
+
+    def first(self, statistic: str, **where: Any) -> Estimate | None:
+        """The figure of this judge on this construct, if it was computed."""
+        return self.analysis.estimates.first(
+            statistic, construct=self.construct, scorer=self.scorer, **where
+        )
+
+    def select(self, statistic: str, **where: Any) -> list[Estimate]:
+        """The figures of this judge on this construct."""
+        return self.analysis.estimates.select(
+            statistic, construct=self.construct, scorer=self.scorer, **where
+        )
+
+    @property
+    def nominal(self) -> bool:
+        """Whether the construct's values only name categories."""
+        return self.analysis.context.nominal([self.construct])
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Figures that must all speak for the use, what qualifies a yes, and what is missing."""
+
+    figures: tuple[DecidingFigure, ...] = ()
+    limits: tuple[str, ...] = ()
+    missing: str | None = None
+
+
+def choose_between_responses(question: Question) -> Evidence:
+    """Order within a query: no worse than a rater, and better than chance."""
+    if question.nominal:
+        return Evidence(missing=NOMINAL)
+    standards, scope = question.standards, {"scope": "within_query"}
+    order = as_well_as_a_rater(question, "within_query")
+    if isinstance(order, str):
+        return Evidence(missing=order)
+    tau = question.first(ORDER, **scope)
+    accuracy = question.first("pairwise_accuracy_difference", **scope)
+    for e in (tau, accuracy):
+        if e is None or not e.has_interval:
+            return Evidence(missing=_why(e))
+    assert tau is not None  # noqa: S101  (checked above)
+    assert accuracy is not None  # noqa: S101
+    figures = (
+        order,
+        above(accuracy, standards.accuracy, standards.weak_order, standards.alpha),
+        above(tau, standards.chance, 0.0, standards.alpha),
+    )
+    return Evidence(figures, tuple(_limits_of_order(question)))
+
+
+def as_well_as_a_rater(question: Question, scope: str) -> DecidingFigure | str:
+    """The judge's tau-b beside that of the average rater like these, or why there is none."""
+    where: dict[str, Any] = {"scope": scope, "measure": ORDER}
+    difference = question.first("average_rater_difference", **where)
+    if difference is None or not difference.has_interval:
+        return _why(difference)
+    standards = question.standards
+    figure = above(difference, standards.order, standards.weak_order, standards.alpha)
+    if difference.n_raters >= ENOUGH_RATERS:
+        return figure
+    panel = question.first("human_ceiling_difference", target="these_raters", **where)
+    if panel is None:
+        return figure
+    return weaker_by(figure, p_at_most(panel, standards.order.value))
+
+
+def _limits_of_order(question: Question) -> Iterator[str]:
+    margin = question.standards.order.value
+    without = question.select(
+        "agreement_without_one", scope="within_query", measure=ORDER, left_out="query"
+    )
+    for e in without:
+        if e.defined and e.value <= 0:
+            yield f"without the query {e.params['name']} its tau-b is {e.value:.2f}"
+    for e in question.select("difference_without_query", target="these_raters"):
+        if e.defined and e.value < margin:
+            yield (
+                f"without the query {e.params['name']} its tau-b is {-e.value:.2f} below a rater's"
+            )
+    pearson = question.first(
+        "human_ceiling_difference", scope="within_query", measure="pearson", target="these_raters"
+    )
+    if pearson is not None and pearson.has_interval and pearson.ci_high < 0:
+        yield "by Pearson's r it agrees with people less than a rater does"
+    yield from _ceiling(question)
+
+
+def _ceiling(question: Question) -> Iterator[str]:
+    share = question.first("share_at_max", scope="pooled")
+    scale = question.analysis.scores.scale(question.construct, question.scorer)
+    if share is None or not share.defined or scale is None or scale.two_valued:
+        return
+    if share.value >= CEILING:
+        yield f"{share.value:.0%} of its scores are at the maximum, where it makes no difference"
+
+
+def report_level(question: Question) -> Evidence:
+    """Level: bias within the margin for raters like these, overall and by system."""
+    if question.nominal:
+        return Evidence(missing=NOMINAL)
+    standards, level = question.standards, question.standards.level
+    panel = question.first("bias", scope="pooled", target="these_raters")
+    further = question.first("bias", scope="pooled", target="raters_like_these")
+    bias, limits = further, list(_ceiling(question))
+    data = question.analysis.rated[question.construct]
+    if data.reference_kind == "adjudicated":
+        bias = panel
+    elif len(data.raters) == 1:
+        bias = panel
+        limits.append("it is known against this one rater only")
+    if level is None or bias is None or not bias.has_interval:
+        return Evidence(missing=_why(bias))
+    wider = WEAKER * level.value
+    overall = within(bias, level, wider, standards.alpha)
+    if bias is further and panel is not None and bias.n_raters < ENOUGH_RATERS:
+        margin = level.value
+        overall = weaker_by(overall, max(p_at_most(panel, -margin), p_at_least(panel, margin)))
+    figures = [overall]
+    for system in data.systems if len(data.systems) > 1 else ():
+        e = question.first("bias", scope=f"system:{system}", target="these_raters")
+        if e is None or not e.has_interval:
+            return Evidence(missing=f"{system}: {_why(e)}")
+        figures.append(within(e, level, wider, standards.alpha))
+    figures += _of_classes(question)
+    tau = question.first(ORDER, scope="pooled")
+    if tau is None or not tau.has_interval:
+        return Evidence(missing=_why(tau))
+    figures.append(above(tau, standards.chance, 0.0, standards.alpha))
+    return Evidence(tuple(figures), tuple(limits))
+
+
+def _of_classes(question: Question) -> Iterator[DecidingFigure]:
+    """True positive and true negative rate, where the construct has two values."""
+    standards = question.standards
+    for statistic in ("true_positive_rate", "true_negative_rate"):
+        e = question.first(statistic, scope="pooled")
+        if e is not None:
+            yield above(e, standards.true_rate, standards.weak_true_rate, standards.alpha)
+
+
+def _why(e: Estimate | None) -> str:
+    """Why there is no figure to decide by."""
+    if e is None:
+        return "it was not computed"
+    return e.reason or "it has no interval"

@@ -1,0 +1,53 @@
+"""May a judge stand in for a rater: the alternative annotator test, and the order of responses."""
+
+from __future__ import annotations
+
+from analysis.core.estimates import Estimate
+from analysis.decisions.figures import above
+from analysis.decisions.questions import Evidence, Question, as_well_as_a_rater
+from analysis.decisions.records import DecidingFigure, DecisionThreshold
+
+#: The alternative annotator test leaves each rater out, and needs two others.
+RATERS_NEEDED = 3
+
+#: The share of raters that the judge may replace, from which on the test is passed.
+PASSING = DecisionThreshold("winning_rate", "by definition", 0.5)
+
+
+def replace_rater(question: Question) -> Evidence:
+    """The test is passed, and the judge orders responses no worse than the average rater."""
+    data = question.analysis.rated[question.construct]
+    if data.reference_kind == "adjudicated":
+        return Evidence(missing="an adjudicated value favors the raters whose values it settled")
+    if len(data.raters) < RATERS_NEEDED:
+        return Evidence(missing=f"it takes {RATERS_NEEDED} raters, there are {len(data.raters)}")
+    alignment = "equality" if question.nominal else "rmse"
+    rate = question.first("alt_test_winning_rate", alignment=alignment)
+    if rate is None or not rate.defined:
+        return Evidence(missing=(rate.reason if rate else None) or "it was not computed")
+    beside = _on_categories(question) if question.nominal else _in_order(question)
+    if isinstance(beside, str):
+        return Evidence(missing=beside)
+    return Evidence((_passed(rate), beside))
+
+
+def _passed(rate: Estimate) -> DecidingFigure:
+    """The test's own p-values; a pass that a constant judge shares is no support."""
+    passed_p, failed_p = (float(str(rate.params[key])) for key in ("passed_p", "failed_p"))
+    if rate.params["passed"] == "withheld":
+        passed_p = 1.0
+    favorable = rate.params["passed"] == "yes"
+    return DecidingFigure(rate, PASSING, passed_p, passed_p, failed_p, favorable)
+
+
+def _in_order(question: Question) -> DecidingFigure | str:
+    data = question.analysis.rated[question.construct]
+    return as_well_as_a_rater(question, "within_query" if data.several_a_query else "pooled")
+
+
+def _on_categories(question: Question) -> DecidingFigure | str:
+    """The judge's kappa with a rater beside that of two raters."""
+    difference, standards = question.first("kappa_difference"), question.standards
+    if difference is None or not difference.has_interval:
+        return (difference.reason if difference else None) or "kappa was not computed"
+    return above(difference, standards.order, standards.weak_order, standards.alpha)

@@ -1,0 +1,79 @@
+"""The thresholds that answers are measured by: declared ones, or the defaults with their reasons.
+
+analysis/README.md, "Decisions", gives the reasons.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from analysis.core.analysis import Analysis
+from analysis.decisions.records import DecisionThreshold
+
+#: By how much a judge's tau-b, or pairwise accuracy, may be below a rater's.
+ORDER_MARGIN = 0.1
+
+#: The margin of a level, as a share of the scale.
+LEVEL_SHARE = 0.05
+
+#: The weaker threshold of `with_care` is this many times as far from the ideal.
+WEAKER = 2.0
+
+#: The smallest true positive and true negative rate of the weaker threshold, as a share of the way
+#: from chance (.5) to the declared rate.
+CHANCE_RATE = 0.5
+
+#: With fewer raters, `with_care` is about these raters at the full threshold.
+ENOUGH_RATERS = 5
+
+DEFAULT = "default"
+
+
+@dataclass(frozen=True)
+class Standards:
+    """Thresholds of one construct; `alpha` is the one-sided level of an answer after correction."""
+
+    order: DecisionThreshold
+    accuracy: DecisionThreshold
+    chance: DecisionThreshold
+    level: DecisionThreshold | None
+    """None without a scale: a share of it is then no number of points."""
+    true_rate: DecisionThreshold
+    alpha: float
+
+    @property
+    def weak_order(self) -> float:
+        """The minimum of the weaker statement on order."""
+        return WEAKER * self.order.value
+
+    @property
+    def weak_true_rate(self) -> float:
+        """The minimum of the weaker statement on a rate: halfway from chance."""
+        return (CHANCE_RATE + self.true_rate.value) / 2
+
+
+def standards(analysis: Analysis, construct: str, answers: int) -> Standards:
+    """The thresholds of a construct where a question has so many answers."""
+    options, scale = analysis.options, analysis.context.human_scale(construct)
+    margin, declared = options.non_inferiority_margin, "non_inferiority_margin"
+    if margin is None:
+        margin, declared = ORDER_MARGIN, DEFAULT
+    points, points_declared = options.bias_margin, "bias_margin"
+    if points is None and scale is not None:
+        points, points_declared = LEVEL_SHARE * scale.width, DEFAULT
+    level = None
+    if points is not None:
+        level = DecisionThreshold("level_margin", points_declared, -points, points)
+    rate = DecisionThreshold(
+        "true_rate",
+        DEFAULT if options.true_rate == type(options).true_rate else "true_rate",
+        options.true_rate,
+    )
+    return Standards(
+        DecisionThreshold("order_margin", declared, -margin),
+        DecisionThreshold("accuracy_margin", declared, -margin),
+        DecisionThreshold("chance", "by definition", 0.0),
+        level,
+        rate,
+        (1 - options.level) / 2 / max(1, answers),
+    )
