@@ -22,7 +22,7 @@ from analysis.decisions.questions import (
     choose_between_responses,
     report_level,
 )
-from analysis.decisions.records import USES, Answer, DecidingFigure, Decision, Use
+from analysis.decisions.records import USES, Answer, DecidingFigure, Use, UseDecision
 from analysis.decisions.replacement import replace_rater
 from analysis.decisions.standards import standards
 from analysis.decisions.system_order import rank_systems
@@ -40,14 +40,14 @@ _WORST_FIRST: tuple[Answer, ...] = ("no", "undecided", "with_care", "yes")
 
 def decisions(
     analysis: Analysis, speaking: Sequence[tuple[str, str]], uses: Sequence[Use] = USES
-) -> list[Decision]:
+) -> list[UseDecision]:
     """Answers for each scorer: as a whole, and on each construct.
 
     `speaking` are the constructs and scorers that have a verdict.
     """
     by_use = [_of_use(analysis, use, speaking) for use in uses]
     scorers = list(dict.fromkeys(scorer for _, scorer in speaking))
-    results: list[Decision] = []
+    results: list[UseDecision] = []
     for scorer in scorers:
         of_scorer = [[d for d in answers if d.scorer == scorer] for answers in by_use]
         results += [_as_a_whole(answers) for answers in of_scorer]
@@ -59,7 +59,7 @@ def decisions(
     return results
 
 
-def _of_use(analysis: Analysis, use: Use, speaking: Sequence[tuple[str, str]]) -> list[Decision]:
+def _of_use(analysis: Analysis, use: Use, speaking: Sequence[tuple[str, str]]) -> list[UseDecision]:
     """One question on all constructs and scorers, corrected together."""
     evidence = []
     for construct, scorer in speaking:
@@ -93,7 +93,7 @@ def _p_against(evidence: Evidence) -> float:
 
 def _decision(
     construct: str, scorer: str, use: Use, evidence: Evidence, held: tuple[bool, bool, bool]
-) -> Decision:
+) -> UseDecision:
     """`held`: whether the use, the weaker statement and the contrary hold after correction."""
     yes, weak, no = held
     answer: Answer = "undecided"
@@ -104,7 +104,7 @@ def _decision(
     elif no:
         answer = "no"
     figures = evidence.figures
-    result = Decision(
+    result = UseDecision(
         construct, scorer, use, answer, figures, None, evidence.limits, evidence.missing
     )
     if not figures:
@@ -117,7 +117,7 @@ def _decision(
     return _with_plan(replace(result, binding=binding))
 
 
-def _with_plan(decision: Decision) -> Decision:
+def _with_plan(decision: UseDecision) -> UseDecision:
     """How many more queries would decide, if the values stay."""
     figures = decision.figures
     wrong = [f for f in figures if not f.favorable]
@@ -154,7 +154,7 @@ def _rounded(number: float) -> int:
     return int(np.ceil(number / step) * step)
 
 
-def _as_a_whole(answers: Sequence[Decision]) -> Decision:
+def _as_a_whole(answers: Sequence[UseDecision]) -> UseDecision:
     """The weakest of its constructs.
 
     Each construct's answer holds after correction for all of them, so that the whole needs none of

@@ -52,7 +52,7 @@ class DecidingFigure:
 
 
 @dataclass(frozen=True)
-class Decision:
+class UseDecision:
     """The answer for one construct, scorer and use; construct None for the judge as a whole.
 
     `binding` is the figure that decides: of those that speak for the use, the one with the least

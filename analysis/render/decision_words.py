@@ -11,9 +11,9 @@ from analysis.decisions.records import (
     Answer,
     CorrectedMeans,
     DecidingFigure,
-    Decision,
     DecisionThreshold,
     Use,
+    UseDecision,
 )
 from analysis.render.formatting import amount, between, correlation, counted, percent, points
 
@@ -34,7 +34,7 @@ ANSWER_WORDS: dict[Answer, str] = {
 PRACTICAL = 50
 
 
-def sentence(analysis: Analysis, decision: Decision) -> str:
+def sentence(analysis: Analysis, decision: UseDecision) -> str:
     """The figure that decides, with its threshold, and what qualifies the answer."""
     whose = "" if decision.weakest is None else f"{_named(analysis, decision.weakest)}: "
     if decision.missing is not None:
@@ -52,7 +52,7 @@ def sentence(analysis: Analysis, decision: Decision) -> str:
     return f"{text}."
 
 
-def _alone(analysis: Analysis, decision: Decision) -> bool:
+def _alone(analysis: Analysis, decision: UseDecision) -> bool:
     """Whether all figures meet their thresholds, each by itself."""
     alpha = (1 - analysis.options.level) / 2
     return decision.answers > 1 and all(f.p <= alpha for f in decision.figures)
@@ -118,7 +118,7 @@ def _number(threshold: DecisionThreshold) -> str:
     return correlation(threshold.value) if threshold.value else "0"
 
 
-def settled_by(decision: Decision) -> str | None:
+def settled_by(decision: UseDecision) -> str | None:
     """What would settle an open answer; None for one that more data would not change."""
     if decision.answer in {"yes", "no"} or decision.missing == NOMINAL:
         return None
@@ -138,7 +138,7 @@ def settled_by(decision: Decision) -> str | None:
     return None
 
 
-def as_record(analysis: Analysis, decision: Decision) -> dict[str, Any]:
+def as_record(analysis: Analysis, decision: UseDecision) -> dict[str, Any]:
     """The decision as report.json has it."""
     threshold = None if decision.binding is None else decision.binding.threshold
     return {
@@ -163,7 +163,7 @@ def as_record(analysis: Analysis, decision: Decision) -> dict[str, Any]:
     }
 
 
-def _figure(figure: DecidingFigure, decision: Decision) -> dict[str, Any]:
+def _figure(figure: DecidingFigure, decision: UseDecision) -> dict[str, Any]:
     e = figure.estimate
     return {
         "statistic": e.statistic,

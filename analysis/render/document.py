@@ -8,7 +8,7 @@ from typing import Any
 
 from analysis.core.analysis import Analysis
 from analysis.core.scales import Scale
-from analysis.decisions.records import CorrectedMeans, Decision
+from analysis.decisions.records import CorrectedMeans, UseDecision
 from analysis.render.drawing import Figure
 from analysis.render.section import Chapter
 from analysis.render.table import Table
@@ -23,7 +23,7 @@ class Document:
 
     analysis: Analysis
     verdicts: tuple[Verdict, ...]
-    decisions: tuple[Decision, ...]
+    decisions: tuple[UseDecision, ...]
     """For what each judge can be used: as a whole, and on each construct."""
     corrected_means: tuple[CorrectedMeans, ...]
     chapters: tuple[Chapter, ...]
