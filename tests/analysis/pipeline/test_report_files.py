@@ -153,7 +153,7 @@ def test_how_answers_were_read_is_on_the_page_where_it_matters(tmp_path: Path) -
     VALIDATOR.validate(written)
     assert {"answers-read.csv", "bare-numbers.csv"} <= set(written["tables"])
     bare = [e for e in written["estimates"] if e["params"].get("answers") == "bare"]
-    assert len(bare) == 10
+    assert len(bare) == 12
 
 
 @pytest.mark.usefixtures("without_drawing")
