@@ -11,6 +11,7 @@ from analysis.cli.source import AnalysisInput, CannotRun, from_file, from_study
 
 if TYPE_CHECKING:
     from analysis.planning.components import Components
+    from analysis.planning.planned_report import PlannedReport
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,8 @@ class StartingPoint:
     """Of the scale, in points."""
     minutes: float
     """A rater's working time for a response."""
+    report: PlannedReport
+    """As many constructs and judges as the pilot has."""
     notes: tuple[str, ...]
 
 
@@ -39,8 +42,9 @@ def starting_point(
     """What the arguments of the command state: a pilot, components, or both."""
     from analysis.core.table_declarations import read_scales
     from analysis.planning.components import parse_components
+    from analysis.planning.planned_report import PlannedReport
 
-    width, per_query = 100.0, 4
+    width, per_query, report = 100.0, 4, PlannedReport()
     if source is None:
         general = read_scales(scales)[0].general
         width = 100.0 if general is None else general.width
@@ -55,6 +59,7 @@ def starting_point(
             else from_file(source, scales, kinds, None, None, {})
         )
         parts, per_query, width, note = pilot_of(inputs, construct, scorer)
+        report = report_on(inputs)
         notes = [note]
         if components:
             parts = overridden(parts, components)
@@ -66,7 +71,7 @@ def starting_point(
     if minutes is None:
         minutes = 1.0
         notes.append("Hours: 1 minute a response is assumed; set it with --minutes")
-    return StartingPoint(parts, per_query, width, minutes, tuple(notes))
+    return StartingPoint(parts, per_query, width, minutes, report, tuple(notes))
 
 
 def pilot_of(
@@ -109,6 +114,18 @@ def pilot_of(
         note = note if layout_note is None else f"{note}. {layout_note}"
         return parts, per_query, width, note
     raise AnalysisError("\n".join(["no construct is suitable as pilot", *why]))
+
+
+def report_on(inputs: AnalysisInput) -> PlannedReport:
+    """Numbers of constructs that people rated, and of judges, or else metrics, that scored them."""
+    from analysis.planning.planned_report import PlannedReport
+
+    frame = inputs.scores.frame
+    rated = frame.loc[frame["scorer_kind"] == "human", "construct"].unique()
+    frame = frame[frame["construct"].isin(rated)]
+    judges = frame[frame["scorer_kind"] == "judge"]
+    scored = judges if len(judges) else frame[frame["scorer_kind"] == "metric"]
+    return PlannedReport(max(1, len(rated)), max(1, scored["scorer"].nunique()))
 
 
 def overridden(pilot: Components, text: str) -> Components:

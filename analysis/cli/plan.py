@@ -88,6 +88,18 @@ CLAIMED = {
     help="Queries that the judge alone scores, for corrected means.",
 )
 @click.option(
+    "--n-constructs",
+    metavar="N",
+    type=click.IntRange(1),
+    help="Constructs of the planned report, which corrects claims. Default: the pilot's, else 1.",
+)
+@click.option(
+    "--n-judges",
+    metavar="N",
+    type=click.IntRange(1),
+    help="Judges on each construct of the planned report. Default: the pilot's, else 1.",
+)
+@click.option(
     "--construct",
     metavar="KEY",
     help="Construct of the pilot. Default: the first that is suitable.",
@@ -153,6 +165,8 @@ def plan(
     raters: str,
     responses: int | None,
     judged: int,
+    n_constructs: int | None,
+    n_judges: int | None,
     construct: str | None,
     scorer: str | None,
     minutes: float | None,
@@ -181,9 +195,11 @@ def plan(
     from analysis.cli.pilot import starting_point
     from analysis.cli.plan_tables import print_plan
     from analysis.core.errors import AnalysisError
+    from analysis.planning.designs import RUNS, PlanSettings
     from analysis.planning.plan_files import as_document, write_plan
     from analysis.planning.planned_claims import CLAIMS
-    from analysis.planning.power import power
+    from analysis.planning.planned_report import PlannedReport
+    from analysis.planning.power import RUNS as RUNS_OF_CLAIMS, power
     from analysis.planning.simulated_study import STATISTICS
     from analysis.planning.simulation import plan as planned
     from study.errors import StudyError
@@ -205,15 +221,19 @@ def plan(
             "level": level,
             "assurance": assurance,
             "seed": seed,
-            **({} if runs is None else {"runs": runs}),
         }
+        settings = PlanSettings(**chosen, runs=runs or RUNS)
+        settings_of_claims = PlanSettings(**chosen, runs=runs or RUNS_OF_CLAIMS)
+        report = PlannedReport(
+            n_constructs or start.report.constructs, n_judges or start.report.judges
+        )
         widths = of_claims = None
         if half_widths:
             with progress_bar("Simulating widths", hidden=as_json) as advance:
-                widths = planned(start.components, half_widths, progress=advance, **chosen)
+                widths = planned(start.components, half_widths, settings, advance)
         if effects:
             with progress_bar("Simulating claims", hidden=as_json) as advance:
-                of_claims = power(start.components, effects, progress=advance, **chosen)
+                of_claims = power(start.components, effects, settings_of_claims, report, advance)
         if out is not None:
             write_plan(widths, of_claims, start.notes, out)
     except (AnalysisError, StudyError) as error:
@@ -251,8 +271,8 @@ def _numbered(option: str, texts: tuple[str, ...], number: str) -> dict[str, flo
     return numbers
 
 
-def _numbers(option: str, text: str) -> list[int]:
+def _numbers(option: str, text: str) -> tuple[int, ...]:
     try:
-        return sorted({int(part) for part in text.split(",")})
+        return tuple(sorted({int(part) for part in text.split(",")}))
     except ValueError:
         raise CannotRun(f"--{option} {text}: write numbers with commas, such as 25,50") from None

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from analysis.planning.power import PowerPlan
-    from analysis.planning.simulation import StudyPlan
+    from analysis.planning.simulation import WidthPlan
 
 
-def print_plan(widths: StudyPlan | None, power: PowerPlan | None, notes: Sequence[str]) -> None:
+def print_plan(widths: WidthPlan | None, power: PowerPlan | None, notes: Sequence[str]) -> None:
     """Print the tables, then the notes on what was simulated."""
     if widths is not None:
         _print_widths(widths)
@@ -27,7 +27,7 @@ def print_plan(widths: StudyPlan | None, power: PowerPlan | None, notes: Sequenc
         click.echo(note)
 
 
-def _print_widths(plan: StudyPlan) -> None:
+def _print_widths(plan: WidthPlan) -> None:
     """How many queries each wanted width needs."""
     from analysis.planning.curve import caption
 
@@ -82,12 +82,12 @@ def _print_power(plan: PowerPlan) -> None:
         least = plan.smallest(claim)
         whom = "" if least is None else least.target.replace("_", " ")
         smallest.append(
-            f"{claim} {effect:g}: no design has a power of {plan.assurance:.0%}"
+            f"{claim} {effect:g}: no design has a power of {plan.settings.assurance:.0%}"
             if least is None
             else f"{claim} {effect:g}: {least.queries:,} queries and {least.raters} raters, "
             f"{least.ratings:,} ratings, {_hours(least.hours)} hours, for {whom}"
         )
-    title = f"The fewest ratings for a power of {plan.assurance:.0%}:"
+    title = f"The fewest ratings for a power of {plan.settings.assurance:.0%}:"
     _print(table, *remarks, title, *smallest, caption(plan))
 
 

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 
 from analysis.planning.power import PowerPlan
 from analysis.planning.simulated_study import STATISTICS
-from analysis.planning.simulation import StudyPlan
+from analysis.planning.simulation import WidthPlan
 from analysis.render.drawing import ACCENT, INK, MUTED, Drawing, as_svg, canvas, head
 
 _DASHES = ("-", "--", ":", "-.")
 _MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 
-def drawn(plan: StudyPlan, name: str) -> Drawing:
+def drawn(plan: WidthPlan, name: str) -> Drawing:
     """The curve of one figure."""
     cells = [c for c in plan.cells if c.statistic == name and c.reason is None]
     lines: dict[int, Line] = {}
@@ -79,15 +79,15 @@ def lines_by_raters(
         return as_svg(figure, key, words[0], described)
 
 
-def caption(plan: StudyPlan) -> str:
+def caption(plan: WidthPlan) -> str:
     """How the curves were computed."""
     return (
-        f"{simulations(plan)} Shown is the half width of the {plan.level:.0%} interval that "
-        f"{plan.assurance:.0%} of the studies keep to."
+        f"{simulations(plan)} Shown is the half width of the {plan.settings.level:.0%} interval "
+        f"that {plan.settings.assurance:.0%} of the studies keep to."
     )
 
 
-def simulations(plan: StudyPlan | PowerPlan) -> str:
+def simulations(plan: WidthPlan | PowerPlan) -> str:
     """What was simulated."""
     parts = ", ".join(
         f"{name} {value:g}"
@@ -96,7 +96,8 @@ def simulations(plan: StudyPlan | PowerPlan) -> str:
             for field in ("query", "response", "rater", "error", "judge", "slope")
         )
     )
+    settings = plan.settings
     return (
-        f"{plan.runs} simulated studies for each design, {plan.responses_per_query} responses to a "
-        f"query, every rater rates all; standard deviations in points: {parts}."
+        f"{settings.runs} simulated studies for each design, {settings.responses_per_query} "
+        f"responses to a query, every rater rates all; standard deviations in points: {parts}."
     )

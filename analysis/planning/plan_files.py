@@ -12,8 +12,9 @@ from typing import Any
 
 from analysis.core.errors import AnalysisError
 from analysis.planning import curve, power_curve
-from analysis.planning.power import DesignNeeded, PowerPlan
-from analysis.planning.simulation import NeededQueries, StudyPlan
+from analysis.planning.designs import QueriesNeeded
+from analysis.planning.power import PowerPlan
+from analysis.planning.simulation import WidthPlan
 from analysis.render.drawing import Drawing
 
 #: Colors of a drawing in its own file; on the page of a report its style sheet sets them.
@@ -30,7 +31,7 @@ _COLUMNS = (
 
 
 def as_document(
-    widths: StudyPlan | None, power: PowerPlan | None, notes: Sequence[str]
+    widths: WidthPlan | None, power: PowerPlan | None, notes: Sequence[str]
 ) -> dict[str, Any]:
     """The plan as values for JSON; null where no width, or no claim, was planned for."""
     return {
@@ -41,7 +42,7 @@ def as_document(
 
 
 def write_plan(
-    widths: StudyPlan | None, power: PowerPlan | None, notes: Sequence[str], path: Path
+    widths: WidthPlan | None, power: PowerPlan | None, notes: Sequence[str], path: Path
 ) -> None:
     """Write NAME.svg (one curve), NAME.html (all, with answers), NAME.csv or NAME.json (designs).
 
@@ -74,14 +75,14 @@ def write_plan(
         raise AnalysisError(f"{path} can't be written: {error.strerror}") from None
 
 
-def _drawings(widths: StudyPlan | None, power: PowerPlan | None) -> list[Drawing]:
+def _drawings(widths: WidthPlan | None, power: PowerPlan | None) -> list[Drawing]:
     return [
         *([] if widths is None else [curve.drawn(widths, name) for name in widths.wanted]),
         *([] if power is None else [power_curve.drawn(power, name) for name in power.claims]),
     ]
 
 
-def _designs(widths: StudyPlan | None, power: PowerPlan | None) -> str:
+def _designs(widths: WidthPlan | None, power: PowerPlan | None) -> str:
     """A row for each simulated design and half width or claim."""
     import pandas as pd
 
@@ -106,7 +107,7 @@ def _designs(widths: StudyPlan | None, power: PowerPlan | None) -> str:
     return frame[order].to_csv(index=False)
 
 
-def _page(widths: StudyPlan | None, power: PowerPlan | None, drawings: Sequence[Drawing]) -> str:
+def _page(widths: WidthPlan | None, power: PowerPlan | None, drawings: Sequence[Drawing]) -> str:
     css = files("analysis.render").joinpath("report.css").read_text(encoding="utf-8")
     parts = []
     if widths is not None:
@@ -124,7 +125,7 @@ def _page(widths: StudyPlan | None, power: PowerPlan | None, drawings: Sequence[
     )
 
 
-def _row(answer: NeededQueries | DesignNeeded, name: str, wanted: float) -> str:
+def _row(answer: QueriesNeeded, name: str, wanted: float) -> str:
     numbers = [answer.queries, answer.responses, answer.ratings]
     cells = [f"{number:,}" if number is not None else "" for number in numbers]
     hours = f"{answer.hours:,.0f}" if answer.hours is not None else ""

@@ -16,6 +16,7 @@ from analysis.core.construct_data import mean_over
 from analysis.core.resampling import Interval
 from analysis.core.statistic import Target
 from analysis.planning.components import Components
+from analysis.planning.planned_report import Family
 from analysis.planning.simulated_study import Simulated, between_systems
 from analysis.render.verdict_order import ENOUGH_RATERS, outcome
 from analysis.statistics.agreement.judge_comparison import Compared, MeasureScope
@@ -25,10 +26,14 @@ from analysis.topics.agreement.judge_comparison import ALPHA, LEADING
 
 @dataclass(frozen=True)
 class ClaimOutcome:
-    """What a report on one study has: its figure, and whether it makes the claim."""
+    """What a report on one study has: its figure, and whether that alone supports the claim.
+
+    `p` is what the report corrects for other comparisons; of a claim that it does not correct, 0.
+    """
 
     figure: float
     made: bool
+    p: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -48,6 +53,8 @@ class Claim:
     judge: Callable[[Components, int, float], float] | None = None
     like_these_from: int | None = None
     """Raters from which on it is about raters like these; None: it is about these raters."""
+    family: Family | None = None
+    """Comparisons that a report corrects it with; None: declared in advance, and not corrected."""
 
     def target(self, raters: int) -> Target:
         """About which raters the claim of a report on so many raters is."""
@@ -105,7 +112,7 @@ def _shown(interval: Interval, effect: float) -> bool:
 def _order(study: Simulated, effect: float) -> ClaimOutcome:
     judge = _judge(study, of_rater(study.components, study.design.responses, effect), 0)
     figure, interval = study.beside_a_rater(judge)
-    return ClaimOutcome(figure, _shown(interval, effect))
+    return ClaimOutcome(figure, _shown(interval, effect), interval.p)
 
 
 def _non_inferiority(study: Simulated, margin: float) -> ClaimOutcome:
@@ -120,20 +127,23 @@ def _judges(study: Simulated, effect: float) -> ClaimOutcome:
     people, names = mean_over(study.ratings), ("judge", "other")
     compared = Compared.of(study.judge, other, people, study.query, study.design.queries, names)
     scope: MeasureScope = "within_query" if study.design.responses > 1 else "pooled"
-    figure = compared.difference(LEADING, scope).point
+    difference = compared.difference(LEADING, scope)
     differ = compared.p(LEADING, scope, study.seed) <= ALPHA
-    return ClaimOutcome(figure, differ and figure * effect >= 0)
+    p = study.interval(difference).p
+    return ClaimOutcome(difference.point, differ and difference.point * effect >= 0, p)
 
 
 def _systems(study: Simulated, effect: float) -> ClaimOutcome:
     difference = between_systems(study, effect)
-    return ClaimOutcome(difference.value, _shown(difference.interval, effect))
+    return ClaimOutcome(
+        difference.value, _shown(difference.interval, effect), difference.interval.p
+    )
 
 
 def _bias(study: Simulated, effect: float) -> ClaimOutcome:
     judge = study.judge + effect
     bias = bias_for_raters_like_these(judge, study.ratings, study.query, study.level)
-    return ClaimOutcome(bias.value, _shown(bias.interval, effect))
+    return ClaimOutcome(bias.value, _shown(bias.interval, effect), bias.interval.p)
 
 
 #: By the id of the report's figure.
@@ -143,18 +153,29 @@ CLAIMS: dict[str, Claim] = {
         "judge orders better (above 0) or less well (below 0) than a rater",
         judge=of_rater,
         like_these_from=ENOUGH_RATERS,
+        family="verdict",
     ),
     "non_inferiority": Claim(
         _non_inferiority,
-        "a judge that orders as well as a rater is no worse by this margin",
+        "a judge that orders as well as a rater is worse by less than this margin",
         judge=lambda components, responses, _: of_rater(components, responses),
         like_these_from=ENOUGH_RATERS,
     ),
     "judge_difference": Claim(
-        _judges, "judge orders better than another one", 1, judge=of_other_judge
+        _judges,
+        "judge orders better than another one",
+        1,
+        judge=of_other_judge,
+        family="agreement",
     ),
-    "ppi_difference": Claim(_systems, "corrected difference of 2 systems", 1, 2, points=True),
+    "ppi_difference": Claim(
+        _systems, "corrected difference of 2 systems", 1, 2, points=True, family="corrected"
+    ),
     "bias": Claim(
-        _bias, "judge is too lenient (above 0) or too strict", points=True, like_these_from=2
+        _bias,
+        "judge is too lenient (above 0) or too strict",
+        points=True,
+        like_these_from=2,
+        family="verdict",
     ),
 }

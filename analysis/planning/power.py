@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from statistics import NormalDist
 from typing import Any
 
@@ -13,92 +13,78 @@ import numpy as np
 from analysis.core.errors import AnalysisError
 from analysis.core.statistic import Target
 from analysis.planning.components import Components
-from analysis.planning.planned_claims import CLAIMS
+from analysis.planning.designs import (
+    Advance,
+    Plan,
+    PlanSettings,
+    QueriesNeeded,
+    SimulatedDesign,
+    effort,
+    size_of,
+)
+from analysis.planning.planned_claims import CLAIMS, ClaimOutcome
+from analysis.planning.planned_report import PlannedReport
 from analysis.planning.simulated_study import Design, simulated
-from analysis.planning.simulation import Advance, check_numbers
+
+#: Likewise for claims: a share varies more than a width.
+RUNS = 100
 
 
-@dataclass(frozen=True)
-class PowerOfDesign:
+@dataclass(frozen=True, kw_only=True)
+class PowerOfDesign(SimulatedDesign):
     """Share of simulated studies of one design whose report makes the claim.
 
-    `error` is the Monte Carlo standard error of `power`; `figure` is the report's own figure,
-    averaged over the studies; all are NaN, with a reason, where the claim does not arise. `target`
-    are the raters that the claim is about.
+    `power` is corrected for all comparisons of the planned report, `uncorrected` is that of a
+    report without others. `error` is the Monte Carlo standard error of `power`; `figure` is the
+    report's own figure, averaged over the studies; all are NaN, with a reason, where the claim does
+    not arise. `target` are the raters that the claim is about.
     """
 
     claim: str
     effect: float
     target: Target
-    queries: int
-    raters: int
-    responses: int
-    ratings: int
-    power: float
-    error: float
-    figure: float
-    reason: str | None = None
+    power: float = math.nan
+    error: float = math.nan
+    uncorrected: float = math.nan
+    figure: float = math.nan
 
 
-@dataclass(frozen=True)
-class DesignNeeded:
-    """Queries from which a claim has the wanted power, by raters; None with the reason."""
+@dataclass(frozen=True, kw_only=True)
+class QueriesForPower(QueriesNeeded):
+    """Queries from which a claim has the wanted power."""
 
     claim: str
     effect: float
     target: Target
-    raters: int
-    queries: int | None
-    responses: int | None
-    ratings: int | None
-    hours: float | None
-    reason: str | None = None
 
 
-@dataclass(frozen=True)
-class PowerPlan:
-    """What was simulated, and what follows for each claim and number of raters."""
+@dataclass(frozen=True, kw_only=True)
+class PowerPlan(Plan[PowerOfDesign, QueriesForPower]):
+    """The power in all designs, and an answer for each claim and number of raters.
 
-    components: Components
+    `p_needed` is the p at which a report makes a claim; a claim that is not corrected has none.
+    """
+
     claims: Mapping[str, float]
-    cells: tuple[PowerOfDesign, ...]
-    answers: tuple[DesignNeeded, ...]
-    responses_per_query: int
-    level: float
-    assurance: float
-    runs: int
-    judged: int
-    minutes: float
-    seed: int
+    report: PlannedReport
+    p_needed: Mapping[str, float] = field(default_factory=dict)
 
-    def smallest(self, claim: str) -> DesignNeeded | None:
+    def smallest(self, claim: str) -> QueriesForPower | None:
         """The answer with the fewest ratings; None where no design has the wanted power."""
         answers = [a for a in self.answers if a.claim == claim and a.ratings is not None]
         return min(answers, key=lambda a: (a.ratings or 0, a.raters), default=None)
 
     def as_json(self) -> dict[str, Any]:
         """The plan as values for JSON, null for NaN."""
-        content = asdict(self) | {"claims": dict(self.claims)}
-        for cell in content["cells"]:
-            for key in ("power", "error", "figure"):
-                cell[key] = None if math.isnan(cell[key]) else cell[key]
         smallest = (self.smallest(claim) for claim in self.claims)
-        return content | {"smallest": [asdict(answer) for answer in smallest if answer]}
+        return super().as_json() | {"smallest": [asdict(answer) for answer in smallest if answer]}
 
 
 def power(
     components: Components,
     claims: Mapping[str, float],
-    *,
-    queries: Sequence[int] = (25, 50, 100, 200),
-    raters: Sequence[int] = (2, 3, 5, 10),
-    responses_per_query: int = 4,
-    judged: int = 1000,
-    minutes: float = 1.0,
-    level: float = 0.95,
-    assurance: float = 0.8,
-    runs: int = 100,
-    seed: int = 0,
+    settings: PlanSettings | None = None,
+    report: PlannedReport | None = None,
     progress: Advance | None = None,
 ) -> PowerPlan:
     """Simulate designs, and determine in which a report makes the claims.
@@ -111,12 +97,12 @@ def power(
         Effect that is true by claim (`CLAIMS`): in points for bias and systems, else in tau-b; the
         margin of non-inferiority, where the judge is as good as a rater. With an effect of 0 the
         share is that of false claims, in either direction.
-    queries, raters, responses_per_query, judged, minutes, level, seed, progress
-        As for `plan`; `progress` counts simulated studies.
-    assurance
-        The wanted power.
-    runs
-        Simulated studies for each design, on which all claims are decided.
+    settings
+        Designs and number of simulated studies, on which all claims are decided.
+    report
+        Constructs and judges of the report, which corrects each claim for all of its comparisons.
+    progress
+        Called with the number of simulated studies and all of them.
 
     Returns
     -------
@@ -126,50 +112,62 @@ def power(
     Raises
     ------
     AnalysisError
-        A claim is unknown, an effect is not a number or not above 0 where it is a margin, or a
-        number is too small.
+        A claim is unknown, or an effect is not a number or not above 0 where it is a margin.
 
     Notes
     -----
-    Claims are those about one construct and one judge, two judges or two systems; a report that
-    compares more adjusts for all of them, and has less power. Between two numbers of queries the
-    normal quantile of the power is interpolated in the root of their number.
+    Holm's method is applied as if no other comparison of the family were significant, so that the
+    power is at least the one shown. Between two numbers of queries the normal quantile of the power
+    is interpolated in the root of their number.
     """
     for name, effect in claims.items():
         if name not in CLAIMS:
             raise AnalysisError(f"{name!r} can't be claimed; there are {', '.join(CLAIMS)}")
         if not math.isfinite(effect) or (name == "non_inferiority" and not effect > 0):
             raise AnalysisError(f"claim {name}={effect:g}: give a number, of a margin above 0")
-    check_numbers(queries, raters, responses_per_query, runs, judged, minutes)
-    designs = [Design(q, r, responses_per_query) for r in raters for q in queries]
+    settings, report = settings or PlanSettings(runs=RUNS), report or PlannedReport()
+    p_needed = {
+        name: report.p_needed(family, settings.responses_per_query, settings.level)
+        for name in claims
+        if (family := CLAIMS[name].family) is not None
+    }
+    designs, runs = list(settings.designs()), settings.runs
     cells: list[PowerOfDesign] = []
     for done, design in enumerate(designs):
         reasons = {
             name: _reason(name, effect, components, design) for name, effect in claims.items()
         }
-        decisions: dict[str, list[tuple[float, bool]]] = {name: [] for name in claims}
+        outcomes: dict[str, list[ClaimOutcome]] = {name: [] for name in claims}
         for run in range(runs):
             if progress is not None:
                 progress(done * runs + run, len(designs) * runs)
-            study = simulated(components, design, level, seed, run, judged)
+            study = simulated(
+                components, design, settings.level, settings.seed, run, settings.judged
+            )
             for name, effect in claims.items():
                 if reasons[name] is None:
-                    decision = CLAIMS[name].decide(study, effect)
-                    decisions[name].append((decision.figure, decision.made))
+                    outcomes[name].append(CLAIMS[name].decide(study, effect))
         cells += [
-            _cell(name, effect, design, decisions[name], reasons[name])
+            PowerOfDesign(
+                claim=name,
+                effect=effect,
+                target=CLAIMS[name].target(design.raters),
+                reason=reasons[name],
+                **size_of(design),
+                **_shares(outcomes[name], p_needed.get(name, 1.0)),
+            )
             for name, effect in claims.items()
         ]
     if progress is not None:
         progress(len(designs) * runs, len(designs) * runs)
     answers = [
-        _answer([c for c in cells if (c.claim, c.raters) == (name, count)], assurance, minutes)
+        _answer([c for c in cells if (c.claim, c.raters) == (name, count)], settings)
         for name in claims
-        for count in raters
+        for count in settings.raters
     ]
     return PowerPlan(
-        components, dict(claims), tuple(cells), tuple(answers), responses_per_query, level,
-        assurance, runs, judged, minutes, seed,
+        components=components, settings=settings, claims=dict(claims), report=report,
+        p_needed=p_needed, cells=cells, answers=answers,
     )  # fmt: skip
 
 
@@ -182,33 +180,29 @@ def _reason(name: str, effect: float, components: Components, design: Design) ->
     return claim.problem(components, design.responses, effect)
 
 
-def _cell(
-    name: str,
-    effect: float,
-    design: Design,
-    decisions: Sequence[tuple[float, bool]],
-    reason: str | None,
-) -> PowerOfDesign:
-    share = error = figure = float("nan")
-    if reason is None:
-        figures, made = np.array(decisions).T
-        share, figure = float(made.mean()), float(np.nanmean(figures))
-        # Of a share of 0 or 1 the plain error would be 0.
-        shrunk = (made.sum() + 1) / (made.size + 2)
-        error = math.sqrt(shrunk * (1 - shrunk) / made.size)
-    return PowerOfDesign(
-        name, effect, CLAIMS[name].target(design.raters), design.queries, design.raters,
-        design.n_responses, design.n_ratings, share, error, figure, reason,
-    )  # fmt: skip
+def _shares(outcomes: Sequence[ClaimOutcome], p_needed: float) -> dict[str, Any]:
+    """Fields of a `PowerOfDesign`; none where no study was decided."""
+    if not outcomes:
+        return {}
+    made = np.array([outcome.made for outcome in outcomes])
+    corrected = made & [outcome.p <= p_needed for outcome in outcomes]
+    # Of a share of 0 or 1 the plain error would be 0.
+    shrunk = (corrected.sum() + 1) / (made.size + 2)
+    return {
+        "power": float(corrected.mean()),
+        "error": math.sqrt(shrunk * (1 - shrunk) / made.size),
+        "uncorrected": float(made.mean()),
+        "figure": float(np.nanmean([outcome.figure for outcome in outcomes])),
+    }
 
 
-def _answer(cells: Sequence[PowerOfDesign], wanted: float, minutes: float) -> DesignNeeded:
+def _answer(cells: Sequence[PowerOfDesign], settings: PlanSettings) -> QueriesForPower:
     """The answer for cells of one claim and number of raters."""
-    first = cells[0]
-    asked = first.claim, first.effect, first.target, first.raters
+    first, wanted = cells[0], settings.assurance
+    asked: dict[str, Any] = {"claim": first.claim, "effect": first.effect, "target": first.target}
 
-    def without(reason: str) -> DesignNeeded:
-        return DesignNeeded(*asked, None, None, None, None, reason)
+    def without(reason: str) -> QueriesForPower:
+        return QueriesForPower(raters=first.raters, reason=reason, **asked)
 
     if first.reason is not None:
         return without(first.reason)
@@ -220,8 +214,7 @@ def _answer(cells: Sequence[PowerOfDesign], wanted: float, minutes: float) -> De
     needed = cells[place].queries
     if place:
         needed = _between(cells[place - 1], cells[place], wanted)
-    n = needed * (first.responses // first.queries)
-    return DesignNeeded(*asked, needed, n, n * first.raters, n * first.raters * minutes / 60)
+    return QueriesForPower(**asked, **effort(needed, first.raters, settings))
 
 
 def _between(below: PowerOfDesign, above: PowerOfDesign, wanted: float) -> int:

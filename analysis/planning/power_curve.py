@@ -6,6 +6,7 @@ from analysis.planning.curve import Line, lines_by_raters, simulations
 from analysis.planning.planned_claims import CLAIMS
 from analysis.planning.power import PowerPlan
 from analysis.render.drawing import Drawing
+from analysis.render.formatting import counted
 
 
 def drawn(plan: PowerPlan, claim: str) -> Drawing:
@@ -19,7 +20,7 @@ def drawn(plan: PowerPlan, claim: str) -> Drawing:
         f"power-{claim}",
         (name, CLAIMS[claim].description),
         lines,
-        (plan.assurance, f"wanted {plan.assurance:g}"),
+        (plan.settings.assurance, f"wanted {plan.settings.assurance:g}"),
         "share of studies whose report makes the claim",
         1.05,
         f"Power of {claim} by number of queries, a line for each number of raters",
@@ -29,7 +30,10 @@ def drawn(plan: PowerPlan, claim: str) -> Drawing:
 def caption(plan: PowerPlan) -> str:
     """How the curves were computed."""
     largest = max((cell.error for cell in plan.cells if cell.reason is None), default=0.0)
+    report = plan.report
     return (
         f"{simulations(plan)} Shown is the share of the studies whose report makes the claim, with "
-        f"a Monte Carlo standard error of at most {largest:.0%}."
+        f"a Monte Carlo standard error of at most {largest:.0%}. Claims except non_inferiority are "
+        f"corrected for all comparisons of a report on {counted(report.constructs, 'construct')} "
+        f"and {counted(report.judges, 'judge')}."
     )

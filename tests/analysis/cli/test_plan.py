@@ -107,9 +107,27 @@ def test_the_chance_of_a_claim(tmp_path: Path) -> None:
     content = json.loads(run("--claim", "bias=10", "--json").stdout)
     assert content["widths"] is None
     assert content["power"]["claims"] == {"bias": 10}
+    assert content["power"]["report"] == {"constructs": 1, "judges": 1}
     wrong = run("--claim", "bias")
     assert wrong.exit_code == 2
     assert "write STATISTIC=EFFECT" in wrong.output
+
+
+def test_claims_are_corrected_for_the_constructs_and_judges_of_the_pilot(tmp_path: Path) -> None:
+    build_example(tmp_path / "demo").close()
+    words = (tmp_path / "demo", "--claim", "bias=10", "--runs", "2", "--json")
+
+    def planned(*further: str) -> dict[str, float]:
+        result = CliRunner().invoke(plan, [*map(str, words), *FAST, *further], prog_name="plan")
+        power = json.loads(result.stdout)["power"]
+        return power["report"] | {"p": power["p_needed"]["bias"]}
+
+    of_pilot = planned()
+    assert of_pilot["constructs"] > 1
+    comparisons = 3 * of_pilot["constructs"] * of_pilot["judges"]
+    assert of_pilot["p"] == pytest.approx(0.025 / comparisons)
+    stated = planned("--n-constructs", "2", "--n-judges", "1")
+    assert stated == {"constructs": 2, "judges": 1, "p": pytest.approx(0.025 / 6)}
 
 
 def test_the_worked_example_is_what_the_command_prints() -> None:

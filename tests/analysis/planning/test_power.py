@@ -13,10 +13,13 @@ from analysis.core.context import Context
 from analysis.core.errors import AnalysisError
 from analysis.core.estimates import Estimate, EstimateList
 from analysis.core.statistic import ORDER
+from analysis.pipeline.estimation import analyse
 from analysis.planning import planned_claims as claims
 from analysis.planning.components import Components
+from analysis.planning.designs import PlanSettings
 from analysis.planning.plan_files import write_plan
 from analysis.planning.planned_claims import CLAIMS, noise_of, tau_b
+from analysis.planning.planned_report import PlannedReport
 from analysis.planning.power import PowerPlan, power
 from analysis.planning.simulated_study import Design, Simulated, simulated
 from analysis.render.verdict_order import outcome
@@ -120,6 +123,9 @@ def test_a_claim_is_made_where_a_report_on_the_same_values_makes_it(name: str, r
         e, of_the_report = of_report(study, name, EFFECTS[name])
         assert decision.figure == pytest.approx(e.value, abs=1e-9)
         assert decision.made == of_the_report
+        # A report corrects the p of its estimate.
+        if CLAIMS[name].family is not None:
+            assert decision.p == pytest.approx(e.p, abs=1e-9)
         made.add(decision.made)
     assert made
 
@@ -136,9 +142,9 @@ def test_a_tau_b_is_that_of_normal_values() -> None:
     assert kendalltau(true, other).statistic == pytest.approx(0.6, abs=0.03)
 
 
-def small(**changes: object) -> PowerPlan:
-    options = {"queries": (20, 40), "raters": (1, 3), "runs": 4, "judged": 60} | changes
-    return power(COMPONENTS, EFFECTS, **options)
+def small(seed: int = 0) -> PowerPlan:
+    settings = PlanSettings(queries=(20, 40), raters=(1, 3), runs=4, judged=60, seed=seed)
+    return power(COMPONENTS, EFFECTS, settings)
 
 
 def test_same_seed_same_power_and_every_design_has_it_with_its_error() -> None:
@@ -155,7 +161,8 @@ def test_same_seed_same_power_and_every_design_has_it_with_its_error() -> None:
 
 
 def test_an_effect_that_no_judge_has_says_so() -> None:
-    plan = power(COMPONENTS, {"human_ceiling_difference": 0.5}, queries=(20,), raters=(3,), runs=2)
+    settings = PlanSettings(queries=(20,), raters=(3,), runs=2)
+    plan = power(COMPONENTS, {"human_ceiling_difference": 0.5}, settings)
     assert "needs a judge whose tau-b with the true values is 1.1" in (plan.cells[0].reason or "")
     assert plan.smallest("human_ceiling_difference") is None
     for claim, message in (
@@ -184,23 +191,43 @@ def test_a_plan_of_claims_as_files(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_power_is_the_share_of_reports_on_other_studies() -> None:
     design, runs, reports = Design(40, 5, 3), 200, 40
-    plan = power(
-        COMPONENTS, EFFECTS, queries=(40,), raters=(5,), responses_per_query=3, runs=runs, judged=60
-    )
+    settings = PlanSettings(queries=(40,), raters=(5,), responses_per_query=3, runs=runs, judged=60)
+    plan = power(COMPONENTS, EFFECTS, settings)
     for cell in plan.cells:
         made = [
             of_report(simulated(COMPONENTS, design, 0.95, 1, run, 60), cell.claim, cell.effect)[1]
             for run in range(reports)
         ]
         share = np.mean(made)
-        error = np.sqrt(cell.error**2 * (1 + runs / reports))
-        assert abs(share - cell.power) < 3.5 * error, cell
+        shrunk = (runs * cell.uncorrected + 1) / (runs + 2)
+        error = np.sqrt(shrunk * (1 - shrunk) * (1 / runs + 1 / reports))
+        assert abs(share - cell.uncorrected) < 3.5 * error, cell
 
 
 @pytest.mark.slow
 def test_without_an_effect_a_claim_is_made_at_the_nominal_level() -> None:
     zero = {name: 0.0 for name in CLAIMS if name != "non_inferiority"}
-    plan = power(COMPONENTS, zero, queries=(40,), raters=(5,), runs=600, judged=200)
+    plan = power(COMPONENTS, zero, PlanSettings(queries=(40,), raters=(5,), runs=600, judged=200))
     for cell in plan.cells:
-        # Monte Carlo standard error .009.
-        assert cell.power < 0.05 + 3.5 * 0.009, cell
+        # Monte Carlo standard errors .009 and, at a level of at most .01, .004.
+        assert cell.uncorrected < 0.05 + 3.5 * 0.009, cell
+        assert cell.power < 0.01 + 3.5 * 0.004, cell
+
+
+@pytest.mark.parametrize(("constructs", "judges"), [(1, 1), (2, 3)])
+def test_a_claim_is_corrected_as_in_a_report_with_so_many_comparisons(
+    constructs: int, judges: int
+) -> None:
+    design, systems = Design(30, 3, 3), 3
+    study = simulated(COMPONENTS, design, 0.95, 0, 1, 30)
+    names = {f"judge-{i}": study.judge + 3 * i * study.noise[1] for i in range(judges)}
+    first = table(study, names)
+    frame = pd.concat([first.frame.assign(construct=f"C{i}") for i in range(constructs)])
+    scales = {f"C{i}": Scale(-500, 500) for i in range(constructs)}
+    analysis = analyse(ScoreTable.from_frame(frame, scales), options=Options(resamples=100))
+    report = PlannedReport(constructs, judges)
+    for key in ("verdict", "corrected", *(["agreement"] if judges > 1 else [])):
+        family = analysis.claims.of(key)
+        assert family is not None
+        needed = family.alpha / family.comparisons
+        assert report.p_needed(key, systems, 0.95) == pytest.approx(needed)
