@@ -86,7 +86,7 @@ def write_document(content: Document, out_dir: Path | str) -> Path:
         (tables / name).unlink(missing_ok=True)
     for key, text in texts.items():
         _replace(tables / f"{key}.csv", text)
-    _replace(folder / "report.html", page(content, texts))
+    _replace(folder / "report.html", page(content))
     plain = json.dumps(as_json(content), ensure_ascii=False, allow_nan=False, indent=1)
     _replace(folder / "report.json", plain + "\n")
     return folder / "report.html"

@@ -15,6 +15,7 @@ from io import StringIO
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
+from analysis.render.compact_svg import compact
 from analysis.render.labels import shortened
 
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ INK, MUTED, RULE, ACCENT, SOFT, PAGE = TOKENS
 _SVG = "http://www.w3.org/2000/svg"
 _XLINK = "http://www.w3.org/1999/xlink"
 _FONT_SIZE = re.compile(r"([\d.]+)px")
-_REFERENCE = re.compile(r"url\(#([^)]+)\)")
 
 _STYLE: Any = {
     "svg.fonttype": "none",
@@ -122,12 +122,14 @@ def head(figure: Canvas, *lines: str) -> None:
 
 def as_svg(figure: Canvas, key: str, title: str, description: str) -> Drawing:
     """The figure as inline SVG; `key` makes its ids unique on the page."""
-    root = _drawn(figure)
+    # As in matplotlib's style sheet for all elements, which is shared by the page's drawings.
+    root = _drawn(figure, without=("metadata", "style"))
     for node in root.iter():
-        for name, value in list(node.attrib.items()):
-            node.set(name, _rewritten(name, value, key))
+        if "style" in node.attrib:
+            node.set("style", _with_tokens(node.attrib["style"]))
     for name in ("width", "height"):
         root.attrib.pop(name, None)
+    compact(root, key)
     root.set("role", "img")
     root.set("aria-labelledby", f"{key}-title {key}-desc")
     for place, (tag, text) in enumerate((("title", title), ("desc", description))):
@@ -186,17 +188,11 @@ def _set_attribute(node: ElementTree.Element, name: str, value: str) -> None:
         node.set("font-weight", "bold")
 
 
-def _rewritten(name: str, value: str, key: str) -> str:
-    if name == "id":
-        return f"{key}-{value}"
-    if name in {"href", f"{{{_XLINK}}}href"} and value.startswith("#"):
-        return f"#{key}-{value[1:]}"
-    if name == "style":
-        # The page's font, not the one matplotlib measured with.
-        value = re.sub(r"font: ([^;']*?)'[^;]*", r"font: \1var(--sans)", value)
-        for color, token in TOKENS.items():
-            value = value.replace(color, f"var({token})")
-    return _REFERENCE.sub(rf"url(#{key}-\1)", value)
+def _with_tokens(style: str) -> str:
+    """A style with the page's custom properties in place of the colors that stand for them."""
+    for color, token in TOKENS.items():
+        style = style.replace(color, f"var({token})")
+    return style
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from base64 import b64encode
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from typing import Any
 
@@ -13,28 +12,31 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from analysis.core.resampling import PERCENTILE_FROM
+from analysis.render.compact_svg import shared_styles, with_classes
 from analysis.render.document import Document
 from analysis.render.formatting import counted, listed
-from analysis.render.output_files import csv_texts
 from analysis.render.verdict_notes import reading
 
 _MINUS = re.compile(r"(?<![\w.])-(?=[\d.])")
 _INTERVAL = re.compile(r"\[([-\d.]+), ([-\d.]+)\]")
 
 
-def page(document: Document, csv: Mapping[str, str] | None = None) -> str:
-    """The report as HTML, with its CSV texts; all texts from data are escaped."""
-    texts = csv_texts(document) if csv is None else csv
+def page(document: Document) -> str:
+    """The report as HTML; all texts from data are escaped.
+
+    It links to its data in the folder `tables`, which `write_document` writes next to it.
+    """
+    styles = shared_styles(d.svg for figure in document.figures for d in figure.drawings)
     return (
         _environment()
         .get_template("report.html")
         .render(
             document=document,
             analysis=document.analysis,
-            css=Markup(_css()),  # noqa: S704  (our own file)
+            css=Markup(_css() + _rules(styles)),  # noqa: S704  (our own files)
+            drawn=partial(_inline, styles=styles),
             summary=summary(document),
             reading=reading(document.analysis),
-            csv={name: csv_link(text) for name, text in texts.items()},
             names=document.analysis.scores.construct_names,
             percentile_from=PERCENTILE_FROM,
             checks=document.provenance.get("verification"),
@@ -65,11 +67,6 @@ def summary(document: Document) -> str:
     return listed(parts, most=8)
 
 
-def csv_link(text: str) -> str:
-    """The text of a table as a data URI."""
-    return f"data:text/csv;charset=utf-8;base64,{b64encode(text.encode()).decode()}"
-
-
 def typographic(text: str) -> str:
     """A minus sign before a number in place of a hyphen, and intervals that no line breaks."""
     return _MINUS.sub("−", _INTERVAL.sub("[\\1,\u00a0\\2]", text))
@@ -89,11 +86,15 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters: dict[str, Any] = {"minus": typographic, "svg": _inline}
+    filters: dict[str, Any] = {"minus": typographic}
     environment.filters.update(filters)
     return environment
 
 
-def _inline(svg: str) -> Markup:
+def _rules(styles: Mapping[str, str]) -> str:
+    return "".join(f".{name}{{{style}}}" for style, name in styles.items())
+
+
+def _inline(svg: str, styles: Mapping[str, str]) -> Markup:
     # ElementTree wrote it, and escaped every text in it.
-    return Markup(svg)  # noqa: S704
+    return Markup(with_classes(svg, styles))  # noqa: S704

@@ -32,7 +32,7 @@ def test_the_page_is_whole_alone_and_quiet(analysis: Analysis, tmp_path: Path) -
     assert tags.open == []
     assert len(tags.ids) == len(set(tags.ids))
     assert "script" not in tags.tags
-    assert all(target.startswith(("#", "data:text/csv")) for target in tags.loaded)
+    assert all(target.startswith(("#", "tables/")) for target in tags.loaded)
     assert {t[1:] for t in tags.loaded if t.startswith("#")} <= set(tags.ids)
     assert "default-src 'none'" in page
     order = [page.index(f'id="{part}"') for part in ("verdict", "agreement", "people")]
