@@ -196,6 +196,10 @@ class ScoreTable(_Table):
             return self.scorer_scales[scorer, construct]
         return self.scales.get(construct)
 
+    def full_name(self, construct: str) -> str:
+        """The name that is shown for a construct: its key where it has no other."""
+        return self.construct_names.get(construct) or construct
+
     def of_constructs(self, constructs: Collection[str]) -> Self:
         """The rows on some of the constructs."""
         rows = self.frame["construct"].isin(constructs)

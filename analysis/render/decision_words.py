@@ -59,7 +59,7 @@ def _alone(analysis: Analysis, decision: UseDecision) -> bool:
 
 
 def _named(analysis: Analysis, construct: str) -> str:
-    return analysis.scores.construct_names.get(construct) or construct
+    return analysis.scores.full_name(construct)
 
 
 def phrase(analysis: Analysis, figure: DecidingFigure) -> str:

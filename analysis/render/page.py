@@ -13,19 +13,26 @@ from markupsafe import Markup
 
 from analysis.core.resampling import PERCENTILE_FROM
 from analysis.render.compact_svg import shared_styles, with_classes
+from analysis.render.decision_words import USE_WORDS
 from analysis.render.document import Document
+from analysis.render.first_screen import answers_by_judge, next_steps, picture
 from analysis.render.formatting import counted, listed
+from analysis.render.glossary import TERMS, Marked
 from analysis.render.verdict_notes import reading
 
 _MINUS = re.compile(r"(?<![\w.])-(?=[\d.])")
+_SUBJECT = re.compile(r"(\w+)(?=[:,])")
 _INTERVAL = re.compile(r"\[([-\d.]+), ([-\d.]+)\]")
 
 
-def page(document: Document) -> str:
+def page(document: Document, full: bool = False) -> str:
     """The report as HTML; all texts from data are escaped.
 
-    It links to its data in the folder `tables`, which `write_document` writes next to it.
+    It links to its data in the folder `tables`, which `write_document` writes next to it. With
+    `full` nothing is folded.
     """
+    names = document.analysis.scores.construct_names
+    shown = picture(document)
     styles = shared_styles(d.svg for figure in document.figures for d in figure.drawings)
     return (
         _environment()
@@ -37,7 +44,17 @@ def page(document: Document) -> str:
             drawn=partial(_inline, styles=styles),
             summary=summary(document),
             reading=reading(document.analysis),
-            names=document.analysis.scores.construct_names,
+            names=names,
+            open=" open" if full else "",
+            judges=answers_by_judge(document),
+            uses=list(USE_WORDS.values()),
+            picture=shown,
+            next_steps=next_steps(document),
+            contents=_contents,
+            marked=partial(Marked, names),
+            terms=TERMS,
+            full=document.analysis.scores.full_name,
+            full_first=partial(_full_first, names=names),
             percentile_from=PERCENTILE_FROM,
             checks=document.provenance.get("verification"),
         )
@@ -86,9 +103,29 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters: dict[str, Any] = {"minus": typographic}
+    filters: dict[str, Any] = {"minus": typographic, "code": _code}
     environment.filters.update(filters)
     return environment
+
+
+def _full_first(sentence: str, names: Mapping[str, str]) -> str:
+    """A sentence that begins with the key of a construct, with its full name there."""
+    match = _SUBJECT.match(sentence)
+    if match is None or not names.get(match[1]):
+        return sentence
+    return names[match[1]] + sentence[match.end(1) :]
+
+
+def _code(text: str) -> Markup:
+    """The text, escaped, with what is between backticks as code."""
+    parts = text.split("`")
+    marked = (Markup("<code>{}</code>").format(p) if n % 2 else p for n, p in enumerate(parts))
+    return Markup("").join(marked)
+
+
+def _contents(figures: int, tables: int) -> str:
+    parts = [(figures, "figure"), (tables, "table")]
+    return " and ".join(counted(number, noun) for number, noun in parts if number)
 
 
 def _rules(styles: Mapping[str, str]) -> str:

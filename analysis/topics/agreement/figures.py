@@ -84,7 +84,12 @@ def _draw(
         axes.set_ylabel(panel.kind)
         name = f"{panel.construct}, {panel.scorer}" if several else panel.construct
         correlations = _correlations(analysis, panel)
-        head(figure, panel.construct, panel.scorer if several else "", correlations)
+        head(
+            figure,
+            analysis.scores.full_name(panel.construct),
+            panel.scorer if several else "",
+            correlations,
+        )
         total = int(size.sum())
         return as_svg(
             figure,
@@ -189,7 +194,12 @@ def _draw_bland_altman(
         axes.set_ylabel(f"{panel.kind} minus {'reference' if adjudicated else 'people'}")
         low, bias, high = (with_minus(points(e.value, scale)) for e in limits)
         values = f"bias {bias}, limits {low} to {high}"
-        head(figure, panel.construct, panel.scorer if several else "", values)
+        head(
+            figure,
+            analysis.scores.full_name(panel.construct),
+            panel.scorer if several else "",
+            values,
+        )
         name = f"{panel.construct}, {panel.scorer}" if several else panel.construct
         total = int(size.sum())
         return as_svg(

@@ -100,7 +100,7 @@ def _draw(
         key,
         f"{name}: bias by system",
         f"Judge minus people: {values}.",
-        (construct, scorer if several else ""),
+        (analysis.scores.full_name(construct), scorer if several else ""),
         distinct_labels([row.systems[0] for row in rows], NAME_ROOM),
         [Mark.of(number, row, point=INK) for number, row in enumerate(rows)],
         ForestStyle(f"judge minus people, {unit}", margin=0.8 + 0.14 * several, reach=reach),
@@ -194,7 +194,7 @@ def _draw_curve(
         )
         axes.grid(color=RULE, linewidth=0.4)
         axes.set_axisbelow(True)
-        head(figure, construct, scorer if several else "")
+        head(figure, analysis.scores.full_name(construct), scorer if several else "")
         axes.set_xlabel(curve.labels[0])
         axes.set_ylabel(curve.labels[1])
         first, second = curve.words

@@ -95,7 +95,7 @@ def _draw(
         key,
         f"Corrected means on {construct}",
         "; ".join(f"{e.systems[0]}: {with_minus(points(e.value, scale, 1))}" for e in means),
-        (construct, scorer),
+        (analysis.scores.full_name(construct), scorer),
         [shortened(e.systems[0], NAME_ROOM) for e in means],
         marks,
         ForestStyle("mean in points", width=2.9, row=0.3, margin=0.95, zero=False),

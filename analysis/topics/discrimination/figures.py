@@ -180,7 +180,7 @@ def _draw_differences(
             f"{with_minus(points(e.value, scale, 1))}"
             for e in estimates
         ),
-        (construct,),
+        (analysis.scores.full_name(construct),),
         ["−".join(short[name] for name in pair) for pair in pairs],
         marks,
         ForestStyle(

@@ -50,7 +50,7 @@ def box_plots(analysis: Analysis) -> Iterator[Figure]:
         drawn = of_construct[
             of_construct["scorer"].isin(scorers) & of_construct["system"].isin(systems)
         ]
-        drawings.append(_draw(construct, drawn, f"boxes-{number}"))
+        drawings.append(_draw(analysis.scores.full_name(construct), drawn, f"boxes-{number}"))
     yield Figure(
         key="box-plots",
         title="Scores by system",

@@ -43,7 +43,7 @@ def distributions(analysis: Analysis) -> Iterator[Figure]:
     several = several_scorers(analysis)
     drawings, data = [], []
     for number, panel in enumerate(panels(analysis)):
-        drawing, shares = _draw(panel, f"distribution-{number}", several)
+        drawing, shares = _draw(analysis, panel, f"distribution-{number}", several)
         drawings.append(drawing)
         data.append(shares)
     if not drawings:
@@ -63,7 +63,9 @@ def distributions(analysis: Analysis) -> Iterator[Figure]:
     )
 
 
-def _draw(panel: Panel, key: str, several: bool) -> tuple[Drawing, pd.DataFrame]:
+def _draw(
+    analysis: Analysis, panel: Panel, key: str, several: bool
+) -> tuple[Drawing, pd.DataFrame]:
     ratings = panel.data.ratings
     rated = np.isfinite(ratings).any(axis=1)
     judged = panel.judge[rated] if rated.any() else panel.judge
@@ -85,7 +87,7 @@ def _draw(panel: Panel, key: str, several: bool) -> tuple[Drawing, pd.DataFrame]
         ticks = [panel.low, (panel.low + panel.high) / 2, panel.high]
         axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         axes.set_yticks([0, top], ["0", percent(top)])
-        head(figure, panel.construct, panel.scorer if several else "")
+        head(figure, analysis.scores.full_name(panel.construct), panel.scorer if several else "")
         notes = _at_top(panel, judge, human)
         for line, (text, color) in enumerate(zip(notes, (ACCENT, INK), strict=False)):
             axes.text(0.02, 0.99 - 0.11 * line, text, transform=axes.transAxes, va="top",
@@ -163,6 +165,7 @@ def bounds(analysis: Analysis) -> Iterator[Figure]:
     most = max(e.value for _, _, rows in panels for row in rows for e in row)
     reach = min(1.0, max(0.05, 1.1 * most))
     cut = len(analysis.scores.systems) > SYSTEMS_DRAWN
+    full_name = analysis.scores.full_name
     yield Figure(
         key="bounds-by-system",
         title="Share of each system's scores at the ends of the scale",
@@ -173,8 +176,8 @@ def bounds(analysis: Analysis) -> Iterator[Figure]:
             + (f" The first {SYSTEMS_DRAWN} systems are drawn." if cut else "")
         ),
         drawings=tuple(
-            _draw_bounds(*part, reach, f"bounds-{number}", several)
-            for number, part in enumerate(panels)
+            _draw_bounds(full_name(construct), scorer, rows, reach, f"bounds-{number}", several)
+            for number, (construct, scorer, rows) in enumerate(panels)
         ),
         data=to_frame(e for _, _, rows in panels for row in rows for e in row),
     )

@@ -88,7 +88,7 @@ def _draw(
         key,
         f"{construct}: shift by probe",
         f"Points moved: {'; '.join(_stated(analysis, single) for single, _ in pairs)}.",
-        (construct,),
+        (analysis.scores.full_name(construct),),
         [shortened(name.replace("-", " "), _NAME) for name in probes],
         marks,
         ForestStyle("points moved", row=0.17 * lines, reach=reach),

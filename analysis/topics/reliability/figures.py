@@ -43,7 +43,7 @@ def reliability_of_means(analysis: Analysis) -> Iterator[Figure]:
             f"Brown's formula. Band: {analysis.options.level:.0%} interval for raters like these."
         ),
         drawings=tuple(
-            _curve(construct, records, f"mean-of-k-{number}")
+            _curve(analysis.scores.full_name(construct), records, f"mean-of-k-{number}")
             for number, (construct, records) in enumerate(by_construct.items())
         ),
         data=to_frame(e for records in by_construct.values() for e in records),
@@ -122,7 +122,7 @@ def _lines(analysis: Analysis, construct: str, records: list[Estimate], key: str
         axes.grid(axis="y", color=RULE, linewidth=0.4)
         axes.set_axisbelow(True)
         axes.legend(frameon=False, fontsize=6.5, handlelength=3.2)
-        head(figure, construct)
+        head(figure, analysis.scores.full_name(construct))
         return as_svg(figure, key, f"Error of a difference on {construct}", "; ".join(descriptions))
 
 
@@ -174,7 +174,7 @@ def _draw(
         key,
         f"Severity of each rater on {construct}",
         "; ".join(_stated(single, scale) for single, _ in pairs),
-        (construct,),
+        (analysis.scores.full_name(construct),),
         [shortened(e.scorers[0], 14) for e, _ in pairs],
         marks,
         ForestStyle("points more lenient than the panel", row=0.2),
