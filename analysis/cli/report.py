@@ -84,6 +84,7 @@ def _analysis_options() -> list[click.Option]:
     show_default=True,
     help="Check figures against krippendorff, pingouin and scipy afterwards.",
 )
+@click.option("--full", is_flag=True, help="Fold nothing on the page, for printing all of it.")
 @AS_JSON
 @click.option("--open", "show", is_flag=True, help="Open the report in the browser.")
 def report(
@@ -98,6 +99,7 @@ def report(
     hypotheses: Path | None,
     title: str | None,
     verify: bool,
+    full: bool,
     as_json: bool,
     show: bool,
     **options: Any,
@@ -150,7 +152,7 @@ def report(
             _check_runs(inputs.options.runs, inputs.scores)
         if "second_metrics" in chosen:
             _check_names(inputs.options.second_metrics, inputs.scores)
-        write(inputs, title or inputs.name, folder, verify, as_json)
+        write(inputs, title or inputs.name, folder, verify, as_json, full)
     except (AnalysisError, StudyError) as error:
         raise CannotRun(str(error)) from None
     if show:
@@ -199,7 +201,14 @@ def default_folder(source: Path) -> Path:
     return source.with_name(f"{source.stem}-report")
 
 
-def write(source: AnalysisInput, title: str, folder: Path, verify: bool, as_json: bool) -> None:
+def write(
+    source: AnalysisInput,
+    title: str,
+    folder: Path,
+    verify: bool,
+    as_json: bool,
+    full: bool = False,
+) -> None:
     from analysis.pipeline.estimation import completed, headline
     from analysis.render import terminal
     from analysis.render.verdicts import verdicts
@@ -224,14 +233,14 @@ def write(source: AnalysisInput, title: str, folder: Path, verify: bool, as_json
         ]
         reasons = source.reasons(responses)
         content = as_document(analysis, command_line(), source.judge_runs, reasons)
-        page = write_document(content, folder)
+        page = write_document(content, folder, full)
     checks: list[Any] = []
     if verify:
         from analysis.verify import verify as verified
 
         with terminal.working("Checking against krippendorff, pingouin and scipy"):
             checks = [check.as_json() for check in verified(analysis.scores)]
-            write_document(content.with_checks(checks), folder)
+            write_document(content.with_checks(checks), folder, full)
     differing = [check for check in checks if check["agrees"] is False]
     if as_json:
         terminal.print_json(page, content, checks if verify else None)

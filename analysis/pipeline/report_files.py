@@ -75,8 +75,11 @@ def write_report(
     return write_document(content if checks is None else content.with_checks(checks), out_dir)
 
 
-def write_document(content: Document, out_dir: Path | str) -> Path:
-    """Write a document that was already worked out; see `write_report`."""
+def write_document(content: Document, out_dir: Path | str, full: bool = False) -> Path:
+    """Write a document that was already worked out; see `write_report`.
+
+    With `full` nothing is folded on the page.
+    """
     folder = Path(out_dir)
     old = check_folder(folder)
     texts = csv_texts(content)
@@ -86,7 +89,7 @@ def write_document(content: Document, out_dir: Path | str) -> Path:
         (tables / name).unlink(missing_ok=True)
     for key, text in texts.items():
         _replace(tables / f"{key}.csv", text)
-    _replace(folder / "report.html", page(content))
+    _replace(folder / "report.html", page(content, full))
     plain = json.dumps(as_json(content), ensure_ascii=False, allow_nan=False, indent=1)
     _replace(folder / "report.json", plain + "\n")
     return folder / "report.html"

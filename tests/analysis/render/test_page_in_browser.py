@@ -53,7 +53,8 @@ def test_nothing_is_wider_than_the_window(page: str, width: int, tmp_path: Path)
         absent("chromium is not installed")
         return
     framed = tmp_path / "framed.html"
-    framed.write_text(FRAME.format(width=width, page=html.escape(page)), encoding="utf-8")
+    unfolded = page.replace("<details", "<details open")
+    framed.write_text(FRAME.format(width=width, page=html.escape(unfolded)), encoding="utf-8")
     command = [
         browser,
         "--headless",
@@ -81,6 +82,6 @@ def test_the_page_asks_for_nothing_from_outside(page: str) -> None:
     addresses = re.findall(r"""\b(?:src|href|action)=["']([^"']+)|url\(["']?([^"')]+)""", page)
     addresses = [quoted or bare for quoted, bare in addresses]
     assert len(addresses) > 10
-    assert all(address.startswith(("#", "data:")) for address in addresses), addresses[:5]
+    assert all(address.startswith(("#", "tables/")) for address in addresses), addresses[:5]
     assert "@import" not in page
     assert "default-src 'none'" in page
