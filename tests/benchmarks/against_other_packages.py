@@ -1,8 +1,9 @@
 """Corrected means beside those of cje-eval and truescore on simulated campaigns: coverage, width.
 
 The packages are no dependencies: `pip install cje-eval truescore` into an environment that has this
-one, then `python -m tests.benchmarks.against_other_packages --repetitions 100` (half an hour;
-`--scores` and `--labels` run a part). 500 queries, four systems that differ by 2 points, three
+one, then `python -m tests.benchmarks.against_other_packages --repetitions 60 --out
+tests/benchmarks/against_other_packages.csv` (a quarter of an hour; `--scores` and `--labels` run a
+part). 500 queries, four systems that differ by 2 points, three
 constructs that share half of their queries' variance, each with a judge of its own, two raters a
 labeled response, 3 points kind and strict, with noise. The truth is the mean over queries like
 these, rated by these raters.
@@ -14,7 +15,7 @@ import argparse
 import logging
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib import import_module
@@ -198,6 +199,19 @@ def compared(scores: str, labels: int, repetitions: int) -> Iterator[dict[str, o
                 "median_width": round(float(np.median((high - low)[shown])), 3),
                 "seconds": round(seconds[name] / repetitions / len(JUDGES), 5),
             }  # fmt: skip
+
+
+def readme_row(table: Sequence[Mapping[str, str]], scores: str, labels: int) -> str:
+    """A cell as the page on corrected scores shows it: coverage and median width of each way."""
+    shown = [scores, str(labels)]
+    for way in ("ours", "weight one", "truescore"):
+        figures = [
+            f"{float(row['coverage']):.3f} {float(row['median_width']):.1f}".removeprefix("0")
+            for row in table
+            if (row["scores"], row["labels"]) == (scores, str(labels)) and way in row["way"]
+        ]
+        shown.append("; ".join(figures))
+    return f"| {' | '.join(shown)} |"
 
 
 def main() -> None:

@@ -1,0 +1,65 @@
+"""The committed comparison with other packages is what the page on corrected scores states."""
+
+from pathlib import Path
+
+from tests.benchmarks.against_other_packages import readme_row
+from tests.coverage.corrected import LABELS
+from tests.coverage.regimes import FAILURES, SCORES
+from tests.coverage.tables import read_rows
+
+ROOT = Path(__file__).parents[2]
+TABLE = read_rows(Path(__file__).with_name("against_other_packages.csv").resolve())
+PAGE = (ROOT / "analysis/statistics/correction/README.md").read_text(encoding="utf-8")
+FIGURES = [
+    (scores, str(labels), what)
+    for scores in SCORES
+    for labels in LABELS
+    for what in ("mean", "difference")
+]
+
+
+def of(figure: tuple[str, str, str]) -> dict[str, tuple[float, float]]:
+    """Coverage and median width by way."""
+    return {
+        row["way"]: (float(row["coverage"]), float(row["median_width"]))
+        for row in TABLE
+        if (row["scores"], row["labels"], row["statistic"]) == figure
+    }
+
+
+def test_the_table_of_the_page() -> None:
+    for scores in SCORES:
+        for labels in LABELS:
+            assert readme_row(TABLE, scores, labels) in PAGE
+
+
+def test_figures_that_are_shown_cover() -> None:
+    lowest = min(of(figure)["ours"][0] for figure in FIGURES)
+    assert lowest >= 0.935
+    assert f"lowest: {lowest:.3f}".replace("0.", ".") in PAGE
+    for way, stated in (("weight one", "cje-eval's 21"), ("truescore", "truescore's 11")):
+        sufficient = sum(
+            covers >= 0.935
+            for figure in FIGURES
+            for name, (covers, _) in of(figure).items()
+            if way in name
+        )
+        assert stated.endswith(f" {sufficient}")
+        assert stated in PAGE
+
+
+def test_how_often_another_package_is_narrower() -> None:
+    narrower: dict[bool, list[float]] = {True: [], False: []}
+    narrowest = 0
+    for figure in FIGURES:
+        ways = of(figure)
+        _, width = ways.pop("ours")
+        others = [other for covers, other in ways.values() if covers >= 0.935]
+        if not others or width <= min(others):
+            narrowest += 1
+        else:
+            narrower[figure[0] == FAILURES].append(1 - min(others) / width)
+    assert f"in {narrowest} of the {len(FIGURES)} no other package" in PAGE
+    usual, failing = narrower[False], narrower[True]
+    assert f"in {len(usual)} one is\nnarrower by up to {max(usual):.0%}" in PAGE
+    assert f"failures by {min(failing):.0%} to {max(failing):.0%}" in PAGE
