@@ -13,10 +13,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analysis.core.arrays import FloatArray, IntArray
+from analysis.core.arrays import BoolArray, FloatArray, IntArray
 
 RESPONSES_PER_QUERY = 4
 BIAS = 6.0
+#: Centered here, two thirds of bounded ratings are at the end of the scale.
+CROWDED_CENTER = 105.0
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,8 @@ class Design:
     judge_error: float = 12.0
     center: float = 60.0
     bounded: bool = False
+    overlap: float | None = None
+    """Share of the responses with two ratings where the others have one, in place of `missing`."""
 
     @property
     def response_sd(self) -> float:
@@ -67,18 +71,34 @@ class Campaign:
         return np.where(counts > 0, total / np.maximum(counts, 1), np.nan)
 
 
-def campaign(design: Design, severities: FloatArray, rng: np.random.Generator) -> Campaign:
-    """Draw one campaign rated by a panel of these severities (R,)."""
+def campaign(
+    design: Design,
+    severities: FloatArray,
+    rng: np.random.Generator,
+    noise: FloatArray | None = None,
+) -> Campaign:
+    """Draw one campaign rated by a panel of these severities (R,), with noise (R,) of their own."""
     query = np.repeat(np.arange(design.queries), RESPONSES_PER_QUERY)
     n = query.size
     truth = design.center + rng.normal(0, design.query, design.queries)[query]
     truth = truth + rng.normal(0, design.response, n)
-    ratings = truth[:, None] + severities + rng.normal(0, design.error, (n, severities.size))
+    error = design.error if noise is None else noise
+    ratings = truth[:, None] + severities + rng.normal(0, error, (n, severities.size))
     judge = truth + BIAS + rng.normal(0, design.judge_error, n)
     if design.bounded:
         ratings, judge = (np.clip(5 * np.round(x / 5), 0, 100) for x in (ratings, judge))
-    ratings[rng.random(ratings.shape) < design.missing] = np.nan
+    ratings[_unrated(design, ratings.shape, rng)] = np.nan
     return Campaign(ratings, judge, query)
+
+
+def _unrated(design: Design, shape: tuple[int, ...], rng: np.random.Generator) -> BoolArray:
+    """Which ratings (n, R) are missing."""
+    if design.overlap is None:
+        return np.asarray(rng.random(shape) < design.missing)
+    # The order in which raters would rate each response: the first does, in a share the second.
+    order = rng.random(shape).argsort(axis=1).argsort(axis=1)
+    twice = rng.random(shape[0]) < design.overlap
+    return np.asarray(order > twice[:, None])
 
 
 def shared_queries(

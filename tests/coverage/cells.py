@@ -129,7 +129,10 @@ class Cell:
         """Name of the cell."""
         d = self.design
         kind = type(self).__name__.lower()
-        return f"{kind} {d.queries}x{d.raters} severity {d.severity:.3g} center {d.center:g}"
+        overlap = "" if d.overlap is None else f" overlap {d.overlap:g}"
+        return (
+            f"{kind} {d.queries}x{d.raters} severity {d.severity:.3g} center {d.center:g}{overlap}"
+        )
 
     def rows(self) -> list[Row]:
         """Coverage of every statistic of the cell."""
@@ -153,6 +156,8 @@ class Cell:
         low, high, truth = np.array(usable).reshape(-1, 3).T
         covered = float(np.mean((low <= truth) & (truth <= high)))
         described = asdict(self.design)
+        if self.design.overlap is not None:
+            described["missing"] = round(1 - (1 + self.design.overlap) / self.design.raters, 2)
         kept = ("queries", "raters", "severity", "missing", "center", "bounded")
         return {
             "cell": self.key,
@@ -179,7 +184,7 @@ class Panel(Cell):
     ) -> Iterator[tuple[str, str, Interval, float]]:
         """By the jackknife and, from sums, by the bootstrap."""
         truth = panel_truth(self.design.of_size(POPULATION_QUERIES))
-        drawn = campaign(self.design, _severities(self.design), rng)
+        drawn = campaign(self.design, severities_of(self.design), rng)
         size = self.design.queries
         resampling = QueryResampling(size, self.resamples, seed=repetition, level=LEVEL)
         names = CHEAP if size >= PERCENTILE_FROM else ()
@@ -249,9 +254,10 @@ class Shared(Cell):
 @cache
 def panel_truth(design: Design) -> dict[str, float]:
     """Values of the statistics in a population of this many queries rated by the panel."""
-    drawn = campaign(design, _severities(design), np.random.default_rng(20_000))
+    drawn = campaign(design, severities_of(design), np.random.default_rng(20_000))
     return {name: statistic.point for name, (statistic, _) in statistics_of(drawn).items()}
 
 
-def _severities(design: Design) -> FloatArray:
+def severities_of(design: Design) -> FloatArray:
+    """Severities (R,) of the fixed panel, evenly spaced."""
     return np.linspace(-1, 1, design.raters) * design.severity

@@ -1,7 +1,7 @@
 """How often each interval covers the truth: writes the committed table.
 
-`python -m tests.coverage.simulation --out tests/coverage/coverage.csv` takes about half an hour of
-two cores. Rows are written as their cell finishes, and a table that is there is gone on with.
+`python -m tests.coverage.simulation --out tests/coverage/coverage.csv` takes about an hour of two
+cores. Rows are written as their cell finishes, and a table that is there is gone on with.
 """
 
 from __future__ import annotations
@@ -13,15 +13,20 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.coverage.campaigns import Design
+from tests.coverage import ceiling_cells, composite_cells
+from tests.coverage.campaigns import CROWDED_CENTER, Design
+from tests.coverage.ceiling_cells import Ceiling
 from tests.coverage.cells import Cell, Panel, Population, Row, Shared
+from tests.coverage.composite_cells import Composite
 
 QUERIES = (15, 30, 60, 150, 500)
 #: Scores that seldom reach an end of the scale, and scores two thirds of which are 100.
-CENTERS = (60.0, 105.0)
+CENTERS = (60.0, CROWDED_CENTER)
 #: Severities in standard deviations of what is rated.
 SEVERITIES = (0.0, 0.2, 0.4)
 LOADINGS = (0.0, 0.5, 0.7, 0.9)
+#: Repetitions of further cells, with a Monte Carlo error of about .005, and of slow ones, of .007.
+FEWER, FEWEST = 2000, 1000
 
 
 def cells(repetitions: int, resamples: int, seed: int = 1) -> list[Cell]:
@@ -36,6 +41,16 @@ def cells(repetitions: int, resamples: int, seed: int = 1) -> list[Cell]:
         for share in SEVERITIES:
             severity = round(share * Design(queries, raters, 0.0).response_sd, 3)
             result.append(Population(Design(queries, raters, severity), *common))
+    # The fewest raters, and few responses with a second rating.
+    few = (seed, min(repetitions, FEWER), resamples)
+    for queries in (30, 100):
+        for raters, overlap in ((2, None), (3, 0.2), (5, 0.2)):
+            for share in SEVERITIES:
+                severity = round(share * Design(queries, raters, 0.0).response_sd, 3)
+                result.append(Population(Design(queries, raters, severity, overlap=overlap), *few))
+    fewest = (seed, min(repetitions, FEWEST), resamples)
+    result += [Ceiling(design, *fewest) for design in ceiling_cells.designs()]
+    result += [Composite(design, *few) for design in composite_cells.designs()]
     for queries in (30, 150):
         for loading in LOADINGS:
             result.append(Shared(Design(queries, 0, 0.0, missing=0.0), *common, loading=loading))

@@ -91,8 +91,10 @@ def out_of_fold(
 
     Queries are dealt at random into five folds, or as many as there are queries. Values are
     weighted sums from one origin for all folds: an intercept learnt without a fold would be low
-    where its ratings are high, and correlate negatively with them. They are NaN where the other
-    folds give no weights.
+    where its ratings are high, and correlate negatively with them. For the same reason the weights
+    of every fold are scaled to the same variance of the composite (`scaled`): without a fold in
+    which scores and ratings agree closely, they are smaller. Values are NaN where the other folds
+    give no weights.
     """
     composite = np.full(len(overall), np.nan)
     present = np.unique(query)
@@ -104,7 +106,17 @@ def out_of_fold(
     family = composite_weights(scores, overall, query, n_queries)
     middle = scores.mean(axis=0)
     without_fold = (fold_of[None, :] != np.arange(count)[:, None]).astype(np.float64)
-    for fold, slopes in enumerate(family.of_weights(without_fold)):
+    for fold, slopes in enumerate(scaled(family.of_weights(without_fold), scores)):
         in_fold = fold_of[query] == fold
         composite[in_fold] = (scores[in_fold] - middle) @ slopes
     return composite
+
+
+def scaled(weights: FloatArray, scores: FloatArray) -> FloatArray:
+    """Weights (m, K) divided by the standard deviation of their composite of the scores (n, K).
+
+    Weights of 0 stay 0. A correlation depends on the proportions of weights only.
+    """
+    centered = scores - scores.mean(axis=0)
+    spread = np.sqrt(np.mean((weights @ centered.T) ** 2, axis=1, keepdims=True))
+    return np.asarray(weights / np.where(spread > 0, spread, 1.0))

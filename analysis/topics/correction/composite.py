@@ -10,7 +10,7 @@ import numpy as np
 
 from analysis.core.arrays import FloatArray, IntArray
 from analysis.core.construct_data import Aligned, aligned
-from analysis.core.context import Context
+from analysis.core.context import CROWDED, LEVEL, Context
 from analysis.core.estimates import Estimate
 from analysis.core.query_statistic import QueryStatistic
 from analysis.core.resampling import withheld
@@ -21,6 +21,30 @@ from analysis.statistics.correction.composite_weights import composite_weights, 
 LEARNED, EQUAL, PEOPLE = "learned weights", "equal weights", "people"
 
 _SCOPES: tuple[Literal["within_query", "pooled"], ...] = ("within_query", "pooled")
+
+#: Coverage below .935 by statistic, scope, and whether most overall ratings are one value; then by
+#: number of queries. The lowest of the ways that are compared, in tests/coverage/coverage.csv.
+MEASURED: dict[tuple[str, str, bool], dict[int, float]] = {
+    ("composite_correlation_difference", "pooled", False): {15: 0.9, 30: 0.91, 60: 0.92, 150: 0.93},
+    ("composite_correlation_difference", "within_query", False): {15: 0.93, 60: 0.93},
+    ("composite_correlation", "pooled", True): {15: 0.92, 30: 0.93},
+    ("composite_correlation_difference", "pooled", True): {15: 0.91, 30: 0.9, 60: 0.91, 150: 0.92},
+    ("composite_correlation", "within_query", True): {15: 0.92},
+    ("composite_correlation_difference", "within_query", True): {15: 0.93, 30: 0.93, 60: 0.93},
+}
+
+#: Numbers of queries of the simulation.
+QUERIES = (15, 30, 60, 150)
+
+
+def measured_coverage(statistic: str, scope: str, crowded: bool, n_queries: int) -> float | None:
+    """Coverage of an interval; None where it is at least .935.
+
+    Between two sizes of the simulation it is that of the lower one, below the lowest that of the
+    lowest, which is then too high.
+    """
+    size = max((s for s in QUERIES if s <= n_queries), default=QUERIES[0])
+    return MEASURED.get((statistic, scope, crowded), {}).get(size)
 
 
 def composite(context: Context) -> Iterator[Estimate]:
@@ -184,7 +208,12 @@ def _estimate(
 ) -> Estimate:
     statistic = replace(statistic, n_dropped=record["n_dropped"] + statistic.n_dropped)
     rest = {key: value for key, value in record.items() if key != "n_dropped"}
-    return context.estimate(name, statistic, transform="fisher_z" if alone else None, **rest)
+    estimate = context.estimate(name, statistic, transform="fisher_z" if alone else None, **rest)
+    crowded = context.crowding.get(str(record["params"]["overall"]), 0.0) >= CROWDED
+    covers = measured_coverage(name, record["scope"], crowded, statistic.n_queries)
+    if covers is None or not estimate.has_interval or context.options.level != LEVEL:
+        return estimate
+    return replace(estimate, params={**estimate.params, "measured_coverage": covers})
 
 
 STATISTICS = (

@@ -100,6 +100,15 @@ def test_degenerate_values_have_reasons() -> None:
     assert all(e.defined or e.reason for e in few)
 
 
+def test_measured_coverage_is_with_the_intervals_that_cover_too_little() -> None:
+    estimates = composites(table(with_overall()))  # 40 queries, no value more frequent than others
+    for scope, covers in (("pooled", 0.91), ("within_query", None)):
+        for gain in estimates.select("composite_correlation_difference", scope=scope):
+            assert gain.params.get("measured_coverage") == covers
+        for r in estimates.select("composite_correlation", scope=scope):
+            assert "measured_coverage" not in r.params
+
+
 def test_page() -> None:
     analysis = analyse(table(with_overall()), options=Options(resamples=100, overall="overall"))
     part = chapter(section.SECTION, analysis)

@@ -5,7 +5,12 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy.optimize import nnls
 
-from analysis.statistics.correction.composite_weights import FOLDS, composite_weights, out_of_fold
+from analysis.statistics.correction.composite_weights import (
+    FOLDS,
+    composite_weights,
+    out_of_fold,
+    scaled,
+)
 from tests.analysis.ragged import repeated
 
 
@@ -54,6 +59,16 @@ def test_out_of_fold_never_sees_the_querys_own_ratings() -> None:
     assert again[query == 4] == pytest.approx(result[query == 4])
     assert again[query != 4] != pytest.approx(result[query != 4])
     assert FOLDS == 5
+
+
+def test_every_fold_has_the_same_variance_of_the_composite() -> None:
+    scores, _, _ = sample(4)
+    weights = np.array([[0.7, 0.3, 0.0], [0.1, 0.1, 0.1], [0.0, 0.0, 0.0], [np.nan] * 3])
+    result = scaled(weights, scores)
+    assert (scores @ result[:2].T).std(axis=0) == pytest.approx(1)
+    assert result[0] == pytest.approx(result[0].sum() * weights[0])
+    assert (result[2] == 0).all()
+    assert np.isnan(result[3]).all()
 
 
 def test_noise_is_not_turned_into_a_negative_correlation() -> None:
