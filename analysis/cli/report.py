@@ -59,7 +59,7 @@ def _analysis_options() -> list[click.Option]:
     multiple=True,
     metavar="RUN,RUN",
     help="Scorers of a table that are runs of one judge under the same conditions. Repeatable. "
-    "Default: each is a judge of its own.",
+    "Default: each is a separate judge.",
 )
 @click.option(
     "--layout",

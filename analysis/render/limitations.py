@@ -187,5 +187,5 @@ def _about_gaps(analysis: Analysis) -> Iterator[str]:
             yield (
                 f"What {noun} would have said where a value is missing ({counted(count, 'value')}, "
                 "not counting what was not assigned): missing values are left out, which is "
-                "harmless only if they are no different."
+                "harmless only if they do not differ from the others."
             )

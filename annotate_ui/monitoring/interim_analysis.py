@@ -209,7 +209,7 @@ def _agreement(context: Context) -> Iterator[Estimate]:
 
 
 def _judge_agreement(context: Context) -> Iterator[Estimate]:
-    """Yield how far the judge agrees with people, its bias, and how it orders beside a rater."""
+    """Yield agreement of the judge with people, its bias, and its order compared with a rater's."""
     yield from judge_against_humans(context.ordered, (ORDER, "pearson", "bias"), _SCOPES)
     # A look in between is at these raters.
     of_all = ceilings(context.ordered, (ORDER,))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any
 
 from judge.metrics.metric import Content
 from study.schema import Fault
@@ -47,17 +47,6 @@ class Change:
         if self.order is not None:
             parts["order"] = list(self.order)
         return parts
-
-    @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> Self:
-        """Return a stored change."""
-        passages = stored.get("passages")
-        order = stored.get("order")
-        return cls(
-            stored.get("response"),
-            None if passages is None else {int(place): text for place, text in passages.items()},
-            None if order is None else tuple(order),
-        )
 
 
 @dataclass(frozen=True)

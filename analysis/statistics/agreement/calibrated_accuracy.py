@@ -1,7 +1,7 @@
 """Tie-calibrated pairwise accuracy within queries, as a function of query weights.
 
 On each row of weights the tie threshold is the one with the most pairs ordered alike, so that a
-resample or a permutation chooses a threshold of its own, as the sample did. Both judges of a
+resample or a permutation chooses its own threshold, as the sample did. Both judges of a
 comparison gain from the choice; a judge alone is flattered by it, see `pairwise_accuracy`.
 Source: Deutsch, Foster and Freitag (2023), EMNLP, 12914-12929, "Ties Matter", section 5.
 """

@@ -1,7 +1,7 @@
 """Williams' test: do two scorers correlate equally with a third, all on the same responses?
 
 The three correlations are Pearson's, of independent responses whose values are jointly normal. It
-is no test of correlations within queries, nor of responses that share queries.
+does not apply to correlations within queries, nor to responses that share queries.
 Source: Williams (1959), Journal of the Royal Statistical Society B 21:396-399; recommended by
 Steiger (1980), Psychological Bulletin 87:245-251, equation 7, and for judges of translations by
 Graham and Baldwin (2014), EMNLP, 172-176.

@@ -59,7 +59,6 @@ class Bounds:
     count_at_max: int
     share_at_min: float
     share_at_max: float
-    n_outside: int
 
 
 def population_statistics(scores: npt.ArrayLike) -> PopulationStatistics:
@@ -115,15 +114,13 @@ def population_statistics(scores: npt.ArrayLike) -> PopulationStatistics:
 
 
 def bounds(scores: npt.ArrayLike, minimum: float, maximum: float) -> Bounds:
-    """Scores (n,) at the ends of the declared scale, but for float noise; outside: counted."""
+    """Scores (n,) at the ends of the declared scale, but for float noise."""
     _check_scale(minimum, maximum)
     x = _finite(scores)
     at_min = int(np.count_nonzero(_at(x, minimum, minimum, maximum)))
     at_max = int(np.count_nonzero(_at(x, maximum, minimum, maximum)))
     shares = (at_min / x.size, at_max / x.size) if x.size else (float("nan"), float("nan"))
-    beyond = ((x < minimum) | (x > maximum)) & ~_at(x, minimum, minimum, maximum)
-    outside = int(np.count_nonzero(beyond & ~_at(x, maximum, minimum, maximum)))
-    return Bounds(x.size, at_min, at_max, *shares, outside)
+    return Bounds(x.size, at_min, at_max, *shares)
 
 
 def at_bound(

@@ -225,7 +225,7 @@ def undefined_reason(ratings: Ratings) -> str | None:
     if ratings.values.size <= ratings.n_systems + ratings.n_raters:
         return "there are too few ratings to estimate raters' severity and an error"
     if np.ptp(ratings.values) == 0:
-        return f"all ratings are {ratings.values[0]:g}: there is no variation"
+        return f"all ratings are {ratings.values[0]:g}, so that nothing can be estimated"
     return None
 
 

@@ -203,7 +203,7 @@ def undefined_reason(ratings: Ratings) -> str | None:
     """Why the model has no finite estimates; None where only the fit shows it."""
     values = ratings.values
     if np.unique(values).size < 2:
-        return f"all ratings are {values[0]:g}: there is no variation"
+        return f"all ratings are {values[0]:g}, so that nothing can be estimated"
     if ratings.n_queries < 2:
         return "an interval needs at least 2 queries, there is 1"
     for what, place, count in (

@@ -1,8 +1,8 @@
 """Systems by people on few ordered points, adjusted for raters' severity on the logit scale.
 
 A severe rater moves a system in the middle of a scale of few points further than one at its end, so
-that severity is no constant number of points. The cumulative-logit model of `cumulative_logit` has
-it as a constant on the logit scale. A system's expected points are what the model expects for it on
+that severity is not a constant number of points. The cumulative-logit model of `cumulative_logit`
+has it as a constant on the logit scale. A system's expected points are what the model expects for it on
 every query, with the posterior of the query's effect, averaged over queries and over all raters
 with equal weights: as if every rater had rated every response.
 

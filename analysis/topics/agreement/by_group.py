@@ -1,4 +1,4 @@
-"""Correlations averaged over queries or over systems, beside those over all responses."""
+"""Correlations averaged over queries or over systems, and those over all responses."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def by_group_table(analysis: Analysis) -> Iterator[Table]:
     yield built.table(
         "averaged-by-group",
         "Correlations averaged over queries or systems",
-        "The correlation of the responses to each query, or of each system, averaged, beside the "
+        "The correlation of the responses to each query, or of each system, averaged, and the "
         "one over all responses. A group in which all values of one side are equal has none.",
         ("Construct", "Scorer", "Averaged over", "Measure",
          analysis.headings["average_correlation"], "All responses", "Undefined"),

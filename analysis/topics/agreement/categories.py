@@ -45,7 +45,7 @@ def kappas(context: Context) -> Iterator[Estimate]:
 
 
 def on_categories(context: Context) -> Iterator[Estimate]:
-    """Equal categories, kappa beside that of a rater, and confusion, on nominal scales."""
+    """Equal categories, kappa and that of a rater, and confusion, on nominal scales."""
     for scored in context.scored():
         if context.nominal([scored.construct]):
             yield from _equal(context, scored)
@@ -143,7 +143,7 @@ def _equal(context: Context, scored: ComparedScores) -> Iterator[Estimate]:
 
 
 def _against_a_rater(context: Context, scored: ComparedScores) -> Iterator[Estimate]:
-    """The scorer's kappa with raters beside that of a rater with another, and the difference."""
+    """The scorer's kappa with raters, that of a rater with another, and the difference."""
     data, _, values, withheld = scored
     names = ("rater_kappa", "judge_kappa", "kappa_difference")
     record = scored.record()

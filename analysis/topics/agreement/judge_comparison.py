@@ -51,9 +51,6 @@ _MEASURES: tuple[tuple[Measure, MeasureScope], ...] = (
     ("cohen_kappa", "pooled"),
 )
 
-#: Measures of which the smaller value is the better one.
-LOWER_IS_BETTER = frozenset({"rmse"})
-
 
 @dataclass(frozen=True, eq=False)
 class _Pair:

@@ -149,7 +149,8 @@ def _declared(analysis: Analysis, judge: str) -> Iterator[str]:
             if outcomes:
                 margin = correlation(float(str(differences[0].params["margin"])))
                 yield (
-                    f"That {judge} is no worse than {rater} by {margin}{where} {listed(outcomes)}."
+                    f"That {judge} is not worse than {rater} by more than {margin}{where} "
+                    f"{listed(outcomes)}."
                 )
         if differences:
             break

@@ -1,4 +1,4 @@
-"""The CCRS paper's tables on differences between systems, beside the figures of this report."""
+"""The CCRS paper's tables on differences between systems, and the figures of this report."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def published_differences(analysis: Analysis) -> Iterator[Table]:
             "published-differences",
             "Published: differences between systems",
             f"Tables 20 to 24 of the CCRS paper ({SOURCE}), in points on 0 to 100, by a randomized "
-            "Tukey HSD test; beside them those of the first judge here.",
+            "Tukey HSD test; next to them those of the first judge here.",
             (
                 "Construct",
                 "Pair",

@@ -112,10 +112,10 @@ def beside_each_other(analysis: Analysis) -> Iterator[Table]:
             )
     yield built.table(
         "judges",
-        "Judges beside each other",
+        "Judges compared with people",
         f"Each judge against {analysis.reference_words}: Pearson's r and tau-b within a query, r "
         "minus that of a rater; r over all responses, bias and mean absolute difference in points; "
-        "Cohen's kappa with a rater (quadratic weights; on nominal scales without weights, beside "
+        "Cohen's kappa with a rater (quadratic weights; on nominal scales without weights, with "
         "the share of equal categories and the kappa minus that of a rater); share of raters that "
         "the judge may replace. Overlapping intervals of two judges do not show that they agree "
         "equally well, since both are compared with the same ratings.",

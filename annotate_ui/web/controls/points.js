@@ -1,7 +1,7 @@
 // The points of a scale as radio buttons: a click commits at once, arrow keys once they rest.
 
 import { register } from "../controls.js";
-import { press } from "../press.js";
+import { lastPress } from "../last_press.js";
 
 const KEYS_PAUSE = 350;
 
@@ -10,7 +10,7 @@ register("points", (box, { draft, commit, turned }) => {
   let timer = 0;
 
   const chosen = () => points.find((point) => point.checked);
-  const pressed = () => box.contains(press.target);
+  const pressed = () => box.contains(lastPress.target);
 
   function show(value) {
     points.forEach((point) => (point.checked = value !== null && Number(point.value) === value));

@@ -1,7 +1,7 @@
 // The optional slider: no thumb, and announced as unset, until it is touched.
 
 import { register } from "../controls.js";
-import { press } from "../press.js";
+import { lastPress } from "../last_press.js";
 import { showNumber } from "../scale.js";
 import { _ } from "../words.js";
 
@@ -43,7 +43,7 @@ register("slider", (box, { scale, draft, commit }) => {
 
   slider.addEventListener("input", () => {
     move();
-    if (press.target === slider) moved = true;
+    if (lastPress.target === slider) moved = true;
     else afterKeys();
   });
   slider.addEventListener("keydown", (event) => {
@@ -55,9 +55,9 @@ register("slider", (box, { scale, draft, commit }) => {
   });
   // Three ends of a press: it moved; it did not (the middle, before the first touch); it came back
   // to where it began and was released outside the slider.
-  slider.addEventListener("change", () => press.target === slider && release());
+  slider.addEventListener("change", () => lastPress.target === slider && release());
   slider.addEventListener("click", (event) => event.detail > 0 && release());
-  addEventListener("pointerup", () => setTimeout(() => moved && press.target === slider && release(), 50));
+  addEventListener("pointerup", () => setTimeout(() => moved && lastPress.target === slider && release(), 50));
 
   // Says whether a value that only waited for a pause was committed now.
   function flush() {

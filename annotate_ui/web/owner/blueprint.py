@@ -171,7 +171,7 @@ def _out_of_date(_error: CSRFError) -> ResponseReturnValue:
 @pages.errorhandler(StudyError)
 def _could_not(error: StudyError) -> ResponseReturnValue:
     """Show the message that a command would print."""
-    return render_template("owner/could_not.html", page="", text=str(error)), 409
+    return render_template("owner/problem.html", page="", text=str(error)), 409
 
 
 _LABELS = {

@@ -5,7 +5,7 @@
 
 import { openControl } from "./controls.js";
 import { contentOf, hintOf, same, stateOf } from "./content.js";
-import { press } from "./press.js";
+import { lastPress } from "./last_press.js";
 import { readNumber, showNumber } from "./scale.js";
 import { _, locale } from "./words.js";
 
@@ -40,7 +40,7 @@ export function openConstruct(section, { queue, store, clock, turned, changed, r
   });
   let committed = confirmed;
 
-  const onControl = () => track.contains(press.target) && press.target.closest("input, label, button, select");
+  const onControl = () => track.contains(lastPress.target) && lastPress.target.closest("input, label, button, select");
   const typed = () => readNumber(field.value, scale);
   const hasDraft = () => {
     const text = field.value.trim();
@@ -178,7 +178,7 @@ export function openConstruct(section, { queue, store, clock, turned, changed, r
     if (document.activeElement === field || !document.hasFocus()) return;
     // The field was hidden; the rater did not leave it.
     if (field.offsetParent === null) return;
-    if (onControl() || press.target === cannot || press.target?.id === "skip") return;
+    if (onControl() || lastPress.target === cannot || lastPress.target?.id === "skip") return;
     // In a conflict the rater chooses: by Enter, or by a button of the message.
     if (conflict) return;
     if (field.value.trim() !== "" || committed.status !== null) commitValue();

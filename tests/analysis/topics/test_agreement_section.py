@@ -30,7 +30,7 @@ def test_it_says_what_agreement_means_for_pairs_values_and_systems() -> None:
     assert " of 6 on QR" in sentences[2]
     assert "alternative annotator test" in sentences[3]
     assert sentences[4].startswith(
-        "That judge is no worse than one of these raters by .10 within a query "
+        "That judge is not worse than one of these raters by more than .10 within a query "
     )
     assert sentences[5] == "Margin of 20 points: the bias is within it on QR."
 

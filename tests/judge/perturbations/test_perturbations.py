@@ -13,8 +13,9 @@ from judge.perturbations.catalogue import (
     sentences,
     supporting,
 )
-from judge.perturbations.perturbation import Change, Probe
+from judge.perturbations.perturbation import Probe
 from study import StudyError
+from tests.judge.perturbations.stored_change import stored_change
 
 PASSAGES = (
     "Rome lies on the Tiber.",
@@ -49,7 +50,7 @@ def test_a_probe_alters_what_it_declares_and_is_stored_whole(probe: Probe) -> No
     assert change is not None
     assert change == probe.alter(CONTENT)
     changed = change.applied(CONTENT)
-    assert Change.from_json(change.as_json()).applied(CONTENT) == changed
+    assert stored_change(change.as_json()).applied(CONTENT) == changed
     assert changed.passages is not None
     if probe.needs_passages:
         assert changed.text == CONTENT.text

@@ -17,7 +17,6 @@ from judge import (
 )
 from judge.engines.engine_settings import RecordedSettings
 from judge.perturbations.catalogue import PROBES
-from judge.perturbations.perturbation import Change
 from judge.protocol.exchange import Answer
 from judge.running.pages import Place, pages, places
 from judge.running.probes import ProbeRequest, draw_sample
@@ -29,6 +28,7 @@ from study.lifecycle.archive import archive
 from study.lifecycle.backup import backup
 from study.lifecycle.restore import restore
 from study.schema.tables import probe_answers
+from tests.judge.perturbations.stored_change import stored_change
 from tests.judge.small_studies import Scripted, ScriptedSettings, always, fill, scored
 
 SETTINGS = ScriptedSettings(model="scripted")
@@ -81,7 +81,7 @@ def test_a_stored_change_makes_the_very_prompt_again(
     }
     for row in stored(judged):
         content = contents[row["response_id"]]
-        made = Change.from_json(row["change"]).applied(content)
+        made = stored_change(row["change"]).applied(content)
         prompt = prompts[row["prompt_hash"]]
         assert made.text.strip() in prompt
         if row["construct_key"] != "QR":

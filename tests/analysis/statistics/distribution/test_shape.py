@@ -61,7 +61,7 @@ def test_undefined_statistics_are_named() -> None:
 
 def test_bounds_by_hand() -> None:
     b = bounds([0, 0, 1e-15, 50, 100, 101, NA], 0, 100)
-    assert (b.n, b.count_at_min, b.count_at_max, b.n_outside) == (6, 3, 1, 1)
+    assert (b.n, b.count_at_min, b.count_at_max) == (6, 3, 1)
     assert (b.share_at_min, b.share_at_max) == (0.5, pytest.approx(1 / 6))
     empty = bounds([NA], 1, 5)
     assert empty.count_at_min == 0

@@ -127,7 +127,7 @@ def test_effects_without_a_finite_estimate_are_named() -> None:
     with pytest.raises(ValueError, match="no finite estimate"):
         fit(ratings(severe))
     equal = table.assign(value=3)
-    assert undefined_reason(ratings(equal)) == "all ratings are 3: there is no variation"
+    assert undefined_reason(ratings(equal)) == "all ratings are 3, so that nothing can be estimated"
     # r1 uses only the two lowest points, the others only the higher ones.
     apart = table.assign(
         value=np.where(table["rater"] == "r1", 1 + table["query"] % 2, 3 + table["query"] % 3)

@@ -1,0 +1,64 @@
+"""A verdict names the query on which its agreement or its statement on order rests."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from analysis.core.estimates import Estimate, EstimateList
+from analysis.render import influence_notes as notes
+from analysis.render.verdict_order import Comparison
+
+
+def without(statistic: str, name: str, value: float, ends: tuple[float, float]) -> Estimate:
+    """A figure of the judge on QR without the query of this name; of all queries it is .5."""
+    return Estimate(
+        statistic,
+        constructs=("QR",),
+        scorers=("judge",),
+        scope="within_query",
+        target="these_raters",
+        value=value,
+        ci_low=ends[0],
+        ci_high=ends[1],
+        params={"name": name, "left_out": "query", "measure": "kendall_tau_b", "whole": 0.5},
+    )
+
+
+def noted(
+    monkeypatch: pytest.MonkeyPatch, comparison: Comparison, *estimates: Estimate
+) -> list[str]:
+    monkeypatch.setattr(notes, "target", lambda *_: "these_raters")
+    analysis = SimpleNamespace(estimates=EstimateList(estimates))
+    return list(notes.influence_notes(analysis, "QR", "judge", "within_query", comparison))
+
+
+DIFFERENCES = (
+    without("difference_without_query", "q1", -0.12, (-0.2, -0.04)),
+    without("difference_without_query", "q2", -0.08, (-0.17, 0.01)),
+)
+
+
+def test_a_statement_on_order_that_rests_on_one_query_names_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (note,) = noted(monkeypatch, "worse", *DIFFERENCES)
+    assert note.startswith("The statement on order rests on one query: without q2, ")
+    assert note.endswith(" (difference -.08 [-.17, .01]).")
+
+
+def test_a_verdict_that_claims_no_difference_rests_on_no_query(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert noted(monkeypatch, "undecided", *DIFFERENCES) == []
+    assert noted(monkeypatch, "worse", DIFFERENCES[0]) == []
+
+
+@pytest.mark.parametrize(("tau", "named"), [(0.39, True), (0.41, False)])
+def test_a_query_that_changes_the_agreement_is_named(
+    monkeypatch: pytest.MonkeyPatch, tau: float, named: bool
+) -> None:
+    left_out = without("agreement_without_one", "q7", tau, (0.1, 0.9))
+    sentence = (
+        "One query changes the agreement with people: without q7, tau-b is .39 in place of .50."
+    )
+    assert noted(monkeypatch, "undecided", left_out) == ([sentence] if named else [])
