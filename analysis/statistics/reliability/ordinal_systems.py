@@ -2,9 +2,9 @@
 
 A severe rater moves a system in the middle of a scale of few points further than one at its end, so
 that severity is not a constant number of points. The cumulative-logit model of `cumulative_logit`
-has it as a constant on the logit scale. A system's expected points are what the model expects for it on
-every query, with the posterior of the query's effect, averaged over queries and over all raters
-with equal weights: as if every rater had rated every response.
+has it as a constant on the logit scale. A system's expected points are what the model expects for
+it on every query, with the posterior of the query's effect, averaged over queries and over all
+raters with equal weights: as if every rater had rated every response.
 
 Intervals are for these raters, by the jackknife over queries. The parameters without a query come
 from one Newton step, which counts what ratings of a query have in common beyond the model (several
