@@ -1,5 +1,6 @@
 """The errors that a user can cause or repair."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -60,7 +61,9 @@ def _listed(faults: Sequence[Fault]) -> list[str]:
         return [str(fault) for fault in faults]
     kinds: dict[tuple[str | None, str], list[Fault]] = {}
     for fault in faults:
-        kinds.setdefault((fault.column, fault.remedy), []).append(fault)
+        # Remedies that differ in their number only are of one kind: "Write 63.5", "Write 70.5".
+        remedy = re.sub(r"\d+(\.\d+)?", "0", fault.remedy)
+        kinds.setdefault((fault.column, remedy), []).append(fault)
     lines = []
     for alike in kinds.values():
         lines += [str(fault) for fault in alike[:_MOST_OF_A_KIND]]

@@ -134,6 +134,13 @@ class TestRefused:
         assert "and 115 more like these, in rows 7-121" in str(caught.value)
         assert "row 122, column value: 500" in str(caught.value)
 
+    def test_many_decimal_commas_are_faults_of_one_kind(self, filled: Study, write: Write) -> None:
+        rows = "".join(f'r1A,QR,anna,human,{n},"{n % 90},5"\n' for n in range(120))
+        message = refused(filled, write("s.csv", f"{HEAD}{rows}"))
+        assert "row 6, column value: '4,5' is not a number. Write 4.5" in message
+        assert "and 115 more like these, in rows 7-121" in message
+        assert len(message.splitlines()) == 7
+
     def test_an_unknown_construct(self, filled: Study, write: Write) -> None:
         message = refused(filled, write("s.csv", f"{HEAD}r1A,Qr,anna,human,0,80\n"))
         assert "row 2, column construct: the study has no construct 'Qr'" in message
