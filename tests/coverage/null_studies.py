@@ -1,143 +1,115 @@
 """How often a report on a study without effects makes a false claim: writes the committed table.
 
 `python -m tests.coverage.null_studies` simulates studies of each kind, or of the one that `--kind`
-names, and adds them to tests/coverage/null_studies.csv until it has `--studies` of each. Each has 5
-raters, 4 systems and 20 rated queries:
+names, and adds them to tests/coverage/null_studies.csv until it has `--studies` of each
+(`null_kinds` draws them):
 
 - exchangeable: one judge on four constructs, drawn as the raters are;
 - ten judges: ten judges on one construct, all drawn as the raters are;
 - saturating: a judge on four constructs that is fair to the systems, but whose scores rise ever
   less with quality and are at the maximum for two in five responses;
 - equal systems: four equal systems, of whose 67 queries people rated 20, and a lenient, noisy judge
-  on four constructs.
+  on four constructs;
+- categories: two judges on four constructs with three unordered categories, drawn as the raters are;
+- five points: four equal systems on an ordinal scale of 1 to 5, which raters of different severity
+  did not rate to the same extent, and a lenient judge, on four constructs;
+- altered prompts: as exchangeable, with six altered prompts, four rounds of prompts asked again,
+  layouts, supporting passages, model families and lengths that change nothing;
+- few raters: as exchangeable, with 3 raters and 8 queries.
 
 What the verdict or a section of a report would claim is read from the records that report.json has
 under `claims`. A claim is false if the truth is 0 or has the other sign; where an effect exists
-without a sign known beforehand (a noisy judge's bias, the gain of a recalibration), claims are not
-counted.
+without a sign known beforehand (a noisy judge's bias, the gain of a recalibration, raters who
+differ in severity), claims are not counted.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from analysis import Options, Scale, ScoreTable
+from analysis import Options
 from analysis.core.analysis import Analysis
-from analysis.core.arrays import FloatArray
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.pipeline.estimation import _analysis, _context
 from analysis.topics.agreement.association import biases, judge_against_humans
+from analysis.topics.agreement.categories import on_categories
 from analysis.topics.agreement.human_ceiling import ceilings
 from analysis.topics.agreement.judge_comparison import judges_compared
 from analysis.topics.calibration.estimates import calibration
 from analysis.topics.correction.estimates import correction
-from analysis.topics.discrimination.estimates import discrimination
-from analysis.topics.missingness.estimates import missing
-from analysis.topics.reliability.raters import raters
+from analysis.topics.discrimination.estimates import system_comparisons
+from analysis.topics.expected_score.estimates import expected_scores
+from analysis.topics.missingness.estimates import missing_by_system
+from analysis.topics.probes.drift import drift
+from analysis.topics.probes.estimates import probes
+from analysis.topics.probes.observed_biases import observed_biases
+from analysis.topics.reliability.raters import rater_severities
 from tests.analysis.claimed import with_claims
+from tests.coverage.null_kinds import KINDS, study
 
 TABLE = Path(__file__).with_name("null_studies.csv")
-KINDS = ("exchangeable", "ten judges", "saturating", "equal systems")
-RATERS, SYSTEMS, RATED, POOL = 5, 4, 20, 67
-QUERY, RESPONSE, ERROR = 12.0, 15.0, 15.0
-#: By how many points each system is worse than the one before.
-WORSE = 4.0
 COUNTS = ("studies", "false", "uncorrected")
 
+_OF_EXCHANGEABLE = {
+    "human_ceiling_difference", "bias", "error_by_system_given_human", "error_by_length",
+    "rater_severity",
+}  # fmt: skip
 #: Statistics of which a claim is never true in a study of this kind; of `SIGNED`, it depends.
 NULL = {
-    "exchangeable": {
-        "human_ceiling_difference", "bias", "error_by_system_given_human", "rater_severity",
-    },
-    "ten judges": {
-        "human_ceiling_difference", "bias", "error_by_system_given_human", "rater_severity",
-        "judge_difference",
-    },
+    "exchangeable": _OF_EXCHANGEABLE,
+    "ten judges": _OF_EXCHANGEABLE | {"judge_difference"},
     "saturating": {"error_by_system_given_human", "rater_severity"},
     "equal systems": {"error_by_system_given_human", "rater_severity"},
+    "categories": {"kappa_difference", "judge_difference"},
+    "five points": {"error_by_system_given_human"},
+    "altered prompts": _OF_EXCHANGEABLE | {
+        "probe_shift", "drift_shift", "error_by_layout", "error_by_support", "self_preference",
+    },
+    "few raters": _OF_EXCHANGEABLE,
 }  # fmt: skip
 SIGNED = {"system_difference", "ppi_difference"}
 
 
-def study(kind: str, number: int) -> ScoreTable:
-    """One study of a kind, with its own random numbers."""
-    rng = np.random.default_rng((KINDS.index(kind), number))
-    queries = POOL if kind == "equal systems" else RATED
-    constructs = ("C1",) if kind == "ten judges" else ("C1", "C2", "C3", "C4")
-    query = np.repeat(np.arange(queries), SYSTEMS)
-    system = np.tile(np.arange(SYSTEMS), queries)
-    base = pd.DataFrame(
-        {
-            "response_id": [f"r{i}" for i in range(query.size)],
-            "query_id": [f"q{i}" for i in query],
-            "system": [f"s{i}" for i in system],
-        }
-    )
-    parts = []
-    for construct in constructs:
-        quality = (
-            65 + QUERY * rng.normal(size=queries)[query] + RESPONSE * rng.normal(size=query.size)
-        )
-        if kind != "equal systems":
-            quality -= WORSE * system
-        for rater in range(RATERS):
-            value = _rated(quality + ERROR * rng.normal(size=query.size))
-            rows = base.assign(scorer=f"rater-{rater + 1}", scorer_kind="human", value=value)
-            parts.append(rows[query < RATED].assign(construct=construct))
-        for judge in range(10 if kind == "ten judges" else 1):
-            value = _judged(kind, quality, rng)
-            rows = base.assign(scorer=f"judge-{judge + 1}", scorer_kind="judge", value=value)
-            parts.append(rows.assign(construct=construct))
-    scales = dict.fromkeys(constructs, Scale(0, 100))
-    return ScoreTable.from_frame(pd.concat(parts, ignore_index=True), scales)
-
-
-def _rated(value: FloatArray) -> FloatArray:
-    return np.asarray(np.clip(5 * np.round(value / 5), 0, 100))
-
-
-def _judged(kind: str, quality: FloatArray, rng: np.random.Generator) -> FloatArray:
-    error = rng.normal(size=quality.size)
-    if kind == "saturating":
-        risen = 113 * (1 - np.exp(-np.maximum(quality, 0) / 32))
-        return _rated(risen + 5 * error)
-    if kind == "equal systems":
-        return _rated(quality + 8 + 20 * error)
-    return _rated(quality + ERROR * error)
-
-
-def _figures(context: Context) -> Iterator[Estimate]:
+def figures(context: Context) -> Iterator[Estimate]:
     """What the verdict and the sections make claims of, as a report computes it."""
-    yield from judge_against_humans(context, ("kendall_tau_b", "bias"), ("pooled", "within_query"))
-    yield from ceilings(context)
-    yield from biases(context)
-    yield from judges_compared(context)
-    yield from raters(context)
-    yield from calibration(context)
-    yield from correction(context)
-    yield from discrimination(context)
-    yield from missing(context)
+    ordered = context.ordered
+    scopes = ("pooled", "within_query")
+    yield from judge_against_humans(ordered, ("kendall_tau_b", "bias"), scopes)
+    yield from ceilings(ordered, scopes=("within_query",))
+    yield from biases(ordered)
+    yield from on_categories(context)
+    yield from judges_compared(context, leading_only=True)
+    yield from rater_severities(ordered)
+    yield from calibration(ordered)
+    yield from probes(ordered)
+    yield from drift(ordered)
+    yield from observed_biases(ordered)
+    yield from correction(ordered)
+    yield from system_comparisons(ordered)
+    yield from expected_scores(ordered)
+    yield from missing_by_system(context)
 
 
 def analysed(kind: str, number: int) -> Analysis:
     """The part of a report that its claims come from."""
-    context = _context(study(kind, number), None, Options(seed=number), None)
-    return with_claims(_analysis(kind, context, _figures))
+    scores, probed = study(kind, number)
+    context = _context(scores, None, Options(seed=number), None, probed)
+    return with_claims(_analysis(kind, context, figures))
 
 
 def is_false(kind: str, record: Mapping[str, Any]) -> bool:
     """Whether a claim of this comparison, in its observed direction, would be false."""
     if record["statistic"] in SIGNED:
         # The first system of a pair is better unless all are equal.
-        return kind == "equal systems" or record["value"] < 0
+        return KINDS[kind].worse == 0 or record["value"] < 0
     return record["statistic"] in NULL[kind]
 
 
@@ -152,6 +124,12 @@ def counted(kind: str, first: int, studies: int) -> dict[str, int]:
     outcomes = np.array([outcome(kind, number) for number in range(first, first + studies)])
     false, uncorrected = outcomes.sum(axis=0).tolist()
     return {"studies": studies, "false": false, "uncorrected": uncorrected}
+
+
+def share(count: int, of: int) -> tuple[float, float]:
+    """The share of studies, and its standard error."""
+    p = count / of
+    return p, math.sqrt(p * (1 - p) / of)
 
 
 def read() -> dict[str, dict[str, int]]:

@@ -33,23 +33,30 @@ ADJUDICATED = (
 )
 
 
-def ceilings(context: Context, measures: Sequence[CeilingMeasure] = MEASURES) -> Iterator[Estimate]:
+def ceilings(
+    context: Context,
+    measures: Sequence[CeilingMeasure] = MEASURES,
+    scopes: Sequence[Scope] = SCOPES,
+) -> Iterator[Estimate]:
     """`human_ceiling`, `judge_against_others` and their difference, by construct and scorer.
 
     Withheld against an adjudicated reference, which would favor those whose values it settled.
     """
     for scored in context.scored(without_reference=True):
-        yield from ceilings_of(context, scored, measures)
+        yield from ceilings_of(context, scored, measures, scopes)
 
 
 def ceilings_of(
-    context: Context, scored: ComparedScores, measures: Sequence[CeilingMeasure] = MEASURES
+    context: Context,
+    scored: ComparedScores,
+    measures: Sequence[CeilingMeasure] = MEASURES,
+    scopes: Sequence[Scope] = SCOPES,
 ) -> Iterator[Estimate]:
     """Those of one scorer on one construct."""
     if not scored.data.raters and not scored.data.adjudicated:
         return
     for measure in measures:
-        for scope in SCOPES:
+        for scope in scopes:
             yield from _ceiling(context, scored, measure, scope)
 
 

@@ -76,8 +76,11 @@ def compared_judges(data: ConstructData) -> list[str]:
     return names[:COMPARED]
 
 
-def judges_compared(context: Context) -> Iterator[Estimate]:
-    """`judge_difference` of every two judges in each measure, then `judge_rank`."""
+def judges_compared(context: Context, *, leading_only: bool = False) -> Iterator[Estimate]:
+    """`judge_difference` of every two judges in each measure, then `judge_rank`.
+
+    With `leading_only` only in the measure that judges are ranked by.
+    """
     pairs = [
         _pair(context, data, first, second)
         for data in context.rated.values()
@@ -88,12 +91,18 @@ def judges_compared(context: Context) -> Iterator[Estimate]:
         return
     leading: list[Estimate] = []
     for measure, scope in _MEASURES:
-        measured = [pair for pair in pairs if _suits(pair, measure)]
+        measured = [
+            pair
+            for pair in pairs
+            if _suits(pair, measure)
+            and (not leading_only or measure == leading_measure(context, pair.data.construct))
+        ]
         records = _with_holm([_difference(context, pair, measure, scope) for pair in measured])
         yield from records
         leading += [e for e in records if measure == leading_measure(context, e.constructs[0])]
-    by_system = [pair for pair in pairs if len(pair.data.systems) > 1 and not pair.nominal]
-    yield from _with_holm([_soft(context, pair) for pair in by_system])
+    if not leading_only:
+        by_system = [pair for pair in pairs if len(pair.data.systems) > 1 and not pair.nominal]
+        yield from _with_holm([_soft(context, pair) for pair in by_system])
     for data in dict.fromkeys(pair.data for pair in pairs):
         of_construct = [e for e in leading if e.constructs == (data.construct,)]
         yield from _ranks(data, of_construct, leading_measure(context, data.construct))

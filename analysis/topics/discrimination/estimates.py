@@ -50,11 +50,21 @@ def discrimination(context: Context) -> Iterator[Estimate]:
     for test in tests:
         if test.of.leads:
             yield from _pairs(test)
-    listed = [table for table in scored if table.leads and table.n_pairs <= PAIRS_LISTED]
-    differences = list(system_differences(context, listed))
+    differences = list(system_differences(context, _listed(scored)))
     yield from differences
     yield from system_ranks(differences)
     yield from hypotheses(context, [(test.of, test.tukey) for test in tests if test.of.leads])
+
+
+def system_comparisons(context: Context) -> Iterator[Estimate]:
+    """Only the differences of every two systems."""
+    scored = [table for table in _scored(context) if table.scores.shape[1]]
+    return system_differences(context, _listed(scored))
+
+
+def _listed(scored: Sequence[SystemsScored]) -> list[SystemsScored]:
+    """Those of which every pair of systems has a record."""
+    return [table for table in scored if table.leads and table.n_pairs <= PAIRS_LISTED]
 
 
 #: Why people's scores are not permuted across systems.

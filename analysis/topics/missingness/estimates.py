@@ -139,9 +139,12 @@ def missing_by_system(context: Context) -> Iterator[Estimate]:
     for construct, data in context.whole.items():
         rows = _first(context, construct)
         for scorer in data.kinds:
-            expected = _asked(data, scorer, rows)
             values = _values(data, scorer)
-            if not (expected & ~np.isfinite(values)).any():
+            absent = ~np.isfinite(values)
+            if not absent.any():
+                continue
+            expected = _asked(data, scorer, rows)
+            if not (expected & absent).any():
                 continue
             yield from _shares(context, data, scorer, values, expected)
             yield from _test(context, data, scorer, values, expected)

@@ -74,23 +74,29 @@ def _observed(analysis: Analysis) -> Iterator[str]:
         )
 
 
+def last_rounds(analysis: Analysis) -> list[Estimate]:
+    """The shift of each scorer's last round."""
+    return list({e.scorers[0]: e for e in analysis.estimates.select("drift_shift")}.values())
+
+
 def _drifted(analysis: Analysis) -> Iterator[str]:
-    shifts_of_rounds = analysis.estimates.select("drift_shift")
-    for scorer in dict.fromkeys(e.scorers[0] for e in shifts_of_rounds):
-        of_scorer = [e for e in shifts_of_rounds if e.scorers[0] == scorer]
-        last = of_scorer[-1]
+    for last in last_rounds(analysis):
         if not last.defined:
             continue
+        scorer = last.scorers[0]
         scale = analysis.scores.scale(last.constructs[0], scorer)
         equal = analysis.estimates.first(
             "drift_equal_share", scorer=scorer, round=int(str(last.params["round"]))
         )
         same = f"; {percent(equal.value)} are the same" if equal and equal.defined else ""
         interval = between(last, scale, in_points=True)
+        moved = last.has_interval and not is_zero(last.value, scale)
+        holds = analysis.claims.hold("probes", last)
+        significance = ", which is not significant" if moved and not holds else ""
         yield (
             f"{scorer}: {counted(last.n_responses, 'prompt')} asked again in round "
             f"{last.params['round']} score {_moved(last.value, scale, interval)} "
-            f"round {last.params['first']}{same}."
+            f"round {last.params['first']}{significance}{same}."
         ).replace("  ", " ")
 
 
@@ -117,8 +123,8 @@ def together(analysis: Analysis) -> list[Estimate]:
 
 
 def compared(analysis: Analysis) -> list[Estimate]:
-    """The shifts and the observed differences from which a fault is claimed."""
-    return [*together(analysis), *observed(analysis)]
+    """The shifts, of probes and of last rounds, and the observed differences that are claimed."""
+    return [*together(analysis), *last_rounds(analysis), *observed(analysis)]
 
 
 def at_fault(analysis: Analysis) -> list[Estimate]:

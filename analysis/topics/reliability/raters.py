@@ -44,15 +44,24 @@ MANY_RATERS = 60
 def raters(context: Context) -> Iterator[Estimate]:
     """Severity and drift of each rater, and figures on values without severity or as ranks."""
     for data in context.rated.values():
-        if not data.raters:
-            continue
-        severity = severities(data.ratings, data.query, data.n_queries)
-        parts = unconnected(data)
-        if parts is not None:
-            severity = replace(severity, reason=parts)
-        yield from _severities(context, data, severity)
-        yield from _drifts(context, data, severity)
-        yield from _by_scale_use(context, data, severity)
+        if data.raters:
+            severity = _severity(data)
+            yield from _severities(context, data, severity)
+            yield from _drifts(context, data, severity)
+            yield from _by_scale_use(context, data, severity)
+
+
+def rater_severities(context: Context) -> Iterator[Estimate]:
+    """Only the severity of each rater."""
+    for data in context.rated.values():
+        if data.raters:
+            yield from _severities(context, data, _severity(data))
+
+
+def _severity(data: ConstructData) -> Severities:
+    severity = severities(data.ratings, data.query, data.n_queries)
+    parts = unconnected(data)
+    return severity if parts is None else replace(severity, reason=parts)
 
 
 def _severities(context: Context, data: ConstructData, severity: Severities) -> Iterator[Estimate]:

@@ -145,8 +145,10 @@ def test_the_section_says_what_moved(scores: pd.DataFrame) -> None:
         ({"r1": 50.0, "r4": 50.0, "r7": 50.0}, "score the same as in round 0; 100% are the same"),
         ({"r1": 40.0, "r4": 50.0, "r7": 60.0}, "as in round 0; 33% are the same."),
         ({"r1": 50.06, "r4": 50.03, "r7": 50.03}, "score 0.04 points higher"),
+        ({"r1": 56.0, "r4": 51.0, "r7": 50.0}, "than in round 0, which is not significant; 33%"),
+        ({"r1": 60.1, "r4": 60.0, "r7": 60.2}, "than in round 0; 0% are the same."),
     ],
-    ids=["equal", "equal on average", "hardly higher"],
+    ids=["equal", "equal on average", "hardly higher", "higher by chance", "higher"],
 )
 def test_no_drift_is_not_said_to_be_higher(
     scores: pd.DataFrame, later: dict[str, float | None], text: str
