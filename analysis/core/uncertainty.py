@@ -13,8 +13,9 @@ from typing import Literal
 from scipy import special
 
 from analysis.core.computation import p_by_source, t_quantile
+from analysis.core.skewness import without_skewness
 
-Transform = Literal["fisher_z", "logit"]
+Transform = Literal["fisher_z", "logit", "skewness"]
 
 
 @dataclass(frozen=True)
@@ -28,13 +29,18 @@ class Uncertainty:
     variances: tuple[float, ...]
     dfs: tuple[float, ...]
     transform: Transform | None = None
+    skewness: float = 0.0
+    """Of the figure by its jackknife, where the transform is for it."""
 
     def p_at_most(self, value: float, threshold: float) -> float:
         """One-sided p of the truth being at most the threshold: small where it is above."""
         distance = self.distance(value, threshold)
         if math.isnan(distance):
             return 1.0
-        if distance == 0 or not sum(self.variances) > 0:
+        error = math.sqrt(sum(self.variances))
+        if self.transform == "skewness" and error > 0:
+            distance = error * without_skewness(distance / error, self.skewness)
+        if distance == 0 or not error > 0:
             return 0.0 if distance > 0 else 1.0 if distance < 0 else 0.5
         beyond = p_by_source(distance, self.variances, self.dfs) / 2
         return beyond if distance > 0 else 1 - beyond

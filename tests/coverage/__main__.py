@@ -19,6 +19,7 @@ TABLES = {
     "ordinal_systems": "ordinal_systems.csv",
     "favored_systems": "favored_systems.csv",
     "system_ranks": "system_ranks.csv",
+    "soft_accuracy": "soft_accuracy.csv",
 }
 SIMULATIONS = (*TABLES, "further_rater", "few_queries", "null_studies")
 

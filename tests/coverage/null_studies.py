@@ -10,7 +10,8 @@ names, and adds them to tests/coverage/null_studies.csv until it has `--studies`
   less with quality and are at the maximum for two in five responses;
 - equal systems: four equal systems, of whose 67 queries people rated 20, and a lenient, noisy judge
   on four constructs;
-- categories: two judges on four constructs with three unordered categories, drawn as the raters are;
+- categories: two judges, drawn as the raters are, on four constructs with three unordered
+  categories;
 - five points: four equal systems on an ordinal scale of 1 to 5, which raters of different severity
   did not rate to the same extent, and a lenient judge, on four constructs;
 - altered prompts: as exchangeable, with six altered prompts, four rounds of prompts asked again,

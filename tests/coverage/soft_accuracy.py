@@ -3,9 +3,9 @@
     python -m tests.coverage.soft_accuracy --out tests/coverage/soft_accuracy.csv
 
 Takes some minutes. The true value is the difference to expect with as many queries, the mean over
-the studies of a cell. Scores of systems share a query's difficulty; true means are all `equal` or in
-`steps` of 4 points; the judges' errors are both as large as a rater's mean (`alike`), or one is
-three times as large (`apart`).
+the studies of a cell. Scores of systems share a query's difficulty; true means are all `equal` or
+in `steps` of 4 points; the judges' errors are both as large as that of people's mean (`alike`), or
+one is three times as large (`apart`).
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def measured(repetitions: int) -> Iterator[dict[str, object]]:
 
 
 def main() -> None:
-    arguments = options(__doc__, repetitions=600).parse_args()
+    arguments = options(__doc__, repetitions=400).parse_args()
     write_rows(arguments.out, measured(arguments.repetitions))
 
 

@@ -157,7 +157,10 @@ def _against_a_rater(context: Context, scored: ComparedScores) -> Iterator[Estim
     both = judge - rater if judge.values.size == rater.values.size else None
     parts = (kappa.rater, kappa.judge, kappa.judge - kappa.rater)
     for name, statistic, replicates in zip(names, parts, (rater, judge, both), strict=True):
-        transform: Transform | None = None if name == "kappa_difference" else "fisher_z"
+        # A judge that is near the raters in the sample has a small error too: at 20 queries and 5
+        # raters a t interval calls one that equals them better in .047 of studies, where .025 is
+        # nominal, and without its skewness in .028.
+        transform: Transform = "skewness" if name == "kappa_difference" else "fisher_z"
         yield context.estimate(
             name, statistic, transform=transform, replicates=replicates, **record
         )
@@ -236,7 +239,8 @@ STATISTICS = (
     Statistic(
         "kappa_difference",
         "Difference",
-        "`judge_kappa` minus `rater_kappa`; withheld against an adjudicated reference",
+        "`judge_kappa` minus `rater_kappa`, with an interval that is corrected for skewness; "
+        "withheld against an adjudicated reference",
         on_categories,
         better="higher",
         targets=("these_raters",),
