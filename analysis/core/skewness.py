@@ -20,8 +20,8 @@ from analysis.core.arrays import FloatArray
 def jackknife_skewness(values: FloatArray) -> float:
     """Skewness of a statistic by its values (Q,) without each query: that of a mean of them."""
     deviations: FloatArray = values.mean() - values
-    variance = float(np.mean(deviations**2))
-    return float(np.mean(deviations**3)) / (variance**1.5 * math.sqrt(values.size))
+    spread = float(np.sqrt(np.mean(deviations**2)))
+    return float(np.mean(deviations**3)) / (spread**3 * math.sqrt(values.size))
 
 
 def without_skewness(t: float, skewness: float) -> float:

@@ -5,8 +5,9 @@ divided by the spread of its scores. The p-values of pairs of systems, of which 
 made, then come from the same signs of differences in every permutation.
 
 The interval is the jackknife's by query, on one set of signs. It is about the difference to expect
-with as many queries, since p-values move apart with their number. At 15, 30 and 100 queries, 4 and 8
-systems, systems and judges equal and apart it covers .983 to 1 (tests/coverage/soft_accuracy.csv).
+with as many queries, since p-values move apart with their number. At 15, 30 and 100 queries, 4 and
+8 systems, equal or apart in systems and judges, it covers .983 to 1
+(tests/coverage/soft_accuracy.csv).
 Sources: `system_decisions`, `judge_comparison`.
 """
 
