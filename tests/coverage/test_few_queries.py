@@ -28,11 +28,15 @@ def test_intervals_for_raters_like_these_keep_their_level() -> None:
     assert (ROWS["further_non_inferior"] <= 0.05 + 2 * 0.007).all()
 
 
-@pytest.mark.parametrize(("queries", "named"), [(12, 10), (15, 15), (30, None)])
-def test_the_explanation_states_the_rate(queries: int, named: int | None) -> None:
+@pytest.mark.parametrize(
+    ("queries", "of_better", "of_margin"), [(12, 10, 10), (15, 15, 15), (30, 30, None)]
+)
+def test_the_explanation_states_the_rate(
+    queries: int, of_better: int, of_margin: int | None
+) -> None:
     options = Options(resamples=100, non_inferiority_margin=0.1)
     analysis = analyse(table(simulated(queries=queries)), options=options)
     (beside,), (margin,) = ceiling(analysis), non_inferiority_table(analysis)
-    for shown in (beside, margin):
+    for shown, named in ((beside, of_better), (margin, of_margin)):
         assert ("of simulated studies" in shown.caption) == (named is not None)
         assert named is None or f"With {named} queries" in shown.caption
