@@ -68,6 +68,6 @@ def test_preferences_are_stated_and_not_compared() -> None:
         for name in ("anna", "ben")
     ]
     preferences = PreferenceTable.from_frame(pd.concat(rows, ignore_index=True))
-    analysis = analyse(table(scores), preferences, Options(resamples=50))
+    analysis = analyse(table(scores), preferences, Options(resamples=100))
     assert analysis.estimates.select("pearson", on="preferences")
     assert all("P" not in record["constructs"] for record in analysis.claims.records())
