@@ -104,6 +104,9 @@ def test_another_heading_is_another_column(analysed: Analysis) -> None:
         "decision",
         # In notes of the verdict.
         "difference_without_query",
+        # In the figures that decide what a judge can be used for.
+        "average_rater_difference",
+        "pairwise_accuracy_difference",
         # In estimates.csv.
         "pearson_by_scale_use",
         "recalibrated_mae_difference",
