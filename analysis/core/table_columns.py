@@ -10,6 +10,7 @@ import pandas as pd
 
 from analysis.core import table_checks as check
 from analysis.core.scales import Scale
+from analysis.core.verdict_words import words_as_numbers
 
 NO_REASON = "not given"
 
@@ -48,6 +49,14 @@ class Columns:
             return np.full(len(self._frame), default)
         values = check.numbers(self._frame[name], name, self.faults)
         return values if np.isnan(default) else np.where(np.isnan(values), default, values)
+
+    def read_words(
+        self, groups: check.Codes, label: Sequence[str], scales: Sequence[Scale | None]
+    ) -> list[str]:
+        """Read words for pass and fail in the values as 1 and 0; return what was read as what."""
+        values, notes = words_as_numbers(self._frame["value"], groups, label, scales, self.faults)
+        self._frame = self._frame.assign(value=values)
+        return notes
 
     def repeat(self) -> check.Codes:
         if "repeat" not in self._frame.columns:
@@ -102,6 +111,17 @@ def position_faults(position: np.ndarray[Any, np.dtype[np.float64]]) -> list[str
     return [
         f"position is {position[wrong[0]]:g} in {check.rows_named(wrong)}; count a rater's values "
         "1, 2, 3 and so on"
+    ]
+
+
+def probability_faults(probability: np.ndarray[Any, np.dtype[np.float64]]) -> list[str]:
+    """A response is rated with a probability above 0."""
+    wrong = np.flatnonzero((probability <= 0) | (probability > 1))
+    if not wrong.size:
+        return []
+    return [
+        f"inclusion_prob is {probability[wrong[0]]:g} in {check.rows_named(wrong)}; "
+        "it must be above 0 and at most 1"
     ]
 
 

@@ -24,11 +24,13 @@ from analysis.core.table_columns import (
     layout_faults,
     one_human_scale,
     position_faults,
+    probability_faults,
     suspicions,
     value_or_reason,
     without_first,
     words_faults,
 )
+from analysis.core.verdict_words import with_two_points
 
 _REQUIRED = ("response_id", "query_id", "construct", "scorer", "scorer_kind", "value")
 _OPTIONAL = (
@@ -123,6 +125,10 @@ class ScoreTable(_Table):
         response, query = columns.text("response_id"), columns.text("query_id")
         construct, scorer = columns.text("construct"), columns.text("scorer")
         system, kind = columns.text("system"), columns.text("scorer_kind")
+        groups, named = _by_scorer(columns)
+        label = [f"{name} on {key}" for name, key in named]
+        of_group = [scorer_scales.get(pair, scales.get(pair[1])) for pair in named]
+        read_as = columns.read_words(groups, label, of_group)
         repeat, value = columns.repeat(), columns.number("value")
         probability = columns.number("inclusion_prob", default=1.0)
         words = columns.number("response_words")
@@ -140,22 +146,8 @@ class ScoreTable(_Table):
             scorer, columns.names["scorer"], kind, columns.names["scorer_kind"],
             "scorer {name!r} is {a} and in {rows} {b}; give one of them another name",
         )  # fmt: skip
-        wrong = np.flatnonzero((probability <= 0) | (probability > 1))
-        if wrong.size:
-            faults.append(
-                f"inclusion_prob is {probability[wrong[0]]:g} in {check.rows_named(wrong)}; "
-                "it must be above 0 and at most 1"
-            )
+        faults += probability_faults(probability)
         faults += value_or_reason(columns.text("missing_reason"), value)
-        groups = check.combined([construct, scorer])
-        label, of_group = [], []
-        for row in _first_rows(groups):
-            key, name = (
-                columns.name("construct", construct[row]),
-                columns.name("scorer", scorer[row]),
-            )
-            label.append(f"{name} on {key}")
-            of_group.append(scorer_scales.get((name, key), scales.get(key)))
         faults += check.off_scale(value, of_group, groups, label)
         faults += one_human_scale(columns, scales, scorer_scales)
         key_parts = [response, construct, scorer, repeat]
@@ -182,10 +174,12 @@ class ScoreTable(_Table):
             )
             table = table[~again]
         warnings += without_first(table, ["response_id"], "response")
+        scales, scorer_scales, two_points = with_two_points(table, scales, scorer_scales)
+        odd = suspicions(table, scales, scorer_scales)
         return cls(
             table.reset_index(drop=True),
             scales,
-            (*warnings, *suspicions(table, scales, scorer_scales)),
+            (*read_as, *two_points, *warnings, *odd),
             scorer_scales,
             dict(construct_names or {}),
         )
@@ -279,8 +273,14 @@ def _left_out(frame: pd.DataFrame) -> list[str]:
     return [f"{count} values left out: {why}" for why, count in left_out.items()]
 
 
-def _first_rows(groups: check.Codes) -> list[int]:
-    return [int(row) for row in np.unique(groups, return_index=True)[1]]
+def _by_scorer(columns: Columns) -> tuple[check.Codes, list[tuple[str, str]]]:
+    """Codes (n,) of scorer and construct, and these two of each code."""
+    construct, scorer = columns.text("construct"), columns.text("scorer")
+    groups = check.combined([construct, scorer])
+    return groups, [
+        (columns.name("scorer", scorer[row]), columns.name("construct", construct[row]))
+        for row in np.unique(groups, return_index=True)[1]
+    ]
 
 
 def _names(column: pd.Series[Any]) -> list[str]:

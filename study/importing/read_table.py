@@ -14,6 +14,11 @@ from study.importing.readers.cells import CellError, number
 from study.importing.readers.column_layout import folded, has, missing_column
 from study.importing.readers.input_file import Advance, Record, unseen
 from study.importing.readers.source import Head, RecordSource
+from study.importing.readers.verdict_words import (
+    DECLARE_TWO_POINTS,
+    beyond_pass_and_fail,
+    verdict,
+)
 from study.importing.rows import LocatedRow, PreferenceRow, Rows, ScoreRow
 from study.settings.constructs import CCRS
 
@@ -21,7 +26,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 # A column of a wide table is a construct if the first cell with something in it, among so many
-# rows, is a number.
+# rows, is a number or a word for pass or fail.
 _LOOKED_AT = 200
 
 
@@ -180,6 +185,8 @@ def wide_constructs(source: RecordSource) -> tuple[str, ...]:
 
 
 def _looks_numeric(cell: Any) -> bool | None:
+    if verdict(cell) is not None:
+        return True
     try:
         value = number(cell, ImportReport(), typed=True, decimal_comma=True)
     except CellError:
@@ -209,7 +216,16 @@ def _checked(source: RecordSource, rows: Rows, scale: Any) -> Iterator[LocatedRo
                     located.column("scorer_kind"),
                 )
             limits = scale(row)
-            if limits and row.value is not None and not limits.min <= row.value <= limits.max:
+            if limits and isinstance(row, ScoreRow) and row.verdict:
+                why = beyond_pass_and_fail(limits.min, limits.max)
+                if why is not None:
+                    place = (number, located.column("value"))
+                    report.fault(
+                        f"{why} ({row.construct_key} by {row.scorer!r}).",
+                        DECLARE_TWO_POINTS,
+                        *place,
+                    )
+            elif limits and row.value is not None and not limits.min <= row.value <= limits.max:
                 report.fault(
                     f"{row.value:g} for {row.construct_key} by {row.scorer!r} is outside "
                     f"{limits.min:g} to {limits.max:g}.",

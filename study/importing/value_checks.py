@@ -9,6 +9,7 @@ from sqlalchemy import Connection, select
 from study.errors import nearest
 from study.importing.existing_content import ExistingContent
 from study.importing.import_report import BLANK, ImportReport
+from study.importing.readers.verdict_words import beyond_pass_and_fail
 from study.importing.rows import LocatedRow, PreferenceRow, ScoreRow
 from study.importing.value_store import Entry, ValueStore
 from study.scales import RatingScale
@@ -236,6 +237,8 @@ class ValueChecks:
             good = False
         self._kind_rows.setdefault(row.scorer, number)
         problem = None if row.value is None or scale is None else scale.problem(row.value)
+        if scale is not None and isinstance(row, ScoreRow) and row.verdict:
+            problem = beyond_pass_and_fail(scale.min, scale.max)
         if problem:
             self._report.fault(
                 f"{problem} ({row.construct_key} by {row.scorer!r}).",

@@ -20,6 +20,7 @@ TABLES = {
     "favored_systems": "favored_systems.csv",
     "system_ranks": "system_ranks.csv",
     "soft_accuracy": "soft_accuracy.csv",
+    "binary_rates": "binary_rates.csv",
 }
 SIMULATIONS = (*TABLES, "further_rater", "few_queries", "null_studies")
 

@@ -4,12 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
+
+import numpy as np
 
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.statistic import Statistic
-from analysis.statistics.binary.rates import RATES, RateValue, rate
+from analysis.statistics.binary.confusion_cells import ConfusionCells
+from analysis.statistics.binary.rates import (
+    RATES,
+    RateValue,
+    balanced_accuracy,
+    chance_agreement,
+    kappa,
+    mcc,
+    rate,
+)
 from analysis.topics.binary.verdicts import Verdicts, pass_or_fail
+
+#: People's verdict and the judge's of the four cells, in their order.
+CELLS = (("pass", "pass"), ("pass", "fail"), ("fail", "pass"), ("fail", "fail"))
 
 
 def rates(context: Context) -> Iterator[Estimate]:
@@ -17,15 +32,20 @@ def rates(context: Context) -> Iterator[Estimate]:
     for verdicts in pass_or_fail(context):
         cells = verdicts.cells()
         for name in RATES:
-            value = rate(cells, name, context.options.level)
-            yield _estimate(name, verdicts, value)
+            yield rate_estimate(name, verdicts, cells, rate(cells, name, context.options.level))
+        balanced = balanced_accuracy(cells, context.options.level)
+        yield rate_estimate("balanced_accuracy", verdicts, cells, balanced)
+        yield from _chance_corrected(context, verdicts, cells)
+        yield from _confusion(verdicts, cells)
 
 
-def _estimate(name: str, verdicts: Verdicts, value: RateValue) -> Estimate:
-    cells = verdicts.cells()
+def rate_estimate(
+    name: str, verdicts: Verdicts, cells: ConfusionCells, value: RateValue, **params: Any
+) -> Estimate:
+    """A rate of these cells, with its interval."""
     record = verdicts.scored.record()
     if verdicts.reason:
-        return Estimate(name, reason=verdicts.reason, **record)
+        return Estimate(name, reason=verdicts.reason, params=params, **record)
     return Estimate(
         name,
         value=value.value,
@@ -34,9 +54,46 @@ def _estimate(name: str, verdicts: Verdicts, value: RateValue) -> Estimate:
         n_queries=int(cells.contributing.sum()),
         n_dropped=cells.n_dropped,
         reason=value.reason or value.interval.reason,
-        params={"of": value.of, "ties": cells.n_ties, **verdicts.params},
+        params={"of": value.of, "ties": cells.n_ties, **verdicts.params, **params},
         **record,
     )
+
+
+def _chance_corrected(
+    context: Context, verdicts: Verdicts, cells: ConfusionCells
+) -> Iterator[Estimate]:
+    record = verdicts.scored.record()
+    for name, function in (("mcc", mcc), ("verdict_kappa", kappa)):
+        if verdicts.reason:
+            yield Estimate(name, reason=verdicts.reason, **record)
+            continue
+        passes = cells.total / max(cells.total.sum(), 1)
+        params = {
+            "people_pass": float(passes[0] + passes[1]),
+            "judge_passes": float(passes[0] + passes[2]),
+            "chance": chance_agreement(cells),
+            **verdicts.params,
+        }
+        yield context.estimate(name, function(cells), transform="fisher_z", params=params, **record)
+
+
+def _confusion(verdicts: Verdicts, cells: ConfusionCells) -> Iterator[Estimate]:
+    if verdicts.reason or not cells.n_responses:
+        return
+    total = cells.total
+    of = np.repeat([total[:2].sum(), total[2:].sum()], 2)
+    for (people, judge), count, of_people in zip(CELLS, total, of, strict=True):
+        if of_people:
+            yield Estimate(
+                "verdict_confusion",
+                value=float(count / of_people),
+                n_responses=cells.n_responses,
+                n_queries=int(cells.contributing.sum()),
+                params={
+                    "people": people, "judge": judge, "count": float(count), "of": float(of_people)
+                },
+                **verdicts.scored.record(),
+            )  # fmt: skip
 
 
 #: What the statistics of this module have in common.
@@ -72,4 +129,34 @@ STATISTICS = (
     ),
     _statistic("f1", "F1 of passes", "harmonic mean of precision and true positive rate"),
     _statistic("accuracy", "Accuracy", "share of responses with people's verdict"),
+    _statistic(
+        "balanced_accuracy",
+        "Balanced accuracy",
+        "mean of true positive and true negative rate",
+        source="Zou and Donner 2008 for the interval",
+    ),
+    _statistic(
+        "mcc",
+        "MCC",
+        "Matthews's correlation coefficient, Pearson's r of the two verdicts; params.people_pass "
+        "and params.judge_passes are the shares that pass",
+        range=(-1, 1),
+        source="Matthews 1975",
+    ),
+    _statistic(
+        "verdict_kappa",
+        "Kappa of verdicts",
+        "Cohen's kappa with people's verdict; params.chance is the share on which two with these "
+        "shares of passes agree by chance. Where nearly all pass, kappa is low although they agree "
+        "on most responses",
+        range=(None, 1),
+        source="Cohen 1960; Feinstein and Cicchetti 1990",
+    ),
+    _statistic(
+        "verdict_confusion",
+        "Confusion of verdicts",
+        "of the responses to which people give the verdict params.people (params.of), the share "
+        "to which the scorer gives params.judge (params.count)",
+        better="neither",
+    ),
 )

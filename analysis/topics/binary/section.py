@@ -6,13 +6,23 @@ from collections.abc import Iterator
 
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
-from analysis.render.formatting import percent
+from analysis.render.formatting import correlation, percent
 from analysis.render.section import Section
 from analysis.render.table import Table, TableBuilder
-from analysis.topics.binary import estimates
+from analysis.topics.binary import estimates, figures
 
 #: Constructs and judges of which sentences are made; the table has the others.
 SUMMARIZED = 3
+
+#: From this agreement by chance on, and this distance of kappa below accuracy, a sentence explains
+#: kappa: the values of Feinstein and Cicchetti's (1990) example are .81 and .53.
+MOSTLY_BY_CHANCE, APART = 0.7, 0.3
+
+#: The statistics of the table of rates, in its order.
+_RATES = (
+    "true_positive_rate", "true_negative_rate", "balanced_accuracy", "precision", "f1", "accuracy",
+    "mcc", "verdict_kappa",
+)  # fmt: skip
 
 
 def reading(analysis: Analysis) -> Iterator[str]:
@@ -31,6 +41,24 @@ def reading(analysis: Analysis) -> Iterator[str]:
                 f"{_complement(passed)}"
             )
         yield f"{sentence}."
+        yield from _paradox(analysis, construct, scorer)
+
+
+def _paradox(analysis: Analysis, construct: str, scorer: str) -> Iterator[str]:
+    """Why kappa is low although judge and people agree on most responses."""
+    where = {"construct": construct, "scorer": scorer}
+    kappa = analysis.estimates.first("verdict_kappa", **where)
+    accuracy = analysis.estimates.first("accuracy", **where)
+    if kappa is None or accuracy is None or not kappa.defined:
+        return
+    chance = float(str(kappa.params["chance"]))
+    if chance >= MOSTLY_BY_CHANCE and accuracy.value - kappa.value >= APART:
+        yield (
+            f"{construct}: kappa is {correlation(kappa.value)} although {scorer} gives people's "
+            f"verdict on {percent(accuracy.value)}, since people pass "
+            f"{percent(float(str(kappa.params['people_pass'])))} and chance alone agrees on "
+            f"{percent(chance)} (the prevalence paradox): read the two rates above."
+        )
 
 
 def _complement(e: Estimate) -> str:
@@ -43,12 +71,12 @@ def _complement(e: Estimate) -> str:
 def rates_table(analysis: Analysis) -> Iterator[Table]:
     """A row for each construct and scorer."""
     built, first = TableBuilder(), analysis.estimates.first
-    names = [statistic.id for statistic in estimates.STATISTICS]
-    for leading in analysis.estimates.select(names[0]):
+    for leading in analysis.estimates.select(_RATES[0]):
         where = {"construct": leading.constructs[0], "scorer": leading.scorers[0]}
         built.add(
             *where.values(),
-            *(built.number(first(name, **where), ".0%") for name in names),
+            *(built.number(first(name, **where), ".0%") for name in _RATES[:-2]),
+            *(built.r(first(name, **where)) for name in _RATES[-2:]),
             f"{leading.n_responses:,}",
             f"{leading.params.get('ties', 0):,}",
         )
@@ -60,7 +88,7 @@ def rates_table(analysis: Analysis) -> Iterator[Table]:
         (
             "Construct",
             "Scorer",
-            *(analysis.headings[name] for name in names),
+            *(analysis.headings[name] for name in _RATES),
             "Responses",
             "Tied raters",
         ),
@@ -68,11 +96,34 @@ def rates_table(analysis: Analysis) -> Iterator[Table]:
     )  # fmt: skip
 
 
+def confusion_table(analysis: Analysis) -> Iterator[Table]:
+    """Two rows for each construct and scorer: what people pass, and what they fail."""
+    built, select = TableBuilder(), analysis.estimates.select
+    for leading in select(_RATES[0]):
+        construct, scorer = leading.constructs[0], leading.scorers[0]
+        cells = select("verdict_confusion", construct=construct, scorer=scorer)
+        for people, name in (("pass", "people pass"), ("fail", "people fail")):
+            row = {str(e.params["judge"]): e for e in cells if e.params["people"] == people}
+            if row:
+                built.used += row.values()
+                counts = [f"{figures.count_of(e)} ({percent(e.value)})" for e in row.values()]
+                built.add(construct, scorer, name, *counts, f"{row['pass'].params['of']:,g}")
+    yield built.table(
+        "verdict-confusion",
+        analysis.headings["verdict_confusion"],
+        "Responses by people's verdict (rows) and the judge's (columns), with the share of the "
+        "row; ties of raters add a half to both rows.",
+        ("Construct", "Scorer", "Verdict", "Judge passes", "Judge fails", "Responses"),
+        heads=3,
+    )
+
+
 SECTION = Section(
     key="binary",
     title="Pass or fail",
     statistics=estimates.STATISTICS,
-    tables=(rates_table,),
+    figures=(figures.confusion_figure,),
+    tables=(rates_table, confusion_table),
     reading=reading,
-    on_categories=(reading, rates_table),
+    on_categories=(reading, figures.confusion_figure, rates_table, confusion_table),
 )

@@ -67,14 +67,16 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
         reader.require("scorer", instead="--scorer NAME")
 
     def row(cells: RecordCells) -> Rows:
-        scorer = options.scorer_of(cells)
+        scorer, construct = options.scorer_of(cells), options.construct_of(cells)
+        value, verdict = cells.required_score((scorer, construct))
         return cells.row(
             ScoreRow,
             **identifiers(cells, options),
-            construct_key=options.construct_of(cells),
+            construct_key=construct,
             scorer=scorer,
             scorer_kind=options.kind(cells, scorer),
-            value=cells.required_value(),
+            value=value,
+            verdict=verdict,
             missing_reason=cells.key("missing_reason"),
             rule=cells.key("rule"),
             **optional_fields(cells),

@@ -73,7 +73,11 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
         shared = {**identifiers(cells, options), **optional_fields(cells)}
         reason, rule = cells.key("missing_reason"), cells.key("rule")
         columns = [(c, pair) for c in cells.columns if (pair := measured(c, keys)) is not None]
-        values = [cells.value_of(column) for column, _ in columns]
+        scores = [
+            cells.score(column, (scorer or row_scorer, construct))
+            for column, (scorer, construct) in columns
+        ]
+        values = [value for value, _ in scores]
         if not columns:
             cells.fault("has no construct.", "Give a value, or null.")
         elif reason is not None and None not in values and not cells.faulty:
@@ -96,7 +100,9 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
             )
         if row_scorer is not None and all(pair[0] is not None for _, pair in columns):
             cells.left_out("scorers of rows whose columns name theirs")
-        for (column, (_, construct)), scorer, value in zip(columns, scorers, values, strict=True):
+        for (column, (_, construct)), scorer, (value, verdict) in zip(
+            columns, scorers, scores, strict=True
+        ):
             yield from cells.row(
                 ScoreRow,
                 at=column,
@@ -105,6 +111,7 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
                 scorer=scorer,
                 scorer_kind=kinds[scorer],
                 value=value,
+                verdict=verdict,
                 # The row's reason applies to its blank cells.
                 missing_reason=reason if value is None else None,
                 rule=rule if value is not None and kinds[scorer] == "judge" else None,

@@ -1,6 +1,6 @@
 """The records of a file, read field by field into rows; what cannot be read becomes a fault."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, get_args
 
@@ -19,6 +19,12 @@ from study.importing.readers.column_layout import (
 )
 from study.importing.readers.input_file import Record
 from study.importing.readers.source import RecordSource
+from study.importing.readers.verdict_words import (
+    NUMBERS,
+    READ_AS_NUMBERS,
+    WrittenValues,
+    verdict,
+)
 from study.importing.rows import LocatedRow, PreferenceRow, ResponseRow, Rows, ScoreRow
 from study.text import MARK, abbreviate, unescape_formula
 from study.types import ScorerKind
@@ -37,6 +43,7 @@ class ReadOptions:
     """Whether the file was written by `ccrs export`, with apostrophes before formulas."""
     reported: set[tuple[str, ...]] = field(default_factory=set)
     """What is reported only once for a file, and was."""
+    written: WrittenValues = field(default_factory=WrittenValues)
     _decimal_signs: dict[str, set[str]] = field(default_factory=dict)
     """Column to the signs of its decimal numbers, where both are understood."""
 
@@ -115,10 +122,41 @@ class RecordCells:
 
     def required_value(self) -> float | None:
         """Read the field `value`; a record without one needs a missing_reason."""
+        self._require_value()
+        return self.value("value")
+
+    def required_score(self, group: Hashable) -> tuple[float | None, bool]:
+        """Read the field `value` as `score` does; a record without one needs a missing_reason."""
+        self._require_value()
+        column = self._layout.columns.get("value")
+        return (None, False) if column is None else self.score(column, group)
+
+    def score(self, column: str, group: Hashable) -> tuple[float | None, bool]:
+        """Read a number, or a word for pass or fail as 1 or 0, and whether it was a word.
+
+        The values of a `group`, a scorer on a construct, are written in one way.
+        """
+        cell = self._record[column]
+        word = verdict(cell)
+        written, value = (NUMBERS, self.value_of(column)) if word is None else word
+        if value is None:
+            return None, False
+        if word is not None:
+            self._options.report.rules[READ_AS_NUMBERS] += 1
+        other = self._options.written.other_way(group, written, self.number)
+        if other is not None:
+            self.fault(
+                f"{abbreviate(cell)} is among {other}.",
+                "Write all values of a scorer on a construct in one way: pass and fail, true and "
+                "false, yes and no, or numbers.",
+                column,
+            )
+        return value, word is not None
+
+    def _require_value(self) -> None:
         if "value" not in self._layout.columns and not self.has("missing_reason"):
             names = self._options.fields["value"]
             self._faults.append(missing_column(names, self._record, self.number))
-        return self.value("value")
 
     def value_of(self, column: str) -> float | None:
         """Read the number in a column of any name."""

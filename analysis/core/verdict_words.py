@@ -1,0 +1,124 @@
+"""Values that say pass or fail: words as 1 and 0, and scales that are seen to have two points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.core import table_checks as check
+from analysis.core.scales import Scale
+
+#: The word that is read as 1, and the one that is read as 0.
+VERDICT_WORDS = (("pass", "fail"), ("true", "false"), ("yes", "no"))
+
+#: Scale of values that are 0 or 1.
+PASS_OR_FAIL = Scale(0, 1, step=1)
+
+_NUMBERS = "numbers"
+_MEANING = {
+    word: (f"{words[0]} and {words[1]}", value)
+    for words in VERDICT_WORDS
+    for word, value in zip(words, (1.0, 0.0), strict=True)
+}
+
+
+def words_as_numbers(
+    column: pd.Series[Any],
+    groups: check.Codes,
+    label: Sequence[str],
+    scales: Sequence[Scale | None],
+    faults: list[str],
+) -> tuple[pd.Series[Any], list[str]]:
+    """Read words for pass and fail as 1 and 0.
+
+    The values of a group, a scorer on a construct with its `label` and scale, are written in one
+    way: mixed ones are faults, as are words on a scale that is not from 0 to 1. A column without
+    such words is returned as it is.
+
+    Returns
+    -------
+    column, notes
+        The column with numbers in place of words, and what was read as what.
+    """
+    if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
+        return column, []
+    codes, distinct = pd.factorize(column.astype("object"), use_na_sentinel=True)
+    meanings = [_MEANING.get(str(value).strip().casefold()) for value in distinct]
+    if not any(meanings):
+        return column, []
+    written = [
+        (_NUMBERS if str(value).strip() else "") if meaning is None else meaning[0]
+        for value, meaning in zip(distinct, meanings, strict=True)
+    ]
+    of_row = np.array([*written, ""], dtype=object)[codes]
+    notes = []
+    for group in np.unique(groups[np.isin(of_row, ["", _NUMBERS], invert=True)]):
+        rows = np.flatnonzero((groups == group) & (of_row != ""))
+        first = of_row[rows[0]]
+        others = rows[of_row[rows] != first]
+        scale = scales[group]
+        if others.size:
+            faults.append(
+                f"{label[group]}: {column.iloc[int(others[0])]!r} in {check.rows_named(others)} is "
+                f"among {first}; write all values of a scorer on a construct in one way"
+            )
+        elif scale is not None and (scale.min, scale.max) != (0, 1):
+            faults.append(
+                f"{label[group]}: {column.iloc[int(rows[0])]!r} in {check.rows_named(rows)} is 1 "
+                f"or 0, and the scale is {scale}; declare a scale from 0 to 1 in one step (0:1:1)"
+            )
+        else:
+            one, zero = first.split(" and ")
+            notes.append(f"{label[group]}: {one} is read as 1 and {zero} as 0")
+    read = [
+        value if meaning is None else meaning[1]
+        for value, meaning in zip(distinct, meanings, strict=True)
+    ]
+    values = np.array([*read, np.nan], dtype=object)[codes]
+    return pd.Series(values, index=column.index), notes
+
+
+def with_two_points(
+    table: pd.DataFrame,
+    scales: Mapping[str, Scale],
+    scorer_scales: Mapping[tuple[str, str], Scale],
+) -> tuple[dict[str, Scale], dict[tuple[str, str], Scale], list[str]]:
+    """Scales with one step where people's values on a construct are 0 and 1 only.
+
+    That is so where no scale is declared and both values occur, and where one from 0 to 1 without a
+    step is. It is the scale of the construct if all scorers give 0 and 1, else that of its raters.
+
+    Returns
+    -------
+    scales, scorer_scales, notes
+        By construct, by (scorer, construct), and what was recognized.
+    """
+    scales, scorer_scales, notes = dict(scales), dict(scorer_scales), []
+    present = table[table["value"].notna()]
+    for key, rows in present.groupby("construct", observed=True, sort=False):
+        construct = str(key)
+        people = rows[rows["scorer_kind"].isin(["human", "adjudicated"])]
+        raters = [str(name) for name in people["scorer"].unique()]
+        of_raters = {scorer_scales.get((name, construct), scales.get(construct)) for name in raters}
+        values = set(people["value"].unique())
+        if len(of_raters) != 1 or not values or not values <= {0.0, 1.0}:
+            continue
+        (scale,) = of_raters
+        if scale is None and len(values) < 2:
+            continue
+        if scale is not None and (scale.min, scale.max, scale.step) != (0, 1, None):
+            continue
+        two_points = PASS_OR_FAIL if scale is None else replace(scale, step=1.0)
+        if set(rows["value"].unique()) <= {0.0, 1.0}:
+            scales[construct] = two_points
+        for name in raters:
+            scorer_scales[name, construct] = two_points
+        notes.append(
+            f"people's values on {construct} are 0 and 1 only: they are read as fail and pass, on "
+            f"the scale 0:1:1"
+        )
+    return scales, scorer_scales, notes
