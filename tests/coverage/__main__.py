@@ -21,6 +21,7 @@ TABLES = {
     "system_ranks": "system_ranks.csv",
     "soft_accuracy": "soft_accuracy.csv",
     "binary_rates": "binary_rates.csv",
+    "pass_rates": "pass_rates.csv",
 }
 SIMULATIONS = (*TABLES, "further_rater", "few_queries", "null_studies")
 

@@ -1,11 +1,11 @@
 """Coverage of the rates of a judge that passes or fails responses: writes the committed table.
 
 `python -m tests.coverage binary_rates` takes some five minutes of one core for 1,000 repetitions a
-cell. Responses come in queries of three; a share of the variance (`clustered`) in what people decide
-by is the query's, and so is one in whether the judge decides as they do, with the same probability
-(`right`) for passes and fails. `wilson` is what reports use for rates; `logit` is the jackknife, of
-rates on the logit scale, of MCC and kappa on Fisher's z scale. `given` is the share of the samples
-that have an interval; coverage is of these.
+cell. Responses come in queries of three; a share of the variance (`clustered`) in what people
+decide by is the query's, and so is one in whether the judge decides as they do, with the same
+probability (`right`) for passes and fails. `wilson` is what reports use for rates; `logit` is the
+jackknife, of rates on the logit scale, of MCC and kappa on Fisher's z scale. `given` is the share
+of the samples that have an interval; coverage is of these.
 """
 
 from __future__ import annotations

@@ -24,6 +24,8 @@ ONE_VERDICT = "people's verdicts leave too few passes or fails outside a fold to
 class BestCut:
     """The best cut of all responses, and the verdicts (n,) by cuts of other queries.
 
+    A response without people's verdict is decided by the best cut of all.
+
     `lowest` and `highest` are the smallest and largest cut of a fold. Where `reason` explains why
     no cut can be chosen, cuts and verdicts are NaN.
     """
@@ -59,9 +61,9 @@ def best_cut(
     if not of_folds or np.isnan(of_folds).any():
         nan = float("nan")
         return BestCut(nan, nan, nan, np.full(len(values), np.nan), ONE_VERDICT)
-    decided = np.full(len(values), np.nan)
-    decided[both] = passes(values[both], cuts[both])
     whole = _best(values[both], verdicts[both])
+    # Where people gave no verdict, no cut was chosen on the response itself.
+    decided = passes(values, np.where(both, cuts, whole))
     return BestCut(whole, float(min(of_folds)), float(max(of_folds)), decided)
 
 

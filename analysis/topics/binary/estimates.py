@@ -21,6 +21,7 @@ from analysis.statistics.binary.rates import (
     mcc,
     rate,
 )
+from analysis.topics.binary.chance_corrected_coverage import measured_coverage
 from analysis.topics.binary.verdicts import Verdicts, pass_or_fail
 
 #: People's verdict and the judge's of the four cells, in their order.
@@ -74,6 +75,9 @@ def _chance_corrected(
             "chance": chance_agreement(cells),
             **verdicts.params,
         }
+        covers = measured_coverage(name, cells.n_responses, params["people_pass"])
+        if covers is not None:
+            params["measured_coverage"] = covers
         yield context.estimate(name, function(cells), transform="fisher_z", params=params, **record)
 
 

@@ -9,7 +9,7 @@ from analysis.core.estimates import Estimate
 from analysis.render.formatting import correlation, percent
 from analysis.render.section import Section
 from analysis.render.table import Table, TableBuilder
-from analysis.topics.binary import estimates, figures
+from analysis.topics.binary import estimates, figures, pass_rates
 
 #: Constructs and judges of which sentences are made; the table has the others.
 SUMMARIZED = 3
@@ -121,9 +121,15 @@ def confusion_table(analysis: Analysis) -> Iterator[Table]:
 SECTION = Section(
     key="binary",
     title="Pass or fail",
-    statistics=estimates.STATISTICS,
+    statistics=(*estimates.STATISTICS, *pass_rates.STATISTICS),
     figures=(figures.confusion_figure,),
-    tables=(rates_table, confusion_table),
+    tables=(rates_table, confusion_table, pass_rates.pass_rates_table),
     reading=reading,
-    on_categories=(reading, figures.confusion_figure, rates_table, confusion_table),
+    on_categories=(
+        reading,
+        figures.confusion_figure,
+        rates_table,
+        confusion_table,
+        pass_rates.pass_rates_table,
+    ),
 )

@@ -53,11 +53,20 @@ class Verdicts:
         return {"cut": self.cut.cut, "lowest": self.cut.lowest, "highest": self.cut.highest}
 
 
-def pass_or_fail(context: Context) -> Iterator[Verdicts]:
-    """Verdicts of every scorer on the constructs that people pass or fail."""
+def pass_or_fail(context: Context, *, all_responses: bool = False) -> Iterator[Verdicts]:
+    """Verdicts of every scorer on the constructs that people pass or fail.
+
+    Of responses to the rated queries, or of `all_responses`.
+    """
     for scored in context.scored():
         scale = context.human_scale(scored.construct)
-        if scale is not None and scale.binary:
+        if scale is None or not scale.binary:
+            continue
+        if all_responses:
+            data = context.whole[scored.construct]
+            values = data.scorers[scored.scorer]
+            yield _verdicts(context, scored._replace(data=data, values=values), scale)
+        else:
             yield _verdicts(context, scored, scale)
 
 

@@ -89,3 +89,44 @@ def test_values_between_pass_and_fail_withhold_the_rates() -> None:
     assert rate is not None
     assert rate.reason is not None
     assert "neither 0 nor 1" in rate.reason
+
+
+def test_pass_rates_of_systems_by_each_way() -> None:
+    frame = pass_or_fail(queries=60)
+    unrated = frame["query_id"].isin([f"q{i}" for i in range(30, 60)])
+    frame.loc[unrated & (frame["scorer_kind"] == "human"), "value"] = np.nan
+    estimates = analysed(frame).estimates
+    for scope in ("pooled", "system:s0"):
+        judge, rates, labels = (
+            estimates.first("pass_rate", scorer="judge", scope=scope, way=way)
+            for way in ("judge", "rates", "labels")
+        )
+        assert judge is not None
+        assert rates is not None
+        assert labels is not None
+        assert judge.has_interval
+        assert rates.has_interval
+        assert labels.has_interval
+        assert abs(rates.value - labels.value) < 0.25
+
+
+def test_kappa_is_explained_where_nearly_all_pass() -> None:
+    frame = pass_or_fail(queries=40, raters=1)
+    rng = np.random.default_rng(1)
+    responses = frame["response_id"].unique()
+    failed = set(rng.choice(responses, 8, replace=False))
+    mistaken = set(rng.choice(responses, 8, replace=False))
+    people = ~frame["response_id"].isin(failed)
+    judged = frame["scorer"] == "judge"
+    wrong = judged & frame["response_id"].isin(mistaken)
+    frame["value"] = np.where(wrong, ~people, people).astype(float)
+    (chapter,) = (c for c in chapters(analysed(frame)) if c.key == "binary")
+    assert any("the prevalence paradox" in sentence for sentence in chapter.reading)
+
+
+def test_the_confusion_is_drawn_and_listed() -> None:
+    (chapter,) = (c for c in chapters(analysed(pass_or_fail())) if c.key == "binary")
+    (figure,) = chapter.figures
+    assert "judge passes" in figure.drawings[0].svg
+    (confusion,) = (table for table in chapter.tables if table.key == "verdict-confusion")
+    assert [row[2].text for row in confusion.rows] == ["people pass", "people fail"]

@@ -1,5 +1,8 @@
 """Rates on the 2 by 2 table: scikit-learn's values, ties, and the interval of clustered shares."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -58,10 +61,15 @@ def test_an_empty_class_has_its_reason() -> None:
 
 
 def test_one_response_a_query_is_close_to_the_wilson_interval() -> None:
-    # Wilson's interval of 27 of 30: .744 to .965.
-    hits, of = np.r_[np.ones(27), np.zeros(3)], np.ones(30)
-    interval = clustered_share(hits, of)
-    assert (interval.low, interval.high) == pytest.approx((0.744, 0.965), abs=0.015)
+    # Wilson's interval of 150 of 300: .444 to .556.
+    interval = clustered_share(np.tile([0.0, 1.0], 150), np.ones(300))
+    assert (interval.low, interval.high) == pytest.approx((0.4437, 0.5563), abs=0.003)
+
+
+def test_next_to_the_end_it_is_that_of_clopper_and_pearson() -> None:
+    # 299 of 300: .98157 to .99992.
+    interval = clustered_share(np.r_[np.ones(299), 0.0], np.ones(300))
+    assert interval.high == pytest.approx(0.99992, abs=0.00002)
 
 
 def test_alike_responses_of_a_query_widen_the_interval() -> None:
@@ -81,3 +89,13 @@ def test_a_share_at_the_end_has_an_interval(share: float) -> None:
 
 def test_one_query_has_no_interval() -> None:
     assert clustered_share(np.array([3.0, 0]), np.array([4.0, 0])).reason
+
+
+def test_values_are_those_of_judgekeeper() -> None:
+    theirs = json.loads(Path(__file__).with_name("judgekeeper.json").read_text(encoding="utf-8"))
+    cells = confusion_cells(theirs["judge"], theirs["people"], np.arange(len(theirs["judge"])))
+    assert cells.total.tolist() == [theirs["confusion"][name] for name in ("tp", "fn", "fp", "tn")]
+    assert rate(cells, "true_positive_rate").value == pytest.approx(theirs["tpr"])
+    assert rate(cells, "true_negative_rate").value == pytest.approx(theirs["tnr"])
+    assert rate(cells, "accuracy").value == pytest.approx(theirs["accuracy"])
+    assert kappa(cells).point == pytest.approx(theirs["kappa"])

@@ -1,0 +1,192 @@
+"""How many of its responses people would pass of each system, by the judge and by labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from analysis.core.analysis import Analysis
+from analysis.core.arrays import BoolArray
+from analysis.core.context import Context
+from analysis.core.estimates import Estimate
+from analysis.core.query_statistic import sums_by_query
+from analysis.core.statistic import SYSTEM, Statistic
+from analysis.render.formatting import percent
+from analysis.render.table import Table, TableBuilder
+from analysis.statistics.binary.clustered_share import clustered_share
+from analysis.statistics.binary.pass_rates import pass_rate_by_rates, why_rates_are_unknown
+from analysis.statistics.correction.prediction_powered import corrected
+from analysis.statistics.correction.query_sums import inclusion_probabilities, query_sums
+from analysis.topics.binary.verdicts import Verdicts, pass_or_fail
+from analysis.topics.distribution.people_by_system import severity_by_system
+
+#: Ways to a pass rate, in the order of the table: the heading and what it rests on.
+WAYS = {
+    "judge": "Judge passes",
+    "rates": "Corrected by its rates",
+    "labels": "Corrected by labels",
+}
+
+#: Systems of which a row is shown; estimates.csv has the rest.
+SYSTEMS_SHOWN = 12
+
+
+def pass_rates(context: Context) -> Iterator[Estimate]:
+    """`pass_rate` by each way, of every system and of all responses."""
+    for verdicts in pass_or_fail(context, all_responses=True):
+        data = verdicts.data
+        yield from _of_responses(context, verdicts, None, "pooled", ())
+        for system in data.systems:
+            chosen = data.of_system(system)
+            yield from _of_responses(context, verdicts, chosen, f"system:{system}", (system,))
+
+
+def _of_responses(
+    context: Context,
+    verdicts: Verdicts,
+    chosen: BoolArray | None,
+    scope: str,
+    systems: tuple[str, ...],
+) -> Iterator[Estimate]:
+    record = verdicts.scored.record() | {"scope": scope, "systems": systems}
+    if verdicts.reason:
+        for way in WAYS:
+            params = {"way": way}
+            yield Estimate("pass_rate", reason=verdicts.reason, params=params, **record)
+        return
+    yield _judge_alone(context, verdicts, chosen, record)
+    yield _by_rates(context, verdicts, chosen, record)
+    yield _by_labels(context, verdicts, chosen, record)
+
+
+def _judge_alone(
+    context: Context, verdicts: Verdicts, chosen: BoolArray | None, record: dict[str, Any]
+) -> Estimate:
+    data = verdicts.data
+    judged = np.isfinite(verdicts.judge) & (True if chosen is None else chosen)
+    columns = np.column_stack([np.where(judged, verdicts.judge, 0.0), judged.astype(np.float64)])
+    passed, of = sums_by_query(columns, data.query, data.n_queries).T
+    interval = clustered_share(passed, of, context.options.level)
+    total = float(of.sum())
+    reason = None if total else "the judge gave no verdict on these responses"
+    return Estimate(
+        "pass_rate",
+        value=float(passed.sum() / total) if total else float("nan"),
+        **interval.fields,
+        n_responses=int(total),
+        n_queries=int(np.count_nonzero(of)),
+        reason=reason or interval.reason,
+        params={"way": "judge"},
+        **record,
+    )
+
+
+def _by_rates(
+    context: Context, verdicts: Verdicts, chosen: BoolArray | None, record: dict[str, Any]
+) -> Estimate:
+    data = verdicts.data
+    statistic = pass_rate_by_rates(
+        verdicts.judge,
+        verdicts.people,
+        data.query,
+        data.n_queries,
+        chosen,
+        inclusion_probabilities(context.scores, data),
+    )
+    params = {"way": "rates"}
+    estimate = context.estimate(
+        "pass_rate", statistic, context.whole_resampling, params=params, **record
+    )
+    unknown = why_rates_are_unknown(verdicts.cells(), context.options.level)
+    if unknown is None or not estimate.has_interval:
+        return estimate
+    nan = float("nan")
+    return replace(estimate, ci_low=nan, ci_high=nan, ci_level=None, method=None, reason=unknown)
+
+
+def _by_labels(
+    context: Context, verdicts: Verdicts, chosen: BoolArray | None, record: dict[str, Any]
+) -> Estimate:
+    data = verdicts.data
+    params: dict[str, Any] = {"way": "labels"}
+    severity = severity_by_system(context, data.construct) if chosen is not None else None
+    if severity:
+        return Estimate("pass_rate", reason=severity, params=params, **record)
+    items = slice(None) if chosen is None else chosen
+    sums = query_sums(
+        verdicts.people[items],
+        verdicts.judge[items],
+        data.query[items],
+        data.n_queries,
+        inclusion_probabilities(context.scores, data)[items],
+        human_width=1.0,
+        judge_width=1.0,
+    )
+    value = corrected(sums, level=context.options.level)
+    if value.alone:
+        params["ratings_alone"] = value.alone
+    return Estimate(
+        "pass_rate",
+        value=value.value,
+        **value.interval.fields,
+        n_responses=sums.n_labels,
+        n_queries=value.n_labeled_queries,
+        reason=value.reason or value.interval.reason,
+        params={**params, "lambda": value.lam, "people_pass": sums.human_mean},
+        **record,
+    )
+
+
+STATISTICS = (
+    Statistic(
+        "pass_rate",
+        "Pass rate",
+        "share of the responses, rated or not, that people would pass: params.way judge (what the "
+        "judge passes, uncorrected), rates (from the judge alone, by its true positive and true "
+        "negative rate on all labeled responses; it may be outside 0 to 1), or labels (the "
+        "corrected mean of people's verdicts; params.lambda, people_pass of the rated, "
+        "ratings_alone why they are not corrected)",
+        pass_rates,
+        scopes=("pooled", SYSTEM),
+        targets=("these_raters",),
+        source="Rogan and Gladen 1978; Angelopoulos, Duchi and Zrnic 2023",
+        nominal=True,
+    ),
+)
+
+
+def pass_rates_table(analysis: Analysis) -> Iterator[Table]:
+    """A row for each system, with the ways in columns."""
+    built, select = TableBuilder(), analysis.estimates.select
+    shown: dict[tuple[str, str], int] = {}
+    for e in select("pass_rate", way="judge"):
+        of = (e.constructs[0], e.scorers[0])
+        if e.systems and shown.setdefault(of, 0) >= SYSTEMS_SHOWN:
+            continue
+        shown[of] = shown.get(of, 0) + bool(e.systems)
+        where = {"construct": of[0], "scorer": of[1], "scope": e.scope}
+        ways = [analysis.estimates.first("pass_rate", way=way, **where) for way in WAYS]
+        of_people = ways[-1].params.get("people_pass") if ways[-1] is not None else None
+        built.add(
+            *of,
+            e.systems[0] if e.systems else "all responses",
+            *(built.number(way, ".0%") for way in ways),
+            "" if of_people is None else percent(float(str(of_people))),
+            f"{ways[-1].n_responses if ways[-1] is not None else 0:,}",
+        )
+    yield built.table(
+        "pass-rates",
+        "Pass rates of systems",
+        "Share of all responses that pass, as the judge decides; corrected by the judge's true "
+        "positive and true negative rate, which are taken to be the same for every system; and "
+        "by people's verdicts on the rated responses of the system itself. Where a judge is kinder "
+        "to some systems only the last is right: where it lets 20% more of a system's failures "
+        "through, the interval by its rates covers .70 to .86 in simulated studies, that by "
+        "labels .93 or more. A share below 0 or above 100% shows that the judge's rates do not fit "
+        f"the system. The first {SYSTEMS_SHOWN} systems; all are in estimates.csv.",
+        ("Construct", "Scorer", "System", *WAYS.values(), "People pass, of the rated", "Rated"),
+        heads=3,
+    )
