@@ -112,10 +112,8 @@ def test_pass_rates_of_systems_by_each_way() -> None:
 
 def test_kappa_is_explained_where_nearly_all_pass() -> None:
     frame = pass_or_fail(queries=40, raters=1)
-    rng = np.random.default_rng(1)
-    responses = frame["response_id"].unique()
-    failed = set(rng.choice(responses, 8, replace=False))
-    mistaken = set(rng.choice(responses, 8, replace=False))
+    failed = [f"r{number}" for number in range(0, 120, 15)]
+    mistaken = [*failed[:6], *(f"r{number}" for number in range(7, 120, 15))]
     people = ~frame["response_id"].isin(failed)
     judged = frame["scorer"] == "judge"
     wrong = judged & frame["response_id"].isin(mistaken)
