@@ -92,6 +92,7 @@ def _study(folder: Path, scales: tuple[str, ...], kinds: tuple[str, ...]) -> Sou
 
 
 def _file(path: Path, scales: tuple[str, ...], kinds: tuple[str, ...]) -> SourceContents:
+    from analysis.cli.column_recognition import recognized_columns
     from analysis.core.table_declarations import read_kinds
     from study.importing.importers import importer_for
     from study.importing.readers.source import RecordSource
@@ -99,6 +100,19 @@ def _file(path: Path, scales: tuple[str, ...], kinds: tuple[str, ...]) -> Source
 
     source = RecordSource(path)
     name = shlex.quote(str(path))
+    if not kinds and (named := recognized_columns(path)):
+        scores = from_file(path, scales, (), None, None, {}, columns=named).scores
+        roles_of = dict.fromkeys(named.judge, "value of a judge")
+        roles_of |= dict.fromkeys(named.human, "value of a rater")
+        roles_of = {text.partition("=")[2] or text: role for text, role in roles_of.items()}
+        roles_of |= {
+            column: role
+            for role in ("id", "query", "system")
+            if (column := getattr(named, role)) is not None
+        }
+        listed = {column: roles_of.get(column, "not read") for column in source.head.columns}
+        form = "table with a column for each judge and rater"
+        return SourceContents(scores, form, listed, {}, f"ccrs report {name} {named.options()}")
     constructs = tuple(construct.key for construct in CCRS)
     columns = _columns(source)
     roles = set(columns.values())

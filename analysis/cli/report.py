@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from analysis.cli.named_columns import NamedColumns, named_columns_options
 from analysis.cli.source import (
     AnalysisInput,
     CannotRun,
@@ -44,6 +45,7 @@ def _analysis_options() -> list[click.Option]:
     type=click.Path(path_type=Path),
     help="Folder of the report. Default: report/ in the study, or NAME-report/ next to NAME.csv.",
 )
+@named_columns_options
 @scale_option
 @kind_option
 @click.option(
@@ -90,6 +92,12 @@ def _analysis_options() -> list[click.Option]:
 def report(
     source: Path,
     out: Path | None,
+    judge_columns: tuple[str, ...],
+    human_columns: tuple[str, ...],
+    id_column: str | None,
+    query_column: str | None,
+    system_column: str | None,
+    construct_column: str | None,
     scales: tuple[str, ...],
     kinds: tuple[str, ...],
     preferences: Path | None,
@@ -115,6 +123,12 @@ def report(
       ccrs report my-study
       ccrs report scores.csv --scale 0:100
       ccrs report scores.csv --scale AC=0:1 --scale my-metric:AC=0:100 --kind anna=human
+      ccrs report results.csv --judge llm_score --human human_score --query question --scale 1:5
+      ccrs report results.csv --judge QR=llm_qr --human QR=human_qr --judge CC=llm_cc
+        --human CC=human_cc
+
+    A table with a column for each judge and rater is read by --judge and --human. Without them its
+    columns are recognized if their names are unambiguous, and a line says what was taken as what.
     """
     from analysis.core.errors import AnalysisError
     from analysis.render.output_files import check_folder
@@ -125,21 +139,25 @@ def report(
         if not path.exists():
             raise CannotRun(f"{path} does not exist; name a study's folder or a table of scores")
     folder = out or default_folder(source)
+    columns = NamedColumns(
+        judge_columns, human_columns, id_column, query_column, system_column, construct_column
+    )
     chosen = chosen_settings({"layout": layout, **options})
     try:
         check_folder(folder)
         if source.is_dir():
-            if any((scales, kinds, preferences, preference_scale, hypotheses, same_judge)):
+            if any((scales, kinds, preferences, preference_scale, hypotheses, same_judge, columns)):
                 raise CannotRun(
-                    "--scale, --kind, --preferences, --same-judge and --hypotheses describe a bare "
-                    f"table; a study has them in {source / 'study.toml'}"
+                    "--judge, --human, --scale, --kind, --preferences, --same-judge and "
+                    "--hypotheses describe a bare table; a study has them in "
+                    f"{source / 'study.toml'}"
                 )
             inputs = from_study(source, chosen)
         elif compares_responses(source):
-            if any((scales, preferences, hypotheses, "map" in chosen, same_judge)):
+            if any((scales, preferences, hypotheses, "map" in chosen, same_judge, columns)):
                 raise CannotRun(
-                    f"{source} compares responses and has no scores; --scale, --map, "
-                    "--preferences, --same-judge and --hypotheses describe scores, "
+                    f"{source} compares responses and has no scores; --judge, --human, --scale, "
+                    "--map, --preferences, --same-judge and --hypotheses describe scores, "
                     "--preference-scale the comparisons"
                 )
             inputs = from_preferences(source, kinds, preference_scale, chosen)
@@ -147,7 +165,7 @@ def report(
             runs = {"runs": _runs(same_judge)} if same_judge else {}
             declared = chosen | runs
             inputs = from_file(
-                source, scales, kinds, preferences, preference_scale, declared, hypotheses
+                source, scales, kinds, preferences, preference_scale, declared, hypotheses, columns
             )
             _check_runs(inputs.options.runs, inputs.scores)
         if "second_metrics" in chosen:

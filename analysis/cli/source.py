@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from analysis.cli.named_columns import NamedColumns
     from analysis.core.options import InstructionMismatch, Options
     from analysis.core.probe_table import ProbeTable
     from analysis.core.scales import Scale
@@ -253,7 +257,14 @@ def from_file(
     preference_scale: str | None,
     chosen: dict[str, Any],
     hypotheses: Path | None = None,
+    columns: NamedColumns | None = None,
 ) -> AnalysisInput:
+    """Read a table of scores: long, wide, or with `columns` of judges and raters.
+
+    Columns that are not named are recognized; a line says what was taken as what.
+    """
+    from analysis.cli.column_recognition import in_words, recognized_columns
+    from analysis.cli.named_columns import read_named_columns
     from analysis.cli.study_inputs import declared
     from analysis.core.options import Options
     from analysis.core.scales import parse_scale
@@ -266,8 +277,18 @@ def from_file(
         raise CannotRun("--preference-scale describes the table of --preferences, which is missing")
     of_kind = read_kinds(kinds)
     by_construct, by_scorer = read_scales(scales)
+    if not columns and not of_kind and (columns := recognized_columns(path)):
+        click.echo(in_words(columns, path), err=True)
     # The readers check the ranges, since they know a value's row in the file.
-    frame = read_scores(path, kinds=of_kind, scales=by_construct, scorer_scales=by_scorer)
+    if columns:
+        if of_kind:
+            raise CannotRun("--judge and --human state the kind of each column; leave --kind out")
+        frame = read_named_columns(path, columns, by_construct, by_scorer)
+    else:
+        frame = read_scores(path, kinds=of_kind, scales=by_construct, scorer_scales=by_scorer)
+    _check_likely_scales(frame, by_construct, by_scorer)
+    if columns:
+        _propose_scales(frame, by_construct)
     present = dict.fromkeys(zip(frame["scorer"], frame["construct"], strict=True))
     check_scales(by_construct, by_scorer, present)
     constructs = list(dict.fromkeys(frame["construct"]))
@@ -288,6 +309,56 @@ def from_file(
         chosen = chosen | {"hypotheses": declared(read_hypotheses(hypotheses), scores)}
     options = Options(**{"derived_from": _derived_from(scores), **chosen})
     return AnalysisInput(scores, compared, options, path.stem)
+
+
+def _propose_scales(frame: DataFrame, declared: Mapping[str, Scale]) -> None:
+    """Print the scale that the values of each construct without one look like."""
+    from analysis.doctor.diagnosis import looks_like
+
+    for construct, rows in frame.groupby("construct", sort=False):
+        likely = looks_like(rows["value"].to_numpy(dtype=float))
+        if str(construct) not in declared and likely:
+            option = shlex.quote(f"{construct}={likely}")
+            click.echo(
+                f"No scale is declared for {construct}; if its values are from {likely} "
+                f"(MIN:MAX:STEP), add --scale {option}.", err=True
+            )  # fmt: skip
+
+
+# A scale is contradicted where so many values or more, which differ, are in its lowest tenth.
+_VALUES_THAT_CONTRADICT, _LOWEST = 10, 0.1
+# Points of a scale that is too short to be taken for another one.
+_SHORT_SCALE = 10
+
+
+def _check_likely_scales(
+    frame: DataFrame,
+    by_construct: Mapping[str, Scale],
+    by_scorer: Mapping[tuple[str, str], Scale],
+) -> None:
+    """Refuse a declared scale of which values use a small part at the lower end.
+
+    A scale that is declared for the scorer is not questioned.
+    """
+    from analysis.doctor.diagnosis import looks_like
+
+    for key, rows in frame.groupby(["construct", "scorer"], sort=False):
+        construct, scorer = map(str, key) if isinstance(key, tuple) else (str(key), "")
+        scale = by_construct.get(construct)
+        values = rows["value"].dropna().to_numpy(dtype=float)
+        if scale is None or (scorer, construct) in by_scorer or scale.width <= _SHORT_SCALE:
+            continue
+        likely = looks_like(values)
+        many = len(values) >= _VALUES_THAT_CONTRADICT
+        if many and likely and values.max() <= scale.min + _LOWEST * scale.width:
+            option = shlex.quote(f"{scorer}:{construct}={likely}")
+            asserted = shlex.quote(f"{scorer}:{construct}={scale.min:g}:{scale.max:g}")
+            raise CannotRun(
+                f"{scorer} on {construct}: all {len(values)} values are within "
+                f"{values.min():g} to {values.max():g}, on a declared scale of {scale}; nothing "
+                f"was written. Its scale is probably {likely}: add --scale {option}, or --scale "
+                f"{likely} if all scorers use it. If the scale is right, add --scale {asserted}."
+            )
 
 
 def from_preferences(

@@ -1,0 +1,222 @@
+"""The options that name the columns of a table with one column for each judge and each rater."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from analysis.core.named_columns import ColumnNames
+    from analysis.core.scales import Scale
+    from study.importing.readers.records import RecordCells
+    from study.importing.readers.source import RecordSource
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class NamedColumns:
+    """Columns of judges and raters, as COLUMN or CONSTRUCT=COLUMN, and what identifies a row."""
+
+    judge: tuple[str, ...] = ()
+    human: tuple[str, ...] = ()
+    id: str | None = None
+    query: str | None = None
+    system: str | None = None
+    construct: str | None = None
+
+    def __bool__(self) -> bool:
+        return any((self.judge, self.human, self.id, self.query, self.system, self.construct))
+
+    def options(self) -> str:
+        """The options that name these columns, quoted for a shell."""
+        words = []
+        for name in ("judge", "human"):
+            words += [f"--{name} {shlex.quote(text)}" for text in getattr(self, name)]
+        for name in ("id", "query", "system", "construct"):
+            if (column := getattr(self, name)) is not None:
+                words.append(f"--{name} {shlex.quote(column)}")
+        return " ".join(words)
+
+
+def named_columns_options(command: F) -> F:
+    """Add --judge, --human, --id, --query, --system and --construct to a command."""
+    named = (
+        ("--construct", "column", "Column with the construct of each row. Needs --id."),
+        ("--system", "system_column", "Column with the system that gave the response."),
+        (
+            "--query",
+            "query_column",
+            "Column with the query or its text; equal cells are one query. "
+            "Default: each row has a query of its own.",
+        ),
+        ("--id", "id_column", "Column that identifies the response. Default: each row is one."),
+    )
+    for option, name, text in named:
+        parameter = "construct_column" if name == "column" else name
+        command = click.option(option, parameter, metavar="COLUMN", help=text)(command)
+    for name, whose in (("human", "a rater"), ("judge", "a judge")):
+        command = click.option(
+            f"--{name}",
+            f"{name}_columns",
+            multiple=True,
+            metavar="[CONSTRUCT=]COLUMN",
+            help=f"Column with the scores of {whose}, in a table with a column for each judge and "
+            "rater. Repeatable.",
+        )(command)
+    return command
+
+
+def read_named_columns(
+    path: Path,
+    columns: NamedColumns,
+    scales: Mapping[str, Scale],
+    scorer_scales: Mapping[tuple[str, str], Scale],
+) -> DataFrame:
+    """Read the named columns of a file as a long table of scores.
+
+    `attrs["summary"]` has lines on what was accepted by a rule or left out.
+
+    Raises
+    ------
+    InputError
+        With every fault of the file: its row, its column and the remedy.
+    TableError
+        A column is missing or has two purposes.
+    """
+    import pandas as pd
+
+    from analysis.core.errors import TableError
+    from analysis.core.named_columns import long_scores
+    from analysis.core.table_checks import missing_columns
+    from study.errors import Fault, InputError
+    from study.importing.import_report import ImportSummary
+    from study.importing.readers.records import Reader
+    from study.importing.readers.source import RecordSource
+
+    if not (columns.judge and columns.human):
+        absent = "--human" if columns.judge else "--judge"
+        raise TableError(
+            str(path), [f"name the columns of judges and of raters; {absent} COLUMN is missing"]
+        )
+    source = RecordSource(path)
+    present = source.head.columns
+    judge, human = _names(columns.judge, present), _names(columns.human, present)
+    values = [name for names in (judge, human) for name in _flat(names)]
+    identifying = {
+        name: column
+        for name in ("id", "query", "system", "construct")
+        if (column := getattr(columns, name)) is not None
+    }
+    if faults := missing_columns(present, [*identifying.values(), *values]):
+        raise TableError(str(path), faults)
+    fields = {name: (column,) for name, column in identifying.items()}
+    reader = Reader(source, fields, reserved=values.__contains__)
+    rows: list[dict[str, Any]] = []
+    numbers: list[int] = []
+    report = source.report
+    for cells in reader:
+        if isinstance(cells, Fault):
+            report.count_row(cells.row)
+            report.faults.append(cells)
+            continue
+        report.count_row(cells.number)
+        rows.append(_row(cells, identifying, values, source))
+        numbers.append(cells.number)
+    if not rows and not report.faults:
+        report.fault("has no rows.", "Give at least one.")
+    _note_repeated(rows, numbers, identifying, source)
+    if not report.faults:
+        wide = pd.DataFrame(rows, columns=[*identifying.values(), *values], dtype=object)
+        wide[values] = wide[values].astype("float64")
+        frame = long_scores(wide, judge, human, **identifying)
+        _note_outside(frame, numbers, scales, scorer_scales, source)
+    if report.faults:
+        in_order = sorted(report.faults, key=lambda fault: fault.row or 0)
+        raise InputError(str(path), in_order, report.notes)
+    frame.attrs["summary"] = ImportSummary.of(report, source.path.name, "table").lines()[1:]
+    return frame
+
+
+def _row(
+    cells: RecordCells, identifying: Mapping[str, str], values: Sequence[str], source: RecordSource
+) -> dict[str, Any]:
+    row: dict[str, Any] = {}
+    for name, column in identifying.items():
+        row[column] = cells.words(name)
+        if name != "system" and not (row[column] or "").strip():
+            source.report.fault("is blank.", "Fill it in.", cells.number, column)
+    return row | {column: cells.value_of(column) for column in values}
+
+
+def _note_repeated(
+    rows: Sequence[Mapping[str, Any]],
+    numbers: Sequence[int],
+    identifying: Mapping[str, str],
+    source: RecordSource,
+) -> None:
+    """Report each row with the id (and construct) of an earlier one."""
+    if "id" not in identifying:
+        return
+    first: dict[tuple[Any, ...], int] = {}
+    for number, row in zip(numbers, rows, strict=True):
+        key = tuple(row[identifying[name]] for name in ("id", "construct") if name in identifying)
+        before = first.setdefault(key, number)
+        if before != number and key[0]:
+            source.report.fault(
+                f"{key[0]!r} is also in row {before}, while a row is one response.",
+                "Keep one of them, or name a column that differs with --id.",
+                number,
+                identifying["id"],
+            )
+
+
+def _note_outside(
+    frame: DataFrame,
+    numbers: Sequence[int],
+    scales: Mapping[str, Scale],
+    scorer_scales: Mapping[tuple[str, str], Scale],
+    source: RecordSource,
+) -> None:
+    """Report each value outside the declared scale; `frame` repeats the rows for each column."""
+    listed = zip(frame["scorer"], frame["construct"], frame["value"], strict=True)
+    for position, (scorer, construct, value) in enumerate(listed):
+        scale = scorer_scales.get((scorer, construct)) or scales.get(construct)
+        if scale is not None and (value < scale.min or value > scale.max):
+            source.report.fault(
+                f"{value:g} for {construct} by {scorer!r} is outside {scale}.",
+                "Correct it, or declare the scorer's own scale.",
+                numbers[position % len(numbers)],
+            )
+
+
+def _names(texts: Sequence[str], present: Sequence[str]) -> ColumnNames:
+    """Columns, or columns by construct where texts are CONSTRUCT=COLUMN."""
+    from analysis.core.errors import TableError
+
+    by_construct: dict[str, list[str]] = {}
+    plain = []
+    for text in texts:
+        construct, separator, column = text.partition("=")
+        if separator and text not in present:
+            by_construct.setdefault(construct, []).append(column)
+        else:
+            plain.append(text)
+    if plain and by_construct:
+        raise TableError(
+            "table", [f"name the construct of every column; {plain[0]!r} is without one"]
+        )
+    return by_construct or plain
+
+
+def _flat(names: ColumnNames) -> list[str]:
+    if isinstance(names, Mapping):
+        return [column for of_construct in names.values() for column in of_construct]
+    return [names] if isinstance(names, str) else list(names)
