@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from analysis.cli.named_columns import NamedColumns
+from analysis.cli.column_options import NamedColumns
 
 if TYPE_CHECKING:
     from study.importing.readers.source import RecordSource

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from analysis.cli.named_columns import NamedColumns, named_columns_options
+from analysis.cli.column_options import NamedColumns, named_columns_options
 from analysis.cli.source import (
     AnalysisInput,
     CannotRun,

@@ -13,7 +13,7 @@ import click
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from analysis.cli.named_columns import NamedColumns
+    from analysis.cli.column_options import NamedColumns
     from analysis.core.options import InstructionMismatch, Options
     from analysis.core.probe_table import ProbeTable
     from analysis.core.scales import Scale
@@ -263,8 +263,8 @@ def from_file(
 
     Columns that are not named are recognized; a line says what was taken as what.
     """
+    from analysis.cli.column_options import read_named_columns
     from analysis.cli.column_recognition import in_words, recognized_columns
-    from analysis.cli.named_columns import read_named_columns
     from analysis.cli.study_inputs import declared
     from analysis.core.options import Options
     from analysis.core.scales import parse_scale

@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner, Result
 from hypothesis import given, strategies as st
 
+from analysis.cli.column_options import NamedColumns
 from analysis.cli.column_recognition import recognized_columns
 from analysis.cli.doctor import doctor
-from analysis.cli.named_columns import NamedColumns
 from analysis.cli.report import report
 from analysis.cli.source import from_file
 from analysis.core.errors import TableError
