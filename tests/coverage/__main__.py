@@ -18,6 +18,7 @@ TABLES = {
     "rater_severity": "rater_severity.csv",
     "ordinal_systems": "ordinal_systems.csv",
     "favored_systems": "favored_systems.csv",
+    "favored_on_few_points": "favored_on_few_points.csv",
     "system_ranks": "system_ranks.csv",
     "soft_accuracy": "soft_accuracy.csv",
     "binary_rates": "binary_rates.csv",

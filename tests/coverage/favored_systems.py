@@ -124,12 +124,14 @@ def measured(cell: Cell, studies: int) -> dict[str, object]:
     return dict(zip(FIELDS, (*cell.key, studies, *shown), strict=True))
 
 
-def finished(path: Path, studies: int) -> dict[tuple[str, ...], dict[str, object]]:
-    """Rows of an existing table by cell, where they have as many studies."""
+def finished(
+    path: Path, studies: int, names: tuple[str, ...]
+) -> dict[tuple[str, ...], dict[str, object]]:
+    """Rows of an existing table by the columns `names`, where they have as many studies."""
     if not path.exists():
         return {}
     return {
-        tuple(row[name] for name in Cell._fields): dict[str, object](row)
+        tuple(row[name] for name in names): dict[str, object](row)
         for row in read_rows(path)
         if int(row["studies"]) >= studies
     }
@@ -142,7 +144,7 @@ def main() -> None:
     parser.add_argument("--ceiling", type=float, choices=CEILINGS, help="only these cells")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
-    table = finished(options.out, options.studies)
+    table = finished(options.out, options.studies, Cell._fields)
     for cell in cells():
         if cell.key not in table and options.ceiling in (None, cell.ceiling):
             table[cell.key] = measured(cell, options.studies)

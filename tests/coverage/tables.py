@@ -32,5 +32,6 @@ def write_rows(out: Path, rows: Iterable[Mapping[str, object]]) -> None:
 
 def read_rows(table: Path | str) -> list[dict[str, str]]:
     """Rows of a table: a path, or the name of a committed one."""
-    with (FOLDER / table).open(encoding="utf-8", newline="") as file:
+    path = table if isinstance(table, Path) else FOLDER / table
+    with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))

@@ -5,7 +5,9 @@ With K points, thresholds t_1 < ... < t_(K-1), and F the logistic distribution f
     P(rating <= point c) = F(t_c - system - rater - sd * u),   u ~ N(0, 1) for each query,
 
 so that a rater's severity moves all thresholds by the same distance: the rating-scale form of the
-many-facet Rasch model. Systems and raters are fixed. The likelihood integrates the queries out by
+many-facet Rasch model. With `by_rater` each rater has thresholds t_rc of their own instead, as
+`nominal = ~ rater` does in R's ordinal, so that raters may also keep the points differently far
+apart. Systems and raters are fixed. The likelihood integrates the queries out by
 adaptive Gauss-Hermite quadrature, and its slope is the mean, over the posterior of u, of that of
 the ratings given u.
 
@@ -42,16 +44,14 @@ _STEPS, _REACHED = 50, 1e-10
 
 @dataclass(frozen=True, eq=False)
 class CumulativeFit:
-    """Estimates on the logit scale; the first system and the first rater have the effect 0.
+    """Estimates on the logit scale; the first system has the effect 0.
 
     `leave_one_out` (queries, parameters) are the parameters without each query, by one Newton step
-    from the estimate; parameters are (first threshold, log distances of the thresholds, systems but
-    the first, raters but the first, standard deviation of the queries).
+    from the estimate, in the order of `CumulativeLogit` or of `RaterThresholds`.
     """
 
-    thresholds: FloatArray  #: (K - 1,)
+    thresholds: FloatArray  #: (raters, K - 1)
     systems: FloatArray  #: (systems,)
-    raters: FloatArray  #: (raters,)
     query_sd: float
     log_likelihood: float
     parameters: FloatArray
@@ -62,10 +62,9 @@ class CumulativeFit:
 class _Parts(NamedTuple):
     """Parameters by their role."""
 
-    thresholds: FloatArray
-    gaps: FloatArray
+    thresholds: FloatArray  # (raters, K - 1)
+    gaps: FloatArray  # (raters, K - 2)
     systems: FloatArray
-    raters: FloatArray
     query_sd: float
 
 
@@ -87,7 +86,11 @@ class _Given(NamedTuple):
 
 
 class CumulativeLogit:
-    """The likelihood of ratings with codes 0 to `points` - 1 in `values`, all of which occur."""
+    """The likelihood of ratings with codes 0 to `points` - 1 in `values`, all of which occur.
+
+    Parameters: first threshold, log distances of the thresholds, systems but the first, raters but
+    the first, standard deviation of the queries.
+    """
 
     def __init__(self, ratings: Ratings, points: int) -> None:
         self.s, self.r, self.k = ratings.n_systems, ratings.n_raters, points
@@ -108,14 +111,20 @@ class CumulativeLogit:
         """Thresholds, systems and raters but the first of each, and the queries' spread."""
         return self.k - 1 + self.s - 1 + self.r - 1 + 1
 
+    @property
+    def first_effect(self) -> int:
+        """Place of the second system's effect among the parameters."""
+        return self.k - 1
+
     def parts(self, parameters: FloatArray) -> _Parts:
         """The parameters by role, with the effects of the first system and rater."""
         k = self.k - 1
         gaps = np.exp(parameters[1:k])
         thresholds = parameters[0] + np.r_[0.0, np.cumsum(gaps)]
         systems = np.r_[0.0, parameters[k : k + self.s - 1]]
+        raters = np.r_[0.0, parameters[k + self.s - 1 : -1]]
         return _Parts(
-            thresholds, gaps, systems, np.r_[0.0, parameters[k + self.s - 1 : -1]], parameters[-1]
+            thresholds - raters[:, None], np.tile(gaps, (self.r, 1)), systems, parameters[-1]
         )
 
     def start(self) -> FloatArray:
@@ -134,23 +143,29 @@ class CumulativeLogit:
         each = of.posterior.weights[self.query]
         f_upper, f_lower = special.expit(of.upper), special.expit(of.lower)
         nearness = 1 / np.expm1(of.apart)
-        of_threshold = np.zeros((self.n_queries, self.k + 1))
+        of_threshold = np.zeros((self.n_queries, self.r, self.k + 1))
         above = ((1 - f_upper) * each).sum(axis=1) + nearness
-        np.add.at(of_threshold, (self.query, self.y + 1), above)
+        np.add.at(of_threshold, (self.query, self.rater, self.y + 1), above)
         below = (f_lower * each).sum(axis=1) + nearness
-        np.add.at(of_threshold, (self.query, self.y), -below)
+        np.add.at(of_threshold, (self.query, self.rater, self.y), -below)
         pull = (f_upper + f_lower - 1) * each
-        systems, raters = np.zeros((self.n_queries, self.s)), np.zeros((self.n_queries, self.r))
+        systems = np.zeros((self.n_queries, self.s))
         np.add.at(systems, (self.query, self.system), pull.sum(axis=1))
-        np.add.at(raters, (self.query, self.rater), pull.sum(axis=1))
         spread = (pull * of.posterior.nodes[self.query]).sum(axis=1)
         # A threshold is the first one and all distances below it.
-        later = np.cumsum(of_threshold[:, -2:0:-1], axis=1)[:, ::-1]
-        gaps = self.parts(parameters).gaps
-        slopes = np.column_stack(
-            [later[:, :1], later[:, 1:] * gaps, systems[:, 1:], raters[:, 1:], self._sums(spread)]
-        )
-        return of.value, slopes
+        later = np.cumsum(of_threshold[:, :, -2:0:-1], axis=2)[:, :, ::-1]
+        later[:, :, 1:] *= self.parts(parameters).gaps
+        return of.value, self._slopes(later, systems[:, 1:], self._sums(spread))
+
+    def _slopes(
+        self, thresholds: FloatArray, systems: FloatArray, query_sd: FloatArray
+    ) -> FloatArray:
+        """Slopes (queries, parameters) from those of each rater's thresholds (queries, R, K - 1).
+
+        A rater's severity moves the first threshold, the other way.
+        """
+        raters = -thresholds[:, 1:, 0]
+        return np.column_stack([thresholds.sum(axis=1), systems, raters, query_sd])
 
     def posterior(self, parameters: FloatArray) -> Posterior:
         """Nodes and weights of each query's u given its ratings."""
@@ -158,14 +173,17 @@ class CumulativeLogit:
 
     def _given(self, parameters: FloatArray) -> _Given:
         at = self.parts(parameters)
-        ends = np.r_[-np.inf, at.thresholds, np.inf]
-        shift = at.systems[self.system] + at.raters[self.rater]
-        above, below = ends[self.y + 1] - shift, ends[self.y] - shift
+        ends = np.pad(at.thresholds, ((0, 0), (1, 1)), constant_values=np.inf)
+        ends[:, 0] = -np.inf
+        shift = at.systems[self.system]
+        above = ends[self.rater, self.y + 1] - shift
+        below = ends[self.rater, self.y] - shift
         nodes, scale = self._nodes(above, below, at.query_sd)
         moved = at.query_sd * nodes[self.query]
         upper, lower = above[:, None] - moved, below[:, None] - moved
         # log P = log F(above) + log F(-below) + log(1 - exp(below - above))
-        apart = np.r_[np.inf, at.gaps, np.inf][self.y]
+        gaps = np.pad(at.gaps, ((0, 0), (1, 1)), constant_values=np.inf)
+        apart = gaps[self.rater, self.y]
         log_p = special.log_expit(upper) + special.log_expit(-lower)
         joint = self._sums(log_p + np.log(-np.expm1(-apart))[:, None])
         joint += self.log_w + np.log(scale)[:, None] - nodes**2 / 2 - np.log(np.pi) / 2
@@ -199,6 +217,49 @@ class CumulativeLogit:
         return out
 
 
+class RaterThresholds(CumulativeLogit):
+    """The likelihood with thresholds of each rater; every rater has used all points.
+
+    Parameters: for each rater the first threshold and the log distances; then systems but the
+    first, standard deviation of the queries.
+    """
+
+    @property
+    def n_parameters(self) -> int:
+        """Each rater's thresholds, systems but the first, and the queries' spread."""
+        return self.r * (self.k - 1) + self.s - 1 + 1
+
+    @property
+    def first_effect(self) -> int:
+        """Place of the second system's effect among the parameters."""
+        return self.r * (self.k - 1)
+
+    def parts(self, parameters: FloatArray) -> _Parts:
+        """The parameters by role, with the effect of the first system."""
+        end = self.first_effect
+        own = parameters[:end].reshape(self.r, self.k - 1)
+        gaps = np.exp(own[:, 1:])
+        above_first = np.pad(np.cumsum(gaps, axis=1), ((0, 0), (1, 0)))
+        systems = np.r_[0.0, parameters[end:-1]]
+        return _Parts(own[:, :1] + above_first, gaps, systems, parameters[-1])
+
+    def start(self) -> FloatArray:
+        """Parameters of equal systems, with the shares of the points among each rater's ratings."""
+        out = np.zeros(self.n_parameters)
+        for rater in range(self.r):
+            counts = np.bincount(self.y[self.rater == rater], minlength=self.k)
+            thresholds = special.logit(np.cumsum(counts)[:-1] / counts.sum())
+            own = np.r_[thresholds[0], np.log(np.diff(thresholds))]
+            out[rater * (self.k - 1) : (rater + 1) * (self.k - 1)] = own
+        out[-1] = 1.0
+        return out
+
+    def _slopes(
+        self, thresholds: FloatArray, systems: FloatArray, query_sd: FloatArray
+    ) -> FloatArray:
+        return np.column_stack([thresholds.reshape(self.n_queries, -1), systems, query_sd])
+
+
 def undefined_reason(ratings: Ratings) -> str | None:
     """Why the model has no finite estimates; None where only the fit shows it."""
     values = ratings.values
@@ -222,15 +283,31 @@ def undefined_reason(ratings: Ratings) -> str | None:
     return None
 
 
-def fit(ratings: Ratings) -> CumulativeFit:
+def unused_point(ratings: Ratings) -> tuple[int, float] | None:
+    """A rater who never chose one of the points, and the point; None where all used all.
+
+    Such a rater's thresholds have no finite estimates.
+    """
+    values, codes = np.unique(ratings.values, return_inverse=True)
+    counts = np.zeros((ratings.n_raters, values.size), dtype=np.int64)
+    np.add.at(counts, (ratings.rater, codes), 1)
+    for rater, point in np.argwhere(counts == 0):
+        return int(rater), float(values[point])
+    return None
+
+
+def fit(ratings: Ratings, by_rater: bool = False) -> CumulativeFit:
     """Fit the model to ratings whose distinct values are the points.
 
-    Raises ValueError where `undefined_reason` has one, or where an estimate is not finite.
+    Raises ValueError where `undefined_reason` has one, where a rater's thresholds are asked for who
+    never chose a point, or where an estimate is not finite.
     """
     reason = undefined_reason(ratings)
+    if reason is None and by_rater and unused_point(ratings) is not None:
+        reason = "a rater never chose one of the points"
     if reason is not None:
         raise ValueError(reason)
-    model = model_of(ratings)
+    model = model_of(ratings, by_rater)
     parameters = _maximum(model)
     values, slopes = model.by_query(parameters)
     information = _information(model, parameters)
@@ -241,14 +318,13 @@ def fit(ratings: Ratings) -> CumulativeFit:
         raise ValueError(NOT_FINITE) from None
     covariance = covariance.T @ covariance
     at = model.parts(parameters)
-    effects = np.abs(np.r_[at.systems, at.raters])
+    effects = np.abs(np.r_[at.systems, (at.thresholds - at.thresholds[:1]).ravel()])
     if effects.max() > LARGEST_EFFECT or np.diag(covariance).max() > LARGEST_EFFECT**2:
         raise ValueError(NOT_FINITE)
     moves = np.linalg.solve(total - information, slopes[:, :, None])[:, :, 0]
     return CumulativeFit(
         thresholds=at.thresholds,
         systems=at.systems,
-        raters=at.raters,
         query_sd=abs(float(at.query_sd)),
         log_likelihood=float(values.sum()),
         parameters=parameters,
@@ -257,10 +333,11 @@ def fit(ratings: Ratings) -> CumulativeFit:
     )
 
 
-def model_of(ratings: Ratings) -> CumulativeLogit:
+def model_of(ratings: Ratings, by_rater: bool = False) -> CumulativeLogit:
     """The likelihood with the distinct values as points."""
     codes = np.unique(ratings.values, return_inverse=True)[1].astype(np.float64)
-    return CumulativeLogit(replace(ratings, values=codes), int(codes.max()) + 1)
+    kind = RaterThresholds if by_rater else CumulativeLogit
+    return kind(replace(ratings, values=codes), int(codes.max()) + 1)
 
 
 def _maximum(model: CumulativeLogit) -> FloatArray:

@@ -107,8 +107,12 @@ def ordinal_systems(
     produced: BoolArray,
     names: tuple[str, ...],
     balance: RaterBalance,
+    by_rater: bool = False,
 ) -> OrdinalSystems:
-    """Fit ratings (n, R), NaN where missing, of systems `produced` (n, S)."""
+    """Fit ratings (n, R), NaN where missing, of systems `produced` (n, S).
+
+    `by_rater`: each rater has thresholds of their own, instead of a severity.
+    """
     groups: list[OrdinalGroup] = []
     why_not: dict[int, str] = {}
     for number in range(int(balance.groups.max()) + 1):
@@ -117,20 +121,20 @@ def ordinal_systems(
         reason = undefined_reason(table)
         if reason is None:
             try:
-                fitted = fit(table)
+                fitted = fit(table, by_rater)
             except ValueError as error:
                 reason = str(error)
         if reason is not None:
             why_not |= {int(member): reason for member in members}
             continue
         values = np.unique(table.values)
-        model = model_of(table)
+        model = model_of(table, by_rater)
         expected = expected_points(model, fitted.parameters, values)
         slopes = _slopes(model, fitted.parameters, values)
         n = len(expected)
         point = expected.mean(axis=0)
         moved = fitted.leave_one_out - fitted.parameters
-        k = values.size - 1
+        k = model.first_effect
         effects = np.zeros((n, members.size))
         effects[:, 1:] = fitted.leave_one_out[:, k : k + members.size - 1]
         groups.append(
@@ -154,9 +158,9 @@ def expected_points(
     out = np.empty((model.n_queries, model.s))
     for system, effect in enumerate(at.systems):
         lower = np.zeros(moved.shape)
-        for threshold, gap in zip(at.thresholds, np.diff(values), strict=True):
-            for rater in at.raters:
-                lower += gap * special.expit(threshold - effect - rater - moved)
+        for thresholds in at.thresholds:
+            for threshold, gap in zip(thresholds, np.diff(values), strict=True):
+                lower += gap * special.expit(threshold - effect - moved)
         out[:, system] = values[-1] - np.sum(posterior.weights * lower, axis=1) / model.r
     return out
 

@@ -19,28 +19,15 @@ from analysis.core.estimates import Estimate
 from analysis.core.statistic import SYSTEM, Statistic
 from analysis.render.table import Table, TableBuilder
 from analysis.topics.distribution.people_by_system import ADJUSTED, adjusted_people
+from analysis.topics.reliability.rater_thresholds import of_few_points, spaced_differently
 
 if TYPE_CHECKING:
     from analysis.statistics.reliability.ordinal_systems import Unit
 
 UNITS: dict[Unit, str] = {"points": "ordinal_difference", "log_odds": "ordinal_log_odds"}
 
-#: Scales with more ordered points have the additive model alone.
-MOST_POINTS = 7
-
 #: Pairs of systems in the table; more pairs are in estimates.csv only.
 PAIRS_SHOWN = 28
-
-
-def of_few_points(context: Context, construct: str) -> bool:
-    """Whether people's scale is declared ordinal and has at most 7 points."""
-    scale = context.human_scale(construct)
-    if scale is None or scale.level != "ordinal":
-        return False
-    if scale.step is not None:
-        return round(scale.width / scale.step) + 1 <= MOST_POINTS
-    ratings = context.rated[construct].ratings
-    return np.unique(ratings[np.isfinite(ratings)]).size <= MOST_POINTS
 
 
 def ordinal_figures(context: Context) -> Iterator[Estimate]:
@@ -48,6 +35,7 @@ def ordinal_figures(context: Context) -> Iterator[Estimate]:
     for construct, data in context.rated.items():
         if of_few_points(context, construct):
             yield from _of_construct(context, data)
+            yield from _by_rater_thresholds(context, data)
 
 
 def _of_construct(context: Context, data: ConstructData) -> Iterator[Estimate]:
@@ -93,12 +81,35 @@ def _record(data: ConstructData, *places: int) -> dict[str, Any]:
     }
 
 
+def _by_rater_thresholds(context: Context, data: ConstructData) -> Iterator[Estimate]:
+    """Differences in points where raters keep the points differently far apart."""
+    people = adjusted_people(context, data.construct)
+    if people is None or not spaced_differently(context, data.construct):
+        return
+    from analysis.statistics.reliability.ordinal_systems import ordinal_systems
+
+    table = (data.ratings, data.query, data.produced, data.systems, people.balance)
+    pairs = ordinal_systems(*table, by_rater=True).differences(
+        "points", context.options.level, context.options.seed
+    )
+    for pair, (value, interval) in pairs.items():
+        yield Estimate(
+            "rater_threshold_difference",
+            value=value,
+            **interval.fields,
+            reason=interval.reason,
+            params={**ADJUSTED, "simultaneous": len(pairs)},
+            **_record(data, *pair) | {"scope": "system_level"},
+        )
+
+
 def ordinal_differences(analysis: Analysis) -> Iterator[Table]:
     """Pairs of systems by both models."""
     built, first, headings = TableBuilder(), analysis.estimates.first, analysis.headings
     by_construct: dict[str, list[Estimate]] = {}
     for e in analysis.estimates.select("ordinal_difference"):
         by_construct.setdefault(e.constructs[0], []).append(e)
+    by_rater = any(analysis.estimates.select("rater_threshold_difference"))
     for construct, pairs in by_construct.items():
         scale = analysis.context.human_scale(construct)
         additive = {
@@ -106,12 +117,16 @@ def ordinal_differences(analysis: Analysis) -> Iterator[Table]:
             for e in analysis.estimates.select("system_difference", construct=construct, **ADJUSTED)
         }
         for e in pairs if len(pairs) <= PAIRS_SHOWN else ():
-            odds = first("ordinal_log_odds", construct=construct, systems=e.systems)
+            odds, own = (
+                first(name, construct=construct, systems=e.systems)
+                for name in ("ordinal_log_odds", "rater_threshold_difference")
+            )
             built.add(
                 construct,
                 " minus ".join(e.systems),
                 built.points(additive.get(e.systems), scale),
                 built.points(e, scale),
+                *([built.points(own, scale)] if by_rater else []),
                 built.number(odds, "+.2f"),
             )
     yield built.table(
@@ -120,12 +135,20 @@ def ordinal_differences(analysis: Analysis) -> Iterator[Table]:
         "Raters are not balanced over these systems. The additive model takes a rater's severity "
         "as a constant number of points, for raters like these; the cumulative-logit model as a "
         "constant on the logit scale, so that it moves a system at an end of the scale by fewer "
-        "points, for these raters. Brackets: simultaneous intervals for all pairs of a construct.",
+        "points, for these raters. "
+        + (BY_RATER if by_rater else "")
+        + "Brackets: simultaneous intervals for all pairs of a construct.",
         ("Construct", "Pair", "Additive model", headings["ordinal_difference"],
+         *([headings["rater_threshold_difference"]] if by_rater else []),
          headings["ordinal_log_odds"]),
         heads=2,
     )  # fmt: skip
 
+
+BY_RATER = (
+    "Where raters use the points differently (see People among themselves), the cumulative-logit "
+    "model with thresholds of each rater is the one that fits. "
+)
 
 #: What the statistics of this module have in common.
 _statistic = partial(
@@ -151,6 +174,14 @@ STATISTICS = (
         "difference of the expected points of two systems, with a simultaneous interval over "
         "params.simultaneous pairs (max-t)",
         scopes=("system_level",),
+    ),
+    _statistic(
+        "rater_threshold_difference",
+        "Thresholds by rater",
+        "the same difference by the cumulative-logit model in which each rater has thresholds of "
+        "their own; only where `equal_spacing_p`, adjusted over constructs, is below .05",
+        scopes=("system_level",),
+        source="McCullagh 1980; Peterson and Harrell 1990",
     ),
     _statistic(
         "ordinal_log_odds",

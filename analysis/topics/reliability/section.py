@@ -12,6 +12,7 @@ from analysis.topics.reliability import (
     estimates,
     figures,
     generalizability,
+    rater_thresholds,
     raters,
     repeats,
     tables,
@@ -124,6 +125,7 @@ SECTION = Section(
         *estimates.STATISTICS,
         *generalizability.STATISTICS,
         *raters.STATISTICS,
+        *rater_thresholds.STATISTICS,
         *repeats.STATISTICS,
     ),
     figures=(
@@ -135,6 +137,7 @@ SECTION = Section(
         tables.reliability,
         tables.agreement_of_pairs,
         tables.raters,
+        rater_thresholds.equal_spacing,
         tables.between_sources,
         tables.repeats,
         tables.components,

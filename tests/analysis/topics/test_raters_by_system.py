@@ -15,6 +15,7 @@ from analysis.render.verdict_notes import notes
 from analysis.topics.correction.section import corrected_means
 from analysis.topics.discrimination.ordinal_systems import ordinal_differences
 from analysis.topics.discrimination.section import differences, reading, systems
+from analysis.topics.reliability.rater_thresholds import equal_spacing
 from tests.analysis.scores import table
 
 QUERIES = 60
@@ -210,3 +211,41 @@ def test_other_scales_have_the_additive_model_alone(scale: Scale) -> None:
     assert not both.rows
     (shown,) = systems(analysis)
     assert "Expected points" not in shown.columns
+
+
+def with_raters_who_avoid_the_ends(analysis: Analysis) -> Analysis:
+    """Raters 3 and 4 choose each outer point once, and otherwise the one next to it."""
+    frame = analysis.scores.frame.astype({"scorer": str})
+    moved = frame["scorer"].isin(["rater 3", "rater 4"])
+    moved &= frame.groupby(["scorer", "value"]).cumcount() > 0
+    frame.loc[moved, "value"] = frame.loc[moved, "value"].clip(2, 4)
+    return analyse(table(frame, Scale(1, 5, 1, "ordinal")), options=Options(resamples=200))
+
+
+def test_raters_who_use_the_points_alike_are_not_told_apart() -> None:
+    analysis = in_five_points(Scale(1, 5, 1, "ordinal"))
+    (test,) = analysis.estimates.select("equal_spacing_p")
+    assert test.value > 0.05
+    (shown,) = equal_spacing(analysis)
+    assert shown.rows[0][-1].text.startswith("raters differ by severity at most")
+    assert not list(analysis.estimates.select("rater_threshold_difference"))
+    (both,) = ordinal_differences(analysis)
+    assert "Thresholds by rater" not in both.columns
+
+
+def test_where_raters_use_the_points_differently_their_own_thresholds_are_used() -> None:
+    analysis = with_raters_who_avoid_the_ends(in_five_points(Scale(1, 5, 1, "ordinal")))
+    (test,) = analysis.estimates.select("equal_spacing_p")
+    assert test.value < 0.01
+    (shown,) = equal_spacing(analysis)
+    assert shown.rows[0][-1].text == "raters use the points differently"
+    (difference,) = analysis.estimates.select("rater_threshold_difference")
+    assert difference.ci_low < 0 < difference.ci_high
+    (both,) = ordinal_differences(analysis)
+    assert "Thresholds by rater" in both.columns
+
+
+def test_without_ordered_points_spacing_is_not_tested(linked: Analysis) -> None:
+    assert not list(linked.estimates.select("equal_spacing_p"))
+    (shown,) = equal_spacing(linked)
+    assert not shown.rows
