@@ -105,29 +105,25 @@ def _by_rater_thresholds(context: Context, data: ConstructData) -> Iterator[Esti
 
 def ordinal_differences(analysis: Analysis) -> Iterator[Table]:
     """Pairs of systems by both models."""
-    built, first, headings = TableBuilder(), analysis.estimates.first, analysis.headings
+    built, headings = TableBuilder(), analysis.headings
     by_construct: dict[str, list[Estimate]] = {}
     for e in analysis.estimates.select("ordinal_difference"):
         by_construct.setdefault(e.constructs[0], []).append(e)
     by_rater = any(analysis.estimates.select("rater_threshold_difference"))
     for construct, pairs in by_construct.items():
         scale = analysis.context.human_scale(construct)
-        additive = {
-            e.systems: e
-            for e in analysis.estimates.select("system_difference", construct=construct, **ADJUSTED)
-        }
+        additive, own, odds = (
+            {e.systems: e for e in analysis.estimates.select(name, construct=construct, **ADJUSTED)}
+            for name in ("system_difference", "rater_threshold_difference", "ordinal_log_odds")
+        )
         for e in pairs if len(pairs) <= PAIRS_SHOWN else ():
-            odds, own = (
-                first(name, construct=construct, systems=e.systems)
-                for name in ("ordinal_log_odds", "rater_threshold_difference")
-            )
             built.add(
                 construct,
                 " minus ".join(e.systems),
                 built.points(additive.get(e.systems), scale),
                 built.points(e, scale),
-                *([built.points(own, scale)] if by_rater else []),
-                built.number(odds, "+.2f"),
+                *([built.points(own.get(e.systems), scale)] if by_rater else []),
+                built.number(odds.get(e.systems), "+.2f"),
             )
     yield built.table(
         "ordinal-differences",

@@ -201,6 +201,7 @@ def test_few_ordered_points_have_the_cumulative_logit_model_too() -> None:
     assert "Expected points" in shown.columns
     (both,) = ordinal_differences(analysis)
     assert len(both.rows) == 1
+    assert "Log odds" in both.columns
 
 
 @pytest.mark.parametrize("scale", [Scale(1, 5, 1), Scale(1, 5, 0.5, "ordinal")])
