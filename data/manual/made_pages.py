@@ -18,7 +18,7 @@ from study.settings.study_toml import StudyConfig
 
 ROOT = Path(__file__).resolve().parents[2]
 
-#: READMEs in the order of the site: file in the repository and page.
+#: READMEs and the like in the order of the site: file in the repository and page.
 READMES = {
     "study/README.md": "study",
     "judge/README.md": "judge",
@@ -30,6 +30,7 @@ READMES = {
         path.relative_to(ROOT).as_posix(): path.parent.name
         for path in sorted((ROOT / "analysis").glob("*/**/README.md"))
     },
+    "analysis/statistics/coverage.md": "coverage",
     "data/example/README.md": "example",
     "CONTRIBUTING.md": "contributing",
     "CHANGELOG.md": "changelog",
