@@ -14,7 +14,10 @@ import numpy as np
 from analysis.core.context import ENOUGH, measured_coverage
 from analysis.core.resampling import PERCENTILE_FROM
 from analysis.statistics.correction.prediction_powered import INFORMATIVE_FROM
-from analysis.topics.agreement.few_queries import ENOUGH_QUERIES
+from analysis.topics.agreement.few_queries import (
+    ENOUGH_TO_BE_BETTER,
+    ENOUGH_TO_BE_NON_INFERIOR,
+)
 from analysis.topics.correction import composite
 from analysis.topics.correction.estimates import CROWDED_COVERAGE
 from analysis.topics.correction.unseen_failures import ENOUGH_LABELS
@@ -65,7 +68,9 @@ TABLES = {
     "further_rater.csv": "judge minus rater for raters like these, of judges that are such raters",
     "few_queries.csv": "statements on order at few queries, for these raters: 1 minus twice the "
     "share of wrong `better`, 1 minus that of wrong non-inferiority",
+    "soft_accuracy.csv": "soft pairwise accuracy of systems",
     "favored_systems.csv": "intervals of all systems' errors at once, for fair judges",
+    "favored_on_few_points.csv": "the same for judges on 2 to 7 points",
     "null_studies.csv": "all claims of a report at once, where none is true",
 }
 
@@ -116,9 +121,16 @@ def simulated() -> Iterator[Simulated]:
     yield from _shares("system_ranks.csv", ("queries", "systems", "apart", "ceiling"))
     yield from _errors("further_rater.csv", ("measure", "spread", "raters", "queries"),
                        "raters_like_these")  # fmt: skip
-    for figure, sides in (("better", 2), ("non_inferior", 1)):
-        yield from _errors("few_queries.csv", ("queries", "raters"), figure, sides)
+    for figure, sides, enough in (
+        ("better", 2, ENOUGH_TO_BE_BETTER),
+        ("non_inferior", 1, ENOUGH_TO_BE_NON_INFERIOR),
+    ):
+        yield from _errors("few_queries.csv", ("queries", "raters"), figure, sides, enough)
+    yield from _shares("soft_accuracy.csv", ("queries", "systems", "means", "judges"))
     yield from _errors("favored_systems.csv", ("ceiling", "gap", "systems", "queries", "raters"),
+                       "named")  # fmt: skip
+    yield from _errors("favored_on_few_points.csv",
+                       ("points", "gap", "systems", "queries", "raters", "judge"),
                        "named")  # fmt: skip
     for row in read_rows("null_studies.csv"):
         studies = int(row["studies"])
@@ -143,13 +155,18 @@ def _shares(table: str, keys: tuple[str, ...], figure: str = "coverage") -> Iter
         yield Simulated(table, _cell(row, keys), figure, *_share(float(row[figure]), studies))
 
 
-def _errors(table: str, keys: tuple[str, ...], figure: str, sides: int = 1) -> Iterator[Simulated]:
-    """Coverage is 1 minus the share of errors, on one side or on both."""
+def _errors(
+    table: str, keys: tuple[str, ...], figure: str, sides: int = 1, enough: int = 0
+) -> Iterator[Simulated]:
+    """Coverage is 1 minus the share of errors, on one side or on both.
+
+    The report states the share below `enough` queries.
+    """
     for row in read_rows(table):
         if float(row.get("favored", 0)) > 0:
             continue
         share, error, studies = _share(float(row[figure]), int(row["studies"]))
-        states = table == "few_queries.csv" and int(row["queries"]) < ENOUGH_QUERIES
+        states = int(row["queries"]) < enough
         yield Simulated(
             table,
             _cell(row, keys),
@@ -215,7 +232,7 @@ def tables() -> str:
             if row.short
         ),
     ]
-    return "\n".join([*summary, "", "### Below .935", "", *short])
+    return "\n".join([*summary, "", "## Below .935", "", *short])
 
 
 WITHIN = "nothing: within two errors of .935"
