@@ -12,7 +12,7 @@ from typing import Literal
 
 from scipy import special
 
-from analysis.core.computation import p_by_source, t_quantile
+from analysis.core.computation import p_by_source, t_quantile, two_sided_p
 from analysis.core.skewness import without_skewness
 
 Transform = Literal["fisher_z", "logit", "skewness"]
@@ -42,7 +42,10 @@ class Uncertainty:
             distance = error * without_skewness(distance / error, self.skewness)
         if distance == 0 or not error > 0:
             return 0.0 if distance > 0 else 1.0 if distance < 0 else 0.5
-        beyond = p_by_source(distance, self.variances, self.dfs) / 2
+        if len(self.variances) == 1:
+            beyond = two_sided_p(distance / error, self.dfs[0]) / 2
+        else:
+            beyond = p_by_source(distance, self.variances, self.dfs) / 2
         return beyond if distance > 0 else 1 - beyond
 
     def p_at_least(self, value: float, threshold: float) -> float:

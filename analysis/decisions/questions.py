@@ -126,8 +126,9 @@ def _ceiling(question: Question) -> Iterator[str]:
 
 def report_level(question: Question) -> Evidence:
     """Level: bias within the margin for raters like these, overall and by system."""
+    classes = tuple(_of_classes(question))
     if question.nominal:
-        return Evidence(missing=NOMINAL)
+        return Evidence(classes) if classes else Evidence(missing=NOMINAL)
     standards, level = question.standards, question.standards.level
     panel = question.first("bias", scope="pooled", target="these_raters")
     further = question.first("bias", scope="pooled", target="raters_like_these")
@@ -138,6 +139,9 @@ def report_level(question: Question) -> Evidence:
     elif len(data.raters) == 1:
         bias = panel
         limits.append("it is known against this one rater only")
+    if classes and (bias is None or not bias.defined):
+        # Scores on a scale of their own have no bias, but a cut.
+        return Evidence(classes)
     if level is None or bias is None or not bias.has_interval:
         return Evidence(missing=_why(bias))
     wider = WEAKER * level.value
@@ -151,7 +155,7 @@ def report_level(question: Question) -> Evidence:
         if e is None or not e.has_interval:
             return Evidence(missing=f"{system}: {_why(e)}")
         figures.append(within(e, level, wider, standards.alpha))
-    figures += _of_classes(question)
+    figures += classes
     tau = question.first(ORDER, scope="pooled")
     if tau is None or not tau.has_interval:
         return Evidence(missing=_why(tau))

@@ -18,16 +18,15 @@ from analysis.core.layouts import of_one_layout, values_by_layout
 from analysis.core.options import Options
 from analysis.core.probe_table import ProbeTable
 from analysis.core.scale_mapping import mapped_scores
-from analysis.core.statistic import ORDER, estimates_of
+from analysis.core.statistic import estimates_of
 from analysis.core.tables import PreferenceTable, ScoreTable
+from analysis.pipeline.decision_figures import figures_of_decisions
 from analysis.render.verdicts import compared
-from analysis.topics.agreement.association import biases, judge_against_humans
 from analysis.topics.agreement.categories import on_categories
-from analysis.topics.agreement.human_ceiling import ceilings, raters_against_others
+from analysis.topics.agreement.human_ceiling import raters_against_others
 from analysis.topics.agreement.judge_comparison import judges_compared
 from analysis.topics.agreement.preferences import preferences as on_preferences
 from analysis.topics.answer_correctness.estimates import unit_checks
-from analysis.topics.distribution.estimates import ends_of_scale
 from analysis.topics.expected_score.estimates import expected_scores
 from analysis.topics.reliability.estimates import alphas
 
@@ -153,17 +152,14 @@ def _with_sections(analysis: Analysis) -> Analysis:
 
 def _headline(context: Context) -> Iterator[Estimate]:
     ordered = context.ordered
-    yield from judge_against_humans(ordered, (ORDER, "bias"), ("pooled", "within_query"))
-    yield from ceilings(ordered)
+    yield from figures_of_decisions(context)
     yield from expected_scores(ordered, ("pearson",))
     yield from raters_against_others(ordered)
-    yield from biases(ordered)
     yield from on_categories(context)
     for construct, data in context.rated.items():
         if data.raters:
             yield from alphas(context, data, (context.level(construct),))
     yield from on_preferences(ordered, ("pearson",))
-    yield from ends_of_scale(ordered)
     yield from unit_checks(ordered)
 
 

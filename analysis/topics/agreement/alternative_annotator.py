@@ -27,13 +27,18 @@ CONSTANT = "constant"
 _SCOPES: tuple[Scope, ...] = ("within_query", "pooled")
 
 
-def alternative_annotators(context: Context) -> Iterator[Estimate]:
-    """`alt_test_winning_rate` and `alt_test_advantage_probability` of judges and of a constant."""
+def alternative_annotators(context: Context, only: Alignment | None = None) -> Iterator[Estimate]:
+    """`alt_test_winning_rate` and `alt_test_advantage_probability` of judges and of a constant.
+
+    `only` restricts the measures of closeness on ordered values.
+    """
     for data, of_construct in groupby(context.scored("judges"), key=lambda scored: scored.data):
         if data.reference_kind == "adjudicated":
             continue
         judges = list(of_construct)
         for alignment in _alignments(context, data.construct):
+            if only is not None and alignment not in {only, "equality"}:
+                continue
             constant = _test(context, data, constant_judge(data.ratings, alignment), alignment)
             for scored in judges:
                 yield from _of_judge(context, scored, alignment, constant)

@@ -40,13 +40,22 @@ NO_INTERVAL = (
 
 def decisions_on_systems(context: Context) -> Iterator[Estimate]:
     """`decision_agreement`, `decision` of each pair, and `soft_pairwise_accuracy`."""
+    yield from _of_scorers(context, soft=True)
+
+
+def decisions_by_interval(context: Context) -> Iterator[Estimate]:
+    """`decision_agreement` and `decision` of each pair."""
+    yield from _of_scorers(context, soft=False)
+
+
+def _of_scorers(context: Context, *, soft: bool) -> Iterator[Estimate]:
     for data, scorer, values, _ in context.scored():
         if len(data.systems) > 1:
-            yield from _of_scorer(context, data, scorer, values)
+            yield from _of_scorer(context, data, scorer, values, soft_too=soft)
 
 
 def _of_scorer(
-    context: Context, data: ConstructData, scorer: str, values: FloatArray
+    context: Context, data: ConstructData, scorer: str, values: FloatArray, *, soft_too: bool
 ) -> Iterator[Estimate]:
     both = np.isfinite(values) & np.isfinite(data.reference)
     judge, people = (
@@ -68,6 +77,8 @@ def _of_scorer(
     yield _agreement(outcome, record)
     if len(outcome.decisions) <= PAIRS_LISTED:
         yield from _each(data, outcome, record)
+    if not soft_too:
+        return
     soft = soft_pairwise_accuracy(judge, people, seed=options.seed, adjusted=adjusted)
     counts = {"pairs": int(soft.first.size), "permutations": PERMUTATIONS}
     yield Estimate(

@@ -100,6 +100,15 @@ def ranges(context: Context) -> Iterator[Estimate]:
         yield from _differences(context, scored)
 
 
+def without_one_query(context: Context) -> Iterator[Estimate]:
+    """The part of `ranges` on the order of responses and single queries."""
+    for scored in context.scored():
+        left = _Left(context, scored, ORDER)
+        if left.whole.reason is None:
+            yield from _range(left, "query")
+        yield from _differences(context, scored)
+
+
 def _range(left: _Left, unit: Unit) -> Iterator[Estimate]:
     """The smallest and the largest agreement when one is left out."""
     count = left.count(unit)

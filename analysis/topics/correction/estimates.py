@@ -45,6 +45,15 @@ CROWDED_COVERAGE = 0.92
 
 def correction(context: Context) -> Iterator[Estimate]:
     """Every judge's means, or the metrics' of a construct without a judge, over all queries."""
+    yield from _corrected(context, overall_only=False)
+
+
+def corrected_overall(context: Context) -> Iterator[Estimate]:
+    """The part of `correction` on the mean of all responses."""
+    yield from _corrected(context, overall_only=True)
+
+
+def _corrected(context: Context, *, overall_only: bool) -> Iterator[Estimate]:
     for construct, data in context.whole.items():
         for scorer in data.examined:
             record: dict[str, Any] = {
@@ -58,7 +67,8 @@ def correction(context: Context) -> Iterator[Estimate]:
             if why:
                 yield Estimate("ppi_mean", reason=why, **record)
                 continue
-            yield from _Correction(context, data, scorer, record).estimates()
+            of_scorer = _Correction(context, data, scorer, record)
+            yield from of_scorer.overall() if overall_only else of_scorer.estimates()
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,8 +112,11 @@ class _Correction:
             judge_width=of_judge.width if of_judge else None,
         )
 
-    def estimates(self) -> Iterator[Estimate]:
+    def overall(self) -> Iterator[Estimate]:
         yield from self.mean(self.sums(), "pooled", ())
+
+    def estimates(self) -> Iterator[Estimate]:
+        yield from self.overall()
         systems = self.data.systems
         of = {name: self.sums(self.data.of_system(name)) for name in systems}
         for name in systems:

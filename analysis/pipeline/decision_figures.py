@@ -1,0 +1,36 @@
+"""The figures that decide for what a judge can be used, in a fraction of the time of all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analysis.core.context import Context
+from analysis.core.estimates import Estimate
+from analysis.core.statistic import ORDER
+from analysis.topics.agreement.alternative_annotator import alternative_annotators
+from analysis.topics.agreement.association import biases, judge_against_humans
+from analysis.topics.agreement.decisions import decisions_by_interval
+from analysis.topics.agreement.human_ceiling import ceilings
+from analysis.topics.agreement.pairwise_accuracy import pairwise_beside_raters
+from analysis.topics.agreement.sensitivity import without_one_query
+from analysis.topics.binary.estimates import rates
+from analysis.topics.correction.estimates import corrected_overall
+from analysis.topics.distribution.estimates import ends_of_scale
+
+
+def figures_of_decisions(context: Context) -> Iterator[Estimate]:
+    """What `analysis.decisions` reads, apart from the agreement on categories."""
+    ordered = context.ordered
+    systems = {f"system:{name}" for name in context.scores.systems}
+    scopes = {"pooled", "within_query"}
+    yield from judge_against_humans(ordered, (ORDER,), scopes)
+    yield from judge_against_humans(ordered, ("bias",), {"pooled"} | systems)
+    yield from biases(ordered)
+    yield from ceilings(ordered)
+    yield from pairwise_beside_raters(ordered)
+    yield from decisions_by_interval(ordered)
+    yield from alternative_annotators(context, "rmse")
+    yield from without_one_query(ordered)
+    yield from rates(context)
+    yield from corrected_overall(ordered)
+    yield from ends_of_scale(ordered)
