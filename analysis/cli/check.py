@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from analysis.cli.report import analysis_options
 from analysis.cli.source import CannotRun, from_file, from_study, kind_option, scale_option
-from study.cli.options import AS_JSON
+from study.cli.options import AS_JSON, SettingsCommand, chosen_settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from analysis.gate.evaluation import Checked
+    from analysis.gate.requirements import Answered
 
 
-@click.command()
+@click.command(cls=SettingsCommand, settings=analysis_options)
 @click.argument("source", type=click.Path(path_type=Path), metavar="STUDY_OR_SCORES")
 @click.option(
     "--thresholds",
@@ -30,6 +32,14 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="report.json of an earlier report, for allowed_drop and allowed_rise.",
 )
+@click.option(
+    "--require",
+    "required",
+    multiple=True,
+    metavar="USE=ANSWER",
+    help="Answer that each judge must have, such as rank_systems=yes, or QR:report_level=with_care "
+    "for one construct. Repeatable.",
+)
 @scale_option
 @kind_option
 @AS_JSON
@@ -37,25 +47,30 @@ def check(
     source: Path,
     thresholds: Path | None,
     baseline: Path | None,
+    required: tuple[str, ...],
     scales: tuple[str, ...],
     kinds: tuple[str, ...],
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Check figures against thresholds, for use in automation.
 
-    Exit status: 0 all thresholds are met, 1 at least one is not, 2 the check could not be done (a
-    figure is undefined or unknown, a file can't be read).
+    Exit status: 0 all thresholds and required answers are met, 1 at least one is not, 2 the check
+    could not be done (a figure is undefined or unknown, a file can't be read). Options of the same
+    name override the settings under [analysis] in study.toml.
 
     \b
     Examples:
       ccrs check my-study
       ccrs check my-study --baseline my-study/report/report.json
       ccrs check scores.csv --scale 0:100 --thresholds gate.toml
+      ccrs check scores.csv --scale 0:100 --require rank_systems=yes
     """
     from analysis.core.errors import AnalysisError
     from analysis.gate.evaluation import check as checked, read_baseline
+    from analysis.gate.requirements import answered, requirement
     from analysis.gate.thresholds import Threshold
-    from analysis.pipeline.estimation import analyse
+    from analysis.pipeline.estimation import analyse, headline
     from analysis.render.terminal import working
     from study.errors import StudyError
     from study.settings.study_toml import read_checks, read_config
@@ -63,7 +78,9 @@ def check(
     for path in filter(None, (source, thresholds, baseline)):
         if not path.exists():
             raise CannotRun(f"{path} does not exist")
+    chosen = chosen_settings(options)
     try:
+        requirements = [requirement(text) for text in required]
         if source.is_dir():
             if scales or kinds or thresholds:
                 raise CannotRun(
@@ -71,34 +88,40 @@ def check(
                     f"{source / 'study.toml'}"
                 )
             specs = read_config(source / "study.toml")[0].check
-            inputs = from_study(source, {})
+            inputs = from_study(source, chosen)
         else:
-            if thresholds is None:
-                raise CannotRun("name a file of thresholds with --thresholds FILE")
-            specs = read_checks(thresholds)
-            inputs = from_file(source, scales, kinds, None, None, {})
+            if thresholds is None and not requirements:
+                raise CannotRun(
+                    "name a file of thresholds with --thresholds FILE, or an answer, such as "
+                    "--require rank_systems=yes"
+                )
+            specs = () if thresholds is None else read_checks(thresholds)
+            inputs = from_file(source, scales, kinds, None, None, chosen)
         limits = [
             Threshold(construct=spec.construct_key, **spec.model_dump(exclude={"construct_key"}))
             for spec in specs
         ]
         earlier = None if baseline is None else read_baseline(baseline)
-        with working("Computing every figure"):
-            analysis = analyse(
+        # Answers need a fraction of the figures.
+        compute = analyse if limits or not requirements else headline
+        with working("Computing the figures"):
+            analysis = compute(
                 inputs.scores, inputs.preferences, inputs.options, inputs.name, inputs.edited
             )
-            results = checked(analysis, limits, earlier)
+            results = checked(analysis, limits, earlier) if limits or not requirements else []
+            answers = answered(analysis, requirements)
     except (AnalysisError, StudyError) as error:
         raise CannotRun(str(error)) from None
     if as_json:
-        _say_json(results)
+        _say_json(results, answers)
     else:
-        _say(results)
-    if not all(result.holds for result in results):
+        _say(results, answers)
+    if not (all(r.holds for r in results) and all(a.holds for a in answers)):
         raise click.exceptions.Exit(1)
 
 
-def _say(results: Sequence[Checked]) -> None:
-    """A line for each figure, and how many thresholds are met."""
+def _say(results: Sequence[Checked], answers: Sequence[Answered]) -> None:
+    """A line for each figure and each required answer, and how many are met."""
     from analysis.gate.thresholds import DIFFERENCE
 
     for result in results:
@@ -127,15 +150,24 @@ def _say(results: Sequence[Checked]) -> None:
         click.echo(line)
         for shortfall in result.shortfalls:
             click.echo(f"       {shortfall}")
-    short = sum(not result.holds for result in results)
-    click.echo(f"{len(results) - short} of {len(results)} hold")
+    for answer in answers:
+        name = answer.decision.scorer
+        click.echo(
+            f"{'holds' if answer.holds else 'SHORT'}  {answer.requirement} ({name}): "
+            f"{answer.decision.answer}; {answer.record['deciding']['sentence']}"
+        )
+        if not answer.holds and answer.record["settle"]:
+            click.echo(f"       {answer.record['settle']}")
+    held = sum(r.holds for r in results) + sum(a.holds for a in answers)
+    click.echo(f"{held} of {len(results) + len(answers)} hold")
 
 
-def _say_json(results: Sequence[Checked]) -> None:
+def _say_json(results: Sequence[Checked], answers: Sequence[Answered]) -> None:
     import json
 
     content = {
-        "holds": all(result.holds for result in results),
+        "holds": all(r.holds for r in results) and all(a.holds for a in answers),
         "figures": [result.as_json() for result in results],
+        "decisions": [answer.as_json() for answer in answers],
     }
     click.echo(json.dumps(content, ensure_ascii=False, indent=1))

@@ -30,14 +30,15 @@ if TYPE_CHECKING:
     from analysis.core.tables import ScoreTable
 
 
-def _analysis_options() -> list[click.Option]:
+def analysis_options() -> list[click.Option]:
+    """The options that override settings under [analysis]."""
     from study.settings.report import AnalysisSpec
     from study.settings.study_toml import StudyConfig
 
     return overriding_options(AnalysisSpec, StudyConfig)
 
 
-@click.command(cls=SettingsCommand, settings=_analysis_options)
+@click.command(cls=SettingsCommand, settings=analysis_options)
 @click.argument("source", type=click.Path(path_type=Path), metavar="STUDY_OR_SCORES")
 @click.option(
     "--out",
@@ -227,17 +228,19 @@ def write(
     as_json: bool,
     full: bool = False,
 ) -> None:
+    from analysis.decisions.answers import decisions
+    from analysis.decisions.corrected_means import corrected_means
     from analysis.pipeline.estimation import completed, headline
     from analysis.render import terminal
-    from analysis.render.verdicts import verdicts
+    from analysis.render.verdicts import speaking
 
-    # The verdict comes first: its computation takes a fraction of the whole.
+    # The answers come first: their computation takes a fraction of the whole.
     first = headline(
         source.scores, source.preferences, source.options, title, source.edited, source.probes
     )
-    verdict_list = verdicts(first)
     if not as_json:
-        terminal.print_verdicts(first, verdict_list)
+        about = speaking(first)
+        terminal.print_answers(first, decisions(first, about), corrected_means(first, about))
 
     from analysis.pipeline.report_files import as_document, write_document
     from analysis.topics.agreement.largest_disagreements import largest_disagreements
@@ -263,7 +266,6 @@ def write(
     if as_json:
         terminal.print_json(page, content, checks if verify else None)
     else:
-        terminal.print_further_notes(verdict_list, content.verdicts)
         terminal.print_written(page, analysis, checks if verify else None)
     if differing:
         raise click.exceptions.Exit(1)

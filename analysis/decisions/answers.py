@@ -113,7 +113,7 @@ def _decision(
         return replace(result, binding=min(figures, key=lambda f: f.p_against))
     binding = max(figures, key=lambda f: f.p)
     if yes:
-        return replace(result, binding=binding)
+        return replace(result, binding=binding, supported=True)
     return _with_plan(replace(result, binding=binding))
 
 

@@ -121,7 +121,7 @@ def _ceiling(question: Question) -> Iterator[str]:
     if share is None or not share.defined or scale is None or scale.two_valued:
         return
     if share.value >= CEILING:
-        yield f"{share.value:.0%} of its scores are at the maximum, where it makes no difference"
+        yield f"it does not distinguish the {share.value:.0%} of its scores at the maximum"
 
 
 def report_level(question: Question) -> Evidence:

@@ -59,7 +59,8 @@ class UseDecision:
     support. `limits` name what makes a yes into with_care. `missing` states why the question has no
     answer. `further_queries` is how many more would decide, None where the number is unknown;
     `weakest` names the construct that decides for the judge as a whole. `answers` is for how many
-    answers to the question it is corrected.
+    answers to the question it is corrected, and `supported` whether all figures meet their
+    thresholds after that, so that only `limits` may keep it from a yes.
     """
 
     construct: str | None
@@ -74,6 +75,7 @@ class UseDecision:
     further_raters: bool = False
     weakest: str | None = None
     answers: int = 1
+    supported: bool = False
 
 
 @dataclass(frozen=True)

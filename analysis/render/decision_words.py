@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from analysis.core.analysis import Analysis
@@ -36,30 +37,38 @@ PRACTICAL = 50
 
 def sentence(analysis: Analysis, decision: UseDecision) -> str:
     """The figure that decides, with its threshold, and what qualifies the answer."""
-    whose = "" if decision.weakest is None else f"{_named(analysis, decision.weakest)}: "
+    whose = "" if decision.weakest is None else f"{analysis.scores.full_name(decision.weakest)}: "
     if decision.missing is not None:
         return f"{whose}not known, since {decision.missing}."
     parts = []
     if decision.binding is not None:
         parts.append(phrase(analysis, decision.binding))
-        if decision.answer == "undecided" and _alone(analysis, decision):
+        if _alone(analysis, decision):
             parts.append(
                 f"not significant after correction for {counted(decision.answers, 'answer')}"
             )
     text = f"{whose}{'; '.join(parts)}"
-    if decision.limits:
+    if decision.limits and decision.answer != "no":
         text += f"; but {', and '.join(decision.limits)}"
     return f"{text}."
 
 
 def _alone(analysis: Analysis, decision: UseDecision) -> bool:
-    """Whether all figures meet their thresholds, each by itself."""
+    """Whether all figures meet their thresholds by themselves, and not after correction."""
     alpha = (1 - analysis.options.level) / 2
-    return decision.answers > 1 and all(f.p <= alpha for f in decision.figures)
+    return not decision.supported and all(f.p <= alpha for f in decision.figures)
 
 
-def _named(analysis: Analysis, construct: str) -> str:
-    return analysis.scores.full_name(construct)
+def answers_reading(analysis: Analysis, decisions: Sequence[UseDecision]) -> str:
+    """What yes and no mean, and for how many answers they are corrected."""
+    answers = max(decision.answers for decision in decisions)
+    level = analysis.options.level
+    corrected = f", after correction for {answers} answers" if answers > 1 else ""
+    return (
+        "Yes and no are stated where the interval of every figure that decides is on that side of "
+        f"its threshold{corrected}; with care where a weaker threshold is met or figures "
+        f"contradict each other. Square brackets are {level:.0%} intervals of one figure."
+    )
 
 
 def phrase(analysis: Analysis, figure: DecidingFigure) -> str:

@@ -1,8 +1,9 @@
-"""A report on the terminal: the verdict first, then what was written and checked."""
+"""A report on the terminal: the answers first, then what was written and checked."""
 
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,10 +13,18 @@ from typing import Any
 import click
 
 from analysis.core.analysis import Analysis
+from analysis.decisions.records import Answer, CorrectedMeans, Use, UseDecision
+from analysis.render.decision_words import (
+    ANSWER_WORDS,
+    USE_WORDS,
+    answers_reading,
+    corrected_sentence,
+    sentence,
+    settled_by,
+)
 from analysis.render.document import Document
 from analysis.render.output_files import as_json
-from analysis.render.verdict_notes import reading
-from analysis.render.verdicts import Verdict
+from analysis.render.verdicts import Verdict, verdicts
 
 Checks = Sequence[Mapping[str, Any]]
 
@@ -32,57 +41,91 @@ def working(step: str) -> Iterator[None]:
         yield
 
 
-def print_verdicts(analysis: Analysis, verdicts: Sequence[Verdict]) -> None:
-    """The verdict on standard output: formatted for a terminal, or a sentence per line."""
-    notes = analysis.options.scorer_notes
-    kinds = analysis.scorer_kinds
-    remarks = [f"{name} ({kinds[name]}): {notes[name]}" for name in kinds if name in notes]
-    brackets = reading(analysis) if any("[" in verdict.sentence for verdict in verdicts) else ""
-    if not sys.stdout.isatty():
-        click.echo(analysis.title)
-        for remark in remarks:
-            click.echo(remark)
-        for verdict in verdicts:
-            click.echo(verdict.sentence)
-            for note in verdict.notes:
-                click.echo(f"    {note}")
-        if brackets:
-            click.echo(brackets)
-        for warning in analysis.warnings:
-            click.echo(f"Warning: {warning}")
-        return
-    from rich.console import Console
-    from rich.padding import Padding
-    from rich.text import Text
+#: Headings of the columns of answers, in the order of the uses.
+_COLUMNS: dict[Use, str] = {
+    "rank_systems": "rank systems",
+    "choose_between_responses": "choose response",
+    "report_level": "report level",
+    "replace_rater": "replace rater",
+}
+_COLORS: dict[Answer, str] = {
+    "yes": "green", "with_care": "yellow", "no": "red", "undecided": "bright_black",
+}  # fmt: skip
 
-    console = Console(width=min(80, Console().width), highlight=False)
-    console.print(Text(analysis.title, style="bold"))
-    for remark in remarks:
-        console.print(Text(remark, style="yellow"))
-    for verdict in verdicts:
-        sentence = Text(verdict.sentence)
-        sentence.stylize("bold cyan", 0, len(verdict.construct))
-        console.print()
-        console.print(sentence)
-        for note in verdict.notes:
-            console.print(Padding(Text(note, style="dim"), (0, 0, 0, 4)))
-    if brackets:
-        console.print()
-        console.print(Text(brackets, style="dim"))
+_WIDTH = 80
+
+
+def print_answers(
+    analysis: Analysis, decisions: Sequence[UseDecision], corrected: Sequence[CorrectedMeans]
+) -> None:
+    """For what each judge can be used: a table of answers, then what decides for the whole."""
+    notes, kinds = analysis.options.scorer_notes, analysis.scorer_kinds
+    click.secho(analysis.title, bold=True)
+    for name in kinds:
+        if name in notes:
+            _say(f"{name} ({kinds[name]}): {notes[name]}")
+    for scorer in dict.fromkeys(d.scorer for d in decisions):
+        of_scorer = [d for d in decisions if d.scorer == scorer]
+        click.echo()
+        click.echo(f"Can {scorer} be used to ...")
+        _table(analysis, of_scorer)
+        click.echo()
+        for decision in of_scorer:
+            if decision.construct is None:
+                answer = ANSWER_WORDS[decision.answer]
+                _say(f"{USE_WORDS[decision.use]}: {answer}. {sentence(analysis, decision)}")
+                if settle := settled_by(decision):
+                    _say(f"{settle[0].upper()}{settle[1:]}.", indent="    ")
+        means = [c for c in corrected if c.scorer == scorer and not math.isnan(c.half_width)]
+        if means:
+            parts = (
+                f"{analysis.scores.full_name(c.construct)}: {corrected_sentence(analysis, c)}"
+                for c in means
+            )
+            _say(f"Corrected by the ratings: {'; '.join(parts)}.")
+    if decisions:
+        click.echo()
+        _say(answers_reading(analysis, decisions))
+    for verdict in _without_answers(analysis, decisions):
+        _say(verdict.sentence)
     for warning in analysis.warnings:
-        console.print()
-        console.print(Text(f"Warning: {warning}", style="yellow"))
+        _say(f"Warning: {warning}")
 
 
-def print_further_notes(printed: Sequence[Verdict], verdicts: Sequence[Verdict]) -> None:
-    """Notes that the whole analysis adds to verdicts that are already printed."""
-    known = {(v.construct, v.scorer, note) for v in printed for note in v.notes}
-    for verdict in verdicts:
-        name = ", ".join(filter(None, (verdict.construct, verdict.scorer)))
-        for note in verdict.notes:
-            if (verdict.construct, verdict.scorer, note) not in known:
-                click.echo()
-                click.echo(f"{name}: {note}")
+def _table(analysis: Analysis, decisions: Sequence[UseDecision]) -> None:
+    """A row for each construct, the judge as a whole last."""
+    constructs = list(dict.fromkeys(d.construct for d in decisions if d.construct))
+    rows: list[str | None] = [*constructs, None] if len(constructs) > 1 else [*constructs]
+    names = {
+        key: "all (the weakest)" if key is None else analysis.scores.full_name(key) for key in rows
+    }
+    room = max(map(len, names.values()))
+    heads, last = "  ".join(_COLUMNS.values()), list(_COLUMNS.values())[-1]
+    click.echo(f"  {'':{room}}  {heads}")
+    for key in rows:
+        cells = []
+        for use, head in _COLUMNS.items():
+            answer = next(d.answer for d in decisions if (d.construct, d.use) == (key, use))
+            blank = " " * (len(head) - len(ANSWER_WORDS[answer]) if head != last else 0)
+            cells.append(click.style(ANSWER_WORDS[answer], fg=_COLORS[answer]) + blank)
+        click.echo(f"  {names[key]:{room}}  {'  '.join(cells)}")
+
+
+def _without_answers(analysis: Analysis, decisions: Sequence[UseDecision]) -> Iterator[Verdict]:
+    """Verdicts on what no judge scored on a scale: people alone, preferences."""
+    answered = {(d.construct, d.scorer) for d in decisions}
+    for verdict in verdicts(analysis):
+        if (verdict.construct, verdict.scorer) not in answered:
+            yield verdict
+
+
+def _say(text: str, indent: str = "") -> None:
+    """A paragraph; broken into lines on a terminal only, so that programs find it on one."""
+    if sys.stdout.isatty():
+        text = click.wrap_text(text, _WIDTH, indent, f"{indent}    ")
+    else:
+        text = f"{indent}{text}"
+    click.echo(text)
 
 
 def print_written(page: Path, analysis: Analysis, checks: Checks | None) -> None:
@@ -122,6 +165,7 @@ def print_json(page: Path, content: Document, checks: Checks | None) -> None:
         "json": str(page.with_name("report.json")),
         "title": plain["title"],
         "scorers": plain["scorers"],
+        "decisions": plain["decisions"],
         "verdict": plain["verdict"],
         "warnings": plain["warnings"],
         "estimates": len(plain["estimates"]),

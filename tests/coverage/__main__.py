@@ -24,7 +24,7 @@ TABLES = {
     "binary_rates": "binary_rates.csv",
     "pass_rates": "pass_rates.csv",
 }
-SIMULATIONS = (*TABLES, "further_rater", "few_queries", "null_studies")
+SIMULATIONS = (*TABLES, "further_rater", "few_queries", "null_studies", "decisions")
 
 
 def main() -> None:

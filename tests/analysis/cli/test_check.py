@@ -49,6 +49,35 @@ def test_exit_1_where_one_falls_short(scores: Path) -> None:
     assert [figure["holds"] for figure in content["figures"]] == [True, False]
 
 
+def required(scores: Path, *requirements: str) -> Result:
+    words = ["check", str(scores), "--scale", "0:100", "--resamples", "200"]
+    return CliRunner().invoke(cli, [*words, *(w for r in requirements for w in ("--require", r))])
+
+
+def test_required_answers_need_no_thresholds(scores: Path) -> None:
+    # Ten points too kind on 12 queries: its order is known, its level is not people's.
+    result = required(scores, "choose_between_responses=with_care", "QR:report_level=yes")
+    assert result.exit_code == 1, result.output
+    lines = result.stdout.splitlines()
+    assert lines[0].startswith("holds  choose_between_responses=with_care (judge): ")
+    assert lines[1].startswith("SHORT  QR:report_level=yes (judge): no; bias ")
+    assert lines[-1] == "1 of 2 hold"
+
+
+@pytest.mark.parametrize(
+    ("requirement", "says"),
+    [
+        ("rank=yes", "rank_systems, choose_between_responses"),
+        ("rank_systems=no", "the answer yes or with_care"),
+        ("XX:rank_systems=yes", "there are QR"),
+    ],
+)
+def test_a_requirement_without_an_answer_exits_2(scores: Path, requirement: str, says: str) -> None:
+    result = required(scores, requirement)
+    assert result.exit_code == 2, result.output
+    assert says in result.stderr
+
+
 @pytest.mark.parametrize(
     ("thresholds", "says"),
     [

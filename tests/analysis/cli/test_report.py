@@ -30,12 +30,16 @@ def run(*arguments: object) -> Result:
     return CliRunner().invoke(report, [*map(str, arguments), *fast], prog_name="report")
 
 
-def test_the_verdict_comes_first_then_the_report_and_its_checks(scores: Path) -> None:
+def test_the_answers_come_first_then_the_report_and_its_checks(scores: Path) -> None:
     result = run(scores, "--scale", "0:100")
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
     assert lines[0] == "scores"
-    assert lines[1].startswith("QR: within a query the judge")
+    assert lines[2] == "Can judge be used to ..."
+    assert lines[4].split()[0] == "QR"
+    written = json.loads((scores.with_name("scores-report") / "report.json").read_text("utf-8"))
+    for decision in written["decisions"]:
+        assert decision["deciding"]["sentence"] in result.stdout
     folder = scores.with_name("scores-report")
     assert f"Report: {folder / 'report.html'}" in result.stdout
     assert "9 of 9 figures equal those of krippendorff, pingouin and scipy" in result.stdout
@@ -47,16 +51,15 @@ def test_the_verdict_comes_first_then_the_report_and_its_checks(scores: Path) ->
     assert str(scores.parent) not in json.dumps(written)
 
 
-def test_a_note_that_needs_every_figure_is_printed_and_stored(tmp_path: Path) -> None:
+def test_a_note_that_needs_every_figure_is_stored(tmp_path: Path) -> None:
     frame = simulated(systems=2)
     number = frame["system"].rank(method="dense").astype(int).astype(str)
     people = frame["scorer_kind"] == "human"
     frame.loc[people, "scorer"] += " of system " + number[people]
     frame.to_csv(tmp_path / "apart.csv", index=False)
-    result = run(tmp_path / "apart.csv", "--scale", "0:100", "--no-verify")
-    (line,) = [line for line in result.stdout.splitlines() if "no rater links" in line]
+    run(tmp_path / "apart.csv", "--scale", "0:100", "--no-verify")
     written = json.loads((tmp_path / "apart-report" / "report.json").read_text(encoding="utf-8"))
-    assert line.removeprefix("QR, judge: ") == written["verdict"][0]["notes"][-1]
+    assert "no rater links" in written["verdict"][0]["notes"][-1]
 
 
 def test_verification_can_be_left_out(scores: Path, tmp_path: Path) -> None:
@@ -81,6 +84,7 @@ def test_json_is_all_of_the_output(scores: Path) -> None:
     result = run(scores, "--scale", "0:100", "--json", "--no-verify", "--seed", 5, "--level", 0.9)
     record = json.loads(result.stdout)
     assert record["verdict"][0]["construct"] == "QR"
+    assert [d["construct"] for d in record["decisions"]] == [None] * 4 + ["QR"] * 4
     assert record["verification"] is None
     written = json.loads(Path(record["json"]).read_text(encoding="utf-8"))
     assert written["provenance"]["seed"] == 5

@@ -1,0 +1,92 @@
+"""Answers on the use of a judge that a gate requires."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from analysis.core.analysis import Analysis
+from analysis.core.errors import AnalysisError
+from analysis.decisions.answers import decisions
+from analysis.decisions.records import USES, Answer, Use, UseDecision
+from analysis.render.decision_words import as_record
+from analysis.render.verdicts import speaking
+
+#: The answers that meet a requirement.
+_MEETING: dict[str, tuple[Answer, ...]] = {"yes": ("yes",), "with_care": ("yes", "with_care")}
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """An answer that every judge must have: `yes`, or at least `with_care`.
+
+    `construct` None is the judge as a whole.
+    """
+
+    use: Use
+    answer: str
+    construct: str | None = None
+
+    def __str__(self) -> str:
+        construct = f"{self.construct}:" if self.construct else ""
+        return f"{construct}{self.use}={self.answer}"
+
+
+def requirement(text: str) -> Requirement:
+    """Read `rank_systems=yes`, or `QR:rank_systems=with_care` for one construct.
+
+    Raises
+    ------
+    AnalysisError
+        The use or the answer is unknown.
+    """
+    left, _, answer = text.rpartition("=")
+    construct, _, name = left.rpartition(":")
+    use = next((use for use in USES if use == name), None)
+    if use is None or answer not in _MEETING:
+        raise AnalysisError(
+            f"--require {text}: give USE=ANSWER or CONSTRUCT:USE=ANSWER, with a use of "
+            f"{', '.join(USES)} and the answer yes or with_care"
+        )
+    return Requirement(use, answer, construct or None)
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A requirement with the answer for one judge."""
+
+    requirement: Requirement
+    decision: UseDecision
+    record: dict[str, Any]
+
+    @property
+    def holds(self) -> bool:
+        """Whether the answer meets it."""
+        return self.decision.answer in _MEETING[self.requirement.answer]
+
+    def as_json(self) -> dict[str, Any]:
+        """The requirement and the decision, as in report.json."""
+        return {"required": str(self.requirement), "holds": self.holds, **self.record}
+
+
+def answered(analysis: Analysis, requirements: Sequence[Requirement]) -> list[Answered]:
+    """Each requirement for each judge.
+
+    Raises
+    ------
+    AnalysisError
+        There is no judge, or no such construct.
+    """
+    answers = decisions(analysis, speaking(analysis)) if requirements else []
+    results = []
+    for required in requirements:
+        matching = [
+            d for d in answers if (d.construct, d.use) == (required.construct, required.use)
+        ]
+        if not matching:
+            constructs = list(dict.fromkeys(d.construct for d in answers if d.construct))
+            known = f"there are {', '.join(constructs)}" if constructs else "there is no judge"
+            raise AnalysisError(f"--require {required}: no answer for it; {known}")
+        results += [Answered(required, d, as_record(analysis, d)) for d in matching]
+    return results

@@ -1,0 +1,174 @@
+"""Answers on studies whose truth is known, and on figures that read too kindly elsewhere."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis import Options, Scale, ScoreTable
+from analysis.core.analysis import Analysis
+from analysis.core.estimates import Estimate, EstimateList
+from analysis.core.uncertainty import Uncertainty
+from analysis.decisions.answers import decisions
+from analysis.decisions.records import Use, UseDecision
+from analysis.pipeline.estimation import headline
+from analysis.render.decision_words import as_record, sentence, settled_by
+from analysis.render.verdicts import speaking
+from tests.analysis.scores import POINTS, simulated, table
+
+
+def reported(frame: pd.DataFrame, scale: Scale | None = POINTS, **options: Any) -> Analysis:
+    return headline(table(frame, scale), options=Options(**options))
+
+
+def answers(analysis: Analysis, construct: str | None = None) -> dict[Use, UseDecision]:
+    chosen = decisions(analysis, speaking(analysis))
+    return {d.use: d for d in chosen if d.construct == construct}
+
+
+def with_figures(analysis: Analysis, **values: tuple[float, float, float]) -> Analysis:
+    """The analysis with figures replaced: value, low, high by statistic."""
+
+    def changed(e: Estimate) -> Estimate:
+        if e.statistic not in values or e.params.get("measure", "kendall_tau_b") == "pearson":
+            return e
+        value, low, high = values[e.statistic]
+        error = Uncertainty((((high - low) / 3.92) ** 2,), (np.inf,))
+        return replace(e, value=value, ci_low=low, ci_high=high, uncertainty=error)
+
+    return replace(analysis, estimates=EstimateList(tuple(map(changed, analysis.estimates))))
+
+
+@pytest.fixture(scope="module")
+def rated() -> Analysis:
+    """A judge that follows five raters closely on 60 queries."""
+    return reported(simulated(queries=60, raters=5, kindness=0))
+
+
+def test_a_judge_that_follows_people_may_choose_report_and_replace(rated: Analysis) -> None:
+    found = answers(rated)
+    for use in ("choose_between_responses", "report_level", "replace_rater"):
+        assert found[use].answer == "yes", use  # type: ignore[index]
+        assert settled_by(found[use]) is None  # type: ignore[index]
+    # The systems are equal: no order of them is known.
+    assert found["rank_systems"].answer == "undecided"
+
+
+def test_a_correlation_between_minus_1_and_1_chooses_nothing(rated: Analysis) -> None:
+    analysis = with_figures(rated, kendall_tau_b=(0.6, -1, 1))
+    choose = answers(analysis)["choose_between_responses"]
+    assert choose.answer == "undecided"
+    assert "tau-b within a query .60 [-1.00, 1.00]" in sentence(analysis, choose)
+
+
+def test_no_claim_rests_on_pearson_alone(rated: Analysis) -> None:
+    # Pearson's r of the fixture is high; tau-b and the pairs of responses are not.
+    analysis = with_figures(
+        rated,
+        kendall_tau_b=(0.1, -0.2, 0.4),
+        average_rater_difference=(-0.2, -0.5, 0.1),
+        pairwise_accuracy_difference=(-0.2, -0.35, -0.05),
+    )
+    choose = answers(analysis)["choose_between_responses"]
+    assert choose.answer == "undecided"
+    assert "rated by these raters would tell" in str(settled_by(choose))
+
+
+def test_a_bias_that_cannot_be_shown_is_no_praise(rated: Analysis) -> None:
+    analysis = with_figures(rated, bias=(14, -1, 29))
+    level = answers(analysis)["report_level"]
+    assert level.answer == "undecided"
+    assert "14 points [-1, 29], allowed are ±5 points" in sentence(analysis, level)
+
+
+def test_scores_at_the_maximum_qualify_a_yes(rated: Analysis) -> None:
+    analysis = with_figures(rated, share_at_max=(0.78, 0.7, 0.85))
+    choose = answers(analysis)["choose_between_responses"]
+    assert choose.answer == "with_care"
+    assert "but it does not distinguish the 78%" in sentence(analysis, choose)
+
+
+def test_a_query_that_carries_the_order_qualifies_a_yes(rated: Analysis) -> None:
+    analysis = with_figures(rated, agreement_without_one=(-0.05, np.nan, np.nan))
+    choose = answers(analysis)["choose_between_responses"]
+    assert choose.answer == "with_care"
+    assert "without the query" in sentence(analysis, choose)
+
+
+def test_a_kind_judge_reports_no_level() -> None:
+    analysis = reported(simulated(queries=60, raters=5, kindness=12))
+    found = answers(analysis)
+    assert found["choose_between_responses"].answer == "yes"
+    assert found["report_level"].answer == "no"
+    assert found["replace_rater"].answer == "no"
+
+
+def test_a_margin_that_was_declared_decides() -> None:
+    frame = simulated(queries=60, raters=5, kindness=12)
+    analysis = reported(frame, bias_margin=20)
+    level = answers(analysis)["report_level"]
+    assert level.answer == "yes"
+    assert as_record(analysis, level)["threshold"] == {
+        "name": "level_margin", "value": 20, "declared": "bias_margin",
+    }  # fmt: skip
+
+
+def test_systems_that_differ_are_ranked() -> None:
+    frame = simulated(queries=60, raters=5, kindness=0)
+    number = frame["system"].str[1:].astype(int)
+    frame["value"] = np.clip(frame["value"] - 12 * number, 0, 100)
+    assert answers(reported(frame))["rank_systems"].answer == "yes"
+    judged = frame["scorer_kind"] == "judge"
+    frame.loc[judged, "value"] = np.clip(frame["value"] + 24 * number, 0, 100)[judged]
+    assert answers(reported(frame))["rank_systems"].answer == "no"
+
+
+def test_two_systems_are_no_ranking_and_two_raters_are_too_few() -> None:
+    found = answers(reported(simulated(queries=40, systems=2, raters=2)))
+    assert found["rank_systems"].missing == "it takes 3 systems, there are 2"
+    assert found["replace_rater"].missing == "it takes 3 raters, there are 2"
+    assert settled_by(found["rank_systems"]) == "needed first: it takes 3 systems, there are 2"
+
+
+def test_the_judge_as_a_whole_is_its_weakest_construct() -> None:
+    good = simulated(queries=60, raters=5, kindness=0)
+    kind = simulated(queries=60, raters=5, kindness=12).assign(construct="CC")
+    analysis = reported(pd.concat([good, kind], ignore_index=True))
+    whole = answers(analysis)["report_level"]
+    assert (whole.answer, whole.weakest, whole.answers) == ("no", "CC", 2)
+    assert answers(analysis, "QR")["report_level"].answer == "yes"
+
+
+def test_more_answers_need_more_support(rated: Analysis) -> None:
+    # One-sided p of .02: enough for one answer at .025, not for two.
+    edge = with_figures(rated, average_rater_difference=(0.0, -0.0954, 0.0954))
+    assert answers(edge)["choose_between_responses"].answer == "yes"
+    pair = simulated(queries=60, raters=5, kindness=0)
+    both = pd.concat([pair, pair.assign(construct="CC")], ignore_index=True)
+    edge = with_figures(reported(both), average_rater_difference=(0.0, -0.0954, 0.0954))
+    choose = answers(edge)["choose_between_responses"]
+    # Holm corrects the smaller of two equal p by 2; the weaker threshold, -.2, is met.
+    assert choose.answer == "with_care"
+    assert "not significant after correction for 2 answers" in sentence(edge, choose)
+
+
+def test_a_binary_judge_is_held_to_both_rates() -> None:
+    rng = np.random.default_rng(5)
+    frame = simulated(queries=150, raters=5, kindness=0)
+    frame["value"] = (frame["value"] > 40).astype(float)
+    judged = frame["scorer_kind"] == "judge"
+    lenient = rng.random(len(frame)) < 0.6
+    frame.loc[judged & lenient, "value"] = 1.0
+    found = answers(headline(ScoreTable.from_frame(frame, {"QR": Scale(0, 1)})))
+    level = found["report_level"]
+    assert level.answer == "no"
+    statistics = [f.estimate.statistic for f in level.figures]
+    assert {"true_positive_rate", "true_negative_rate"} <= set(statistics)
+
+
+def test_without_a_scale_no_level_is_known() -> None:
+    found = answers(reported(simulated(queries=40, raters=5), scale=None))
+    assert found["report_level"].answer == "undecided"
+    assert "no scale is declared" in str(found["report_level"].missing)
