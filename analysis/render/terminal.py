@@ -24,7 +24,7 @@ from analysis.render.decision_words import (
 )
 from analysis.render.document import Document
 from analysis.render.output_files import as_json
-from analysis.render.verdicts import Verdict, verdicts
+from analysis.render.verdicts import Verdict, on_preferences, verdicts
 
 Checks = Sequence[Mapping[str, Any]]
 
@@ -114,8 +114,9 @@ def _table(analysis: Analysis, decisions: Sequence[UseDecision]) -> None:
 def _without_answers(analysis: Analysis, decisions: Sequence[UseDecision]) -> Iterator[Verdict]:
     """Verdicts on what no judge scored on a scale: people alone, preferences."""
     answered = {(d.construct, d.scorer) for d in decisions}
+    preferences = on_preferences(analysis)
     for verdict in verdicts(analysis):
-        if (verdict.construct, verdict.scorer) not in answered:
+        if verdict in preferences or (verdict.construct, verdict.scorer) not in answered:
             yield verdict
 
 

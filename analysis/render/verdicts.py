@@ -49,7 +49,7 @@ def verdicts(analysis: Analysis) -> list[Verdict]:
             results.append(_verdict(analysis, construct, data, scorer, len(names) > 1))
         if not names:
             results.append(_people_only(analysis, construct))
-    return results + _on_preferences(analysis)
+    return results + on_preferences(analysis)
 
 
 def compared(analysis: Analysis) -> Iterator[Estimate]:
@@ -133,7 +133,7 @@ def _people_only(analysis: Analysis, construct: str) -> Verdict:
     )
 
 
-def _on_preferences(analysis: Analysis) -> list[Verdict]:
+def on_preferences(analysis: Analysis) -> list[Verdict]:
     """How scorers' differences correlate with people's preferences, by construct."""
     if analysis.preferences is None:
         return []
