@@ -166,7 +166,7 @@ def answers(kind: str, number: int) -> dict[Use, str]:
         base.assign(scorer=f"rater-{i + 1}", scorer_kind="human", value=values)
         for i, values in enumerate(d.ratings.T)
     ]
-    scale = Scale(0, 1) if kind == "binary" else Scale(0, 100)
+    scale = Scale(0, 1, 1) if kind == "binary" else Scale(0, 100)
     scores = ScoreTable.from_frame(pd.concat(parts, ignore_index=True), {"C": scale})
     context = _context(scores, None, Options(seed=number), None)
     analysis = _analysis(kind, context, figures_of_decisions)

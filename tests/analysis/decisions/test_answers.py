@@ -161,7 +161,7 @@ def test_a_binary_judge_is_held_to_both_rates() -> None:
     judged = frame["scorer_kind"] == "judge"
     lenient = rng.random(len(frame)) < 0.6
     frame.loc[judged & lenient, "value"] = 1.0
-    found = answers(headline(ScoreTable.from_frame(frame, {"QR": Scale(0, 1)})))
+    found = answers(headline(ScoreTable.from_frame(frame, {"QR": Scale(0, 1, 1)})))
     level = found["report_level"]
     assert level.answer == "no"
     statistics = [f.estimate.statistic for f in level.figures]
