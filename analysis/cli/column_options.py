@@ -153,7 +153,7 @@ def _row(
         row[column] = cells.words(name)
         if name != "system" and not (row[column] or "").strip():
             source.report.fault("is blank.", "Fill it in.", cells.number, column)
-    return row | {column: cells.value_of(column) for column in values}
+    return row | {column: cells.score(column, column)[0] for column in values}
 
 
 def _note_repeated(
