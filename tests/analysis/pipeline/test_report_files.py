@@ -75,12 +75,12 @@ def test_the_schema_refuses_what_it_does_not_know(analysis: Analysis) -> None:
 
 
 @pytest.mark.usefixtures("without_drawing")
-def test_a_note_stands_with_its_scorer_before_any_verdict(tmp_path: Path) -> None:
+def test_a_note_stands_with_its_scorer_before_any_answer(tmp_path: Path) -> None:
     notes = {"judge": "random: <b>-5</b> means nothing", "rater-1": "tired"}
     noted = analyse(table(simulated()), options=Options(resamples=200, scorer_notes=notes))
     page = write_report(noted, tmp_path / "report").read_text(encoding="utf-8")
     note = "<strong>judge</strong> (judge): random: &lt;b&gt;-5&lt;/b&gt; means nothing"
-    assert page.index('id="verdict"') < page.index(note) < page.index('class="verdict ')
+    assert page.index('id="answer"') < page.index(note) < page.index('class="answers"')
     assert "<strong>rater-1</strong> (human): tired" in page
     written = json.loads((tmp_path / "report" / "report.json").read_text(encoding="utf-8"))
     VALIDATOR.validate(written)
