@@ -121,6 +121,7 @@ def read_named_columns(
     reader = Reader(source, fields, reserved=values.__contains__)
     rows: list[dict[str, Any]] = []
     numbers: list[int] = []
+    words: set[tuple[str, int]] = set()
     report = source.report
     for cells in reader:
         if isinstance(cells, Fault):
@@ -128,7 +129,9 @@ def read_named_columns(
             report.faults.append(cells)
             continue
         report.count_row(cells.number)
-        rows.append(_row(cells, identifying, values, source))
+        row, in_words = _row(cells, identifying, values, source)
+        rows.append(row)
+        words.update((column, cells.number) for column in in_words)
         numbers.append(cells.number)
     if not rows and not report.faults:
         report.fault("has no rows.", "Give at least one.")
@@ -138,6 +141,7 @@ def read_named_columns(
         wide[values] = wide[values].astype("float64")
         frame = long_scores(wide, judge, human, **identifying)
         _note_outside(frame, numbers, scales, scorer_scales, source)
+        _note_words(frame, numbers, words, values, scales, scorer_scales, source)
     if report.faults:
         in_order = sorted(report.faults, key=lambda fault: fault.row or 0)
         raise InputError(str(path), in_order, report.notes)
@@ -147,13 +151,16 @@ def read_named_columns(
 
 def _row(
     cells: RecordCells, identifying: Mapping[str, str], values: Sequence[str], source: RecordSource
-) -> dict[str, Any]:
+) -> tuple[dict[str, Any], list[str]]:
+    """Cells by column, and the columns with a word for pass or fail."""
     row: dict[str, Any] = {}
     for name, column in identifying.items():
         row[column] = cells.words(name)
         if name != "system" and not (row[column] or "").strip():
             source.report.fault("is blank.", "Fill it in.", cells.number, column)
-    return row | {column: cells.score(column, column)[0] for column in values}
+    scores = {column: cells.score(column, column) for column in values}
+    row |= {column: value for column, (value, _) in scores.items()}
+    return row, [column for column, (_, word) in scores.items() if word]
 
 
 def _note_repeated(
@@ -195,6 +202,28 @@ def _note_outside(
                 "Correct it, or declare the scorer's own scale.",
                 numbers[position % len(numbers)],
             )
+
+
+def _note_words(
+    frame: DataFrame,
+    numbers: Sequence[int],
+    words: set[tuple[str, int]],
+    values: Sequence[str],
+    scales: Mapping[str, Scale],
+    scorer_scales: Mapping[tuple[str, str], Scale],
+    source: RecordSource,
+) -> None:
+    """Report words for pass or fail on a scale of which they are no points."""
+    from study.importing.readers.verdict_words import DECLARE_TWO_POINTS, beyond_pass_and_fail
+
+    listed = zip(frame["scorer"], frame["construct"], strict=True)
+    for position, (scorer, construct) in enumerate(listed):
+        scale = scorer_scales.get((scorer, construct)) or scales.get(construct)
+        column, number = values[position // len(numbers)], numbers[position % len(numbers)]
+        if scale is not None and (column, number) in words:
+            problem = beyond_pass_and_fail(scale.min, scale.max)
+            if problem:
+                source.report.fault(f"{problem}.", DECLARE_TWO_POINTS, number, column)
 
 
 def _names(texts: Sequence[str], present: Sequence[str]) -> ColumnNames:

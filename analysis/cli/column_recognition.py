@@ -130,15 +130,19 @@ def _names_scorers(columns: Sequence[str], numeric: Sequence[str]) -> bool:
 
 
 def _numeric(source: RecordSource) -> list[str]:
-    """Columns whose cells are numbers, as far as they are not blank."""
+    """Columns whose cells are numbers or words for pass and fail, as far as they are not blank."""
     from study.importing.import_report import ImportReport
     from study.importing.readers.cells import CellError, number
     from study.importing.readers.input_file import Record
+    from study.importing.readers.verdict_words import verdict
 
     present: dict[str, bool] = {}
     report = ImportReport()
     for record in islice(source.peeked(), _ROWS):
         for column, cell in record.cells.items() if isinstance(record, Record) else ():
+            if verdict(cell) is not None:
+                present.setdefault(column, True)
+                continue
             try:
                 if number(cell, report, typed=True, decimal_comma=True) is not None:
                     present.setdefault(column, True)

@@ -158,6 +158,17 @@ def test_a_scale_that_values_contradict_is_refused_unless_declared_for_the_score
     from_file(answers, ["0:100", *sure], (), None, None, {})
 
 
+def test_words_for_pass_and_fail_are_read(tmp_path: Path) -> None:
+    path = written(
+        tmp_path, "t.csv", human=["pass", "fail", "pass"], llm=["Pass", "pass", "fail"]
+    )  # fmt: skip
+    scores = from_file(path, ["0:1:1"], (), None, None, {}).scores
+    assert scores.frame["value"].tolist() == [1, 1, 0, 1, 0, 1]
+    result = run(path, "--scale", "0:10")
+    assert result.exit_code == 2
+    assert "row 2, column llm: a word for pass or fail is 1 or 0" in result.stderr
+
+
 def test_doctor_prints_the_command_that_works(answers: Path) -> None:
     result = CliRunner().invoke(doctor, [str(answers), "--json"])
     assert result.exit_code == 0, result.output
