@@ -27,7 +27,7 @@ def test_committed_table() -> None:
     assert tuple(rows) == tuple(KINDS)
     for kind, row in rows.items():
         of, error = share(row["false"], row["studies"])
-        assert row["studies"] >= 200
+        assert row["studies"] >= 1000
         assert of <= 0.05 + 2 * error, kind
         alone, _ = share(row["uncorrected"], row["studies"])
         shares = " | ".join(f"{value:.3f}".removeprefix("0") for value in (of, error, alone))
