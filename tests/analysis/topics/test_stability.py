@@ -310,6 +310,6 @@ def test_the_judges_share_of_the_variance_is_drawn_filled_and_that_of_responses_
     for (_, style), component in zip(marks, RUN_COMPONENTS, strict=True):
         of_responses = component in {"query", "response"}
         fill, stroke = ("page", "ink") if of_responses else ("accent", "accent")
-        assert f"fill: var(--{fill})" in style, component
-        assert f"stroke: var(--{stroke})" in style, component
+        assert f"fill:var(--{fill})" in style, component
+        assert f"stroke:var(--{stroke})" in style, component
     assert "Open: queries and responses" in figure.caption
