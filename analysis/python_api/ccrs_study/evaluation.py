@@ -16,10 +16,13 @@ from analysis.core.named_columns import ColumnNames, long_scores
 from analysis.core.options import Options
 from analysis.core.scales import Scale
 from analysis.core.tables import ScoreTable
+from analysis.decisions.answers import decisions
+from analysis.decisions.records import USES, UseDecision
 from analysis.pipeline.estimation import completed, headline
 from analysis.pipeline.report_files import write_report
+from analysis.render.decision_words import ANSWER_WORDS, USE_WORDS, as_record
 from analysis.render.panels import panels
-from analysis.render.verdicts import verdicts
+from analysis.render.verdicts import speaking, verdicts
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -100,9 +103,22 @@ class Evaluation:
         """Every figure of the report, as `analysis.analyse` returns it."""
         return completed(self._leading)
 
+    @cached_property
+    def _decided(self) -> list[UseDecision]:
+        return decisions(self._leading, speaking(self._leading))
+
+    @property
+    def decisions(self) -> list[dict[str, Any]]:
+        """For what each judge can be used: the records of report.json under `decisions`.
+
+        Each has construct (None for the judge as a whole), scorer, use, answer (yes, with_care, no
+        or undecided), what decides, its threshold, and what would settle it.
+        """
+        return [as_record(self._leading, decision) for decision in self._decided]
+
     @property
     def verdict(self) -> str:
-        """The result in words: a paragraph for each construct and judge, and its notes."""
+        """Order and level in words: a paragraph for each construct and judge, and its notes."""
         lines = []
         for verdict in verdicts(self._leading):
             lines += [verdict.sentence, *(f"    {note}" for note in verdict.notes)]
@@ -130,13 +146,24 @@ class Evaluation:
         return write_report(self.analysis, folder)
 
     def _repr_html_(self) -> str:
+        rows = dict.fromkeys((decision.scorer, decision.construct) for decision in self._decided)
+        answers = {(d.scorer, d.construct, d.use): ANSWER_WORDS[d.answer] for d in self._decided}
+        full_name = self._leading.scores.full_name
+        head = "".join(f"<th>{escape(USE_WORDS[use])}</th>" for use in USES)
+        body = "".join(
+            f"<tr><th>{escape(scorer)}: {escape(full_name(key) if key else 'as a whole')}</th>"
+            + "".join(f"<td>{answers[scorer, key, use]}</td>" for use in USES)
+            + "</tr>"
+            for scorer, key in rows
+        )
+        table = f"<table><tr><th></th>{head}</tr>{body}</table>" if rows else ""
         items = "".join(
             f"<li>{escape(verdict.sentence)}"
             + "".join(f"<br><small>{escape(note)}</small>" for note in verdict.notes)
             + "</li>"
             for verdict in verdicts(self._leading)
         )
-        return f"<p><strong>{escape(self._leading.title)}</strong></p><ul>{items}</ul>"
+        return f"<p><strong>{escape(self._leading.title)}</strong></p>{table}<ul>{items}</ul>"
 
     def __repr__(self) -> str:
         return f"<Evaluation: {self._leading.title}>\n{self.verdict}"

@@ -75,9 +75,24 @@ def test_the_table_of_figures_has_a_row_for_each(result: ccrs.Evaluation) -> Non
 
 
 @pytest.mark.usefixtures("without_drawing")
+def test_decisions_are_those_of_the_report(result: ccrs.Evaluation, tmp_path: Path) -> None:
+    page = result.report(tmp_path / "report")
+    written = json.loads(page.with_name("report.json").read_text())["decisions"]
+    assert result.decisions == written
+    assert {record["use"] for record in written} == {
+        "rank_systems",
+        "choose_between_responses",
+        "report_level",
+        "replace_rater",
+    }
+
+
+@pytest.mark.usefixtures("without_drawing")
 def test_it_is_shown_plotted_and_written(result: ccrs.Evaluation, tmp_path: Path) -> None:
     assert len(result.plot().axes) == 1
-    assert "<ul><li>score: " in result._repr_html_()
+    shown = result._repr_html_()
+    assert "<ul><li>score: " in shown
+    assert "<th>llm: as a whole</th>" in shown
     assert result.report(tmp_path / "report").name == "report.html"
     assert json.loads((tmp_path / "report" / "report.json").read_text())["estimates"]
 
