@@ -1,6 +1,8 @@
 """Text of a file as messages quote it, and as CSV files for spreadsheets escape it."""
 
+import shlex
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 _LONGEST = 60
@@ -17,6 +19,11 @@ def abbreviate(value: Any) -> str:
         )
     except RecursionError:
         return f"a {type(value).__name__} of many levels"
+
+
+def shell_word(path: Path | str) -> str:
+    """Return a path as a word of a shell, for a command that a message suggests."""
+    return shlex.quote(str(path))
 
 
 def counted(count: int, noun: str, plural: str | None = None) -> str:

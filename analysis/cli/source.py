@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from study.text import shell_word
+
 if TYPE_CHECKING:
     from pandas import DataFrame
 
@@ -117,7 +119,9 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> AnalysisInput:
             scale = Scale(**config.preferences.scale.model_dump())
             compared = PreferenceTable.from_frame(rows, scale)
     if scores.frame.empty and compared is None:
-        raise CannotRun(f"{folder} has no scores yet; import them with `ccrs import {folder} FILE`")
+        raise CannotRun(
+            f"{folder} has no scores yet; import them with `ccrs import {shell_word(folder)} FILE`"
+        )
     settings = {
         **_declared(config),
         # One that has no scores yet is mapped when it has.

@@ -71,7 +71,9 @@ def check(
     """
     if not thresholds:
         raise AnalysisError(
-            "there are no checks; declare [[check]] with a statistic and a minimum or maximum"
+            "there are no checks; declare some, such as\n\n"
+            '[[check]]\nstatistic = "kendall_tau_b"\nscope = "within_query"\n'
+            'on = "ci_low"\nminimum = 0.3\n\nor demand an answer: --require rank_systems=yes'
         )
     compares = any(threshold.needs_baseline for threshold in thresholds)
     if compares and baseline is None:

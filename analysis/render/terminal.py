@@ -152,7 +152,7 @@ def print_written(page: Path, analysis: Analysis, checks: Checks | None) -> None
     undeclared = [key for key in analysis.scores.constructs if analysis.scores.scale(key) is None]
     if undeclared:
         click.echo(
-            "Next:   declare the scale for bias and ceilings, for example with --scale 0:100"
+            "Next:   declare the scale for bias and ceilings: --scale MIN:MAX, such as 0:100"
         )
     else:
         click.echo(f"Next:   open {page} in a browser")

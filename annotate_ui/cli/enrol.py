@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from study.cli.options import AS_JSON, STUDY, print_result
+from study.text import shell_word
 
 if TYPE_CHECKING:
     from annotate_ui.participants.enrolment import LinkState
@@ -163,7 +164,7 @@ def _close(study: Study, name: str, as_json: bool) -> None:
         if was_open
         else f"{name} was closed already; nothing was changed."
     )
-    lines = [line, f"Next: ccrs enrol {study.folder} --list"]
+    lines = [line, f"Next: ccrs enrol {shell_word(study.folder)} --list"]
     print_result({"name": name, "closed": was_open}, lines, as_json)
 
 
@@ -176,7 +177,7 @@ def _list(study: Study, as_json: bool) -> None:
         return
     lines = [
         "The study has no enrolment link yet.",
-        f"Next: ccrs enrol {study.folder} NAME --quota N",
+        f"Next: ccrs enrol {shell_word(study.folder)} NAME --quota N",
     ]
     print_result([link.as_json() for link in links], lines, as_json)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from study.cli.options import AS_JSON, STUDY, print_result
+from study.text import shell_word
 
 if TYPE_CHECKING:
     from annotate_ui.participants.invitation import Invited, RaterLink
@@ -135,7 +136,7 @@ def _invite(
             )
     lines += [f"Warning: {warning}" for warning in warnings]
     assign_first = not assigned if not invited else len(idle) == len(invited)
-    lines.append(f"Next: ccrs {'assign' if assign_first else 'serve'} {study.folder}")
+    lines.append(f"Next: ccrs {'assign' if assign_first else 'serve'} {shell_word(study.folder)}")
     file = None if out is None or not invited else str(out)
     print_result({"links": rows, "file": file, "warnings": warnings}, lines, as_json)
 
@@ -156,7 +157,7 @@ def _warnings(study: Study, invited: list[Invited], idle: list[str]) -> list[str
         names = ", ".join(idle[:5]) + (f" and {len(idle) - 5} more" if len(idle) > 5 else "")
         warnings.append(
             f"Nothing is assigned to {names}, and there are no open slots; see "
-            f"`ccrs assign {study.folder}`."
+            f"`ccrs assign {shell_word(study.folder)}`."
         )
     base_url = study.config.rating.base_url
     if invited and is_local(base_url):
@@ -178,7 +179,7 @@ def _revoke(study: Study, raters: tuple[str, ...], as_json: bool) -> None:
         for rater, links in done.items()
     ]
     rows = [{"rater": rater, "revoked": links} for rater, links in done.items()]
-    print_result(rows, [*lines, f"Next: ccrs invite {study.folder} --list"], as_json)
+    print_result(rows, [*lines, f"Next: ccrs invite {shell_word(study.folder)} --list"], as_json)
 
 
 def _remove(study: Study, raters: tuple[str, ...], as_json: bool) -> None:
@@ -195,7 +196,7 @@ def _remove(study: Study, raters: tuple[str, ...], as_json: bool) -> None:
         for code, released in done.items()
     ]
     rows = [{"rater": code, "released": released} for code, released in done.items()]
-    print_result(rows, [*lines, f"Next: ccrs invite {study.folder} --list"], as_json)
+    print_result(rows, [*lines, f"Next: ccrs invite {shell_word(study.folder)} --list"], as_json)
 
 
 def _readmit(study: Study, raters: tuple[str, ...], as_json: bool) -> None:
@@ -210,7 +211,7 @@ def _readmit(study: Study, raters: tuple[str, ...], as_json: bool) -> None:
     lines = [
         f"{code}: is readmitted, and passes the training if it was not passed." for code in codes
     ]
-    lines.append(f"Next: ccrs invite {study.folder} {' '.join(codes)}")
+    lines.append(f"Next: ccrs invite {shell_word(study.folder)} {' '.join(codes)}")
     print_result([{"rater": code} for code in codes], lines, as_json)
 
 
@@ -221,7 +222,7 @@ def _list(study: Study, as_json: bool) -> None:
     if links and not as_json:
         _print(links)
         return
-    lines = ["The study has no rater yet.", f"Next: ccrs assign {study.folder}"]
+    lines = ["The study has no rater yet.", f"Next: ccrs assign {shell_word(study.folder)}"]
     print_result([link.as_json() for link in links], lines, as_json)
 
 

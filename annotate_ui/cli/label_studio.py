@@ -14,6 +14,7 @@ import click
 
 from annotate_ui.cli.label_studio_output import SHOWN, pulled_lines, pushed_lines
 from study.cli.options import AS_JSON, STUDY, print_result
+from study.text import shell_word
 
 if TYPE_CHECKING:
     from annotate_ui.label_studio.client import Server
@@ -119,7 +120,7 @@ def push_command(
     with _opened(folder, url, token_file, ca, timeout) as (study, server):
         with progress_bar("Sending tasks", hidden=as_json) as advance:
             done = push(study, server, title=title, progress=advance)
-        lines = [*pushed_lines(done), f"Next: ccrs label-studio sync {folder}"]
+        lines = [*pushed_lines(done), f"Next: ccrs label-studio sync {shell_word(folder)}"]
         print_result(done.as_json(), lines, as_json)
 
 
@@ -159,7 +160,11 @@ def pull_command(
                 confirm_new_raters=_confirm_new_raters,
                 progress=advance,
             )
-        print_result(done.as_json(), [*pulled_lines(done), f"Next: ccrs report {folder}"], as_json)
+        print_result(
+            done.as_json(),
+            [*pulled_lines(done), f"Next: ccrs report {shell_word(folder)}"],
+            as_json,
+        )
 
 
 @label_studio.command("sync")
@@ -234,7 +239,7 @@ def sync_command(
             )
         except KeyboardInterrupt:
             click.echo("Stopped. Everything that was pulled and sent is stored.")
-        click.echo(f"Next: ccrs report {folder}")
+        click.echo(f"Next: ccrs report {shell_word(folder)}")
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from study.cli.options import AS_JSON, STUDY, print_result
+from study.text import shell_word
 
 
 @click.command("owner-password")
@@ -39,6 +40,6 @@ def owner_password(folder: Path, from_stdin: bool, as_json: bool) -> None:
         address = f"{study.config.rating.base_url.rstrip('/')}/owner"
     lines = [
         f"The password is set. The owner's pages are at {address} while the study is served.",
-        f"Next: ccrs serve {folder}",
+        f"Next: ccrs serve {shell_word(folder)}",
     ]
     print_result({"address": address}, lines, as_json)

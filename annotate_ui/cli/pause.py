@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from study.cli.options import AS_JSON, STUDY, print_result
+from study.text import shell_word
 
 
 @click.command()
@@ -31,11 +32,11 @@ def pause(folder: Path, message: str | None, resuming: bool, as_json: bool) -> N
     with Study.open(folder) as study:
         if resuming:
             resume(study)
-            lines = ["The campaign is resumed.", f"Next: ccrs watch {folder}"]
+            lines = ["The campaign is resumed.", f"Next: ccrs watch {shell_word(folder)}"]
         else:
             pause_study(study, message or "")
             lines = [
                 "The campaign is paused: nothing new is opened; open pages can be saved.",
-                f"Next: ccrs pause {folder} --resume",
+                f"Next: ccrs pause {shell_word(folder)} --resume",
             ]
     print_result({"paused": not resuming, "message": None if resuming else message}, lines, as_json)

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from study.cli.options import AS_JSON, STUDY, print_result
+from study.text import shell_word
 
 RUN = click.argument("name", metavar="RUN")
 
@@ -53,7 +54,7 @@ def prompts(folder: Path, new: str | None, original: str | None, as_json: bool) 
             {"name": new, "folder": str(path)},
             [
                 f"Created {path} as a copy of {original or PAPER}; edit its words.",
-                f"Next: ccrs judge {folder} --prompts {new} --dry-run",
+                f"Next: ccrs judge {shell_word(folder)} --prompts {new} --dry-run",
             ],
             as_json,
         )

@@ -23,6 +23,7 @@ from judge.cli.inspect_commands import (
 )
 from judge.cli.rank_command import rank
 from study.cli.options import AS_JSON, STUDY, comma_separated
+from study.text import shell_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -150,9 +151,9 @@ def _judge(study: Any, settings: JudgeSettings, as_json: bool) -> None:
     except RunStoppedError as stopped:
         print_fields(stopped.outcome, as_json)
         raise
-    steps = [f"Next: ccrs judge show {study.folder} {shlex.quote(outcome.run)}"]
+    steps = [f"Next: ccrs judge show {shell_word(study.folder)} {shlex.quote(outcome.run)}"]
     if not outcome.remaining:
-        steps.append(f"      ccrs report {study.folder}")
+        steps.append(f"      ccrs report {shell_word(study.folder)}")
     print_fields(outcome, as_json, *steps)
     if outcome.falls_short:
         raise click.exceptions.Exit(1)
@@ -215,7 +216,7 @@ def probe(
     except ProbingStoppedError as stopped:
         print_fields(stopped.outcome, as_json)
         raise
-    next_step = [] if outcome.remaining else [f"Next: ccrs report {folder}"]
+    next_step = [] if outcome.remaining else [f"Next: ccrs report {shell_word(folder)}"]
     print_fields(outcome, as_json, *next_step)
     if outcome.failed:
         raise click.exceptions.Exit(1)

@@ -16,7 +16,7 @@ from study.cli.options import (
     print_result,
     split_names,
 )
-from study.text import counted
+from study.text import counted, shell_word
 
 if TYPE_CHECKING:
     from study.assignment.adjudication import Adjudication
@@ -88,7 +88,9 @@ def adjudicate(
     if dry_run:
         click.echo("Nothing was stored. Leave --dry-run out to store it.")
     else:
-        click.echo(f"Next: ccrs invite {folder} {done.rater}   (their link, if they have none)")
+        click.echo(
+            f"Next: ccrs invite {shell_word(folder)} {done.rater}   (their link, if they have none)"
+        )
 
 
 def lines(done: "Adjudication", sample: int, widest: int) -> list[str]:
@@ -214,10 +216,10 @@ def assign(
     if stored:
         click.echo(f"Stored {' and '.join(stored)}.")
     if options["channel"] == "label_studio":
-        click.echo(f"Next: ccrs label-studio push {folder} --url URL")
+        click.echo(f"Next: ccrs label-studio push {shell_word(folder)} --url URL")
         return
     new = " --new 10" if options["open_slots"] else ""
-    click.echo(f"Next: ccrs invite {folder}{new}")
+    click.echo(f"Next: ccrs invite {shell_word(folder)}{new}")
 
 
 def _at_a_terminal() -> bool:

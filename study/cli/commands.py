@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from study.cli.options import AS_JSON, STUDY, print_result, progress
+from study.text import shell_word
 
 
 @click.command()
@@ -34,7 +35,7 @@ def init(folder: Path, settings: Path | None, as_json: bool) -> None:
         [
             f"Created the study {folder} with the constructs {', '.join(keys)}.",
             f"Settings: {folder / 'study.toml'}",
-            f"Next: ccrs import {folder} RESPONSES   (JSON lines, CSV or Parquet)",
+            f"Next: ccrs import {shell_word(folder)} RESPONSES   (JSON lines, CSV or Parquet)",
         ],
         as_json,
     )
@@ -294,7 +295,7 @@ def upgrade(folder: Path, backup_confirmed: bool, as_json: bool) -> None:
         lines = [f"{folder} was upgraded from schema {done.before} to {done.after}."]
         if done.copy is not None:
             lines.append(f"Copy of the database before the upgrade: {done.copy}")
-    lines.append(f"Next: ccrs status {folder}")
+    lines.append(f"Next: ccrs status {shell_word(folder)}")
     copy = None if done.copy is None else str(done.copy)
     print_result({"before": done.before, "after": done.after, "copy": copy}, lines, as_json)
 
@@ -330,7 +331,9 @@ def fetch(name: str, folder: Path | None, source: Path | None, as_json: bool) ->
     target = folder or Path(name)
     with progress(f"Fetching {name}", hidden=as_json) as advance:
         done = fetch_dataset(name, target, source=source, progress=advance)
-    print_result(done.as_json(), [*done.lines(), f"Next: ccrs report {target}"], as_json)
+    print_result(
+        done.as_json(), [*done.lines(), f"Next: ccrs report {shell_word(target)}"], as_json
+    )
 
 
 def _export_rater(study: Any, rater: str, out: Path | None, as_json: bool) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from study.cli.options import AS_JSON, STUDY, print_result, progress
-from study.text import counted
+from study.text import counted, shell_word
 
 
 @click.command()
@@ -78,7 +78,7 @@ def restore(source: Path, folder: Path, database: str | None, as_json: bool) -> 
             "No list of erasures is on this computer. If people were erased since the backup was "
             "made, erase them again."
         )
-    lines.append(f"Next: ccrs status {folder}")
+    lines.append(f"Next: ccrs status {shell_word(folder)}")
     print_result(done.as_json(), lines, as_json)
 
 
@@ -172,7 +172,8 @@ def erase(folder: Path, rater: str | None, sever: bool, yes: bool, as_json: bool
         lines.append("These may still contain the person's data; delete or replace them:")
         lines += [f"  {copy.path} ({copy.why})" for copy in done.copies]
     lines.append("Files that were exported, reported on or mailed elsewhere are not known here.")
-    lines.append(f"Next: ccrs backup {folder}, or ccrs assign {folder} where ratings are missing")
+    named = shell_word(folder)
+    lines.append(f"Next: ccrs backup {named}, or ccrs assign {named} where ratings are missing")
     print_result(done.as_json(), lines, as_json)
 
 

@@ -94,6 +94,8 @@ class Endpoint:
         scores: ScoreTokens | None = None,
     ) -> None:
         self.url = base_url
+        self.key_name = key_name
+        """The environment variable with the key."""
         self._scores = scores
         self._headers = {
             "Content-Type": "application/json",

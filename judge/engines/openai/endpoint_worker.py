@@ -228,7 +228,8 @@ class EndpointWorker:
         may_concern_prompt = trouble.kind == "parameter" or trouble.reason == "http_403"
         if may_concern_prompt and await self._answers_a_question():
             return Answer(trouble.detail, missing=REJECTED)
-        raise StudyError(unusable_endpoint(str(self._parameters["model"]), trouble))
+        model = str(self._parameters["model"])
+        raise StudyError(unusable_endpoint(model, trouble, self._endpoint.key_name))
 
     async def _is_out_of_patience(self, trouble: Trouble) -> bool:
         """Return whether this prompt alone has got no answer for too long.
