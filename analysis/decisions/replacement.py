@@ -20,7 +20,9 @@ def replace_rater(question: Question) -> Evidence:
     if data.reference_kind == "adjudicated":
         return Evidence(missing="an adjudicated value favors the raters whose values it settled")
     if len(data.raters) < RATERS_NEEDED:
-        return Evidence(missing=f"it takes {RATERS_NEEDED} raters, there are {len(data.raters)}")
+        return Evidence(
+            missing=f"it takes {RATERS_NEEDED} raters, the table has {len(data.raters)}"
+        )
     alignment = "equality" if question.nominal else "rmse"
     rate = question.first("alt_test_winning_rate", alignment=alignment)
     if rate is None or not rate.defined:

@@ -33,7 +33,7 @@ def rank_systems(question: Question) -> Evidence:
         return Evidence(missing=NOMINAL)
     systems = len(question.analysis.rated[question.construct].systems)
     if systems < SYSTEMS_NEEDED:
-        return Evidence(missing=f"it takes {SYSTEMS_NEEDED} systems, there are {systems}")
+        return Evidence(missing=f"it takes {SYSTEMS_NEEDED} systems, the table has {systems}")
     agreement = question.first("decision_agreement")
     records = question.select("decision")
     if not records:

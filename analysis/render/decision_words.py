@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -34,12 +35,16 @@ ANSWER_WORDS: dict[Answer, str] = {
 #: More queries than this many times those rated are not proposed.
 PRACTICAL = 50
 
+#: Characters of a reason up to which it is shown with its details.
+LONGEST_REASON = 120
+_DETAILS = re.compile(r" \([^()]*\)")
+
 
 def sentence(analysis: Analysis, decision: UseDecision) -> str:
     """The figure that decides, with its threshold, and what qualifies the answer."""
     whose = "" if decision.weakest is None else f"{analysis.scores.full_name(decision.weakest)}: "
     if decision.missing is not None:
-        return f"{whose}not known, since {decision.missing}."
+        return f"{whose}not known, since {_shortened(decision.missing)}."
     parts = []
     if decision.binding is not None:
         parts.append(phrase(analysis, decision.binding))
@@ -51,6 +56,11 @@ def sentence(analysis: Analysis, decision: UseDecision) -> str:
     if decision.limits and decision.answer != "no":
         text += f"; but {', and '.join(decision.limits)}"
     return f"{text}."
+
+
+def _shortened(reason: str) -> str:
+    """A long reason without its details in parentheses, which the estimate has."""
+    return reason if len(reason) <= LONGEST_REASON else _DETAILS.sub("", reason)
 
 
 def _alone(analysis: Analysis, decision: UseDecision) -> bool:

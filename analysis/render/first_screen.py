@@ -77,7 +77,8 @@ def _rows(document: Document, scorer: str) -> list[ConstructAnswers]:
 
 
 def _shown(document: Document, decision: UseDecision) -> ShownDecision:
-    settle = settled_by(decision)
+    # What is missing is what is needed first.
+    settle = settled_by(decision) if decision.missing is None else None
     return ShownDecision(
         USE_WORDS[decision.use],
         decision.answer,

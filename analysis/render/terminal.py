@@ -74,7 +74,9 @@ def print_answers(
             if decision.construct is None:
                 answer = ANSWER_WORDS[decision.answer]
                 _say(f"{USE_WORDS[decision.use]}: {answer}. {sentence(analysis, decision)}")
-                if settle := settled_by(decision):
+                # What is missing is what is needed first.
+                settle = settled_by(decision) if decision.missing is None else None
+                if settle:
                     _say(f"{settle[0].upper()}{settle[1:]}.", indent="    ")
         means = [c for c in corrected if c.scorer == scorer and not math.isnan(c.half_width)]
         if means:

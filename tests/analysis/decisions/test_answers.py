@@ -127,9 +127,9 @@ def test_systems_that_differ_are_ranked() -> None:
 
 def test_two_systems_are_no_ranking_and_two_raters_are_too_few() -> None:
     found = answers(reported(simulated(queries=40, systems=2, raters=2)))
-    assert found["rank_systems"].missing == "it takes 3 systems, there are 2"
-    assert found["replace_rater"].missing == "it takes 3 raters, there are 2"
-    assert settled_by(found["rank_systems"]) == "needed first: it takes 3 systems, there are 2"
+    assert found["rank_systems"].missing == "it takes 3 systems, the table has 2"
+    assert found["replace_rater"].missing == "it takes 3 raters, the table has 2"
+    assert settled_by(found["rank_systems"]) == "needed first: it takes 3 systems, the table has 2"
 
 
 def test_the_judge_as_a_whole_is_its_weakest_construct() -> None:
