@@ -59,7 +59,13 @@ def long_scores(
     columns = list(_scorer_columns(judge, human, construct))
     used = [column for _, _, column in columns]
     others = [name for name in (id, query, system, construct) if name is not None]
-    faults = missing_columns([str(name) for name in frame.columns], [*others, *used])
+    present = [str(name) for name in frame.columns]
+    faults = missing_columns(present, [*others, *used])
+    faults += [
+        f"column {name!r} occurs twice; rename one of them"
+        for name in dict.fromkeys([*others, *used])
+        if present.count(name) > 1
+    ]
     twice = sorted({name for name in used if (used + others).count(name) > 1})
     faults += [f"column {name!r} is named for two purposes; each has one" for name in twice]
     if not faults:

@@ -88,3 +88,17 @@ def test_constructs_may_be_rows() -> None:
 def test_faults_name_column_and_remedy(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(TableError, match=message):
         long_scores(WIDE, **arguments)  # type: ignore[arg-type]
+
+
+def test_a_column_that_occurs_twice_is_a_fault() -> None:
+    twice = pd.concat([WIDE, WIDE[["llm"]]], axis=1)
+    with pytest.raises(TableError, match="column 'llm' occurs twice"):
+        long_scores(twice, "llm", "anna")
+
+
+def test_the_index_of_the_table_does_not_matter() -> None:
+    moved = WIDE.set_axis([7, 7, 9])
+    pd.testing.assert_frame_equal(
+        long_scores(moved, "llm", "anna", query="question"),
+        long_scores(WIDE, "llm", "anna", query="question"),
+    )
