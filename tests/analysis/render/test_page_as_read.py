@@ -11,12 +11,17 @@ from playwright.sync_api import Browser, Page
 
 from study.cli.root import cli
 from tests.annotate_ui.browser.axe_audit import grave_violations
-from tests.annotate_ui.browser.conftest import browser as _browser
+from tests.annotate_ui.browser.chromium import chromium
 
 pytestmark = pytest.mark.browser
 
-browser = _browser
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as launched:
+        yield launched
 
 
 @pytest.fixture(scope="module")

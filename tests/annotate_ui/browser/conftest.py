@@ -1,7 +1,5 @@
 """A real browser, and a campaign that is served to it."""
 
-import os
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -9,38 +7,28 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
 from annotate_ui.participants.invitation import invite
 from study import Study
+from tests.annotate_ui.browser.chromium import chromium
 from tests.annotate_ui.browser.marked_campaign import fill, give, served_at
 from tests.annotate_ui.browser.pages import Rater, Served
 from tests.annotate_ui.browser.relay import Wire
 from tests.annotate_ui.browser.server import Server, free_port
 from tests.annotate_ui.rated_campaign import ALL
-from tests.conftest import absent
-
-_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 Serve = Callable[..., Served]
 Arrive = Callable[..., Rater]
 Newcomer = Callable[..., Rater]
 
 
-# For this package alone, and closed at its end: while Playwright's loop is alive in this thread,
-# asyncio.run fails in every other test.
+# For this package alone, and closed at its end: tests of others use asyncio.
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """Return the system's Chromium, headless."""
-    path = next(filter(None, map(shutil.which, _NAMES)), None)
-    if path is None:
-        absent("Chromium is not installed")
-        return
-    arguments = ["--no-sandbox"] if os.name == "posix" and os.geteuid() == 0 else []
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=path, args=arguments)
+    with chromium() as launched:
         yield launched
-        launched.close()
 
 
 @contextmanager

@@ -110,13 +110,19 @@ def test_a_flapping_endpoint_is_waited_for(small_study: Study, stub: Stub) -> No
 def test_what_fails_once_is_tried_again(
     small_study: Study, stub: Stub, rule: dict[str, Any]
 ) -> None:
+    waits = rule["behaviour"] in {"slow", "hangs"}
     stub.behave({**rule, "when": {**ONE_QUERY, "tries": 1}})
-    outcome = judged(small_study, stub, timeout=1.5)
+    outcome = judged(small_study, stub, timeout=1.5 if waits else 60)
     assert (outcome.judged, outcome.remaining, outcome.failed) == (WHOLE, 0, {})
     assert not outcome.falls_short
     assert assert_stored_once(small_study) == WHOLE
     times = sorted(stub.log().times_asked().values())
-    assert times == [1] * (WHOLE - OF_ONE_QUERY) + [2] * OF_ONE_QUERY
+    expected = [1] * (WHOLE - OF_ONE_QUERY) + [2] * OF_ONE_QUERY
+    if waits:
+        # On a busy machine other answers may take longer than the timeout too.
+        assert all(asked >= least for asked, least in zip(times, expected, strict=True))
+    else:
+        assert times == expected
 
 
 @pytest.mark.parametrize(
