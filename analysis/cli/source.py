@@ -267,7 +267,7 @@ def from_file(
 
     Columns that are not named are recognized; a line says what was taken as what.
     """
-    from analysis.cli.column_options import read_named_columns
+    from analysis.cli.column_options import NamedColumns, read_named_columns
     from analysis.cli.column_recognition import in_words, recognized_columns
     from analysis.cli.study_inputs import declared
     from analysis.core.options import Options
@@ -281,8 +281,13 @@ def from_file(
         raise CannotRun("--preference-scale describes the table of --preferences, which is missing")
     of_kind = read_kinds(kinds)
     by_construct, by_scorer = read_scales(scales)
-    if not columns and not of_kind and (columns := recognized_columns(path)):
-        click.echo(in_words(columns, path), err=True)
+    if not (columns and (columns.judge or columns.human)) and not of_kind:
+        recognized = recognized_columns(path)
+        if recognized:
+            # What the user names takes precedence over what columns are called.
+            named = {key: value for key, value in vars(columns or NamedColumns()).items() if value}
+            columns = replace(recognized, **named)
+            click.echo(in_words(columns, path), err=True)
     # The readers check the ranges, since they know a value's row in the file.
     if columns:
         if of_kind:

@@ -70,6 +70,15 @@ def test_columns_are_recognized_and_the_declaration_is_printed(
     assert "add --scale score=1:5:1" in message
 
 
+def test_what_the_user_names_takes_precedence(answers: Path) -> None:
+    table = pd.read_csv(answers).assign(topic=["a", "b", "c", "d"] * 5)
+    table.to_csv(answers, index=False)
+    named = NamedColumns(query="topic")
+    scores = from_file(answers, (), (), None, None, {}, columns=named).scores
+    assert scores.scorer_kinds == {"llm_score": "judge", "human_score": "human"}
+    assert len(scores.queries) == 4
+
+
 def test_constructs_are_recognized_by_the_rest_of_names(tmp_path: Path) -> None:
     path = written(
         tmp_path, "t.csv",
