@@ -3,7 +3,7 @@
 import json
 import re
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.metadata import entry_points
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -147,10 +147,18 @@ def _parameter(parameter: click.Parameter) -> str:
 
 
 def _figure(estimate: Estimate) -> str:
-    parts = [getattr(estimate, key) for key in _KEY]
-    of = " ".join(json.dumps(part, sort_keys=True, default=dict) for part in parts)
+    parts = [getattr(estimate, key) for key in _KEY[:-1]] + [_rounded(estimate.params)]
+    of = " ".join(json.dumps(part, sort_keys=True) for part in parts)
     numbers = (getattr(estimate, key) for key in _FIGURES)
     return f"{of.replace('simulated-', '')} = {' '.join(map(_number, numbers))}"
+
+
+def _rounded(params: Mapping[str, object]) -> dict[str, object]:
+    """Return parameters that other versions of NumPy and SciPy give alike, such as a p-value."""
+    return {
+        name: float(f"{value:.9g}") if isinstance(value, float) else value
+        for name, value in params.items()
+    }
 
 
 def _number(value: float | None) -> str:
