@@ -259,7 +259,7 @@ def test_a_prompt_that_hangs_for_ever_does_not_stop_the_others(
     small_study: Study, stub: Stub
 ) -> None:
     stub.behave("hangs", when={"construct": "QR", "containing": "System A knows of subject 2"})
-    outcome = judged(small_study, stub, timeout=0.2, patience=0.5, tries=50)
+    outcome = judged(small_study, stub, timeout=1, patience=2, tries=50)
     assert outcome.failed == {"timeout": 1}
     assert outcome.judged == WHOLE - 1
     assert_completes(small_study, stub)
