@@ -44,6 +44,12 @@ class OpenAISettings(JudgeSettings):
         description="environment variable with the key, if any",
         json_schema_extra=option("VARIABLE"),
     )
+    api_key_command: str | None = Field(
+        default=None,
+        description="command that prints the key, such as 'cat token.txt'; it is run again when "
+        "the endpoint refuses the key",
+        json_schema_extra=option("COMMAND"),
+    )
     reasoning_tokens: ReasoningTokens = 4096
     omit_temperature: OmitTemperature = False
     logprobs: Literal["auto", "on", "off"] = Field(

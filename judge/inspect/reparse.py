@@ -16,6 +16,7 @@ from judge.protocol.exchange import (
     CONTENT_FILTER,
     NO_PASSAGES,
     NO_REFERENCE,
+    NOT_SERVED,
     REJECTED,
     TOO_LONG,
     TRUNCATED_BY_SERVER,
@@ -31,7 +32,15 @@ from study.schema.tables import judgments, readings
 from study.study import Study
 
 FINAL_REASONS = frozenset(
-    {CONTENT_FILTER, TOO_LONG, TRUNCATED_BY_SERVER, REJECTED, NO_PASSAGES, NO_REFERENCE}
+    {
+        CONTENT_FILTER,
+        TOO_LONG,
+        TRUNCATED_BY_SERVER,
+        REJECTED,
+        NOT_SERVED,
+        NO_PASSAGES,
+        NO_REFERENCE,
+    }
 )
 """Reasons that do not depend on the text: it is not an answer to the whole prompt."""
 

@@ -29,6 +29,7 @@ CONTENT_FILTER = "content_filter"
 TOO_LONG = "too_long"
 TRUNCATED_BY_SERVER = "truncated_by_server"
 REJECTED = "rejected"
+NOT_SERVED = "not_served"
 NO_PASSAGES = "no_passages"
 NO_REFERENCE = "no_reference"
 
@@ -43,6 +44,7 @@ REASONS = {
     TRUNCATED_BY_SERVER: "the server used only a part of the prompt",
     TOO_LONG: "the prompt is longer than the model's window",
     REJECTED: "the server refused this prompt",
+    NOT_SERVED: "the server answered with an error such as 401 or 404, or redirected, only here",
     NO_PASSAGES: "the response has no passages, which the prompt shows",
     NO_REFERENCE: "the query has no reference answer, which the prompt shows",
 }

@@ -16,9 +16,9 @@ from sqlmodel import Field
 from study.schema.base import Noun, UTCDateTime, now
 from study.types import Attributes, Key, Text
 
-PROMPT_NOT_WHOLE = ("truncated_by_server", "too_long")
-"""Reasons of judgments whose prompt never reached the model whole: they are asked again, and any
-other attempt is the score before them."""
+PROMPT_NOT_WHOLE = ("truncated_by_server", "too_long", "not_served")
+"""Reasons of judgments whose prompt never reached the model, or not whole: they are asked again,
+and any other attempt is the score before them."""
 
 CONTROL_TOKENS = "control_tokens"
 """Flag of a judgment whose judged text contains possible control tokens of a chat template."""

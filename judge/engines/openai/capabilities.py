@@ -111,7 +111,7 @@ class CapabilityProbe:
         reply = await ask_repeatedly(self._endpoint, prompt, parameters or self._parameters)
         result = reply.result
         if isinstance(result, Trouble) and result.kind not in {"parameter", "stop"}:
-            raise StudyError(unusable_endpoint(self._model, result, self._endpoint.key_name))
+            raise StudyError(unusable_endpoint(self._model, result, self._endpoint.key.remedy))
         return result
 
     async def _settle_parameters(self, listed: Mapping[str, ListedModel]) -> Answer:
@@ -165,7 +165,7 @@ class CapabilityProbe:
             self._refused.append(name)
             self._notes.append(f"The model refuses a {name} of {value:g} and uses its default.")
             return
-        raise StudyError(unusable_endpoint(self._model, trouble, self._endpoint.key_name, listed))
+        raise StudyError(unusable_endpoint(self._model, trouble, self._endpoint.key.remedy, listed))
 
     async def _calibrate(self, short: Answer, sample: Sequence[str]) -> None:
         """Learn how many tokens the study's text has, from a sample, whole and in two halves.
@@ -184,7 +184,7 @@ class CapabilityProbe:
         for prompt in texts:
             answer = await self._ask(prompt)
             if isinstance(answer, Trouble):
-                raise StudyError(unusable_endpoint(self._model, answer, self._endpoint.key_name))
+                raise StudyError(unusable_endpoint(self._model, answer, self._endpoint.key.remedy))
             counts.append(answer.prompt_tokens)
         if short.prompt_tokens is None or None in counts:
             self._notes.append(
@@ -298,13 +298,12 @@ class CapabilityProbe:
 def unusable_endpoint(
     model: str,
     trouble: Trouble,
-    key_name: str,
+    key_remedy: str,
     listed: Mapping[str, ListedModel] | None = None,
 ) -> str:
     """Return a message that says why an endpoint cannot be used, and what to do."""
     remedy = {
-        "http_401": f"Check the key in the environment variable {key_name} "
-        "(--api-key-env names another one).",
+        "http_401": key_remedy,
         "http_403": "Check that the key may use this model.",
         "http_402": "Check the account's credit.",
         "no_quota": "Check the account's quota; the run resumes where it stopped.",

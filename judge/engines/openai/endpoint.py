@@ -5,9 +5,9 @@ import json
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import uniform
-from time import perf_counter
+from time import monotonic, perf_counter
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -15,13 +15,13 @@ from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 
+from judge.engines.openai.api_key import LOOPBACK, ApiKey
 from judge.protocol.chat_completion import Trouble, read_reply, spent_quota
 from judge.protocol.exchange import TOKENS, Answer
 from judge.protocol.logprob_distribution import ScoreTokens
 from judge.text import printable
 from study.errors import StudyError
 
-_LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 # Bytes. A longer body does not come from a judge.
 _LARGEST_BODY = 4 * 1024 * 1024
 
@@ -88,26 +88,19 @@ class Endpoint:
         self,
         base_url: str,
         *,
-        key_name: str,
+        key: ApiKey,
         timeout: float,
         connections: int,
         scores: ScoreTokens | None = None,
     ) -> None:
         self.url = base_url
-        self.key_name = key_name
-        """The environment variable with the key."""
+        self.key = key
         self._scores = scores
-        self._headers = {
-            "Content-Type": "application/json",
-            "Accept": "application/json",
-            **_authorization(base_url, key_name),
-        }
-        authorization = self._headers.get("Authorization", "")
-        self._key = authorization.removeprefix("Bearer ").encode()
         self._timeout = timeout
         self._connections = connections
         self._proxy = _proxy(base_url)
         self._session: aiohttp.ClientSession | None = None
+        self._renewing = asyncio.Lock()
         self.usage = UsageCounter()
         """All calls so far, and the tokens of their answers."""
 
@@ -115,7 +108,7 @@ class Endpoint:
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=self._connections, ttl_dns_cache=300),
             timeout=aiohttp.ClientTimeout(total=self._timeout),
-            headers=self._headers,
+            headers={"Content-Type": "application/json", "Accept": "application/json"},
             cookie_jar=aiohttp.DummyCookieJar(),
         )
         return self
@@ -130,12 +123,22 @@ class Endpoint:
             await self._session.close()
 
     async def ask(self, prompt: str, parameters: Mapping[str, Any]) -> Reply:
-        """Send a prompt as the only message, once. Never raises."""
-        reply = await self._send(prompt, parameters)
+        """Send a prompt as the only message, once. Never raises.
+
+        A prompt that is refused because of the key is sent once more if there is a new key.
+        """
+        sent_at, key = monotonic(), self.key.value
+        reply = await self._send(prompt, parameters, key)
+        if isinstance(reply.result, Trouble) and reply.result.reason == "http_401":
+            async with self._renewing:
+                renewed = await self.key.renew(key, sent_at)
+            if renewed:
+                reply = await self._send(prompt, parameters, self.key.value)
+        reply = replace(reply, result=self.key.redaction.result(reply.result))
         self.usage.add(reply.result if isinstance(reply.result, Answer) else None)
         return reply
 
-    async def _send(self, prompt: str, parameters: Mapping[str, Any]) -> Reply:
+    async def _send(self, prompt: str, parameters: Mapping[str, Any], key: str) -> Reply:
         body = json.dumps(
             {"messages": [{"role": "user", "content": prompt}], **parameters},
             ensure_ascii=False,
@@ -146,6 +149,7 @@ class Endpoint:
             async with self._session.post(
                 f"{self.url}/chat/completions",
                 data=body,
+                headers=_authorization(key),
                 allow_redirects=False,
                 proxy=self._proxy,
             ) as response:
@@ -205,7 +209,12 @@ class Endpoint:
         body = None if payload is None else json.dumps(payload).encode()
         try:
             async with self._session.request(
-                method, url, data=body, allow_redirects=False, proxy=self._proxy
+                method,
+                url,
+                data=body,
+                headers=_authorization(self.key.value),
+                allow_redirects=False,
+                proxy=self._proxy,
             ) as response:
                 if response.status != 200:
                     return None
@@ -221,7 +230,7 @@ class Endpoint:
             if len(body) > _LARGEST_BODY:
                 return None
         # A server may echo its input; the key must not be stored.
-        return bytes(body).replace(self._key, b"[key]") if self._key else bytes(body)
+        return self.key.redaction.body(bytes(body))
 
 
 async def ask_repeatedly(
@@ -251,24 +260,13 @@ def _window(model: Mapping[str, Any]) -> int | None:
     return None
 
 
-def _authorization(base_url: str, key_name: str) -> dict[str, str]:
-    key = os.environ.get(key_name, "").strip()
-    if not key:
-        return {}
-    if any(ord(character) < 33 or ord(character) > 126 for character in key):
-        raise StudyError(f"The key in {key_name} contains a blank or another invalid character.")
-    parts = urlsplit(base_url)
-    if parts.scheme == "http" and parts.hostname not in _LOOPBACK:
-        raise StudyError(
-            f"The key in {key_name} would go to {parts.hostname} unencrypted. Use an https:// "
-            "address, or name an empty variable with --api-key-env if that server needs no key."
-        )
-    return {"Authorization": f"Bearer {key}"}
+def _authorization(key: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {key}"} if key else {}
 
 
 def _proxy(base_url: str) -> str | None:
     parts = urlsplit(base_url)
-    if parts.hostname in _LOOPBACK or proxy_bypass(parts.hostname or ""):
+    if parts.hostname in LOOPBACK or proxy_bypass(parts.hostname or ""):
         return None
     proxy = getproxies().get(parts.scheme)
     if proxy is not None and urlsplit(proxy).scheme not in {"http", "https"}:

@@ -7,12 +7,20 @@ from typing import Any
 
 from judge.engines.engine import Delivery
 from judge.engines.engine_settings import OpenAISettings
-from judge.engines.openai.capabilities import QUESTION, Capabilities, unusable_endpoint
+from judge.engines.openai.capabilities import QUESTION, Capabilities
 from judge.engines.openai.concurrency_limit import ConcurrencyLimit
 from judge.engines.openai.endpoint import Endpoint, Reply, UsageCounter, backoff
+from judge.engines.openai.server_check import ServerCheck
 from judge.engines.openai.truncation import TruncationCheck
 from judge.protocol.chat_completion import Trouble
-from judge.protocol.exchange import REJECTED, TRUNCATED_BY_SERVER, Answer, Failure, Request
+from judge.protocol.exchange import (
+    NOT_SERVED,
+    REJECTED,
+    TRUNCATED_BY_SERVER,
+    Answer,
+    Failure,
+    Request,
+)
 from study.errors import StudyError
 
 # So many refused or cut prompts in a row are the fault of the server, not of the prompts.
@@ -83,6 +91,7 @@ class EndpointWorker:
         self._delivery = delivery
         self._committer = Committer(delivery.commit)
         self._concurrency = ConcurrencyLimit(settings.concurrency)
+        self._check = ServerCheck(endpoint, self._parameters, patience=settings.patience)
         self._truncation = TruncationCheck(capabilities.ready.tokens, self._parameters)
         self._last_answer = monotonic()
         self._silent_since = monotonic()
@@ -119,6 +128,7 @@ class EndpointWorker:
             The endpoint cannot be asked any more, or refuses or cuts everything.
         """
         failures, waits, started = 0.0, 0, monotonic()
+        refusals = 0
         while True:
             sent = await self._concurrency.acquire()
             try:
@@ -143,8 +153,15 @@ class EndpointWorker:
             finally:
                 self._concurrency.release()
             if result.kind in {"stop", "parameter"}:
-                await self._accept(request, await self._refusal(result), reply)
-                return
+                refusals += await self._check.concerns_prompt(sent, monotonic())
+                if refusals >= (1 if _is_about_text(result) else self._settings.tries):
+                    await self._accept(request, _refusal(result), reply)
+                    return
+                # An outage was waited for by now, and is no silence.
+                self._silent_since = monotonic()
+                self._delivery.retried(result.reason)
+                await asyncio.sleep(backoff(refusals))
+                continue
             if await self._is_out_of_patience(result):
                 self._delivery.failed(request, Failure(result.reason, result.detail))
                 return
@@ -188,7 +205,7 @@ class EndpointWorker:
 
     def _count_refusals(self, answer: Answer) -> None:
         """Stop if the server refuses or cuts everything: further calls would be wasted."""
-        if answer.missing not in {REJECTED, TRUNCATED_BY_SERVER}:
+        if answer.missing not in {REJECTED, NOT_SERVED, TRUNCATED_BY_SERVER}:
             self._refusals_in_a_row = 0
             return
         self._refusals_in_a_row += 1
@@ -213,23 +230,6 @@ class EndpointWorker:
         if request.max_tokens is not None:
             changed[self._limit_name] = request.max_tokens + self._reasoning_tokens
         return {**self._parameters, **changed}
-
-    async def _refusal(self, trouble: Trouble) -> Answer:
-        """Return a refusal as the answer to one prompt, if the server still accepts others.
-
-        A firewall may forbid one text (403), and a complaint may quote the name of a parameter
-        that was accepted before.
-
-        Raises
-        ------
-        StudyError
-            The server refuses all prompts.
-        """
-        may_concern_prompt = trouble.kind == "parameter" or trouble.reason == "http_403"
-        if may_concern_prompt and await self._answers_a_question():
-            return Answer(trouble.detail, missing=REJECTED)
-        model = str(self._parameters["model"])
-        raise StudyError(unusable_endpoint(model, trouble, self._endpoint.key_name))
 
     async def _is_out_of_patience(self, trouble: Trouble) -> bool:
         """Return whether this prompt alone has got no answer for too long.
@@ -258,3 +258,17 @@ class EndpointWorker:
                 f"The endpoint asks to wait {wait:.0f} s ({reason}). All answers so far are "
                 "stored; run the command again later, or wait longer with --patience."
             )
+
+
+def _is_about_text(trouble: Trouble) -> bool:
+    """Return whether an error that only this prompt meets would come again.
+
+    A firewall may forbid one text (403), and a complaint may quote the name of a parameter that
+    was accepted before. Other errors may come from one of several servers behind an address.
+    """
+    return trouble.kind == "parameter" or trouble.reason == "http_403"
+
+
+def _refusal(trouble: Trouble) -> Answer:
+    missing = REJECTED if _is_about_text(trouble) else NOT_SERVED
+    return Answer(trouble.detail, missing=missing)

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from judge.engines.engine import Delivery, Ready
 from judge.engines.engine_settings import OpenAISettings
+from judge.engines.openai.api_key import ApiKey
 from judge.engines.openai.capabilities import Capabilities, CapabilityProbe
 from judge.engines.openai.endpoint import Endpoint
 from judge.engines.openai.endpoint_worker import EndpointWorker
@@ -41,6 +42,7 @@ class OpenAIEngine:
         self._settings = settings
         self._prompts = prompts
         self._url = settings.base_url
+        self._key = ApiKey(settings.base_url, settings.api_key_env, settings.api_key_command)
         self._capabilities: Capabilities | None = None
 
     def start(self, sample: Sequence[str]) -> Ready:
@@ -86,7 +88,7 @@ class OpenAIEngine:
     def _endpoint(self, connections: int, scores: ScoreTokens | None = None) -> Endpoint:
         return Endpoint(
             self._url,
-            key_name=self._settings.api_key_env,
+            key=self._key,
             timeout=self._settings.timeout,
             connections=connections,
             scores=scores,

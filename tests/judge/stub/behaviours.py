@@ -127,6 +127,12 @@ def wrong_key(_seen: Seen, reply: Reply) -> None:
     error(reply, 401, "Incorrect API key provided.", "invalid_api_key")
 
 
+def needs_key(seen: Seen, reply: Reply, *, key: str) -> None:
+    """Refuse every key but this one, as if the others had expired."""
+    if seen.headers.get("authorization") != f"Bearer {key}":
+        error(reply, 401, "The access token expired.", "token_expired")
+
+
 def forbidden(_seen: Seen, reply: Reply) -> None:
     """Refuse the model to this key."""
     error(reply, 403, "You are not allowed to sample from this model.", "model_access_denied")
@@ -348,7 +354,7 @@ BEHAVIOURS: dict[str, Behaviour] = {
         *(healthy, slow, hangs, closes, cut),
         *(http_status, half_json, html, error_in_200, redirect),
         *(throttled, spent, no_quota),
-        *(wrong_key, forbidden, model_not_found, other_model, changing),
+        *(wrong_key, needs_key, forbidden, model_not_found, other_model, changing),
         *(truncating, content_filter, content_filter_400, too_long, too_long_vllm, refuses),
         *(rejects, reasoning, answers, wavering, no_usage, constant_usage, logprobs, caching),
     )

@@ -167,6 +167,7 @@ def test_every_behaviour_can_be_selected(stub: Stub) -> None:
         "http_status": {"status": 418},
         "answers": {"text": "Score: 4"},
         "rejects": {"parameter": "n"},
+        "needs_key": {"key": "sk-other"},
     }
     for name in set(BEHAVIOURS) - {"hangs", "cut", "closes"}:
         stub.behave({"behaviour": name, **needed.get(name, {})})
