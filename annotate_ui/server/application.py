@@ -20,10 +20,11 @@ from annotate_ui.participants.invitation import list_links
 from annotate_ui.server.error_log import log_errors
 from annotate_ui.server.secret_key import secret_key
 from annotate_ui.server.sockets import address_of, listen, reachability
-from annotate_ui.server.start_checks import check_file_system, check_public
+from annotate_ui.server.start_checks import check_public
 from annotate_ui.web.owner.password import owner_pages_line
 from study.facts.ratings import finished_assignments
 from study.facts.slots import OWN_CHANNEL, is_live
+from study.lifecycle.file_system import check_file_system
 from study.schema.tables import assignments
 from study.study import Study
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from annotate_ui.server.error_log import log_errors
 from annotate_ui.server.secret_key import secret_key
-from annotate_ui.server.start_checks import check_file_system, check_public
+from annotate_ui.server.start_checks import check_public
+from study.lifecycle.file_system import check_file_system
 from study.study import Study
 
 if TYPE_CHECKING:

@@ -107,10 +107,11 @@ DRY_RUN = click.option(
 def run(folder: Path, dry_run: bool, as_json: bool, **values: Any) -> None:
     """Judge the responses of STUDY that have no judgment yet.
 
-    An interrupted run is resumed. The API key is read from the environment or printed by a command.
-    A run that was stopped or killed loses at most the prompts under way: the same command asks them again, and no
-    others twice. Other conditions (model, prompts, temperature, ...) begin another run. Options
-    with names of engines in brackets, such as [openai], exist for these engines only.
+    An interrupted run is resumed. The API key is read from the environment or printed by a
+    command. A run that was stopped or killed loses at most the prompts under way: the same command
+    asks them again, and no others twice. Other conditions (model, prompts, temperature, ...) begin
+    another run. Options with names of engines in brackets, such as [openai], exist for these
+    engines only.
 
     \b
     Examples:

@@ -22,6 +22,7 @@ from judge.running.plan import sample_prompts
 from judge.running.runs import find, find_or_begin, sole_writer
 from judge.running.scope import Scope
 from study.errors import StudyError
+from study.lifecycle.file_system import check_file_system
 from study.schema import CallKind
 from study.study import Study
 
@@ -194,9 +195,10 @@ def open_session(
     Raises
     ------
     StudyError
-        The engine cannot answer, the run cannot be continued under these conditions, or another
-        process works on it.
+        The engine cannot answer, the run cannot be continued under these conditions, another
+        process works on it, or the study is on a network file system.
     """
+    check_file_system(study)
     order = places(study, settings.systems)
     prompts = scope.metric.prompts
     if prompts is None:

@@ -190,3 +190,15 @@ def test_a_limit_on_files_stops_the_run_and_keeps_what_was_stored(
     assert 0 < assert_stored_once(small_study) < WHOLE
     assert f"{assert_stored_once(small_study)} judgments of the run" in output
     assert_completes(small_study, stub)
+
+
+def test_a_study_on_a_network_file_system_is_not_judged(
+    small_study: Study, stub: Stub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    point = small_study.folder.parent.resolve()
+    mounted = f"41 22 0:44 / {point} rw - nfs4 server:/export rw"
+    monkeypatch.setattr("study.lifecycle.file_system._mounted", lambda: mounted)
+    with pytest.raises(StudyError, match=r"is on a network file system \(nfs4 at .*PostgreSQL"):
+        judged(small_study, stub)
+    assert commanded(small_study, stub).code == 2
+    assert (stub.log().asked, judgments(small_study)) == (0, [])

@@ -1,11 +1,11 @@
-"""File systems from which a study on SQLite may be served."""
+"""File systems on which a study on SQLite may be served and judged."""
 
 from pathlib import Path
 
 import pytest
 
-from annotate_ui.server.start_checks import check_file_system, mount_of
 from study import Study, StudyError
+from study.lifecycle.file_system import check_file_system, mount_of
 
 ROOT = "22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw"
 
