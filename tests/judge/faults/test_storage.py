@@ -22,6 +22,7 @@ from tests.judge.faults.faulty_run import (
     InTheBackground,
     assert_completes,
     assert_stored_once,
+    commanded,
     judged,
     judgments,
     until,
