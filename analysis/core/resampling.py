@@ -156,10 +156,11 @@ class QueryResampling:
             raise ValueError(f"level {self.level} is not between 0 and 1")
 
     @cached_property
-    def bootstrap(self) -> npt.NDArray[np.uint16]:
+    def bootstrap(self) -> npt.NDArray[np.uint8]:
         """Multinomial counts (resamples, n_queries), shared by all statistics."""
         size = self.n_queries
-        weights = np.zeros((self.resamples, size), dtype=np.uint16)
+        # A count above 255 needs more than 255 queries, and has then a chance below 1e-400.
+        weights = np.zeros((self.resamples, size), dtype=np.uint8)
         if size == 0:
             return weights
         for block, start in enumerate(range(0, self.resamples, ROWS_PER_STREAM)):

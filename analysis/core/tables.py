@@ -43,6 +43,15 @@ _PREFERENCE_REQUIRED = (
 _PREFERENCE_OPTIONAL = ("repeat", "missing_reason")
 
 
+_ROWS_AT_ONCE = 50_000
+
+
+def _hashes(rows: pd.DataFrame) -> np.ndarray[Any, np.dtype[np.uint64]]:
+    """Return a hash of each row; columns may be of any type."""
+    texts = rows.astype("object").where(rows.notna(), None).astype(str)
+    return np.asarray(pd.util.hash_pandas_object(texts, index=False), dtype=np.uint64)
+
+
 @dataclass(frozen=True)
 class _Table:
     frame: pd.DataFrame
@@ -69,8 +78,10 @@ class _Table:
 
     def digest(self) -> str:
         """SHA-256 of the rows; their order does not matter."""
-        rows = self.frame.astype("object").where(self.frame.notna(), None)
-        hashes = np.sort(pd.util.hash_pandas_object(rows.astype(str), index=False).to_numpy())
+        # As texts a table takes ten times its memory, so only some of its rows are at a time.
+        starts = range(0, len(self.frame), _ROWS_AT_ONCE)
+        parts = [_hashes(self.frame.iloc[start : start + _ROWS_AT_ONCE]) for start in starts]
+        hashes = np.sort(np.concatenate(parts)) if parts else np.empty(0, dtype=np.uint64)
         return sha256(hashes.tobytes()).hexdigest()
 
 

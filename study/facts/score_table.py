@@ -3,7 +3,7 @@
 Values that are left out of the table are counted in its `attrs["left_out"]`, by reason.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -28,6 +28,8 @@ _STORED_TYPES = {
     "position": "float64",
     "a": "int64",
     "b": "int64",
+    "response_words": "float64",
+    "edited": "object",
 }
 
 
@@ -48,13 +50,13 @@ def score_table(
     """
     outputs = _outputs(connection)
     responses = _responses(connection, outputs)
-    parts = [_scores(connection), human_scores(connection, edits), judge_scores(connection)]
-    # Each column gets its type first, so that an empty part does not change the type of the whole.
-    alike = [_of_stored_types(part) for part in parts]
-    scores = pd.concat(alike, ignore_index=True)
+    scores = _together(
+        [_scores(connection), human_scores(connection, edits), judge_scores(connection)]
+    )
     left_out: dict[str, int] = {}
     scores = _on_current_constructs(scores, versions, left_out)
-    scores = scores.merge(responses, on="response", how="left")
+    described = _together([responses[["response", "response_id", "query_id", "response_words"]]])
+    scores = scores.merge(described, on="response", how="left")
     stale = scores["response"].isin(_replaced(responses))
     if stale.any():
         left_out["given to a response that a later one replaced"] = int(stale.sum())
@@ -69,11 +71,10 @@ def score_table(
         scores = scores[~twice]
     edited = int(scores["edited"].eq(True).sum())
     scores = with_juries(scores, juries or {})
-    current_outputs = outputs.loc[outputs["current"], ["response", "system"]]
+    current_outputs = _together([outputs.loc[outputs["current"], ["response", "system"]]])
     scores = scores.merge(current_outputs, on="response", how="left")
-    result = _typed(scores, SCORE_COLUMNS).sort_values(
-        ["response_id", "construct", "scorer", "repeat", "system"], ignore_index=True
-    )
+    by = ["response_id", "construct", "scorer", "repeat", "system"]
+    result = _typed(scores.sort_values(by, ignore_index=True), SCORE_COLUMNS)
     result.attrs["left_out"] = left_out
     result.attrs["edited"] = edited
     return result
@@ -82,14 +83,12 @@ def score_table(
 def preference_table(connection: Connection, versions: Mapping[str, int]) -> pd.DataFrame:
     """Return one row for each comparison; the columns are those of `PREFERENCE_COLUMNS`."""
     responses = _responses(connection, _outputs(connection))
-    # Each column gets its type first, so that an empty part does not change the type of the whole.
-    imported = _of_stored_types(_preferences(connection))
-    decided = _of_stored_types(decision_rows(connection))
+    imported, decided = _preferences(connection), decision_rows(connection)
     left_out: dict[str, int] = {}
     twice = _also_decided(imported, decided)
     if twice.any():
         left_out["imported for a rater who compared the same here"] = int(twice.sum())
-    rows = pd.concat([imported[~twice], decided], ignore_index=True)
+    rows = _together([imported[~twice], decided])
     rows = _on_current_constructs(rows, versions, left_out)
     replaced = _replaced(responses)
     stale = rows["a"].isin(replaced) | rows["b"].isin(replaced)
@@ -210,11 +209,22 @@ def _replaced(responses: pd.DataFrame) -> set[int]:
     return set(responses.loc[~responses["in_use"], "response"])
 
 
-def _of_stored_types(frame: pd.DataFrame) -> pd.DataFrame:
-    other = {str(name): "object" for name in frame}
-    stored = {name: kind for name, kind in _STORED_TYPES.items() if name in frame}
-    types: Any = {**other, **stored}
-    return frame.astype(types)
+def _together(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Return the rows of all parts; columns of texts are categorical, in alphabetical order.
+
+    A table may have millions of rows: texts are codes until the whole is returned.
+    """
+    names = list(dict.fromkeys(str(name) for part in parts for name in part))
+    columns: dict[str, Any] = {}
+    for name in names:
+        present = [part[name] if name in part else pd.Series(None, part.index) for part in parts]
+        if name in _STORED_TYPES:
+            alike: Any = _STORED_TYPES[name]
+        else:
+            texts = sorted({text for column in present for text in column.dropna().unique()})
+            alike = pd.CategoricalDtype(pd.Index(texts, dtype="object"))
+        columns[name] = pd.concat([column.astype(alike) for column in present], ignore_index=True)
+    return pd.DataFrame(columns)
 
 
 def _typed(frame: pd.DataFrame, columns: dict[str, str]) -> pd.DataFrame:

@@ -219,7 +219,7 @@ def _turned(
         for values in (old, new)
     )
     many = np.isfinite(before).any(axis=1).sum() >= PERCENTILE_FROM
-    weights = resampling.bootstrap if many else np.empty((0, resampling.n_queries), np.uint16)
+    weights = resampling.bootstrap if many else np.empty((0, resampling.n_queries), np.uint8)
     outcome = decisions(after, before, weights, resampling.level, resampling.seed)
     turned = []
     # Equal means may differ by rounding.

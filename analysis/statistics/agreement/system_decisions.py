@@ -83,7 +83,7 @@ class Decisions:
 def decisions(
     judge: npt.ArrayLike,
     people: npt.ArrayLike,
-    weights: npt.NDArray[np.uint16],
+    weights: npt.NDArray[np.uint8],
     level: float = 0.95,
     seed: int = 0,
     adjusted: AdjustedSystems | None = None,

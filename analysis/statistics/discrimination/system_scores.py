@@ -92,7 +92,7 @@ def paired_differences(scores: FloatArray) -> PairedDifferences:
 
 
 def on_resamples(
-    differences: list[PairedDifferences], weights: npt.NDArray[np.uint16]
+    differences: list[PairedDifferences], weights: npt.NDArray[np.uint8]
 ) -> list[FloatArray]:
     """Differences (R, P) of each table on weights (R, Q) that they share, in few products."""
     parts = [np.column_stack([table.columns, table.paired]) for table in differences]

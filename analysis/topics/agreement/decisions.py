@@ -89,9 +89,9 @@ def _of_scorer(
     )
 
 
-def _weights(context: Context, contributing: int) -> np.ndarray[Any, np.dtype[np.uint16]]:
+def _weights(context: Context, contributing: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
     if contributing < PERCENTILE_FROM:
-        return np.empty((0, context.rated_resampling.n_queries), dtype=np.uint16)
+        return np.empty((0, context.rated_resampling.n_queries), dtype=np.uint8)
     return context.rated_resampling.bootstrap[:ROWS]
 
 

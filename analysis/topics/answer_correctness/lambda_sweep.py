@@ -123,6 +123,12 @@ def lambda_sweep_figure(analysis: Analysis) -> Iterator[Figure]:
     parts: dict[str, dict[tuple[str, ...], list[Estimate]]] = {}
     for e in analysis.estimates.select("ac_lambda_sweep"):
         parts.setdefault(e.scorers[0], {}).setdefault(e.scorers, []).append(e)
+    # A judge without people's values beside its own has nothing to draw.
+    parts = {
+        judge: panels
+        for judge, panels in parts.items()
+        if any(e.defined for rows in panels.values() for e in rows)
+    }
     if not parts:
         return
     several = max(len(of_judge) for of_judge in parts.values())

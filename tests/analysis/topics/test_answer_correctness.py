@@ -2,13 +2,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis import Options, Scale, ScoreTable
+from analysis import Options, Scale, ScoreTable, analyse
 from analysis.core.context import Context
 from analysis.core.estimates import EstimateList
 from analysis.pipeline.estimation import headline
 from analysis.render.verdicts import verdicts
 from analysis.statistics.answer_correctness import composed_ac_as_published
 from analysis.topics.answer_correctness.estimates import answer_correctness
+from analysis.topics.answer_correctness.lambda_sweep import lambda_sweep_figure
 from tests.analysis.scores import POINTS, simulated, table
 
 QUICK = Options(resamples=150)
@@ -45,6 +46,20 @@ def test_the_sweep_begins_with_the_judges_part_and_ends_with_the_match() -> None
     ties = estimates.select("ac_lambda_sweep", measure="tie_probability")
     # 18 matches of 90: (18 * 17 + 72 * 71) of 90 * 89 ordered pairs.
     assert ties[-1].value == pytest.approx((18 * 17 + 72 * 71) / (90 * 89))
+
+
+def test_a_judge_on_responses_that_nobody_rated_has_no_empty_panel() -> None:
+    frame, _ = with_parts()
+    second = frame[frame["scorer"].isin(["judge", "EM"])]
+    second = second.assign(
+        scorer=second["scorer"] + " elsewhere",
+        response_id="other " + second["response_id"],
+        query_id="other " + second["query_id"],
+    )
+    table = ScoreTable.from_frame(pd.concat([frame, second]), {"AC": Scale()})
+    analysis = analyse(table, options=Options(resamples=100))
+    (figure,) = lambda_sweep_figure(analysis)
+    assert not [drawing.title for drawing in figure.drawings if "elsewhere" in drawing.title]
 
 
 def test_normalized_match_and_token_overlap_are_swept_as_well() -> None:

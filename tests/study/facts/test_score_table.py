@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
-from sqlalchemy import insert
+from sqlalchemy import create_engine, insert, text
 
 from study import Study, study_status
 from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
+from study.schema.database import read_frame
 from study.schema.tables import outputs, responses
 from tests.study.populated_study import fill
 
@@ -117,3 +118,14 @@ def test_status_counts_what_is_there(filled: Study) -> None:
 
 def test_status_of_an_empty_study_says_what_comes_next(study: Study) -> None:
     assert study_status(study).next_step.startswith("ccrs import")
+
+
+def test_equal_texts_of_a_frame_are_one_object() -> None:
+    engine = create_engine("sqlite://")
+    rows = "SELECT 'a long reason' AS reason, 1 AS n UNION ALL SELECT 'a long reason', NULL"
+    with engine.connect() as connection:
+        frame = read_frame(connection, text(rows))
+    engine.dispose()
+    assert frame["reason"].dtype == object
+    assert frame["reason"][0] is frame["reason"][1]
+    assert frame["n"].isna().tolist() == [False, True]

@@ -12,7 +12,7 @@ from analysis.statistics.agreement.system_decisions import (
 )
 
 NA = float("nan")
-NONE = np.empty((0, 40), dtype=np.uint16)
+NONE = np.empty((0, 40), dtype=np.uint8)
 
 
 def scores(seed: int, shifts: list[float], noise: float = 1.0) -> np.ndarray:
@@ -64,8 +64,8 @@ def test_with_many_queries_the_bootstrap_decides() -> None:
 
 def test_equal_everywhere_is_no_difference_and_one_query_is_undecided() -> None:
     flat = np.ones((5, 2))
-    assert decisions(flat, flat, np.empty((0, 5), dtype=np.uint16)).decisions == ("neither",)
-    single = decisions(flat[:1], flat[:1], np.empty((0, 1), dtype=np.uint16))
+    assert decisions(flat, flat, np.empty((0, 5), dtype=np.uint8)).decisions == ("neither",)
+    single = decisions(flat[:1], flat[:1], np.empty((0, 1), dtype=np.uint8))
     assert single.decisions == ("undecided",)
     assert single.reason
     assert np.isnan(single.share)
