@@ -34,6 +34,7 @@ _READ: Fields = {
             "repeat",
             "attempt",
             "missing_reason",
+            "reasoning",
             "finish_reason",
             "served_model",
             "fingerprint",
@@ -252,6 +253,7 @@ def _answer(cells: RecordCells, prompts: PromptVersion, *, delimited: bool) -> A
         return None
     return Answer(
         None if text is None else escaped(text),
+        reasoning=None if not (thought := cells.words("reasoning")) else escaped(thought),
         finish_reason=_name(finish),
         served_model=_name(cells.key("served_model")),
         fingerprint=_name(cells.key("fingerprint")),

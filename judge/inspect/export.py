@@ -42,6 +42,7 @@ _STORED = (
     "rule",
     "answer",
     "reason",
+    "reasoning",
     "finish_reason",
     "served_model",
     "fingerprint",

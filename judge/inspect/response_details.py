@@ -36,6 +36,7 @@ _COLUMNS = (
     "rule",
     "parser_version",
     "raw_answer",
+    "reasoning",
     "finish_reason",
     "served_model",
     "fingerprint",
@@ -333,6 +334,9 @@ def _judgment_lines(judgment: Mapping[str, Any], *, has_steps: bool) -> list[str
     else:
         title = " of ".join(["answer", ", ".join(numbers)]) if numbers else "answer"
         lines = [f"{title}: {quoted(judgment['raw_answer'])}", f"  read as {_reading(judgment)}"]
+    if judgment["reasoning"] is not None:
+        lines.append("  reasoning before the answer:")
+        lines += [f"    {line}" for line in printable_lines(judgment["reasoning"])]
     if judgment["reason"] is not None:
         lines.append("  its reason:")
         lines += [f"    {line}" for line in printable_lines(judgment["reason"])]

@@ -179,11 +179,13 @@ def _answer(
         )
     )
     reasoning = _count(completion.get("reasoning_tokens"))
-    if reasoning is None and _has_reasoning(message):
+    thought = _reasoning(message)
+    if reasoning is None and thought:
         # It reasoned, without reporting how much.
         reasoning = _count(usage.get("completion_tokens"))
     return Answer(
         text=_content(message),
+        reasoning=thought,
         finish_reason=finish,
         served_model=_text(data.get("model")),
         fingerprint=_text(data.get("system_fingerprint")),
@@ -198,17 +200,39 @@ def _answer(
 
 
 def _content(message: Mapping[str, Any]) -> str:
+    """Return the text of an answer; content that is no text as JSON, as it came."""
     content = message.get("content")
     if isinstance(content, list):
-        parts = (part.get("text") for part in content if isinstance(part, dict))
-        content = "".join(part for part in parts if isinstance(part, str))
-    if not content and isinstance(message.get("refusal"), str):
-        content = message["refusal"]
-    return escaped(content) if isinstance(content, str) else ""
+        texts = [_text_of_part(part) for part in content if not _is_thought(part)]
+        content = content if None in texts else "".join(text or "" for text in texts)
+    if content is None or content == "":
+        content = message.get("refusal") or ""
+    return _as_text(content)
 
 
-def _has_reasoning(message: Mapping[str, Any]) -> bool:
-    return any(message.get(name) for name in ("reasoning_content", "reasoning"))
+def _text_of_part(part: Any) -> str | None:
+    """Return the text of a part of a list; None if it has another form."""
+    text = (part.get("text") or part.get("refusal")) if isinstance(part, dict) else part
+    return text if isinstance(text, str) else None
+
+
+def _is_thought(part: Any) -> bool:
+    return isinstance(part, dict) and part.get("type") in {"thinking", "reasoning"}
+
+
+def _reasoning(message: Mapping[str, Any]) -> str | None:
+    """Return the reasoning that a message has in addition to its content, as it came."""
+    for name in ("reasoning_content", "reasoning", "reasoning_details"):
+        if message.get(name):
+            return _as_text(message[name])
+    content = message.get("content")
+    parts = content if isinstance(content, list) else []
+    thoughts = [part.get("thinking", part) for part in parts if _is_thought(part)]
+    return "\n\n".join(map(_as_text, thoughts)) or None
+
+
+def _as_text(value: Any) -> str:
+    return escaped(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
 
 def escaped(text: str) -> str:

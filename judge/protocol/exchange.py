@@ -65,6 +65,7 @@ class Answer:
     """What a judge answered, unchanged. The prompt is not asked again, whatever the answer."""
 
     text: str | None
+    """The content of its message; JSON where that is no text."""
     finish_reason: str | None = None
     served_model: str | None = None
     fingerprint: str | None = None
@@ -75,6 +76,8 @@ class Answer:
     milliseconds: float | None = None
     distribution: dict[str, float] | None = None
     """Probability of each whole score as the answer's first token, where the engine returns it."""
+    reasoning: str | None = None
+    """What the server returned as the model's reasoning, apart from the text."""
     missing: str | None = None
     """A reason of `REASONS` that applies whatever the text is."""
 

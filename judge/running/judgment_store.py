@@ -24,6 +24,7 @@ _COPIED = (
     "parts",
     "parser_version",
     "raw_answer",
+    "reasoning",
     "finish_reason",
     "served_model",
     "fingerprint",
@@ -198,6 +199,7 @@ def answer_columns(answer: Answer, *, counted: bool = True) -> dict[str, Any]:
     usage = ("prompt_tokens", "completion_tokens", "reasoning_tokens", "cached_tokens")
     return {
         "raw_answer": answer.text,
+        "reasoning": answer.reasoning,
         "finish_reason": answer.finish_reason,
         "served_model": answer.served_model,
         "fingerprint": answer.fingerprint,

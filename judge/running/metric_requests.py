@@ -29,6 +29,7 @@ from study.schema.tables import step_answers
 from study.study import Study
 
 ANSWER_COLUMNS = (
+    "reasoning",
     "finish_reason",
     "served_model",
     "fingerprint",

@@ -299,6 +299,6 @@ def store_end(
             uncounted=delivery.uncounted,
             seconds=result.seconds,
             cost=result.cost,
-            notes=list(result.notes),
+            notes=[*result.notes, *(f"No answer: {example}" for example in delivery.examples)],
             figures=delivery.figures,
         )

@@ -72,6 +72,8 @@ class JudgmentBase(Noun):
     """How the value was found in the answer, or that it needed none; null when missing."""
     parser_version: Key | None = None
     raw_answer: Text | None = Field(default=None, sa_type=LongText)
+    reasoning: Text | None = Field(default=None, sa_type=LongText)
+    """What the server returned as the model's reasoning, apart from the answer."""
     finish_reason: Text | None = None
     """Why the answer ended, as reported by the server."""
     served_model: Text | None = None
@@ -137,6 +139,8 @@ class StepAnswerBase(Noun):
     prompt_hash: Text
     """SHA-256 (hexadecimal) of the prompt."""
     raw_answer: Text | None = Field(default=None, sa_type=LongText)
+    reasoning: Text | None = Field(default=None, sa_type=LongText)
+    """What the server returned as the model's reasoning, apart from the answer."""
     missing_reason: Key | None = None
     """Why the answer can't be used (server error, context window); null if it can."""
     finish_reason: Text | None = None

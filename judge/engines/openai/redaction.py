@@ -60,7 +60,8 @@ class Redaction:
 
     def result(self, result: Answer | Trouble) -> Answer | Trouble:
         """Return what a reply means without secrets in any of its texts."""
-        names = ("text", "finish_reason", "served_model", "fingerprint", "detail", "parameter")
+        answer_texts = ("text", "reasoning", "finish_reason", "served_model", "fingerprint")
+        names = (*answer_texts, "detail", "parameter")
         changed: dict[str, Any] = {
             name: clean
             for name in names

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from judge import show_run
 from judge.running.runner import RunStoppedError
 from study import Study
 from study.errors import StudyError
@@ -158,6 +159,8 @@ def test_prompts_that_keep_failing_are_counted_and_left_for_the_next_run(
     assert f"No answer: {OF_ONE_QUERY} {reason}." in output
     assert words in output
     assert f"{OF_ONE_QUERY} judgments are still to be made; run the command again." in output
+    (call,) = show_run(small_study, "stub-judge").calls
+    assert [note for note in call.notes if note.startswith(f"No answer: {reason}: ")]
     assert_completes(small_study, stub)
 
 

@@ -161,6 +161,9 @@ def test_a_model_that_reasons_gets_room_for_it(small_study: Study, stub: Stub, f
     assert assert_stored_once(small_study) == outcome.judged == WHOLE
     assert {r["parameters"]["max_tokens"] for r in stub.log().judged} == {16 + 4096}
     assert "reasons before it answers" in outcome.notes[0]
+    thoughts = {row["reasoning"] for row in judgments(small_study)}
+    thought = "The response follows from the first passage. Say 40? No, more."
+    assert thoughts == {thought if form == "field" else None}
     if form != "think":
         assert {row["reasoning_tokens"] for row in judgments(small_study)} <= {480, 481}
 

@@ -46,7 +46,20 @@ def test_an_answer_with_all_that_is_known_of_it() -> None:
         (completion(None, message={"refusal": "I can't."}), "I can't."),
         (completion("a\x00b"), "a\\u0000b"),
         (completion("a\ud800"), "a\\ud800"),
-        (completion(85), ""),
+        (completion(85), "85"),
+        (completion(85.5), "85.5"),
+        (completion({"score": 85}), '{"score": 85}'),
+        (completion(True), "true"),
+        (completion([]), ""),
+        (completion(["8", "5"]), "85"),
+        (completion([{"type": "refusal", "refusal": "I can't."}]), "I can't."),
+        (completion([{"type": "image", "id": "ä"}, "85"]), '[{"type": "image", "id": "ä"}, "85"]'),
+        (
+            completion(
+                [{"type": "thinking", "thinking": "Say 40?"}, {"type": "text", "text": "85"}]
+            ),
+            "85",
+        ),
     ],
 )
 def test_content_in_its_forms(data: dict[str, Any], text: str) -> None:
@@ -70,6 +83,27 @@ def test_reasoning_shows_in_counts_or_in_a_field_of_its_own() -> None:
     for result in (counted, reported):
         assert isinstance(result, Answer)
         assert result.reasoning_tokens == 16
+
+
+@pytest.mark.parametrize(
+    ("data", "reasoning"),
+    [
+        (completion(), None),
+        (completion(message={"reasoning_content": "Say 40?\n\x00No."}), "Say 40?\n\\u0000No."),
+        (completion(message={"reasoning": "Say 40?", "reasoning_content": None}), "Say 40?"),
+        (completion(message={"reasoning": ["Say", 40]}), '["Say", 40]'),
+        (completion(message={"reasoning_details": [{"text": "?"}]}), '[{"text": "?"}]'),
+        (completion([{"type": "thinking", "thinking": "Say 40?"}, "85"]), "Say 40?"),
+        (completion([{"type": "thinking", "thinking": ["Say"]}, "85"]), '["Say"]'),
+        (completion([{"type": "reasoning", "id": 1}, "85"]), '{"type": "reasoning", "id": 1}'),
+        (completion("<think>40?</think>85"), None),
+    ],
+)
+def test_reasoning_is_kept_as_it_came(data: dict[str, Any], reasoning: str | None) -> None:
+    result = read(data)
+    assert isinstance(result, Answer)
+    assert result.reasoning == reasoning
+    assert "85" in str(result.text)
 
 
 @pytest.mark.parametrize(
