@@ -173,6 +173,11 @@ class JudgeSettings(BaseModel):
         return None
 
     @property
+    def tokens_of_reasoning(self) -> int:
+        """Most tokens of reasoning before an answer, in addition to it, if the model reasons."""
+        return 0
+
+    @property
     def prices(self) -> dict[str, float] | None:
         """Prices of a million tokens by kind; None without prices."""
         if self.price is None:

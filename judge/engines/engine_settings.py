@@ -4,10 +4,10 @@ The module imports none of the engines, so settings are made without loading aio
 """
 
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from judge.run_settings import JudgeSettings
 from study.settings import option
@@ -82,10 +82,29 @@ class OpenAISettings(JudgeSettings):
         json_schema_extra=option("SECONDS"),
     )
 
+    max_cost: float | None = Field(
+        default=None,
+        gt=0,
+        description="most that this call may cost by --price; it stops before, counting prompts "
+        "under way at their worst case",
+        json_schema_extra=option("AMOUNT"),
+    )
+
     @property
     def address(self) -> str | None:
         """Address of the endpoint."""
         return self.base_url
+
+    @property
+    def tokens_of_reasoning(self) -> int:
+        """Most tokens of reasoning before an answer, if the model reasons."""
+        return self.reasoning_tokens
+
+    @model_validator(mode="after")
+    def _priced(self) -> Self:
+        if self.max_cost is not None and self.price is None:
+            raise ValueError("max_cost: needs price as well")
+        return self
 
     @property
     def at_once(self) -> int:
@@ -147,6 +166,11 @@ class BatchSettings(JudgeSettings):
     logprobs: Literal["on", "off"] = Field(
         default="off", description="ask for the probabilities of scores"
     )
+
+    @property
+    def tokens_of_reasoning(self) -> int:
+        """Most tokens of reasoning before an answer, if the model reasons."""
+        return self.reasoning_tokens
 
 
 class RecordedSettings(JudgeSettings):

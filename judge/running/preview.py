@@ -49,6 +49,10 @@ class Preview(Result):
     """Judgments that need no prompt, by missing reason or rule."""
     prompt_tokens: int
     """An estimate."""
+    answer_tokens: int
+    """The most that the answers may have, without reasoning before them."""
+    reasoning_tokens: int
+    """The most that a model that reasons may have in addition."""
     seconds: float
     """An estimate; `basis` states the assumption."""
     forecast: Forecast | None
@@ -59,6 +63,9 @@ class Preview(Result):
     example: str | None
     """The text of the first prompt of the study."""
     cost: float | None
+    cost_if_reasoning: float | None
+    """The largest cost if the model reasons before each answer; None if it is not asked to, or
+    where a forecast includes the reasoning."""
     notes: tuple[str, ...] = ()
 
     def lines(self) -> list[str]:
@@ -77,10 +84,10 @@ class Preview(Result):
         else:
             lines += [
                 f"Prompt tokens: about {self.prompt_tokens:,} (at four bytes each)",
+                f"Answer tokens: {self._answer_tokens()}",
                 f"Time: about {duration(self.seconds)} ({self.basis})",
             ]
-            if self.cost is not None:
-                lines.append(f"Cost: about {self.cost:,.2f}")
+            lines += cost_lines(self.cost, self.cost_if_reasoning)
         if self.postponed:
             lines.append(f"Postponed by --limit: {self.postponed} prompts")
         lines += [f"Without a prompt: {n} {reason}" for reason, n in self.resolved.items()]
@@ -88,6 +95,25 @@ class Preview(Result):
         if self.too_long:
             lines.append(self.too_long)
         return [*lines, "No prompt was sent and nothing was written."]
+
+    def _answer_tokens(self) -> str:
+        text = f"at most {self.answer_tokens:,}"
+        if self.reasoning_tokens:
+            total = self.answer_tokens + self.reasoning_tokens
+            text += f", or {total:,} if the model reasons before it answers"
+        return text
+
+
+def cost_lines(cost: float | None, if_reasoning: float | None) -> list[str]:
+    """Return the line on the cost: a range where the model may reason before it answers."""
+    if cost is None:
+        return []
+    if if_reasoning is None:
+        return [f"Cost: about {cost:,.2f}"]
+    return [
+        f"Cost: about {cost:,.2f}, or up to {if_reasoning:,.2f} if the model reasons before it "
+        "answers"
+    ]
 
 
 def preview(study: Study, settings: JudgeSettings) -> Preview:
@@ -128,18 +154,23 @@ def preview(study: Study, settings: JudgeSettings) -> Preview:
         tokens = estimate.tokens["prompt"].estimate
         cost = None if estimate.cost is None else estimate.cost.estimate
         seconds = seconds if estimate.seconds is None else estimate.seconds.estimate
+    most_reasoning = count * settings.tokens_of_reasoning
+    highest = settings.cost(tokens, count * answer_tokens + most_reasoning)
     return Preview(
         run=name,
         prompts=dict(work.now),
         postponed=work.prompts.total() - count,
         resolved=dict(work.resolved),
         prompt_tokens=round(tokens),
+        answer_tokens=count * answer_tokens,
+        reasoning_tokens=most_reasoning,
         seconds=seconds,
         forecast=estimate,
         basis=f"if an answer takes {_SECONDS:g} s and {at_once} prompts are under way at once",
         too_long=too_long_message(study, work, settings.window or 0) if work.too_long else None,
         example=next(iter(sample_prompts(study, order[:1], scope)), None),
         cost=cost,
+        cost_if_reasoning=highest if most_reasoning and estimate is None else None,
         notes=(*unprompted_note(study, metric, settings.constructs), *later_steps_note(metric)),
     )
 

@@ -13,6 +13,7 @@ from judge.protocol.conditions import Conditions
 from judge.protocol.exchange import REASONS
 from judge.run_settings import JudgeSettings
 from judge.running.pages import Place, places
+from judge.running.preview import cost_lines
 from judge.running.probes import (
     ProbeItem,
     ProbePlan,
@@ -85,12 +86,13 @@ class ProbePreview(Result):
     prompt_tokens: int
     """An estimate, at four bytes a token."""
     cost: float | None
+    cost_if_reasoning: float | None
+    """The largest cost if the model reasons before each answer."""
 
     def lines(self) -> list[str]:
         """Return the preview as lines of text."""
         lines = [*self.planned.lines(self.run), f"Prompt tokens: about {self.prompt_tokens:,}"]
-        if self.cost is not None:
-            lines.append(f"Cost: about {self.cost:,.2f}")
+        lines += cost_lines(self.cost, self.cost_if_reasoning)
         return [*lines, "No prompt was sent and nothing was written."]
 
 
@@ -247,7 +249,10 @@ def preview_probes(
     count = sum(work.prompts.values())
     count = min(count, settings.limit or count)
     tokens = ready.tokens.per_byte * work.prompt_bytes
-    return ProbePreview(name, work, round(tokens), settings.cost(tokens, count * answer_tokens))
+    cost = settings.cost(tokens, count * answer_tokens)
+    reasoning = settings.tokens_of_reasoning
+    highest = settings.cost(tokens, count * (answer_tokens + reasoning)) if reasoning else None
+    return ProbePreview(name, work, round(tokens), cost, highest)
 
 
 def _scope(study: Study, settings: JudgeSettings) -> Scope:

@@ -16,6 +16,7 @@ from urllib.request import getproxies, proxy_bypass
 import aiohttp
 
 from judge.engines.openai.api_key import LOOPBACK, ApiKey
+from judge.engines.openai.budget import Budget
 from judge.protocol.chat_completion import Trouble, read_reply, spent_quota
 from judge.protocol.exchange import TOKENS, Answer
 from judge.protocol.logprob_distribution import ScoreTokens
@@ -89,12 +90,14 @@ class Endpoint:
         base_url: str,
         *,
         key: ApiKey,
+        budget: Budget,
         timeout: float,
         connections: int,
         scores: ScoreTokens | None = None,
     ) -> None:
         self.url = base_url
         self.key = key
+        self._budget = budget
         self._scores = scores
         self._timeout = timeout
         self._connections = connections
@@ -123,10 +126,26 @@ class Endpoint:
             await self._session.close()
 
     async def ask(self, prompt: str, parameters: Mapping[str, Any]) -> Reply:
-        """Send a prompt as the only message, once. Never raises.
+        """Send a prompt as the only message, once.
 
         A prompt that is refused because of the key is sent once more if there is a new key.
+
+        Raises
+        ------
+        StudyError
+            The prompt might exceed the largest cost of the call. Nothing else raises.
         """
+        worst = await self._budget.reserve(prompt, parameters)
+        result: Answer | Trouble | None = None
+        try:
+            reply = await self._send_with_key(prompt, parameters)
+            result = reply.result
+        finally:
+            self._budget.settle(worst, result)
+        self.usage.add(reply.result if isinstance(reply.result, Answer) else None)
+        return reply
+
+    async def _send_with_key(self, prompt: str, parameters: Mapping[str, Any]) -> Reply:
         sent_at, key = monotonic(), self.key.value
         reply = await self._send(prompt, parameters, key)
         if isinstance(reply.result, Trouble) and reply.result.reason == "http_401":
@@ -134,9 +153,7 @@ class Endpoint:
                 renewed = await self.key.renew(key, sent_at)
             if renewed:
                 reply = await self._send(prompt, parameters, self.key.value)
-        reply = replace(reply, result=self.key.redaction.result(reply.result))
-        self.usage.add(reply.result if isinstance(reply.result, Answer) else None)
-        return reply
+        return replace(reply, result=self.key.redaction.result(reply.result))
 
     async def _send(self, prompt: str, parameters: Mapping[str, Any], key: str) -> Reply:
         body = json.dumps(

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from judge.engines.engine import Delivery, Ready
 from judge.engines.engine_settings import OpenAISettings
 from judge.engines.openai.api_key import ApiKey
+from judge.engines.openai.budget import Budget
 from judge.engines.openai.capabilities import Capabilities, CapabilityProbe
 from judge.engines.openai.endpoint import Endpoint
 from judge.engines.openai.endpoint_worker import EndpointWorker
@@ -43,6 +44,7 @@ class OpenAIEngine:
         self._prompts = prompts
         self._url = settings.base_url
         self._key = ApiKey(settings.base_url, settings.api_key_env, settings.api_key_command)
+        self._budget = Budget(settings)
         self._capabilities: Capabilities | None = None
 
     def start(self, sample: Sequence[str]) -> Ready:
@@ -89,6 +91,7 @@ class OpenAIEngine:
         return Endpoint(
             self._url,
             key=self._key,
+            budget=self._budget,
             timeout=self._settings.timeout,
             connections=connections,
             scores=scores,

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from judge import judge_study, preview
+from judge import OpenAISettings, judge_study, preview
 from study import Study, StudyError
 from tests.judge.small_studies import Scripted, ScriptedSettings, fill
 
@@ -51,6 +51,23 @@ def test_limit_price_and_window(campaign: Study) -> None:
     too_long = preview(campaign, ScriptedSettings(model="m", window=100)).too_long
     assert too_long is not None
     assert "AC of q1/A" in too_long
+
+
+def test_the_cost_of_a_model_that_may_reason_is_a_range(campaign: Study) -> None:
+    settings = OpenAISettings(model="m", limit=10, price=(3.0, 15.0), reasoning_tokens=1000)
+    shown = preview(campaign, settings)
+    assert (shown.answer_tokens, shown.reasoning_tokens) == (160, 10_000)
+    assert shown.cost is not None
+    assert shown.cost_if_reasoning == pytest.approx(shown.cost + 10_000 * 15 / 1e6)
+    lines = shown.lines()
+    expected = "Answer tokens: at most 160, or 10,160 if the model reasons before it answers"
+    assert expected in lines
+    cost, highest = f"{shown.cost:,.2f}", f"{shown.cost_if_reasoning:,.2f}"
+    reasons = "if the model reasons before it answers"
+    assert f"Cost: about {cost}, or up to {highest} {reasons}" in lines
+    never = preview(campaign, settings.model_copy(update={"reasoning_tokens": 0}))
+    assert never.cost_if_reasoning is None
+    assert f"Cost: about {cost}" in never.lines()
 
 
 def test_an_existing_run_is_continued(campaign: Study, scripted: type[Scripted]) -> None:
