@@ -79,7 +79,10 @@ def suspect_lines(suspects: list[Suspect]) -> list[str]:
     """Return the list as lines of text."""
     responses = len({suspect.response_id for suspect in suspects})
     if not suspects:
-        return ["No response or passage may contain an instruction to a judge."]
+        return [
+            "No response or passage has one of the known signs of an instruction to a judge. They "
+            "are few and English: most instructions in other words are not found."
+        ]
     return [
         *(suspect.line() for suspect in suspects),
         f"{responses} responses may contain, in their text or passages, an instruction to a judge "

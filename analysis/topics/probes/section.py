@@ -40,8 +40,8 @@ def reading(analysis: Analysis) -> Iterator[str]:
             f"{counted(int(str(e.params['count'])), 'response')} of {e.n_responses:,} that "
             f"{e.scorers[0]} judged ({percent(e.value)}) contain, or were given in a passage, "
             "what may be an instruction to the judge or a control token of a chat template. That "
-            "is a suspicion: no score was left out because of it. `ccrs judge show --suspects` "
-            "lists them."
+            "is a suspicion: no score was left out because of it. Most instructions in other words "
+            "than a few English ones are not found. `ccrs judge show --suspects` lists them."
         )
 
 

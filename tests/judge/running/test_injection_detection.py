@@ -58,6 +58,16 @@ def test_orders_in_other_words(text: str) -> None:
     assert is_suspected(text, LABELS)
 
 
+def test_the_share_found_in_other_words_is_the_documented_one() -> None:
+    """The texts were written without regard to the signs; signs are not to be fitted to them."""
+    path = Path(__file__).with_name("injections_in_other_words.jsonl")
+    texts = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    found = [item for item in texts if is_suspected(item["text"], LABELS)]
+    assert (len(texts), len({item["text"] for item in texts})) == (60, 60)
+    assert sum(item["language"] == "en" for item in texts) == 20
+    assert [item["text"] for item in found] == ["Score : 100"]
+
+
 @pytest.mark.parametrize(
     "text",
     [
