@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from analysis.cli.column_options import NamedColumns, named_columns_options
 from analysis.cli.report import analysis_options
 from analysis.cli.source import CannotRun, from_file, from_study, kind_option, scale_option
 from study.cli.options import AS_JSON, SettingsCommand, chosen_settings
@@ -40,11 +41,13 @@ if TYPE_CHECKING:
     help="Answer that each judge must have, such as rank_systems=yes, or QR:report_level=with_care "
     "for one construct. Repeatable.",
 )
+@named_columns_options
 @scale_option
 @kind_option
 @AS_JSON
 def check(
     source: Path,
+    columns: NamedColumns,
     thresholds: Path | None,
     baseline: Path | None,
     required: tuple[str, ...],
@@ -65,6 +68,7 @@ def check(
       ccrs check my-study --baseline my-study/report/report.json
       ccrs check scores.csv --scale 0:100 --thresholds gate.toml
       ccrs check scores.csv --scale 0:100 --require rank_systems=yes
+      ccrs check results.csv --judge llm --human human --require report_level=with_care
     """
     from analysis.core.errors import AnalysisError
     from analysis.gate.evaluation import check as checked, read_baseline
@@ -82,10 +86,10 @@ def check(
     try:
         requirements = [requirement(text) for text in required]
         if source.is_dir():
-            if scales or kinds or thresholds:
+            if scales or kinds or thresholds or columns:
                 raise CannotRun(
-                    "--scale, --kind and --thresholds describe a bare table; a study has them in "
-                    f"{source / 'study.toml'}"
+                    "--judge, --human, --scale, --kind and --thresholds describe a bare table; a "
+                    f"study has them in {source / 'study.toml'}"
                 )
             specs = read_config(source / "study.toml")[0].check
             inputs = from_study(source, chosen)
@@ -96,7 +100,7 @@ def check(
                     "--require rank_systems=yes"
                 )
             specs = () if thresholds is None else read_checks(thresholds)
-            inputs = from_file(source, scales, kinds, None, None, chosen)
+            inputs = from_file(source, scales, kinds, None, None, chosen, columns=columns)
         limits = [
             Threshold(construct=spec.construct_key, **spec.model_dump(exclude={"construct_key"}))
             for spec in specs

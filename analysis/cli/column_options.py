@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+from analysis.cli.typed_command import typed_command
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -35,43 +38,84 @@ class NamedColumns:
     def __bool__(self) -> bool:
         return any((self.judge, self.human, self.id, self.query, self.system, self.construct))
 
-    def options(self) -> str:
+    def options(self, construct_option: str = "--construct") -> str:
         """The options that name these columns, quoted for a shell."""
         words = []
         for name in ("judge", "human"):
             words += [f"--{name} {shlex.quote(text)}" for text in getattr(self, name)]
         for name in ("id", "query", "system", "construct"):
             if (column := getattr(self, name)) is not None:
-                words.append(f"--{name} {shlex.quote(column)}")
+                option = construct_option if name == "construct" else f"--{name}"
+                words.append(f"{option} {shlex.quote(column)}")
         return " ".join(words)
 
 
+_PARAMETERS = {
+    "judge": "judge_columns",
+    "human": "human_columns",
+    "id": "id_column",
+    "query": "query_column",
+    "system": "system_column",
+    "construct": "construct_column",
+}
+# A command's own --construct is the key of a construct.
+CONSTRUCT_OPTIONS = {"plan": "--construct-column"}
+
+
 def named_columns_options(command: F) -> F:
-    """Add --judge, --human, --id, --query, --system and --construct to a command."""
-    named = (
-        ("--construct", "column", "Column with the construct of each row. Needs --id."),
-        ("--system", "system_column", "Column with the system that gave the response."),
-        (
-            "--query",
-            "query_column",
-            "Column with the query or its text; equal cells are one query. "
-            "Default: each row has a query of its own.",
-        ),
-        ("--id", "id_column", "Column that identifies the response. Default: each row is one."),
-    )
-    for option, name, text in named:
-        parameter = "construct_column" if name == "column" else name
-        command = click.option(option, parameter, metavar="COLUMN", help=text)(command)
-    for name, whose in (("human", "a rater"), ("judge", "a judge")):
-        command = click.option(
-            f"--{name}",
-            f"{name}_columns",
-            multiple=True,
-            metavar="[CONSTRUCT=]COLUMN",
-            help=f"Column with the scores of {whose}, in a table with a column for each judge and "
-            "rater. Repeatable.",
-        )(command)
-    return command
+    """Add --judge, --human, --id, --query, --system and --construct to a command.
+
+    The command receives them as `columns`, which are `NamedColumns`. `ccrs plan` has the last one
+    as --construct-column, `ccrs judge rank` a --judge of its own.
+    """
+
+    @wraps(command)
+    def with_columns(*args: Any, **kwargs: Any) -> Any:
+        named = {
+            field: kwargs.pop(parameter)
+            for field, parameter in _PARAMETERS.items()
+            if parameter in kwargs
+        }
+        return command(*args, columns=NamedColumns(**named), **kwargs)
+
+    result: Any = with_columns
+    name = command.__name__
+    texts = {
+        "construct": "Column with the construct of each row. Needs --id.",
+        "system": "Column with the system that gave the response.",
+        "query": "Column with the query or its text; equal cells are one query. "
+        "Default: each row has a query of its own.",
+        "id": "Column that identifies the response. Default: each row is one.",
+    }
+    for field, text in texts.items():
+        option = CONSTRUCT_OPTIONS.get(name, "--construct") if field == "construct" else None
+        result = click.option(
+            option or f"--{field}", _PARAMETERS[field], metavar="COLUMN", help=text
+        )(result)
+    for field, whose in (("human", "a rater"), ("judge", "a judge")):
+        if name != "rank" or field == "human":
+            result = click.option(
+                f"--{field}",
+                _PARAMETERS[field],
+                multiple=True,
+                metavar="[CONSTRUCT=]COLUMN",
+                help=f"Column with the scores of {whose}, in a table with a column for each judge "
+                "and rater. Repeatable.",
+            )(result)
+    packed: F = result
+    return packed
+
+
+def command_with(columns: NamedColumns, path: Path) -> str:
+    """The command that runs, with its arguments and options, and these columns."""
+    context = click.get_current_context(silent=True)
+    if context is None:
+        return f"ccrs report {shlex.quote(str(path))} {columns.options()}"
+    if context.params.get("judges"):
+        columns = replace(columns, judge=())
+    option = CONSTRUCT_OPTIONS.get(context.command.name or "", "--construct")
+    typed = typed_command(whole_paths=True, without=_PARAMETERS.values())
+    return f"{typed} {columns.options(option)}"
 
 
 def read_named_columns(
@@ -192,15 +236,34 @@ def _note_outside(
     scorer_scales: Mapping[tuple[str, str], Scale],
     source: RecordSource,
 ) -> None:
-    """Report each value outside the declared scale; `frame` repeats the rows for each column."""
-    listed = zip(frame["scorer"], frame["construct"], frame["value"], strict=True)
-    for position, (scorer, construct, value) in enumerate(listed):
+    """Report each value outside the declared scale; `frame` repeats the rows for each column.
+
+    Where most values of a scorer are outside, one fault names the scale that they look like.
+    """
+    from analysis.core.likely_scales import looks_like
+
+    row_of = frame.assign(number=list(numbers) * (len(frame) // len(numbers)))
+    for key, rows in row_of.groupby(["scorer", "construct"], sort=False):
+        scorer, construct = map(str, key) if isinstance(key, tuple) else (str(key), "")
         scale = scorer_scales.get((scorer, construct)) or scales.get(construct)
-        if scale is not None and (value < scale.min or value > scale.max):
+        if scale is None:
+            continue
+        own = f"{scorer}:{construct}"
+        outside = rows[(rows["value"] < scale.min) | (rows["value"] > scale.max)]
+        present, likely = rows["value"].dropna(), looks_like(rows["value"])
+        if likely and len(outside) > len(present) / 2:
+            source.report.fault(
+                f"{outside['value'].iloc[0]:g} for {construct} by {scorer!r} is outside {scale}, "
+                f"as are {len(outside)} of {len(present)} values of this scorer.",
+                f"Its scale is probably {likely}: add --scale {shlex.quote(f'{own}={likely}')}.",
+                int(outside["number"].iloc[0]),
+            )
+            continue
+        for value, number in zip(outside["value"], outside["number"], strict=True):
             source.report.fault(
                 f"{value:g} for {construct} by {scorer!r} is outside {scale}.",
-                "Correct it, or declare the scorer's own scale.",
-                numbers[position % len(numbers)],
+                f"Correct it, or declare the scorer's own scale: --scale {own}=MIN:MAX.",
+                int(number),
             )
 
 
@@ -226,6 +289,16 @@ def _note_words(
                 source.report.fault(f"{problem}.", DECLARE_TWO_POINTS, number, column)
 
 
+def column_of(text: str, present: Sequence[str]) -> str:
+    """The column of COLUMN or CONSTRUCT=COLUMN."""
+    return _parts(text, present)[1]
+
+
+def _parts(text: str, present: Sequence[str]) -> tuple[str | None, str]:
+    construct, separator, column = text.partition("=")
+    return (construct, column) if separator and text not in present else (None, text)
+
+
 def _names(texts: Sequence[str], present: Sequence[str]) -> ColumnNames:
     """Columns, or columns by construct where texts are CONSTRUCT=COLUMN."""
     from analysis.core.errors import TableError
@@ -233,11 +306,11 @@ def _names(texts: Sequence[str], present: Sequence[str]) -> ColumnNames:
     by_construct: dict[str, list[str]] = {}
     plain = []
     for text in texts:
-        construct, separator, column = text.partition("=")
-        if separator and text not in present:
-            by_construct.setdefault(construct, []).append(column)
+        construct, column = _parts(text, present)
+        if construct is None:
+            plain.append(column)
         else:
-            plain.append(text)
+            by_construct.setdefault(construct, []).append(column)
     if plain and by_construct:
         raise TableError(
             "table", [f"name the construct of every column; {plain[0]!r} is without one"]

@@ -2,30 +2,44 @@
 
 from __future__ import annotations
 
-import re
-import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from analysis.cli.column_options import NamedColumns
+from analysis.cli.column_names import (
+    by_construct,
+    identifying_columns,
+    is_of_judge,
+    is_of_rater,
+    is_other_field,
+    paired_with,
+)
+from analysis.cli.column_options import NamedColumns, command_with
+from analysis.core.errors import TableError
 
 if TYPE_CHECKING:
+    from study.importing.readers.input_file import Record
     from study.importing.readers.source import RecordSource
 
-_JUDGE = {"judge", "llm", "gpt", "claude", "gemini", "llama", "mistral", "qwen"}
-_HUMAN = {"human", "humans", "rater", "annotator", "expert", "people", "person", "manual"}
-_FILLERS = {"score", "scores", "rating", "ratings", "value", "label", "grade"}
-_IDENTIFYING = {
-    "id": ("response_id", "id"),
-    "query": ("query_id", "question_id", "query", "question", "prompt", "user_input", "input"),
-    "system": ("system", "model"),
-    "construct": ("construct",),
-}
 # Rows whose cells decide whether a column contains numbers.
 _ROWS = 200
+# With so many words or fewer, a column has labels in place of scores.
+_MOST_LABELS = 10
+
+
+class UnclearColumnsError(TableError):
+    """A table has columns of numbers whose meaning their names do not decide."""
+
+    def __init__(self, path: Path, problem: str, example: NamedColumns) -> None:
+        self.problem = problem
+        self.example = example
+        command = command_with(example, path)
+        super().__init__(
+            str(path),
+            [f"{problem}. Name the columns of each judge and each rater, for example: {command}"],
+        )
 
 
 def recognized_columns(path: Path) -> NamedColumns | None:
@@ -33,51 +47,77 @@ def recognized_columns(path: Path) -> NamedColumns | None:
 
     Raises
     ------
-    TableError
-        The table has columns of numbers whose meaning their names do not decide; the message has
-        the command to type.
+    UnclearColumnsError
+        The names do not decide; the message has the command to type.
     """
-    from analysis.core.errors import TableError
     from study.importing.readers.source import RecordSource
 
     source = RecordSource(path)
     if source.head.form == "json document" and not isinstance(source.document, list):
         return None
     columns = source.head.columns
-    numeric = _numeric(source)
+    contents = contents_of(source)
+    numeric = [name for name in columns if contents[name].only_numbers]
     if _names_scorers(columns, numeric):
         return None
-    identifying = _identifying(columns)
-    standard = {name for names in _IDENTIFYING.values() for name in names} | _OTHER_FIELDS
-    measured = [name for name in numeric if name.casefold() not in standard]
-    judges = [name for name in measured if _is(name, _JUDGE) and not _is(name, _HUMAN)]
-    raters = [name for name in measured if _is(name, _HUMAN) and not _is(name, _JUDGE)]
+    identifying = identifying_columns(columns)
+    # A word among the numbers of a judge or rater is a fault of its row, which the reader reports.
+    named_so = [
+        name
+        for name in columns
+        if contents[name].mostly_numbers and (is_of_judge(name) or is_of_rater(name))
+    ]
+    measured = [
+        name
+        for name in columns
+        if name in named_so or (name in numeric and not is_other_field(name))
+    ]
+    judges = [name for name in measured if is_of_judge(name) and not is_of_rater(name)]
+    raters = [name for name in measured if is_of_rater(name) and not is_of_judge(name)]
     unclear = [name for name in measured if name not in judges and name not in raters]
-    if not (judges or raters) or len(measured) < 2:
+    words = None if judges and raters else _in_words_only(contents, judges, raters)
+    if not (judges or raters) and (not (measured or words) or _has_another_format(source)):
         return None
-    pairs = _by_construct(judges, raters)
-    if unclear:
-        problem = f"it is not clear whether {_quoted(unclear)} contain scores, and whose"
+    if words is not None:
+        problem = words
+    elif not (judges or raters):
+        problem = f"no column is clearly that of a judge or a rater; {_of_numbers(measured)}"
+    elif unclear:
+        contain = "contains" if len(unclear) == 1 else "contain"
+        problem = f"it is not clear whether {_quoted(unclear)} {contain} scores, and whose"
     elif not (judges and raters):
         problem = f"no column of numbers is clearly that of a {'rater' if judges else 'judge'}"
-    elif pairs is None:
+    elif (pairs := by_construct(judges, raters)) is None:
         problem = "it is not clear which columns of judges and raters belong together"
     elif "construct" in identifying:
         problem = "a response may have several rows, one for each construct"
-    elif "id" in identifying and not _unique(source, identifying["id"]):
-        problem = f"the column {identifying.pop('id')!r} does not identify a row"
+    elif "id" in identifying and (twice := _repeated(source, identifying["id"])):
+        problem = f"the column {identifying['id']!r} does not identify a row: {twice}"
+        identifying.setdefault("query", identifying.pop("id"))
     else:
         return _with(pairs, identifying)
-    shown = pairs or (tuple(judges), tuple(raters))
-    open_to = tuple(unclear[:1]) or ("COLUMN",)
-    example = _with((shown[0] or open_to, shown[1] or open_to), identifying)
-    raise TableError(
-        str(path),
-        [
-            f"{problem}. Name the columns of each judge and each rater, for example: "
-            f"ccrs report {shlex.quote(str(path))} {example.options()}"
-        ],
-    )
+    raise UnclearColumnsError(path, problem, _example(judges, raters, unclear, identifying))
+
+
+def _example(
+    judges: Sequence[str],
+    raters: Sequence[str],
+    unclear: Sequence[str],
+    identifying: Mapping[str, str],
+) -> NamedColumns:
+    """Options for the user to adapt: columns that are not clear are taken for what is missing."""
+    if judges and raters:
+        pairs = paired_with(judges, raters) or (tuple(judges), tuple(raters))
+    elif judges:
+        pairs = paired_with(judges, unclear or ("COLUMN",)) or (
+            tuple(judges), tuple(unclear) or ("COLUMN",)
+        )  # fmt: skip
+    elif raters:
+        pairs = tuple(unclear) or ("COLUMN",), tuple(raters)
+    else:
+        # Nothing is known: a table usually has the people's column first.
+        pairs = tuple(unclear[1:2]) or ("COLUMN",), tuple(unclear[:1]) or ("COLUMN",)
+    return _with(pairs, identifying)
 
 
 def _with(
@@ -103,13 +143,21 @@ def in_words(columns: NamedColumns, path: Path) -> str:
         parts.append("each row is a response")
     if columns.query is None:
         parts.append("each row has a query of its own")
-    command = f"ccrs report {shlex.quote(str(path))} {columns.options()}"
+    command = command_with(columns, path)
     return f"Columns taken by their names ({'; '.join(parts)}). The same, declared: {command}"
 
 
-_OTHER_FIELDS = {
-    "", "index", "unnamed: 0", "repeat", "inclusion_prob", "stratum", "response_words", "position"
-}  # fmt: skip
+def _has_another_format(source: RecordSource) -> bool:
+    """Whether an importer reads the file, such as one with responses."""
+    from study.errors import InputError
+    from study.importing.importers import importer_for
+    from study.settings.constructs import CCRS
+
+    try:
+        importer_for(source, tuple(construct.key for construct in CCRS), None)
+    except InputError:
+        return False
+    return True
 
 
 def _names_scorers(columns: Sequence[str], numeric: Sequence[str]) -> bool:
@@ -120,7 +168,9 @@ def _names_scorers(columns: Sequence[str], numeric: Sequence[str]) -> bool:
     names = folded(columns)
     scorer = next((n for n in scores.FIELDS["scorer"] if n in names), None)
     numbers = folded(numeric)
-    if names & {"response_a", "response_b", "scorer"} or any(":" in name for name in columns):
+    if names & {"response_a", "response_b", "scorer"}:
+        return True
+    if any(":" in name and not is_other_field(name) for name in columns):
         return True
     if scorer == "judge" and scorer in numbers:
         return False
@@ -129,74 +179,110 @@ def _names_scorers(columns: Sequence[str], numeric: Sequence[str]) -> bool:
     )
 
 
-def _numeric(source: RecordSource) -> list[str]:
-    """Columns whose cells are numbers or words for pass and fail, as far as they are not blank."""
+@dataclass
+class Content:
+    """What the cells of a column are, as far as they are not blank."""
+
+    numbers: int = 0
+    """Numbers, words for pass and fail, and what looks like a number: 4/5 or 80%."""
+    words: int = 0
+    first_word: tuple[int, str] = (0, "")
+    """Row and text."""
+    distinct: set[str] = field(default_factory=set)
+    """Words, up to one more than labels usually are."""
+
+    @property
+    def only_numbers(self) -> bool:
+        return self.numbers > 0 and not self.words
+
+    @property
+    def mostly_numbers(self) -> bool:
+        return self.numbers > 0 and self.numbers >= self.words
+
+    def __str__(self) -> str:
+        row, word = self.first_word
+        if not self.words:
+            return "numbers" if self.numbers else "blank"
+        return f"numbers and words, such as {word!r} in row {row}" if self.numbers else "text"
+
+
+def contents_of(source: RecordSource) -> dict[str, Content]:
+    """What each column contains, as far as the first rows show."""
+    from study.text import shorten
+
+    contents = {column: Content() for column in source.head.columns}
+    for record in islice(_records(source), _ROWS):
+        for column, cell in record.cells.items():
+            content = contents.setdefault(column, Content())
+            sign = _looks_numeric(cell)
+            content.numbers += sign is True
+            content.words += sign is False
+            if sign is False and content.words == 1:
+                content.first_word = (record.number, shorten(str(cell)))
+            if sign is False and len(content.distinct) <= _MOST_LABELS:
+                content.distinct.add(str(cell))
+    return contents
+
+
+def _looks_numeric(cell: Any) -> bool | None:
+    """Whether a cell has a score; None for a blank one."""
     from study.importing.import_report import ImportReport
-    from study.importing.readers.cells import CellError, number
-    from study.importing.readers.input_file import Record
+    from study.importing.readers.cells import CellError, number, ratio_or_percentage
     from study.importing.readers.verdict_words import verdict
 
-    present: dict[str, bool] = {}
-    report = ImportReport()
-    for record in islice(source.peeked(), _ROWS):
-        for column, cell in record.cells.items() if isinstance(record, Record) else ():
-            if verdict(cell) is not None:
-                present.setdefault(column, True)
-                continue
-            try:
-                if number(cell, report, typed=True, decimal_comma=True) is not None:
-                    present.setdefault(column, True)
-            except CellError:
-                present[column] = False
-    return [column for column in source.head.columns if present.get(column)]
+    if verdict(cell) is not None:
+        return True
+    try:
+        value = number(cell, ImportReport(), typed=True, decimal_comma=True)
+    except CellError:
+        return isinstance(cell, str) and ratio_or_percentage(cell) is not None
+    return None if value is None else True
 
 
-def _identifying(columns: Sequence[str]) -> dict[str, str]:
-    by_fold = {column.casefold(): column for column in columns}
-    return {
-        role: by_fold[found]
-        for role, names in _IDENTIFYING.items()
-        if (found := next((name for name in names if name in by_fold), None)) is not None
-    }
-
-
-def _unique(source: RecordSource, column: str) -> bool:
+def _records(source: RecordSource) -> Iterable[Record]:
     from study.importing.readers.input_file import Record
 
-    cells = [r.cells.get(column) for r in source.peeked() if isinstance(r, Record)]
-    return len(set(map(str, cells))) == len(cells)
+    return (record for record in source.peeked() if isinstance(record, Record))
 
 
-def _words(column: str) -> list[str]:
-    return [word.casefold() for word in re.split(r"[^0-9A-Za-z]+", column) if word]
+def _in_words_only(
+    contents: Mapping[str, Content], judges: Sequence[str], raters: Sequence[str]
+) -> str | None:
+    """Why columns named after judges, or raters, are not theirs: they have words for scores.
+
+    Texts, such as comments, differ from row to row.
+    """
+    from study.text import abbreviate
+
+    for missing, is_of in ((not judges, is_of_judge), (not raters, is_of_rater)):
+        for column, content in contents.items() if missing else ():
+            row, word = content.first_word
+            few = 0 < len(content.distinct) <= _MOST_LABELS
+            if few and is_of(column) and not is_other_field(column):
+                return (
+                    f"column {column!r} has words in place of scores, {abbreviate(word)} in row "
+                    f"{row}; write numbers, or pass and fail"
+                )
+    return None
 
 
-def _is(column: str, names: set[str]) -> bool:
-    return any(word in names or word.rstrip("0123456789") in names for word in _words(column))
+def _repeated(source: RecordSource, column: str) -> str | None:
+    """The first two rows with the same cell."""
+    rows: dict[str, int] = {}
+    for record in _records(source):
+        cell = str(record.cells.get(column))
+        if (first := rows.setdefault(cell, record.number)) != record.number:
+            return f"{cell!r} is in rows {first} and {record.number}"
+    return None
 
 
-def _rest(column: str) -> str:
-    """What a column's name has apart from words for judges, raters and scores, and numbers."""
-    rest = [
-        word
-        for word in _words(column)
-        if word.rstrip("0123456789") not in _JUDGE | _HUMAN | _FILLERS | {""}
-    ]
-    return "_".join(rest)
+def _of_numbers(names: Sequence[str]) -> str:
+    from study.importing.readers.cells import looks_like_number
 
-
-def _by_construct(
-    judges: Sequence[str], raters: Sequence[str]
-) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """The options' texts; None where names agree in part, so that constructs are not clear."""
-    of_judges, of_raters = {_rest(name) for name in judges}, {_rest(name) for name in raters}
-    shared = (of_judges & of_raters) - {""}
-    if not shared or (len(of_judges) == 1 and of_judges == of_raters):
-        return tuple(judges), tuple(raters)
-    if of_judges != of_raters or "" in of_judges:
-        return None
-    judged = tuple(f"{_rest(name)}={name}" for name in judges)
-    return judged, tuple(f"{_rest(name)}={name}" for name in raters)
+    listed = f"columns of numbers: {_quoted(names)}"
+    if all(looks_like_number(name) for name in names):
+        return f"{listed}. If the first line has values in place of names, add a line with names"
+    return listed
 
 
 def _quoted(names: Sequence[str]) -> str:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from analysis.cli.column_options import NamedColumns, column_of, named_columns_options
 from analysis.cli.source import CannotRun, from_file, from_study, kind_option, scale_option
 from study.cli.options import AS_JSON
 
@@ -39,19 +41,28 @@ class SourceContents(NamedTuple):
     """The next command for this source, without scales and kinds."""
     derived_from: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     """Scorers whose scores follow from those of others, with these."""
+    unclear: str = ""
+    """Why the columns are not recognized."""
 
 
 @click.command()
 @click.argument("source", type=click.Path(path_type=Path), metavar="STUDY_OR_FILE")
+@named_columns_options
 @scale_option
 @kind_option
 @AS_JSON
-def doctor(source: Path, scales: tuple[str, ...], kinds: tuple[str, ...], as_json: bool) -> None:
+def doctor(
+    source: Path,
+    columns: NamedColumns,
+    scales: tuple[str, ...],
+    kinds: tuple[str, ...],
+    as_json: bool,
+) -> None:
     """Show what a file or study contains and what can be computed.
 
-    STUDY_OR_FILE is a study's folder, or a file: a table of scores or preferences, long or wide, or
-    responses or results to import. Nothing is changed or written. Exit status: 0 something can be
-    computed, 1 nothing, 2 the file can't be read.
+    STUDY_OR_FILE is a study's folder, or a file: a table of scores or preferences, long, wide or
+    with a column for each judge and rater, or responses or results to import. Nothing is changed
+    or written. Exit status: 0 something can be computed, 1 nothing, 2 the file can't be read.
 
     \b
     Examples:
@@ -67,7 +78,9 @@ def doctor(source: Path, scales: tuple[str, ...], kinds: tuple[str, ...], as_jso
         raise CannotRun(f"{source} does not exist; name a table of scores or a study's folder")
     try:
         contents = (
-            _study(source, scales, kinds) if source.is_dir() else _file(source, scales, kinds)
+            _study(source, scales, kinds, columns)
+            if source.is_dir()
+            else _file(source, scales, kinds, columns)
         )
         diagnosis = None if contents.scores is None else diagnose(contents.scores)
     except (AnalysisError, StudyError) as error:
@@ -77,22 +90,27 @@ def doctor(source: Path, scales: tuple[str, ...], kinds: tuple[str, ...], as_jso
         _say_json(contents, diagnosis, command)
     else:
         _say(source, contents, diagnosis, command)
-    if diagnosis is not None and not diagnosis.usable:
+    if contents.unclear or (diagnosis is not None and not diagnosis.usable):
         raise click.exceptions.Exit(1)
 
 
-def _study(folder: Path, scales: tuple[str, ...], kinds: tuple[str, ...]) -> SourceContents:
-    if scales or kinds:
+def _study(
+    folder: Path, scales: tuple[str, ...], kinds: tuple[str, ...], columns: NamedColumns
+) -> SourceContents:
+    if scales or kinds or columns:
         raise CannotRun(
-            f"--scale and --kind describe a bare table; a study has them in {folder / 'study.toml'}"
+            "--judge, --human, --scale and --kind describe a bare table; a study has them in "
+            f"{folder / 'study.toml'}"
         )
     inputs = from_study(folder, {})
     command = f"ccrs report {shlex.quote(str(folder))}"
     return SourceContents(inputs.scores, "study", {}, {}, command, inputs.options.derived_from)
 
 
-def _file(path: Path, scales: tuple[str, ...], kinds: tuple[str, ...]) -> SourceContents:
-    from analysis.cli.column_recognition import recognized_columns
+def _file(
+    path: Path, scales: tuple[str, ...], kinds: tuple[str, ...], named: NamedColumns
+) -> SourceContents:
+    from analysis.cli.column_recognition import UnclearColumnsError, recognized_columns
     from analysis.core.table_declarations import read_kinds
     from study.importing.importers import importer_for
     from study.importing.readers.source import RecordSource
@@ -100,19 +118,19 @@ def _file(path: Path, scales: tuple[str, ...], kinds: tuple[str, ...]) -> Source
 
     source = RecordSource(path)
     name = shlex.quote(str(path))
-    if not kinds and (named := recognized_columns(path)):
-        scores = from_file(path, scales, (), None, None, {}, columns=named).scores
-        roles_of = dict.fromkeys(named.judge, "value of a judge")
-        roles_of |= dict.fromkeys(named.human, "value of a rater")
-        roles_of = {text.partition("=")[2] or text: role for text, role in roles_of.items()}
-        roles_of |= {
-            column: role
-            for role in ("id", "query", "system")
-            if (column := getattr(named, role)) is not None
-        }
-        listed = {column: roles_of.get(column, "not read") for column in source.head.columns}
-        form = "table with a column for each judge and rater"
-        return SourceContents(scores, form, listed, {}, f"ccrs report {name} {named.options()}")
+    if named.judge or named.human:
+        return _with_named(source, named, scales, kinds)
+    try:
+        recognized = recognized_columns(path)
+    except UnclearColumnsError as error:
+        command = f"ccrs report {name} {error.example.options()}"
+        form = "table whose columns are not recognized"
+        return SourceContents(
+            None, form, _cells_in_words(source), {}, command, unclear=error.problem
+        )
+    if recognized is not None:
+        chosen = {key: value for key, value in vars(named).items() if value}
+        return _with_named(source, replace(recognized, **chosen), scales, kinds)
     constructs = tuple(construct.key for construct in CCRS)
     columns = _columns(source)
     roles = set(columns.values())
@@ -138,6 +156,32 @@ def _file(path: Path, scales: tuple[str, ...], kinds: tuple[str, ...]) -> Source
     return SourceContents(
         scores, f"{form} table of scores", columns, guessed, f"ccrs report {name}"
     )
+
+
+def _with_named(
+    source: RecordSource, named: NamedColumns, scales: tuple[str, ...], kinds: tuple[str, ...]
+) -> SourceContents:
+    """A table with a column for each judge and rater."""
+    scores = from_file(source.path, scales, kinds, None, None, {}, columns=named, propose=False)
+    present = source.head.columns
+    roles = {column_of(text, present): "value of a judge" for text in named.judge}
+    roles |= {column_of(text, present): "value of a rater" for text in named.human}
+    roles |= {
+        column: role
+        for role in ("id", "query", "system", "construct")
+        if (column := getattr(named, role)) is not None
+    }
+    listed = {column: roles.get(column, "not read") for column in present}
+    form = "table with a column for each judge and rater"
+    command = f"ccrs report {shlex.quote(str(source.path))} {named.options()}"
+    return SourceContents(scores.scores, form, listed, {}, command)
+
+
+def _cells_in_words(source: RecordSource) -> dict[str, str]:
+    """What each column contains, as far as its first rows show."""
+    from analysis.cli.column_recognition import contents_of
+
+    return {column: str(content) for column, content in contents_of(source).items()}
 
 
 def _columns(source: RecordSource) -> dict[str, str]:
@@ -220,8 +264,6 @@ def _command(
 
 
 def _say(source: Path, contents: SourceContents, diagnosis: Diagnosis | None, command: str) -> None:
-    from analysis.render.formatting import counted, listed
-
     click.echo(f"{source.name or source}: {contents.form}")
     if contents.columns:
         click.echo("\nColumns")
@@ -232,9 +274,19 @@ def _say(source: Path, contents: SourceContents, diagnosis: Diagnosis | None, co
         click.echo(
             f"  the file does not state the kind of the scorer {scorer}; assumed here: {kind}"
         )
-    if diagnosis is None:
+    if contents.unclear:
+        click.echo(f"\nNot recognized\n  {contents.unclear}")
+        click.echo("\nNext:   name the columns of each judge and each rater, for example")
+        click.echo(f"        {command}")
+    elif diagnosis is None:
         click.echo(f"\nNext:   {command}")
-        return
+    else:
+        _say_diagnosis(contents, diagnosis, command)
+
+
+def _say_diagnosis(contents: SourceContents, diagnosis: Diagnosis, command: str) -> None:
+    from analysis.render.formatting import counted, listed
+
     click.echo(
         f"\nContains\n  {counted(diagnosis.responses, 'response')}, "
         f"{counted(diagnosis.queries, 'query', 'queries')}, "
@@ -289,6 +341,7 @@ def _say_json(contents: SourceContents, diagnosis: Diagnosis | None, command: st
     content = {
         "form": contents.form,
         "columns": contents.columns,
+        "not_recognized": contents.unclear or None,
         "guessed_kinds": contents.kinds,
         "derived_from": plain(dict(contents.derived_from)),
         "diagnosis": None if diagnosis is None else plain(diagnosis.as_json()),

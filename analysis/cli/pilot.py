@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from analysis.cli.column_options import NamedColumns
 from analysis.cli.source import AnalysisInput, CannotRun, from_file, from_study
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def starting_point(
     source: Path | None,
     scales: Sequence[str],
     kinds: Sequence[str],
+    columns: NamedColumns,
     construct: str | None,
     scorer: str | None,
     components: str | None,
@@ -53,10 +55,12 @@ def starting_point(
     else:
         if not source.exists():
             raise CannotRun(f"{source} does not exist; name a study's folder or a table")
+        if columns and source.is_dir():
+            raise CannotRun("--judge and --human name columns of a bare table; leave them out")
         inputs = (
             from_study(source, {})
             if source.is_dir()
-            else from_file(source, scales, kinds, None, None, {})
+            else from_file(source, scales, kinds, None, None, {}, columns=columns)
         )
         parts, per_query, width, note = pilot_of(inputs, construct, scorer)
         report = report_on(inputs)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from analysis.cli.column_options import NamedColumns, named_columns_options
 from analysis.cli.source import SCALE_FORM, CannotRun, kind_option
 from study.cli.options import AS_JSON
 
@@ -119,6 +120,7 @@ CLAIMED = {
     help="Scale of a bare table, or, without a pilot, the planned one. Repeatable.",
 )
 @kind_option
+@named_columns_options
 @click.option(
     "--assurance",
     metavar="SHARE",
@@ -172,6 +174,7 @@ def plan(
     minutes: float | None,
     scales: tuple[str, ...],
     kinds: tuple[str, ...],
+    columns: NamedColumns,
     assurance: float,
     level: float,
     runs: int | None,
@@ -190,6 +193,7 @@ def plan(
       ccrs plan my-study
       ccrs plan pilot.csv --wanted krippendorff_alpha=0.1 --wanted bias=4
       ccrs plan pilot.csv --claim human_ceiling_difference=-0.1 --claim judge_difference=0.05
+      ccrs plan results.csv --judge llm_score --human human_score --query question --scale 1:5
       ccrs plan --components rater=8,judge=15 --raters 3,5,8 --out plan.html
     """
     from analysis.cli.pilot import starting_point
@@ -206,7 +210,9 @@ def plan(
     from study.progress_bar import progress_bar
 
     try:
-        start = starting_point(source, scales, kinds, construct, scorer, components, minutes)
+        start = starting_point(
+            source, scales, kinds, columns, construct, scorer, components, minutes
+        )
         half_widths = _numbered("--wanted", wanted, "HALFWIDTH")
         effects = _numbered("--claim", claims, "EFFECT")
         if not half_widths and not effects:

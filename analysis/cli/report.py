@@ -18,6 +18,7 @@ from analysis.cli.source import (
     kind_option,
     scale_option,
 )
+from analysis.cli.typed_command import typed_command
 from study.cli.options import (
     AS_JSON,
     SettingsCommand,
@@ -93,12 +94,7 @@ def analysis_options() -> list[click.Option]:
 def report(
     source: Path,
     out: Path | None,
-    judge_columns: tuple[str, ...],
-    human_columns: tuple[str, ...],
-    id_column: str | None,
-    query_column: str | None,
-    system_column: str | None,
-    construct_column: str | None,
+    columns: NamedColumns,
     scales: tuple[str, ...],
     kinds: tuple[str, ...],
     preferences: Path | None,
@@ -140,9 +136,6 @@ def report(
         if not path.exists():
             raise CannotRun(f"{path} does not exist; name a study's folder or a table of scores")
     folder = out or default_folder(source)
-    columns = NamedColumns(
-        judge_columns, human_columns, id_column, query_column, system_column, construct_column
-    )
     chosen = chosen_settings({"layout": layout, **options})
     try:
         check_folder(folder)
@@ -253,7 +246,9 @@ def write(
             for a in largest_disagreements(analysis.context.ordered)
         ]
         reasons = source.reasons(responses)
-        content = as_document(analysis, command_line(), source.judge_runs, reasons)
+        # Files by name only, since a report is shared.
+        command = typed_command(whole_paths=False)
+        content = as_document(analysis, command, source.judge_runs, reasons)
         page = write_document(content, folder, full)
     checks: list[Any] = []
     if verify:
@@ -269,26 +264,3 @@ def write(
         terminal.print_written(page, analysis, checks if verify else None)
     if differing:
         raise click.exceptions.Exit(1)
-
-
-def command_line() -> str:
-    """The command line, with files by name only, since a report is shared."""
-    import shlex
-
-    context = click.get_current_context()
-    words = [f"ccrs {context.info_name}"]
-    for parameter in context.command.get_params(context):
-        name = parameter.name or ""
-        if context.get_parameter_source(name) is not click.core.ParameterSource.COMMANDLINE:
-            continue
-        value = context.params[name]
-        for item in value if isinstance(value, tuple) else (value,):
-            text = item.name if isinstance(item, Path) else str(item)
-            if isinstance(parameter, click.Argument):
-                words.append(shlex.quote(text))
-            elif isinstance(item, bool):
-                options = parameter.opts if item else parameter.secondary_opts
-                words.append(options[0])
-            else:
-                words.append(f"{parameter.opts[0]} {shlex.quote(text)}")
-    return " ".join(words)

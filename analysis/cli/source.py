@@ -262,10 +262,13 @@ def from_file(
     chosen: dict[str, Any],
     hypotheses: Path | None = None,
     columns: NamedColumns | None = None,
+    *,
+    propose: bool = True,
 ) -> AnalysisInput:
     """Read a table of scores: long, wide, or with `columns` of judges and raters.
 
-    Columns that are not named are recognized; a line says what was taken as what.
+    Columns that are not named are recognized; a line says what was taken as what. `propose`:
+    whether likely scales are printed.
     """
     from analysis.cli.column_options import NamedColumns, read_named_columns
     from analysis.cli.column_recognition import in_words, recognized_columns
@@ -281,27 +284,31 @@ def from_file(
         raise CannotRun("--preference-scale describes the table of --preferences, which is missing")
     of_kind = read_kinds(kinds)
     by_construct, by_scorer = read_scales(scales)
-    if not (columns and (columns.judge or columns.human)) and not of_kind:
-        recognized = recognized_columns(path)
-        if recognized:
-            # What the user names takes precedence over what columns are called.
-            named = {key: value for key, value in vars(columns or NamedColumns()).items() if value}
-            columns = replace(recognized, **named)
+    if not (columns and (columns.judge or columns.human)) and (
+        recognized := recognized_columns(path)
+    ):
+        # What the user names takes precedence over what columns are called.
+        named = {key: value for key, value in vars(columns or NamedColumns()).items() if value}
+        columns = replace(recognized, **named)
+        if not of_kind:
             click.echo(in_words(columns, path), err=True)
     # The readers check the ranges, since they know a value's row in the file.
     if columns:
         if of_kind:
-            raise CannotRun("--judge and --human state the kind of each column; leave --kind out")
+            raise CannotRun(
+                "--judge and --human state the kind of each column; leave --kind out: "
+                f"{columns.options()}"
+            )
         frame = read_named_columns(path, columns, by_construct, by_scorer)
     else:
         frame = read_scores(path, kinds=of_kind, scales=by_construct, scorer_scales=by_scorer)
     _check_likely_scales(frame, by_construct, by_scorer)
-    if columns:
-        _propose_scales(frame, by_construct)
     present = dict.fromkeys(zip(frame["scorer"], frame["construct"], strict=True))
     check_scales(by_construct, by_scorer, present)
     constructs = list(dict.fromkeys(frame["construct"]))
     scores = ScoreTable.from_frame(frame, by_construct.of(constructs), by_scorer)
+    if columns and propose:
+        _propose_scales(scores)
     for line in frame.attrs.get("summary", ()):
         click.echo(line, err=True)
     scorers = dict.fromkeys(frame["scorer"])
@@ -320,18 +327,17 @@ def from_file(
     return AnalysisInput(scores, compared, options, path.stem)
 
 
-def _propose_scales(frame: DataFrame, declared: Mapping[str, Scale]) -> None:
-    """Print the scale that the values of each construct without one look like."""
-    from analysis.doctor.diagnosis import looks_like
+def _propose_scales(scores: ScoreTable) -> None:
+    """Print the scales that values without a declared one look like."""
+    from analysis.core.likely_scales import likely_scales
 
-    for construct, rows in frame.groupby("construct", sort=False):
-        likely = looks_like(rows["value"].to_numpy(dtype=float))
-        if str(construct) not in declared and likely:
-            option = shlex.quote(f"{construct}={likely}")
-            click.echo(
-                f"No scale is declared for {construct}; if its values are from {likely} "
-                f"(MIN:MAX:STEP), add --scale {option}.", err=True
-            )  # fmt: skip
+    likely = likely_scales(scores)
+    if likely:
+        options = " ".join(f"--scale {shlex.quote(text)}" for text in likely)
+        click.echo(
+            "No scale is declared. The values look as if they were on the scale of these options "
+            f"(MIN:MAX:STEP); if they are, add {options}", err=True
+        )  # fmt: skip
 
 
 # A scale is contradicted where so many values or more, which differ, are in its lowest tenth.
@@ -349,7 +355,7 @@ def _check_likely_scales(
 
     A scale that is declared for the scorer is not questioned.
     """
-    from analysis.doctor.diagnosis import looks_like
+    from analysis.core.likely_scales import looks_like
 
     for key, rows in frame.groupby(["construct", "scorer"], sort=False):
         construct, scorer = map(str, key) if isinstance(key, tuple) else (str(key), "")

@@ -175,6 +175,10 @@ def without_first(table: pd.DataFrame, of: Sequence[str], noun: str) -> list[str
     return warnings
 
 
+# So many equal values of two scorers, or more, are reported.
+_FEWEST_COPIED = 10
+
+
 def suspicions(
     table: pd.DataFrame,
     scales: Mapping[str, Scale],
@@ -196,4 +200,33 @@ def suspicions(
             )
         elif row["nunique"] == 1:
             warnings.append(f"{scorer} on {construct} gave {row['min']:g} throughout")
+    return [*warnings, *_identical(table)]
+
+
+def _identical(table: pd.DataFrame) -> list[str]:
+    """Warnings about a judge whose values all equal another judge's, or a rater's.
+
+    Few values may agree by chance, and passes and failures of a judge and a rater by merit.
+    """
+    present = table[table["value"].notna() & table["scorer_kind"].isin(["judge", "human"])]
+    ordered = present.assign(response=present["response_id"].cat.codes).sort_values(
+        ["response", "repeat"], kind="stable"
+    )
+    first_with: dict[tuple[str, bytes], tuple[str, str]] = {}
+    warnings = []
+    groups = ordered.groupby(["construct", "scorer", "scorer_kind"], observed=True, sort=False)
+    for key, rows in groups:
+        construct, scorer, kind = map(str, key)
+        distinct = rows["value"].nunique()
+        if len(rows) < _FEWEST_COPIED or distinct < 2:
+            continue
+        content = rows[["response", "repeat", "value"]].to_numpy(dtype=np.float64).tobytes()
+        other, other_kind = first_with.setdefault((construct, content), (scorer, kind))
+        both_judges = kind == other_kind == "judge"
+        graded = distinct > 2 and "judge" in {kind, other_kind}
+        if other != scorer and (both_judges or graded):
+            warnings.append(
+                f"{other} and {scorer} have the same {len(rows)} values on {construct}; check "
+                "that neither is a copy of the other"
+            )
     return warnings

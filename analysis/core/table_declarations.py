@@ -75,6 +75,12 @@ def check_scales(
     """
     constructs = list(dict.fromkeys(construct for _, construct in present))
     for construct in (*by_construct, *(key for _, key in by_scorer)):
+        of_scorer = next((key for scorer, key in present if scorer == construct), None)
+        if construct not in constructs and of_scorer is not None:
+            raise AnalysisError(
+                f"--scale {construct}=...: {construct!r} is a scorer; name the construct too: "
+                f"--scale {construct}:{of_scorer}=..."
+            )
         if construct not in constructs:
             raise AnalysisError(
                 f"--scale {construct}=...: {_unknown('construct', construct, constructs)}"
@@ -97,6 +103,7 @@ def read_kinds(texts: Sequence[str]) -> dict[str, str]:
     kinds = {}
     for text in texts:
         scorer, _, kind = text.rpartition("=")
+        kind = kind.strip().casefold()
         if not (scorer and kind):
             raise AnalysisError(f"--kind {text}: write SCORER=KIND")
         if kind not in KINDS:

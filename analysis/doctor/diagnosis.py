@@ -7,31 +7,14 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from analysis.core.arrays import FloatArray
 from analysis.core.construct_data import ConstructData, construct_data
+from analysis.core.likely_scales import Scored, likely_scales, scored_values
 from analysis.core.tables import ScoreTable
 from analysis.topics.answer_correctness.estimates import CONSTRUCT, EXACT_MATCH
 
 #: Sizes that statistics need (explained on the pages of the statistics).
 ALT_TEST_RATERS, ALT_TEST_QUERIES, FEW_RATERS, CORRELATION = 3, 30, 5, 3
-
-
-@dataclass(frozen=True)
-class Scored:
-    """One scorer's values on one construct, and the scale that they look like."""
-
-    construct: str
-    scorer: str
-    kind: str
-    n: int
-    missing: int
-    low: float
-    high: float
-    distinct: int
-    declared: str | None
-    looks_like: str | None
 
 
 @dataclass(frozen=True)
@@ -73,7 +56,7 @@ def diagnose(scores: ScoreTable) -> Diagnosis:
     A guessed scale is only reported: it is not used until it is declared.
     """
     data = {key: construct_data(scores, key) for key in scores.constructs}
-    scored = tuple(_scored(scores))
+    scored = scored_values(scores)
     people = {name for name, kind in scores.scorer_kinds.items() if kind == "human"}
     return Diagnosis(
         responses=scores.frame["response_id"].nunique(),
@@ -81,55 +64,9 @@ def diagnose(scores: ScoreTable) -> Diagnosis:
         systems=len(scores.systems),
         raters=len(people),
         scored=scored,
-        scales=tuple(_scales(scored)),
+        scales=likely_scales(scores),
         findings=tuple(_findings(scores, data, scored)),
     )
-
-
-def _scored(scores: ScoreTable) -> Iterator[Scored]:
-    rows = scores.frame
-    values = rows["value"].to_numpy(dtype=np.float64)
-    for construct in scores.constructs:
-        for scorer in scores.scorers(construct):
-            of_scorer = (rows["scorer"] == scorer).to_numpy()
-            here = values[of_scorer & (rows["construct"] == construct).to_numpy()]
-            present = here[np.isfinite(here)]
-            declared = scores.scale(construct, scorer)
-            yield Scored(
-                construct, scorer, scores.scorer_kinds[scorer], int(present.size),
-                int(here.size - present.size),
-                float(present.min()) if present.size else float("nan"),
-                float(present.max()) if present.size else float("nan"),
-                int(np.unique(present).size),
-                None if declared is None else f"{declared.min:g}:{declared.max:g}",
-                looks_like(here, values[of_scorer]),
-            )  # fmt: skip
-
-
-def _scales(scored: tuple[Scored, ...]) -> Iterator[str]:
-    """The shortest list of options: one for all, then one per construct and per scorer."""
-    open_ = [
-        values_of
-        for values_of in scored
-        if values_of.declared is None and values_of.looks_like is not None
-    ]
-    if not open_:
-        return
-    guesses = [values_of.looks_like for values_of in open_ if values_of.looks_like is not None]
-    common = max(dict.fromkeys(guesses), key=guesses.count)
-    yield common
-    for construct in dict.fromkeys(values_of.construct for values_of in open_):
-        here = [values_of for values_of in open_ if values_of.construct == construct]
-        people = [values_of for values_of in here if values_of.kind == "human"] or here
-        guesses_of_people = [
-            values_of.looks_like for values_of in people if values_of.looks_like is not None
-        ]
-        general = max(dict.fromkeys(guesses_of_people), key=guesses_of_people.count)
-        if general != common:
-            yield f"{construct}={general}"
-        for values_of in here:
-            if values_of.looks_like != general:
-                yield f"{values_of.scorer}:{construct}={values_of.looks_like}"
 
 
 def _findings(
@@ -277,51 +214,3 @@ def _people(scores: ScoreTable) -> Iterator[str]:
 
 def _constructs_of(scored: tuple[Scored, ...], scorer: str) -> int:
     return sum(1 for values_of in scored if values_of.scorer == scorer and values_of.n)
-
-
-def looks_like(values: npt.ArrayLike, scorer_values: npt.ArrayLike | None = None) -> str | None:
-    """The usual scale of values, in the form of `--scale`: 0:1, 1:5:1, 0:10 or 0:100.
-
-    Parameters
-    ----------
-    values
-        Values of one scorer on one construct (n,); NaN is left out.
-    scorer_values
-        Values of the same scorer on all constructs (m,): most scorers use one scale, so that these
-        help for a construct with low values only.
-
-    Returns
-    -------
-    The scale, or None where the values are on none of them or are all equal.
-
-    Notes
-    -----
-    Whole numbers from 1 to 5 are taken for 1 to 5, although they might be the lower half of 0 to
-    10; values from 0 to 1 for 0 to 1, although the scale might be 0 to 100.
-    """
-    of_scorer = _known(values)
-    wider = of_scorer if scorer_values is None else _known(scorer_values)
-    if of_scorer.size == 0 or np.ptp(wider) == 0:
-        return None
-    alone, together = _smallest(of_scorer), _smallest(wider)
-    # Fractions show that the scale is 0 to 1, whatever the values on other constructs.
-    if alone == "0:1" and (of_scorer % 1 != 0).any():
-        return alone
-    return together
-
-
-def _known(values: npt.ArrayLike) -> FloatArray:
-    array = np.asarray(values, dtype=np.float64).ravel()
-    return array[np.isfinite(array)]
-
-
-def _smallest(values: FloatArray) -> str | None:
-    low, high = float(values.min()), float(values.max())
-    whole = bool((values % 1 == 0).all())
-    if low < 0 or high > 100:
-        return None
-    if high <= 1:
-        return "0:1"
-    if whole and low >= 1 and high <= 5:
-        return "1:5:1"
-    return "0:10" if high <= 10 else "0:100"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from typing import Any
 import click
 
 from analysis.core.analysis import Analysis
+from analysis.core.likely_scales import likely_scales
 from analysis.decisions.records import Answer, CorrectedMeans, Use, UseDecision
 from analysis.render.decision_words import (
     ANSWER_WORDS,
@@ -153,8 +155,11 @@ def print_written(page: Path, analysis: Analysis, checks: Checks | None) -> None
                 )
     undeclared = [key for key in analysis.scores.constructs if analysis.scores.scale(key) is None]
     if undeclared:
+        likely = likely_scales(analysis.scores)
+        options = " ".join(f"--scale {shlex.quote(text)}" for text in likely)
         click.echo(
-            "Next:   declare the scale for bias and ceilings: --scale MIN:MAX, such as 0:100"
+            "Next:   declare the scale for bias and ceilings: "
+            + (f"{options}, if the values are on it" if likely else "--scale MIN:MAX")
         )
     else:
         click.echo(f"Next:   open {page} in a browser")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from analysis.cli.column_options import NamedColumns, named_columns_options
 from analysis.cli.source import CannotRun, from_file, from_study, kind_option, scale_option
 
 if TYPE_CHECKING:
@@ -28,8 +30,8 @@ MEASURES = (
     "judges",
     multiple=True,
     metavar="NAME",
-    help="Compare only these, two or more; p-values are adjusted for them alone. Repeatable. "
-    "Default: the first eight judges.",
+    help="Compare only these, two or more; p-values are adjusted for them alone. With --human "
+    "their columns. Repeatable. Default: the first eight judges.",
 )
 @click.option(
     "--measure",
@@ -45,12 +47,14 @@ MEASURES = (
     metavar="FILE",
     help="Write ranks and differences to this .csv or .json.",
 )
+@named_columns_options
 @scale_option
 @kind_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for a program to read.")
 def rank(
     source: Path,
     judges: tuple[str, ...],
+    columns: NamedColumns,
     measures: tuple[str, ...],
     out: Path | None,
     scales: tuple[str, ...],
@@ -71,6 +75,7 @@ def rank(
       ccrs judge rank my-study --judge llama-3-70b --judge gpt-4o
       ccrs judge rank scores.csv --scale 0:100 --measure pearson --measure rmse
       ccrs judge rank scores.csv --scale 0:100 --out judges.csv
+      ccrs judge rank results.csv --judge gpt --judge llama --human anna --scale 1:5
     """
     from analysis.core.errors import AnalysisError
     from analysis.pipeline.estimation import comparison
@@ -83,15 +88,17 @@ def rank(
         raise CannotRun(f"--out {out}: the file's name must end in .csv or .json")
     try:
         if source.is_dir():
-            if scales or kinds:
+            if scales or kinds or columns:
                 raise CannotRun(
-                    "--scale and --kind describe a bare table; a study has them in "
+                    "--human, --scale and --kind describe a bare table; a study has them in "
                     f"{source / 'study.toml'}"
                 )
             inputs = from_study(source, {})
         else:
-            inputs = from_file(source, scales, kinds, None, None, {})
-        chosen = _chosen(inputs, judges)
+            named = replace(columns, judge=judges if columns.human else ())
+            inputs = from_file(source, scales, kinds, None, None, {}, columns=named)
+        # With --human, --judge names columns, which are all compared.
+        chosen = _chosen(inputs, () if columns.human else judges)
         with working("Comparing the judges"):
             analysis = comparison(inputs.scores, inputs.options, chosen, inputs.name)
     except (AnalysisError, StudyError) as error:

@@ -52,7 +52,7 @@ class FormatOptions:
 
     def kind(self, cells: RecordCells, scorer: str | None) -> str | None:
         """Return the kind of a scorer: from the record, the caller or the study."""
-        from_column = cells.key("scorer_kind")
+        from_column = cells.kind("scorer_kind")
         declared = self.declared_kinds.get(scorer or "", from_column)
         if from_column in KINDS and from_column != declared:
             _contradicted(

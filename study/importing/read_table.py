@@ -229,7 +229,8 @@ def _checked(source: RecordSource, rows: Rows, scale: Any) -> Iterator[LocatedRo
                 report.fault(
                     f"{row.value:g} for {row.construct_key} by {row.scorer!r} is outside "
                     f"{limits.min:g} to {limits.max:g}.",
-                    "Correct it, or declare the scorer's own scale.",
+                    "Correct it, or declare the scorer's own scale: --scale "
+                    f"{row.scorer}:{row.construct_key}=MIN:MAX.",
                     number,
                     located.column("value"),
                 )

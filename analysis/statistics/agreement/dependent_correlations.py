@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 
 class Williams(NamedTuple):
@@ -43,4 +43,4 @@ def williams(first: float, second: float, between: float, n: int) -> Williams:
     if between >= 1 or variance <= 0:
         return Williams(nan, df, nan)
     t = float((first - second) * np.sqrt((n - 1) * (1 + between) / variance))
-    return Williams(t, df, float(2 * stats.t.sf(abs(t), df)))
+    return Williams(t, df, float(2 * special.stdtr(df, -abs(t))))

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from analysis.core.arrays import BoolArray, FloatArray, IntArray
 from analysis.statistics.reliability.additive_model import Ratings
@@ -68,7 +68,7 @@ def equal_spacing(
         return SpacingTest(nothing, 0, nothing, *counts, reason)
     statistic = max(0.0, 2 * (own.log_likelihood - shared.log_likelihood))
     df = own.parameters.size - shared.parameters.size
-    return SpacingTest(statistic, df, float(stats.chi2.sf(statistic, df)), *counts)
+    return SpacingTest(statistic, df, float(special.chdtrc(df, statistic)), *counts)
 
 
 def _untestable(table: Ratings, names: list[str]) -> str | None:

@@ -22,6 +22,8 @@ _AS_JSON = 'Write it as a JSON array: ["one", "two"].'
 _MISSING = {"nan", "na", "n/a", "null", "none", "<na>"}
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+", re.ASCII)
+_RATIO = re.compile(r"(\d+(?:\.\d+)?)\s*/\s*(\d+(?:\.\d+)?)", re.ASCII)
+_PERCENTAGE = re.compile(r"(\d+(?:[.,]\d+)?)\s*(%)", re.ASCII)
 # A comma between groups of three may separate thousands; none follows a leading zero.
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
 # The beginning of every printed list of texts or objects, and of hardly any text.
@@ -69,7 +71,7 @@ def _number_of(
         if typed:
             report.rules[NUMBER_AS_TEXT] += 1
         return _finite(float(text), cell)
-    remedy = "Write a bare number, such as 85, or leave the cell empty and give a missing_reason."
+    remedy = "Write a bare number, such as 85, or leave the cell empty if the score is missing."
     if _COMMA_NUMBER.fullmatch(text):
         decimal, thousands = shorten(text.replace(",", ".")), shorten(text.replace(",", ""))
         if decimal_comma:
@@ -79,9 +81,27 @@ def _number_of(
             report.rules[DECIMAL_COMMA] += 1
             return _finite(float(text.replace(",", ".")), cell)
         remedy = f"Write {decimal} if a decimal number is meant."
+    elif (parts := ratio_or_percentage(text)) is not None:
+        scored, rest = parts
+        end = "100" if rest == "%" else rest
+        remedy = f"Write {scored} alone, in the whole column; the scale then ends at {end}."
     elif text.casefold().lstrip("+-") in {"inf", "infinity"}:
         return _finite(math.inf, cell)
     raise CellError(f"{abbreviate(cell)} is not a number.", remedy)
+
+
+def ratio_or_percentage(text: str) -> tuple[str, str] | None:
+    """Return "4" and "5" of the text 4/5, "80" and "%" of 80%; None for another text.
+
+    Neither is read as a number: the end of the scale is not a part of a score.
+    """
+    match = _RATIO.fullmatch(text.strip()) or _PERCENTAGE.fullmatch(text.strip())
+    return None if match is None else (match[1], match[2])
+
+
+def looks_like_number(text: str) -> bool:
+    """Whether a text is a number with a decimal point or comma."""
+    return bool(_NUMBER.fullmatch(text.strip()) or _COMMA_NUMBER.fullmatch(text.strip()))
 
 
 def whole(value: float | None) -> int | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TextIO
 
 from study.errors import Fault, InputError
+from study.importing.readers.cells import looks_like_number
 from study.importing.readers.input_file import InputFile, Record, decoding, open_text
 from study.text import abbreviate
 
@@ -111,6 +112,14 @@ def _header(source: InputFile, reader: Iterator[list[str]]) -> tuple[str, ...]:
     except csv.Error as error:
         raise InputError(source.path.name, [_unquoted(1, str(error))]) from None
     columns = [name.strip() or f"column {place}" for place, name in enumerate(names, start=1)]
+    if _without_names(columns):
+        fault = Fault(
+            f"the first line has values ({', '.join(map(abbreviate, columns[:3]))}) in place of "
+            "names of columns.",
+            "Add a line with the names above it, such as human,llm.",
+            1,
+        )
+        raise InputError(source.path.name, [fault])
     twice = sorted({name for name in columns if columns.count(name) > 1})
     if twice:
         faults = [
@@ -128,6 +137,12 @@ def _header(source: InputFile, reader: Iterator[list[str]]) -> tuple[str, ...]:
         fault = Fault("the first line is blank; it must name the columns.", "Remove it.", 1)
         raise InputError(source.path.name, [fault])
     return tuple(columns)
+
+
+def _without_names(columns: list[str]) -> bool:
+    """Whether a header has nothing but values; pandas numbers columns 0, 1, 2 and so on."""
+    numbered = columns == [str(place) for place in range(len(columns))]
+    return bool(columns) and not numbered and all(map(looks_like_number, columns))
 
 
 def _ragged(number: int, fields: list[str], width: int, sign: str) -> Fault:

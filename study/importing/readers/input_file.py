@@ -71,7 +71,8 @@ def not_text(head: bytes) -> Fault | None:
             return Fault(f"the file is {name}, not UTF-8.", SAVE_AGAIN)
     for mark, name in _FOREIGN.items():
         if head.startswith(mark):
-            return Fault(f"the file is {name}.", "Give a CSV, JSON lines or Parquet file.")
+            remedy = "Give a CSV, JSON lines or Parquet file (in Excel: Save As, CSV UTF-8)."
+            return Fault(f"the file is {name}.", remedy)
     half = head[: len(head) // 2 * 2]
     # Every other byte of Latin text in UTF-16 is zero.
     if max(half[0::2].count(0), half[1::2].count(0)) > 0.4 * len(half) / 2:

@@ -65,6 +65,7 @@ class ReadOptions:
 
 
 KINDS = get_args(ScorerKind)
+KINDS_IN_ANOTHER_CASE = "kinds of scorers with capital letters or spaces around them"
 
 T = TypeVar("T")
 
@@ -106,6 +107,15 @@ class RecordCells:
         if type(cell) is str and not self._options.escaped:
             return cell or None  # nearly every cell of a table of scores
         return self._parsed_column(column, lambda raw: cells.key(raw, self._options.report))
+
+    def kind(self, name: str) -> str | None:
+        """Read a kind of scorer; capital letters do not matter."""
+        cell = self.key(name)
+        folded = None if cell is None else cell.strip().casefold()
+        if folded == cell or folded not in KINDS:
+            return cell
+        self._options.report.rules[KINDS_IN_ANOTHER_CASE] += 1
+        return folded
 
     def text(self, name: str) -> str | None:
         """Read a text."""

@@ -67,7 +67,7 @@ def test_columns_are_recognized_and_the_declaration_is_printed(
     message = capsys.readouterr().err
     declared = f"{shlex.quote(str(answers))} --judge llm_score --human human_score --query question"
     assert f"ccrs report {declared}" in message
-    assert "add --scale score=1:5:1" in message
+    assert "add --scale 1:5:1" in message
 
 
 def test_what_the_user_names_takes_precedence(answers: Path) -> None:
@@ -85,7 +85,7 @@ def test_constructs_are_recognized_by_the_rest_of_names(tmp_path: Path) -> None:
         human_qr=[1.0, 2.0], human_cc=[1.0, 2.0], llm_qr=[1.0, 2.0], llm_cc=[2.0, 1.0],
     )  # fmt: skip
     assert recognized_columns(path) == NamedColumns(
-        ("qr=llm_qr", "cc=llm_cc"), ("qr=human_qr", "cc=human_cc")
+        ("QR=llm_qr", "CC=llm_cc"), ("QR=human_qr", "CC=human_cc")
     )
 
 
@@ -94,7 +94,7 @@ def test_constructs_are_recognized_by_the_rest_of_names(tmp_path: Path) -> None:
     [
         ({"rating": [1, 2], "judge": [5, 4]}, "--judge judge --human rating"),
         ({"human": [1, 2], "llm": [5, 4], "anna": [1, 1]}, "--judge llm --human human"),
-        ({"human_qr": [1, 2], "human_cc": [1, 2], "llm_qr": [5, 4]}, "--judge llm_qr"),
+        ({"human_qr": [1, 2], "human_cc": [1, 2], "llm_qr": [5, 4]}, "--judge QR=llm_qr"),
         ({"id": ["a", "a"], "human": [1, 2], "llm": [5, 4]}, "--judge llm --human human"),
         (
             {"id": ["a", "a"], "construct": ["x", "y"], "human": [1, 2], "llm": [5, 4]},

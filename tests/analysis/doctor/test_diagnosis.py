@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from analysis import ScoreTable
-from analysis.doctor.diagnosis import diagnose, looks_like
+from analysis.core.likely_scales import looks_like
+from analysis.doctor.diagnosis import diagnose
 from tests.analysis.scores import simulated
 
 

@@ -28,7 +28,10 @@ class TestRefused:
         path = write("s.csv", f"{HEAD}r1A,QR,anna,human,0,80\nr1B,QR,anna,human,0,{cell}\n")
         message = refused(filled, path)
         assert f"s.csv: 1 fault; nothing was written.\n  row 3, column value: '{cell}'" in message
-        assert "Write a bare number, such as 85" in message
+        remedy = (
+            "Write 85 alone" if cell in {"85/100", "85%"} else "Write a bare number, such as 85"
+        )
+        assert remedy in message
 
     @pytest.mark.parametrize("value", ["250", "-1", "1e3", "100.0001"])
     def test_a_value_outside_the_declared_scale(

@@ -1,0 +1,394 @@
+"""Tables as people have them: a right reading, or a refusal with row, value and remedy."""
+
+import json
+import shlex
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner, Result
+
+from analysis.cli.column_names import by_construct, identifying_columns
+from analysis.cli.column_options import NamedColumns
+from analysis.cli.column_recognition import UnclearColumnsError, recognized_columns
+from analysis.cli.source import from_file
+from analysis.core.errors import AnalysisError
+from analysis.core.likely_scales import likely_scales, looks_like
+from study.cli.root import cli
+from study.errors import InputError
+
+pytestmark = pytest.mark.usefixtures("without_drawing")
+
+HUMAN = [1, 2, 3, 4, 5, 5, 4, 3, 2, 1, 2, 4]
+LLM = [2, 2, 3, 5, 5, 4, 4, 2, 1, 1, 3, 4]
+QUESTIONS = [f"What is it {i // 2}?" for i in range(12)]
+
+
+def table(**columns: Sequence[object]) -> pd.DataFrame:
+    return pd.DataFrame(columns)
+
+
+def written(folder: Path, frame: pd.DataFrame, **options: object) -> Path:
+    path = folder / "t.csv"
+    frame.to_csv(path, **({"index": False} | options))
+    return path
+
+
+def ccrs(*words: object) -> Result:
+    return CliRunner().invoke(cli, [str(word) for word in words])
+
+
+@pytest.mark.parametrize(
+    ("frame", "options", "columns"),
+    [
+        (table(human=HUMAN, llm=LLM), {}, NamedColumns(("llm",), ("human",))),
+        (
+            table(question=QUESTIONS, human_score=HUMAN, llm_score=LLM),
+            {"index": True},
+            NamedColumns(("llm_score",), ("human_score",), query="question"),
+        ),
+        (
+            table(human=HUMAN, llm=LLM).rename_axis("Unnamed: 0"),
+            {"index": True, "encoding": "utf-8-sig"},
+            NamedColumns(("llm",), ("human",)),
+        ),
+        (
+            table(human=np.array(HUMAN) + 0.5, llm=LLM),
+            {"sep": ";", "decimal": ","},
+            NamedColumns(("llm",), ("human",)),
+        ),
+        (
+            table(id=range(12), annotator_1=HUMAN, annotator_2=LLM, annotator_3=HUMAN, gpt4=LLM),
+            {},
+            NamedColumns(("gpt4",), ("annotator_1", "annotator_2", "annotator_3"), id="id"),
+        ),
+        (
+            table(human_QR=HUMAN, judge_QR=LLM, human_context=HUMAN, judge_Context=LLM),
+            {},
+            NamedColumns(
+                ("QR=judge_QR", "Context=judge_Context"), ("QR=human_QR", "Context=human_context")
+            ),
+        ),
+        (
+            pd.DataFrame({"Question ID": QUESTIONS, "Human Score": HUMAN, "LLM Score": LLM}),
+            {},
+            NamedColumns(("LLM Score",), ("Human Score",), query="Question ID"),
+        ),
+        (table(humanScore=HUMAN, llmScore=LLM), {}, NamedColumns(("llmScore",), ("humanScore",))),
+        (
+            table(question=QUESTIONS, answer=range(12), human_score=HUMAN, llm_score=LLM),
+            {},
+            NamedColumns(("llm_score",), ("human_score",), query="question"),
+        ),
+        (
+            table(human=[*HUMAN[:-1], "-"], llm=LLM, human_comment=["A long text."] * 12),
+            {},
+            NamedColumns(("llm",), ("human",)),
+        ),
+        (
+            table(expert=HUMAN, **{"gpt-4o": LLM, "gpt-4o-mini": HUMAN}, model=["a", "b"] * 6),
+            {},
+            NamedColumns(("gpt-4o", "gpt-4o-mini"), ("expert",), system="model"),
+        ),
+    ],
+)
+def test_columns_of_common_tables_are_recognized(
+    tmp_path: Path, frame: pd.DataFrame, options: dict[str, object], columns: NamedColumns
+) -> None:
+    assert recognized_columns(written(tmp_path, frame, **options)) == columns
+
+
+@pytest.mark.parametrize("form", ["jsonl", "json", "tsv", "parquet"])
+def test_every_form_of_file_is_recognized(tmp_path: Path, form: str) -> None:
+    frame = table(question=QUESTIONS, human_score=HUMAN, llm_score=LLM)
+    path = tmp_path / f"t.{form}"
+    if form == "tsv":
+        frame.to_csv(path, sep="\t", index=False)
+    elif form == "parquet":
+        frame.to_parquet(path)
+    else:
+        frame.to_json(path, orient="records", lines=form == "jsonl")
+    columns = NamedColumns(("llm_score",), ("human_score",), query="question")
+    assert recognized_columns(path) == columns
+    scores = from_file(path, ["1:5:1"], (), None, None, {}).scores
+    of_judge = scores.frame[scores.frame["scorer"] == "llm_score"]
+    assert of_judge["value"].tolist() == LLM
+
+
+@pytest.mark.parametrize(
+    ("llm", "says"),
+    [
+        (["-", *LLM[1:]], "row 2, column llm: '-' is not a number"),
+        (["N.A.", *LLM[1:]], "row 2, column llm: 'N.A.' is not a number"),
+        ([f"{v}/5" for v in LLM], "'2/5' is not a number. Write 2 alone, in the whole column; the"),
+        ([f"{v}%" for v in LLM], "column; the scale then ends at 100"),
+    ],
+)
+@pytest.mark.parametrize(
+    "command", [("report", "--no-verify"), ("doctor",), ("plan",), ("check", "--require", "x")]
+)
+def test_cells_that_are_no_numbers_are_refused_by_every_command(
+    tmp_path: Path, command: tuple[str, ...], llm: list[object], says: str
+) -> None:
+    path = written(tmp_path, table(question=QUESTIONS, human=HUMAN, llm=llm))
+    require = ("--require", "report_level=yes") if command[0] == "check" else command[1:]
+    result = ccrs(command[0], path, *require)
+    assert result.exit_code == 2, result.output
+    assert says in result.stderr
+
+
+@pytest.mark.parametrize("word", ["n/a", "NaN", "None", ""])
+def test_words_for_a_missing_value_are_missing(tmp_path: Path, word: str) -> None:
+    path = written(tmp_path, table(human=HUMAN, llm=[word, *LLM[1:]]))
+    frame = from_file(path, (), (), None, None, {}).scores.frame
+    assert frame["value"].isna().sum() == 1
+    assert len(frame) == 24
+
+
+@pytest.mark.parametrize(
+    ("frame", "problem", "example"),
+    [
+        (table(gold=HUMAN, model_answer=LLM), "no column is clearly", "--judge model_answer"),
+        (
+            table(question=QUESTIONS, score=HUMAN, llm_score=LLM),
+            "whether 'score' contains scores",
+            "--judge llm_score --human score --query question",
+        ),
+        (
+            table(llm=LLM, anna=HUMAN, ben=HUMAN, system=["a", "b"] * 6),
+            "'anna', 'ben' contain scores",
+            "--judge llm --human anna --human ben --system system",
+        ),
+        (
+            table(llm_qr=LLM, llm_cc=LLM, anna_qr=HUMAN, anna_cc=HUMAN),
+            "contain scores",
+            "--judge QR=llm_qr --judge CC=llm_cc --human QR=anna_qr --human CC=anna_cc",
+        ),
+        (
+            table(human_qr=HUMAN, human_cc=HUMAN, llm_qr=LLM),
+            "belong together",
+            "--judge QR=llm_qr --human QR=human_qr --human CC=human_cc",
+        ),
+        (
+            table(judge_a=LLM, judge_b=LLM, rater_a=HUMAN, rater_b=HUMAN),
+            "belong together",
+            "--judge judge_a --judge judge_b",
+        ),
+        (
+            table(id=[i // 2 for i in range(12)], human=HUMAN, llm=LLM),
+            "does not identify a row: '0' is in rows 2 and 3",
+            "--judge llm --human human --query id",
+        ),
+        (
+            table(human=["good", "bad"] * 6, llm=["good", "bad"] * 6),
+            "column 'llm' has words in place of scores, 'good' in row 2",
+            "--judge COLUMN --human COLUMN",
+        ),
+        (
+            table(human=HUMAN, llm=["good", "bad"] * 6),
+            "column 'llm' has words in place of scores, 'good' in row 2",
+            "--human human",
+        ),
+        (
+            pd.DataFrame({"0": HUMAN, "1": LLM}),
+            "columns of numbers: '0', '1'. If the first line has values",
+            "--judge 1 --human 0",
+        ),
+    ],
+)
+def test_unclear_tables_are_refused_with_a_whole_command(
+    tmp_path: Path, frame: pd.DataFrame, problem: str, example: str
+) -> None:
+    path = written(tmp_path, frame)
+    with pytest.raises(UnclearColumnsError) as caught:
+        recognized_columns(path)
+    assert problem in str(caught.value)
+    assert example in str(caught.value)
+    result = ccrs("doctor", path, "--json")
+    assert result.exit_code == 1, result.output
+    content = json.loads(result.stdout)
+    assert problem in content["not_recognized"]
+    assert list(content["columns"]) == list(frame.columns)
+    assert example in content["command"]
+    assert "Not recognized" in ccrs("doctor", path).stdout
+
+
+def test_a_file_without_names_of_columns_is_refused_as_such(tmp_path: Path) -> None:
+    path = written(tmp_path, table(a=HUMAN, b=HUMAN), header=False)
+    for command in ("report", "doctor"):
+        result = ccrs(command, path)
+        assert result.exit_code == 2
+        assert "the first line has values ('1', '1') in place of names" in result.stderr
+
+
+def test_an_excel_workbook_is_refused_with_what_to_save(tmp_path: Path) -> None:
+    path = tmp_path / "t.xlsx"
+    path.write_bytes(b"PK\x03\x04 and more")
+    result = ccrs("report", path)
+    assert result.exit_code == 2
+    assert "in Excel: Save As, CSV UTF-8" in result.stderr
+
+
+def long_table(kinds: Sequence[str]) -> pd.DataFrame:
+    parts = [
+        table(query_id=QUESTIONS, response_id=[f"r{i}" for i in range(12)], value=values).assign(
+            construct="QR", scorer=name, kind=kind
+        )
+        for name, kind, values in zip(("anna", "gpt"), kinds, (HUMAN, LLM), strict=True)
+    ]
+    return pd.concat(parts)
+
+
+def test_kinds_with_capital_letters_are_read_and_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = written(tmp_path, long_table(("Human", "JUDGE ")))
+    scores = from_file(path, ["1:5:1"], (), None, None, {}).scores
+    assert scores.scorer_kinds == {"anna": "human", "gpt": "judge"}
+    assert "kinds of scorers with capital letters" in capsys.readouterr().err
+    path = written(tmp_path, long_table(("", "")).drop(columns="kind"))
+    scores = from_file(path, ["1:5:1"], ["anna=Human", "gpt=judge"], None, None, {}).scores
+    assert scores.scorer_kinds == {"anna": "human", "gpt": "judge"}
+
+
+def test_a_word_that_is_no_kind_is_refused(tmp_path: Path) -> None:
+    path = written(tmp_path, long_table(("Humans", "llm")))
+    with pytest.raises(InputError, match="row 2, column kind: 'Humans' is not a kind of scorer"):
+        from_file(path, (), (), None, None, {})
+
+
+def test_values_outside_of_the_scale_stop_with_the_likely_one(tmp_path: Path) -> None:
+    of_judge = [value * 20 for value in LLM]
+    path = written(tmp_path, table(human=HUMAN, llm=of_judge))
+    with pytest.raises(InputError) as caught:
+        from_file(path, ["1:5:1"], (), None, None, {})
+    assert len(caught.value.faults) == 1
+    assert "row 2: 40 for score by 'llm' is outside 1 to 5, as are 12 of 12" in str(caught.value)
+    assert "add --scale llm:score=0:100" in str(caught.value)
+    from_file(path, ["1:5:1", "llm:score=0:100"], (), None, None, {})
+    with pytest.raises(AnalysisError, match="'llm' is a scorer; name the construct too"):
+        from_file(path, ["0:100", "human:score=1:5:1", "llm=0:100"], (), None, None, {})
+
+
+def test_two_columns_with_the_same_values_are_reported(tmp_path: Path) -> None:
+    frame = table(human=HUMAN, llm_a=LLM, llm_b=LLM, llm_c=HUMAN)
+    warnings = from_file(written(tmp_path, frame), (), (), None, None, {}).scores.warnings
+    assert [w for w in warnings if "copy" in w] == [
+        "llm_a and llm_b have the same 12 values on score; check that neither is a copy of the "
+        "other",
+        "llm_c and human have the same 12 values on score; check that neither is a copy of the "
+        "other",
+    ]
+
+
+def test_equal_verdicts_of_a_judge_and_a_rater_are_not_a_copy(tmp_path: Path) -> None:
+    verdicts = ["pass", "fail"] * 6
+    frame = table(human=verdicts, llm=verdicts)
+    assert not from_file(written(tmp_path, frame), (), (), None, None, {}).scores.warnings[1:]
+
+
+@pytest.mark.parametrize(
+    ("columns", "scales"),
+    [
+        ({"human": HUMAN, "llm": LLM}, ["1:5:1"]),
+        ({"human": HUMAN, "llm": [1, 2.5, *LLM[2:]]}, ["1:5:1"]),
+        ({"human": [1, 2.5, *HUMAN[2:]], "llm": LLM}, ["1:5"]),
+        ({"human": HUMAN, "llm": [v * 20 for v in LLM]}, ["1:5:1", "llm:score=0:100"]),
+        ({"human": HUMAN, "llm": [99, *LLM[1:]]}, ["1:5:1"]),
+        ({"human": [True, False] * 6, "llm": [True] * 11 + [False]}, []),
+        (
+            {
+                "human_aa": HUMAN,
+                "llm_aa": LLM,
+                "human_bb": [v / 5 for v in LLM],
+                "llm_bb": [0.5] * 11 + [1],
+            },
+            ["1:5:1", "bb=0:1"],
+        ),
+    ],
+)  # fmt: skip
+def test_one_list_of_likely_scales_is_proposed(
+    tmp_path: Path, columns: dict[str, list[object]], scales: list[str],
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    path = written(tmp_path, pd.DataFrame(columns))
+    scores = from_file(path, (), (), None, None, {}).scores
+    assert list(likely_scales(scores)) == scales
+    message = capsys.readouterr().err
+    assert ("No scale is declared" in message) == bool(scales)
+    content = json.loads(ccrs("doctor", path, "--json").stdout)
+    assert content["command"].endswith(" ".join(["", *(f"--scale {s}" for s in scales)]).lstrip())
+
+
+def test_a_slip_among_small_values_is_no_scale() -> None:
+    assert looks_like([1, 2, 3, 4, 5] * 4 + [55]) is None
+    assert looks_like([0, 2, 3, 4, 5] * 4 + [55]) == "0:100"
+
+
+def test_every_command_takes_and_recognizes_columns(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    quality = rng.normal(3, 1, 60)
+    frame = pd.DataFrame(
+        {
+            name: np.clip(np.round(quality + rng.normal(0, 0.5, 60)), 1, 5).astype(int)
+            for name in ("human_1", "human_2", "gpt", "llama")
+        }
+    ).assign(question=[f"q{i // 3}" for i in range(60)])
+    path = written(tmp_path, frame)
+    words = "--judge gpt --judge llama --human human_1 --human human_2 --query question"
+    commands = (
+        ("plan", "--wanted", "bias=1", "--queries", "10", "--raters", "2", "--runs", "2"),
+        ("judge", "rank"),
+        ("check", "--require", "rank_systems=yes"),
+    )
+    for command in commands:
+        name, *rest = command
+        start = (name, rest.pop(0)) if name == "judge" else (name,)
+        named = ccrs(*start, path, *rest, *words.split(), "--scale", "1:5:1")
+        recognized = ccrs(*start, path, *rest, "--scale", "1:5:1")
+        status = 1 if name == "check" else 0
+        assert named.exit_code == recognized.exit_code == status, named.output + recognized.output
+        assert named.stdout == recognized.stdout
+        declared = recognized.stderr.partition("The same, declared: ")[2].splitlines()[0]
+        again = ccrs(*shlex.split(declared)[1:])
+        assert (again.stdout, again.exit_code) == (named.stdout, status), again.output
+
+
+def test_a_column_with_the_construct_has_its_own_option_in_plan(tmp_path: Path) -> None:
+    frame = table(id=[i // 2 for i in range(12)], dimension=["a", "b"] * 6, human=HUMAN, llm=LLM)
+    path = written(tmp_path, frame.rename(columns={"dimension": "construct"}))
+    result = ccrs("plan", path)
+    assert result.exit_code == 2
+    assert "--id id --construct-column construct" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["report", "check", "plan", "doctor"])
+def test_a_study_has_no_named_columns(tmp_path: Path, command: str) -> None:
+    result = ccrs(command, tmp_path, "--judge", "llm", "--human", "human")
+    assert result.exit_code == 2
+    assert "--judge" in result.stderr
+
+
+def test_kinds_beside_recognized_columns_are_refused_with_the_options(tmp_path: Path) -> None:
+    path = written(tmp_path, table(human=HUMAN, llm=LLM))
+    result = ccrs("report", path, "--kind", "llm=judge")
+    assert result.exit_code == 2
+    assert "leave --kind out: --judge llm --human human" in result.stderr
+
+
+def test_names_are_read_by_their_words() -> None:
+    assert by_construct(["LLaMA_QR", "llmAC"], ["humanQR", "rater AC"]) == (
+        ("QR=LLaMA_QR", "AC=llmAC"), ("QR=humanQR", "AC=rater AC")
+    )  # fmt: skip
+    assert identifying_columns(["Response ID", "Question"]) == {
+        "id": "Response ID", "query": "Question"
+    }  # fmt: skip
+
+
+def test_the_figures_of_the_first_answers_do_not_load_scipy_stats() -> None:
+    code = "import sys, analysis.pipeline.estimation; sys.exit('scipy.stats' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
