@@ -180,7 +180,7 @@ def _names_scorers(columns: Sequence[str], numeric: Sequence[str]) -> bool:
 
 
 @dataclass
-class Content:
+class ColumnContent:
     """What the cells of a column are, as far as they are not blank."""
 
     numbers: int = 0
@@ -206,14 +206,14 @@ class Content:
         return f"numbers and words, such as {word!r} in row {row}" if self.numbers else "text"
 
 
-def contents_of(source: RecordSource) -> dict[str, Content]:
+def contents_of(source: RecordSource) -> dict[str, ColumnContent]:
     """What each column contains, as far as the first rows show."""
     from study.text import shorten
 
-    contents = {column: Content() for column in source.head.columns}
+    contents = {column: ColumnContent() for column in source.head.columns}
     for record in islice(_records(source), _ROWS):
         for column, cell in record.cells.items():
-            content = contents.setdefault(column, Content())
+            content = contents.setdefault(column, ColumnContent())
             sign = _looks_numeric(cell)
             content.numbers += sign is True
             content.words += sign is False
@@ -246,7 +246,7 @@ def _records(source: RecordSource) -> Iterable[Record]:
 
 
 def _in_words_only(
-    contents: Mapping[str, Content], judges: Sequence[str], raters: Sequence[str]
+    contents: Mapping[str, ColumnContent], judges: Sequence[str], raters: Sequence[str]
 ) -> str | None:
     """Why columns named after judges, or raters, are not theirs: they have words for scores.
 
