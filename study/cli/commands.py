@@ -69,16 +69,17 @@ def init(folder: Path, settings: Path | None, as_json: bool) -> None:
     "controls",
     multiple=True,
     metavar="NAME=CONSTRUCT",
-    help="Construct that a control of a Label Studio export rates; NAME= leaves it out. "
-    "Repeatable; in a terminal the command asks for it.",
+    help="Construct that a control of a Label Studio export rates, or that a metric of another "
+    "tool's export measures; NAME= leaves it out. Repeatable; in a terminal the command asks for "
+    "the construct of a control.",
 )
 @click.option(
     "--scale",
     "ranges",
     multiple=True,
     metavar="CONTROL=LOW:HIGH",
-    help="Lowest and highest value of such a control, such as stars=1:5, where they are not its "
-    "construct's; values are mapped linearly. Repeatable.",
+    help="Lowest and highest value of such a control or metric, such as stars=1:5, where they are "
+    "not its construct's; values are mapped linearly. Repeatable.",
 )
 @click.option(
     "--rater",
@@ -140,6 +141,7 @@ def import_(
       ccrs import my-study ccrs_results_A.json --system A --scorer llama-3
       ccrs import my-study export.json --control quality=AC --control stars=
       ccrs import my-study export.json --control stars=AC --scale stars=1:5 --rater 5=anna
+      ccrs import my-study ragas.csv --control faithfulness=CC --scale faithfulness=0:1
     """
     from dataclasses import asdict
 

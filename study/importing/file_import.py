@@ -51,11 +51,12 @@ def import_file(
     scorer, system, construct
         Values of columns that the file lacks, for all its rows.
     controls
-        Control of a Label Studio export to the construct that it rates, before study.toml's;
-        empty: left out. Unlike those of study.toml, one that the file lacks is a fault.
+        Control of a Label Studio export to the construct that it rates, or metric of another
+        tool's export to the one it measures, before study.toml's; empty: left out. Unlike those of
+        study.toml, one that the file lacks is a fault.
     ranges
-        Such a control to its lowest and highest value, where they are not its construct's: values
-        are mapped linearly.
+        Such a control or metric to its lowest and highest value, where they are not its
+        construct's: values are mapped linearly.
     raters, rater_prefix
         User of such an export to the name of the scorer (empty: left out). Other users are named
         by the prefix, by default `ls-`, and their number.
@@ -106,6 +107,11 @@ def import_file(
         rater_prefix=rater_prefix,
         pulled=[(row.server, row.external_id, row.code) for row in pulled],
         queries=queries,
+        scorer_scales={
+            name: spec.scale
+            for name, spec in study.config.scorers.items()
+            if spec.scale is not None
+        },
     )
     recorded = {
         "kinds": checked_kinds,

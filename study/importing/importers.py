@@ -36,11 +36,11 @@ class FormatOptions:
     scales: Mapping[str, RatingScale] = field(default_factory=dict)
     """Scales of the constructs, by key."""
     controls: Mapping[str, str] = field(default_factory=dict)
-    """Control of a Label Studio form to the construct that it rates; empty: left out."""
+    """Control of a Label Studio form, or metric of a tool, to its construct; empty: left out."""
     declared_controls: Mapping[str, str] = field(default_factory=dict)
     """Those of `controls` that the caller declares for this file."""
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    """Control of such a form to its lowest and highest value, which become its construct's."""
+    """Such a control or metric to its lowest and highest value, which become its construct's."""
     raters: Mapping[str, str] = field(default_factory=dict)
     """User of such a form to the name of the scorer; empty: left out."""
     rater_prefix: str | None = None
@@ -49,6 +49,10 @@ class FormatOptions:
     """Server, user's number and code of each rater pulled from Label Studio; None: erased."""
     queries: Sequence[str] = ()
     """Ids of the study's queries in the order of their import."""
+    scorer_scales: Mapping[str, RatingScale] = field(default_factory=dict)
+    """By scorer: the scale of its own that study.toml declares."""
+    metrics_are_constructs: bool = False
+    """Whether each metric of another tool is a construct of its own, as in a report on a file."""
 
     def kind(self, cells: RecordCells, scorer: str | None) -> str | None:
         """Return the kind of a scorer: from the record, the caller or the study."""

@@ -121,6 +121,15 @@ class RecordCells:
         """Read a text."""
         return self._parsed_field(name, cells.text)
 
+    def raw(self, name: str) -> Any:
+        """Return the cell of a field as the file has it; None where it has none."""
+        column = self._layout.columns.get(name)
+        return None if column is None else self._record[column]
+
+    def cell(self, column: str) -> Any:
+        """Return the cell of a column as the file has it."""
+        return self._record[column]
+
     def words(self, name: str) -> str | None:
         """Read a text; a number is read as it is written."""
         return self._parsed_field(name, cells.words)

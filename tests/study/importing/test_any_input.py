@@ -29,8 +29,29 @@ COLUMNS = {
     "scores": ("response_id", "construct", "scorer", "scorer_kind", "value", "repeat"),
     "wide": ("query_id", "system", "anna:QR", "scorer", "QR", "missing_reason"),
     "preferences": ("query_id", "response_a", "response_b", "construct", "scorer", "value"),
-    "ragas": ("user_input", "response", "retrieved_contexts", "reference", "system"),
+    "ragas": ("user_input", "response", "retrieved_contexts", "reference", "system", "QR"),
+    "promptfoo": ("promptIdx", "testIdx", "vars", "provider", "response", "gradingResult"),
+    "traces": ("id", "timestamp", "input", "output", "sessionId", "scores"),
+    "trace scores": ("traceId", "source", "name", "dataType", "value", "stringValue"),
+    "spans": (
+        "context.span_id",
+        "attributes.input.value",
+        "attributes.output.value",
+        "parent_id",
+        "attributes.retrieval.documents",
+        "eval.QR.score",
+    ),
+    "annotations": ("span_id", "annotator_kind", "annotation_name", "result.score", "result"),
 }
+RECORD = st.fixed_dictionaries(
+    {"input": ODD, "actualOutput": ODD, "output": ODD, "id": ODD, "epoch": ODD, "target": ODD},
+    optional={
+        "metricsData": st.lists(st.dictionaries(st.sampled_from(["name", "score"]), ODD)) | ODD,
+        "scores": st.dictionaries(st.sampled_from(["QR", "x"]), ODD) | ODD,
+        "gradingResult": st.fixed_dictionaries({"componentResults": ODD}) | ODD,
+        "vars": ODD,
+    },
+)
 RELAXED = settings(
     max_examples=examples(80),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
@@ -111,3 +132,17 @@ def test_any_document(standing: Study, tmp_path: Path, key: str, value: object) 
     holds(standing, path)
     path.write_text(json.dumps(value))
     holds(standing, path)
+
+
+@given(st.lists(RECORD | ODD, min_size=1, max_size=2))
+@RELAXED
+def test_any_records_of_other_tools(standing: Study, tmp_path: Path, records: list[object]) -> None:
+    path = tmp_path / "any.json"
+    for document in (
+        {"testCases": records},
+        {"eval": {"task": "t", "model": "m"}, "samples": records},
+        {"results": {"results": records}},
+        {"data": records},
+    ):
+        path.write_text(json.dumps(document))
+        holds(standing, path)

@@ -18,6 +18,13 @@ BUILT_IN = {
     "ragas",
     "ragchecker",
     "ccrs-results",
+    "promptfoo",
+    "deepeval",
+    "inspect-log",
+    "langfuse-traces",
+    "langfuse-scores",
+    "phoenix-spans",
+    "phoenix-annotations",
 }
 
 FOREIGN = """

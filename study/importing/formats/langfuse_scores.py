@@ -1,0 +1,99 @@
+"""Scores of Langfuse: the export of the scores table, or scores from the API.
+
+Those whose source is ANNOTATION are people's. Format: as `langfuse_traces`.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from study.errors import Fault
+from study.importing.importers import FormatOptions
+from study.importing.readers.cells import blank
+from study.importing.readers.column_layout import Fields
+from study.importing.readers.input_file import Record
+from study.importing.readers.json_text import count_other_members, objects
+from study.importing.readers.records import Reader, RecordCells
+from study.importing.readers.source import Head, RecordSource
+from study.importing.readers.verdict_words import verdict
+from study.importing.rows import Rows
+from study.importing.tool_scores import ScoredResponse, ToolScores
+
+DESCRIPTION = "scores of Langfuse: traceId, source, name, dataType, value"
+FIELDS: Fields = {
+    name: (name,)
+    for name in (
+        "traceId", "observationId", "source", "name", "dataType", "value", "stringValue",
+        "authorUserName", "authorUserId",
+    )
+}  # fmt: skip
+_KINDS = {"ANNOTATION": "human", "EVAL": "judge", "API": "metric"}
+
+
+def matches(head: Head) -> bool:
+    """Whether records are scores, also in a page of the API."""
+    page = head.first.get("data") if head.form == "json document" else None
+    first = page[0] if isinstance(page, list) and page else None
+    names = set(first) if isinstance(first, dict) else set(head.columns)
+    return names >= {"traceId", "source", "name", "dataType", "value"}
+
+
+def rows(source: RecordSource, options: FormatOptions) -> Rows:
+    """Read scores; a response is named by the id of its trace."""
+    reader = Reader(source, FIELDS)
+    scores = ToolScores(source, options, "langfuse")
+
+    def rows_of(cells: RecordCells) -> Rows:
+        trace = cells.key("traceId")
+        if trace is None:
+            cells.left_out("scores of sessions and dataset runs")
+            return
+        yield from trace_score(
+            cells, scores, ScoredResponse(trace), {name: cells.raw(name) for name in FIELDS}
+        )
+
+    yield from reader.rows(rows_of, records(source))
+    yield from scores.wrong_controls()
+
+
+def records(source: RecordSource) -> Iterable[Record | Fault]:
+    """Return the records of a file, or of the page of the API that it contains."""
+    document = source.document
+    if isinstance(document, dict) and isinstance(document.get("data"), list):
+        count_other_members(source, document, "data")
+        return objects(source, document["data"])
+    return source.records()
+
+
+def trace_score(
+    cells: RecordCells, scores: ToolScores, response: ScoredResponse, score: dict[str, Any]
+) -> Rows:
+    """Yield a score of a trace; one that is no number or verdict is left out and counted."""
+    metric, data_type = score.get("name"), str(score.get("dataType"))
+    value, text = score.get("value"), score.get("stringValue")
+    kind = _KINDS.get(str(score.get("source")))
+    if not blank(score.get("observationId")):
+        cells.left_out("scores of observations within a trace")
+    elif not isinstance(metric, str) or not metric:
+        cells.fault("the score has no name.", "Export it again.", "name")
+    elif kind is None:
+        problem = f"{score.get('source')!r} is not a source of scores."
+        cells.fault(problem, f"Write one of {', '.join(_KINDS)}.", "source")
+    elif data_type not in {"NUMERIC", "BOOLEAN"} and verdict(text) is None:
+        cells.left_out(f"scores {metric!r} of the type {data_type}, which are no numbers")
+    else:
+        if data_type != "NUMERIC":
+            value = text if verdict(text) is not None else _boolean(value)
+        author = score.get("authorUserName") or score.get("authorUserId") or "langfuse:annotation"
+        yield from scores.rows(
+            cells,
+            response,
+            metric,
+            value,
+            kind=kind,
+            scorer=str(author) if kind == "human" else None,
+        )
+
+
+def _boolean(value: Any) -> Any:
+    """Return the word for the 0 or 1 of a boolean score; anything else as it is."""
+    return {"0": "false", "1": "true", "0.0": "false", "1.0": "true"}.get(str(value), value)

@@ -1,0 +1,78 @@
+"""Traces of Langfuse: the export of the traces table, or traces with their scores from the API.
+
+Format: https://langfuse.com/docs/api-and-data-platform/features/export-from-ui and the API's
+`TraceWithFullDetails`, as read in November 2026.
+"""
+
+from typing import Any
+
+from study.importing.formats.langfuse_scores import records, trace_score
+from study.importing.importers import FormatOptions
+from study.importing.message_text import (
+    CONTEXT_NAMES,
+    answer_text,
+    named_member,
+    passages,
+    question_text,
+)
+from study.importing.readers.column_layout import Fields
+from study.importing.readers.records import Reader, RecordCells
+from study.importing.readers.source import Head, RecordSource
+from study.importing.rows import ResponseRow, Rows
+from study.importing.tool_scores import ScoredResponse, ToolScores
+
+DESCRIPTION = "traces of Langfuse: id, timestamp, input, output, and scores where they have them"
+FIELDS: Fields = {
+    "response_id": ("id",),
+    "input": ("input",),
+    "output": ("output",),
+    "metadata": ("metadata",),
+    "scores": ("scores",),
+}
+_TRACE = {"id", "timestamp", "input", "output"}
+_OF_LANGFUSE = {"sessionId", "userId", "htmlPath", "bookmarked", "release", "observations"}
+
+
+def matches(head: Head) -> bool:
+    """Whether records are traces, also in a page of the API."""
+    names = set(_first_of_page(head) or head.columns)
+    return names >= _TRACE and bool(names & _OF_LANGFUSE)
+
+
+def rows(source: RecordSource, options: FormatOptions) -> Rows:
+    """Read responses, and the scores that come with them."""
+    reader = Reader(source, FIELDS)
+    scores = ToolScores(source, options, "langfuse")
+
+    def rows_of(cells: RecordCells) -> Rows:
+        name, given = cells.key("response_id"), cells.raw("input")
+        query, answer = question_text(given), answer_text(cells.raw("output"))
+        if query is None or answer is None:
+            cells.left_out(f"traces without an {'input' if query is None else 'output'}")
+            return
+        context = named_member(given, CONTEXT_NAMES)
+        if context is None:
+            context = named_member(cells.raw("output"), CONTEXT_NAMES)
+        if context is None:
+            context = named_member(cells.raw("metadata"), CONTEXT_NAMES)
+        yield from cells.row(
+            ResponseRow,
+            response_id=name,
+            query=query,
+            response=answer,
+            system=options.system,
+            passages=passages(context),
+        )
+        response = ScoredResponse(name, query, options.system)
+        for score in cells.listed("scores"):
+            if isinstance(score, dict):
+                yield from trace_score(cells, scores, response, score)
+
+    yield from reader.rows(rows_of, records(source))
+    yield from scores.wrong_controls()
+
+
+def _first_of_page(head: Head) -> dict[str, Any] | None:
+    page = head.first.get("data") if head.form == "json document" else None
+    first = page[0] if isinstance(page, list) and page else None
+    return first if isinstance(first, dict) else None

@@ -1,0 +1,188 @@
+"""Results of promptfoo (`promptfoo eval --output results.json` or `.jsonl`).
+
+Format: https://www.promptfoo.dev/docs/configuration/outputs (version 3), as read in November 2026.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from study.errors import Fault, InputError
+from study.importing.importers import FormatOptions
+from study.importing.message_text import (
+    CONTEXT_NAMES,
+    QUESTION_NAMES,
+    REFERENCE_NAMES,
+    made_id,
+    named_member,
+    passages,
+)
+from study.importing.readers.cells import blank
+from study.importing.readers.column_layout import Fields
+from study.importing.readers.input_file import Record
+from study.importing.readers.json_text import count_other_members, objects
+from study.importing.readers.records import Reader, RecordCells
+from study.importing.readers.source import Head, RecordSource
+from study.importing.rows import ResponseRow, Rows
+from study.importing.tool_scores import ScoredResponse, ToolScores
+
+DESCRIPTION = "results of promptfoo as JSON or JSON lines: vars, provider, response, gradingResult"
+FIELDS: Fields = {
+    "response_id": ("id",),
+    "vars": ("vars",),
+    "provider": ("provider",),
+    "prompt": ("prompt",),
+    "prompt_index": ("promptIdx",),
+    "output": ("response",),
+    "error": ("error",),
+    "grading": ("gradingResult",),
+    "named_scores": ("namedScores",),
+    "score": ("score",),
+    "success": ("success",),
+}
+_JUDGED = (
+    "llm-rubric", "g-eval", "factuality", "model-graded", "answer-relevance", "context-",
+    "conversation-relevance", "pi", "search-rubric", "trajectory:goal-success",
+)  # fmt: skip
+ERRORS = "results with an error and no output"
+
+
+def matches(head: Head) -> bool:
+    """Whether the file is a document of promptfoo, or has one of its results in each line."""
+    if head.form == "json lines":
+        return {"promptIdx", "testIdx", "vars"} <= set(head.columns)
+    inner = head.first.get("results") if head.form == "json document" else None
+    return isinstance(inner, dict) and "results" in inner
+
+
+def rows(source: RecordSource, options: FormatOptions) -> Rows:
+    """Read responses and scores; a system is a provider, with its prompt where it has several."""
+    systems = _systems(_results(source))
+    reader = Reader(source, FIELDS)
+    scores = ToolScores(source, options, "promptfoo", from_0_to_1=True)
+
+    def rows_of(cells: RecordCells) -> Rows:
+        variables, output = cells.mapping("vars"), cells.raw("output")
+        answer = output.get("output") if isinstance(output, dict) else output
+        if blank(answer):
+            cells.left_out(ERRORS if cells.has("error") else "results without an output")
+            return
+        text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
+        query = _query(variables, cells.raw("prompt"))
+        reference = named_member(variables, REFERENCE_NAMES)
+        context = named_member(variables, CONTEXT_NAMES)
+        index = str(cells.raw("prompt_index")).zfill(3)
+        system = systems.get((_provider(cells.raw("provider")), index))
+        name = cells.key("response_id") or made_id("promptfoo", system, query, text, context)
+        for variable in variables:
+            if variable not in (*QUESTION_NAMES, *REFERENCE_NAMES, *CONTEXT_NAMES):
+                cells.left_out(f"values of the variable {variable!r}")
+        yield from cells.row(
+            ResponseRow,
+            response_id=name,
+            query=query,
+            response=text,
+            system=system,
+            passages=passages(context),
+            references=reference if isinstance(reference, list) else [reference or ""],
+        )
+        response = ScoredResponse(name, query, system)
+        for metric, value, kind, reason in _metrics(cells):
+            scorer = "promptfoo:human" if kind == "human" else None
+            yield from scores.rows(
+                cells, response, metric, value, kind=kind, scorer=scorer, missing_reason=reason
+            )
+
+    yield from reader.rows(rows_of, _counted_results(source))
+    yield from scores.wrong_controls()
+
+
+def _metrics(cells: RecordCells) -> Iterator[tuple[str, Any, str, str | None]]:
+    """Yield name, value, kind of scorer and reason of a missing value for each score."""
+    grading = cells.mapping("grading")
+    components = grading.get("componentResults")
+    components = components if isinstance(components, list) else []
+    named = {**cells.mapping("named_scores")}
+    kinds: dict[str, str] = {}
+    for component in components:
+        members = component if isinstance(component, dict) else {}
+        assertion = members.get("assertion")
+        assertion = assertion if isinstance(assertion, dict) else {}
+        kind = _kind(str(assertion.get("type", "")))
+        base = str(assertion.get("metric") or assertion.get("type") or "assertion")
+        if base in named and kind != "human":
+            # The named score is the weighted mean of the assertions with its name.
+            kinds[base] = "judge" if "judge" in (kind, kinds.get(base)) else kind
+            continue
+        count = sum(other == base or other.startswith(f"{base} ") for other in kinds)
+        name = base if not count else f"{base} {count + 1}"
+        kinds[name] = kind
+        metadata = members.get("metadata")
+        failed = isinstance(metadata, dict) and metadata.get("graderError")
+        verdict = members.get("pass") if kind == "human" else members.get("score")
+        yield name, None if failed else verdict, kind, "grader error" if failed else None
+    for name, value in named.items():
+        yield name, value, kinds.get(name, "metric"), None
+    for name in ("score", "success"):
+        yield name, cells.raw(name), "metric", None
+
+
+def _kind(assertion: str) -> str:
+    if assertion == "human":
+        return "human"
+    return "judge" if assertion.removeprefix("not-").startswith(_JUDGED) else "metric"
+
+
+def _query(variables: dict[str, Any], prompt: Any) -> str | None:
+    question = named_member(variables, QUESTION_NAMES)
+    if question is None:
+        question = prompt.get("raw") if isinstance(prompt, dict) else prompt
+    return question if question is None or isinstance(question, str) else json.dumps(question)
+
+
+def _results(source: RecordSource) -> list[Any]:
+    if source.form == "json lines":
+        return [record.cells for record in source.records() if isinstance(record, Record)]
+    document = source.document if isinstance(source.document, dict) else {}
+    inner = document.get("results")
+    results = inner.get("results") if isinstance(inner, dict) else None
+    if not isinstance(results, list):
+        problem = 'the document has no list "results" within "results".'
+        raise InputError(source.path.name, [Fault(problem, "Export it again with --output.")])
+    return results
+
+
+def _counted_results(source: RecordSource) -> Iterable[Record | Fault]:
+    if source.form == "json lines":
+        return source.records()
+    count_other_members(source, source.document, "results")
+    count_other_members(source, source.document["results"], "results")
+    return objects(source, source.document["results"]["results"])
+
+
+def _provider(provider: Any) -> str:
+    members = provider if isinstance(provider, dict) else {"id": provider}
+    return str(members.get("label") or members.get("id") or "provider")
+
+
+def _systems(results: Iterable[Any]) -> dict[tuple[str, str], str]:
+    """Return the name of the system by provider and index of its prompt.
+
+    Prompts of a provider are numbered where it has several, in the order of their indices.
+    """
+    pairs = sorted(
+        {
+            (_provider(result.get("provider")), str(result.get("promptIdx")).zfill(3))
+            for result in results
+            if isinstance(result, dict)
+        }
+    )
+    of_provider: dict[str, list[str]] = {}
+    for provider, index in pairs:
+        of_provider.setdefault(provider, []).append(index)
+    return {
+        (provider, index): provider
+        if len(of_provider[provider]) == 1
+        else f"{provider}, prompt {of_provider[provider].index(index) + 1}"
+        for provider, index in pairs
+    }
