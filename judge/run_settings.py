@@ -173,6 +173,11 @@ class JudgeSettings(BaseModel):
         return None
 
     @property
+    def further_fields(self) -> dict[str, Any]:
+        """Fields of each request that are sent as they are."""
+        return {}
+
+    @property
     def tokens_of_reasoning(self) -> int:
         """Most tokens of reasoning before an answer, in addition to it, if the model reasons."""
         return 0
@@ -249,8 +254,9 @@ class JudgeSettings(BaseModel):
                 if name == "settings":
                     lines.append(message)
                     continue
-                # An address may contain a password, so it is not repeated.
-                value = "" if name == "base_url" else f" = {detail['input']!r}"
+                # An address, a header or a command may contain a secret, so it is not repeated.
+                shown = not name.startswith(("base_url", "header", "api_key_command"))
+                value = "" if not shown else f" = {detail['input']!r}"
                 lines.append(f"{name}{value}: {message}")
             raise StudyError("\n".join(lines)) from None
 

@@ -81,6 +81,8 @@ class BatchEngine:
         }
         if self._logprobs is not None:
             decoding["logprobs"] = self._logprobs.name
+        if settings.body:
+            decoding["body"] = dict(settings.body)
         conditions = Conditions(
             "batch", self._model, decoding=decoding, seed=self._parameters.get("seed")
         )
@@ -117,7 +119,7 @@ class BatchEngine:
     def _sent_parameters(self) -> dict[str, Any]:
         settings, prompts = self._settings, self._prompts
         limit = self._max_tokens + settings.reasoning_tokens
-        sent: dict[str, Any] = {"model": self._model, self._limit_name: limit}
+        sent: dict[str, Any] = {**settings.body, "model": self._model, self._limit_name: limit}
         if not settings.omit_temperature:
             chosen = settings.temperature
             sent["temperature"] = prompts.temperature if chosen is None else chosen

@@ -3,11 +3,13 @@
 The module imports none of the engines, so settings are made without loading aiohttp or vLLM.
 """
 
+import json
+import re
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from judge.run_settings import JudgeSettings
 from study.settings import option
@@ -27,6 +29,41 @@ ReasoningTokens = Annotated[
         json_schema_extra=option("N"),
     ),
 ]
+_SET_BY_OPTIONS = {
+    "messages": "--prompts",
+    "model": "--model",
+    "max_tokens": "--max-tokens",
+    "max_completion_tokens": "--max-tokens",
+    "temperature": "--temperature",
+    "seed": "--seed",
+    "logprobs": "--logprobs",
+    "top_logprobs": "--logprobs",
+    "logprob_token_ids": "--logprobs",
+    "return_tokens_as_token_ids": "--logprobs",
+}
+_ONE_ANSWER = frozenset({"stream", "stream_options", "n"})
+
+
+def _further_fields(body: dict[str, Any]) -> dict[str, Any]:
+    for key in body:
+        if key in _SET_BY_OPTIONS:
+            raise ValueError(f"{key} is set by {_SET_BY_OPTIONS[key]}")
+        if key in _ONE_ANSWER:
+            raise ValueError(f"{key}: an answer comes alone and in one piece")
+    try:
+        json.dumps(body, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"is not JSON ({error})") from None
+    return body
+
+
+_BODY = (
+    "further field of each request, such as reasoning_effort=low; repeatable, and part of the "
+    "run's identity"
+)
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_SECRET_NAME = re.compile(r"auth|key|token|secret|password|cookie|credential", re.IGNORECASE)
+_SET_BY_CLIENT = frozenset({"host", "content-length", "content-type", "transfer-encoding"})
 OmitTemperature = Annotated[bool, Field(description="send no temperature; some models accept none")]
 
 
@@ -49,6 +86,20 @@ class OpenAISettings(JudgeSettings):
         description="command that prints the key, such as 'cat token.txt'; it is run again when "
         "the endpoint refuses the key",
         json_schema_extra=option("COMMAND"),
+    )
+    header: dict[str, str] = Field(
+        default={},
+        description="further header of each request; repeatable, and part of the run's identity",
+        json_schema_extra=option("NAME=VALUE"),
+    )
+    header_env: dict[str, str] = Field(
+        default={},
+        description="further header with a secret, which is read from an environment variable and "
+        "not stored; repeatable",
+        json_schema_extra=option("NAME=VARIABLE"),
+    )
+    body: dict[str, Any] = Field(
+        default={}, description=_BODY, json_schema_extra=option("KEY=JSON")
     )
     reasoning_tokens: ReasoningTokens = 4096
     omit_temperature: OmitTemperature = False
@@ -96,6 +147,11 @@ class OpenAISettings(JudgeSettings):
         return self.base_url
 
     @property
+    def further_fields(self) -> dict[str, Any]:
+        """Fields of each request that are sent as they are."""
+        return self.body
+
+    @property
     def tokens_of_reasoning(self) -> int:
         """Most tokens of reasoning before an answer, if the model reasons."""
         return self.reasoning_tokens
@@ -110,6 +166,24 @@ class OpenAISettings(JudgeSettings):
     def at_once(self) -> int:
         """Most prompts under way at once."""
         return self.concurrency
+
+    _valid_body = field_validator("body")(_further_fields)
+
+    @field_validator("header", "header_env")
+    @classmethod
+    def _valid_names(cls, headers: dict[str, str], info: ValidationInfo) -> dict[str, str]:
+        for name, value in headers.items():
+            if not _HEADER_NAME.fullmatch(name) or name.lower() in _SET_BY_CLIENT:
+                raise ValueError(f"{name!r} is no header that can be added")
+            if info.field_name == "header" and _SECRET_NAME.search(name):
+                # Options are visible in the list of processes.
+                raise ValueError(
+                    f"{name}: its value may be a secret; name an environment variable with "
+                    f"--header-env {name}=VARIABLE"
+                )
+            if not (value.isascii() and value.isprintable()):
+                raise ValueError(f"{name}: a header contains printable ASCII characters only")
+        return headers
 
     @field_validator("base_url")
     @classmethod
@@ -161,11 +235,21 @@ class BatchSettings(JudgeSettings):
         json_schema_extra=option("FOLDER"),
     )
     answers: AnswerFiles = ()
+    body: dict[str, Any] = Field(
+        default={}, description=_BODY, json_schema_extra=option("KEY=JSON")
+    )
     reasoning_tokens: ReasoningTokens = 0
     omit_temperature: OmitTemperature = False
     logprobs: Literal["on", "off"] = Field(
         default="off", description="ask for the probabilities of scores"
     )
+
+    _valid_body = field_validator("body")(_further_fields)
+
+    @property
+    def further_fields(self) -> dict[str, Any]:
+        """Fields of each request that are sent as they are."""
+        return self.body
 
     @property
     def tokens_of_reasoning(self) -> int:

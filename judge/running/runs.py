@@ -310,6 +310,8 @@ def likely_run(study: Study, settings: JudgeSettings) -> tuple[int, str] | None:
         rows = connection.execute(statement.order_by(judge_runs.c.id.desc())).all()
     for row in rows:
         run = dict(row._mapping)
-        if (shuffle_of(run), metric_of(run)) == (settings.shuffle_passages, metric.key):
+        same_fields = run["decoding"].get("body", {}) == settings.further_fields
+        same_order = shuffle_of(run) == settings.shuffle_passages
+        if same_fields and same_order and metric_of(run) == metric.key:
             return int(run["id"]), str(run["name"])
     return None

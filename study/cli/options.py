@@ -48,7 +48,7 @@ class NamedValue(NamedTuple):
     """An entry of a setting that is a table: `NAME=VALUE` on the command line."""
 
     name: str
-    value: str
+    value: Any
 
     def __str__(self) -> str:
         """Return it as it is written."""
@@ -66,6 +66,31 @@ def named_value_of(choices: Sequence[str]) -> Callable[[str], NamedValue]:
         return NamedValue(name, chosen)
 
     return text
+
+
+def named_text(value: str) -> NamedValue:
+    """Read an entry whose value is any text; the first `=` separates them."""
+    name, separator, text = value.partition("=")
+    if not separator or not name.strip():
+        raise click.BadParameter("write NAME=VALUE")
+    return NamedValue(name.strip(), text.strip())
+
+
+def named_json(value: str) -> NamedValue:
+    """Read an entry whose value is JSON, or a word, which is a text without quotes."""
+    import json
+    import re
+
+    name, text = named_text(value)
+    try:
+        return NamedValue(name, json.loads(text))
+    except ValueError:
+        if re.fullmatch(r"[A-Za-z][\w./:-]*", text):
+            return NamedValue(name, text)
+        raise click.BadParameter(
+            f"{value!r}: write KEY=JSON, such as reasoning_effort=low or "
+            """'chat_template_kwargs={"enable_thinking": false}'"""
+        ) from None
 
 
 class SettingsCommand(click.Command):
@@ -180,7 +205,7 @@ def _parsing(field: FieldInfo, variants: Sequence[FieldInfo]) -> dict[str, Any]:
             "type": click.Path(exists=True, path_type=Path) if is_path else str,
         }
     if get_origin(kind) is dict:
-        return {"multiple": True, "type": named_value_of(get_args(get_args(kind)[1]))}
+        return {"multiple": True, "type": _entries(get_args(kind)[1])}
     if get_origin(kind) is Literal:
         choices = [value for each in (field, *variants) for value in get_args(_without_none(each))]
         return {"type": click.Choice(tuple(dict.fromkeys(choices)))}
@@ -191,6 +216,13 @@ def _parsing(field: FieldInfo, variants: Sequence[FieldInfo]) -> dict[str, Any]:
         Path: {"type": click.Path(file_okay=False, path_type=Path)},
     }
     return simple.get(kind, {"type": str})
+
+
+def _entries(kind: Any) -> Callable[[str], NamedValue]:
+    """Return what reads the entries of a table with values of this type."""
+    if get_origin(kind) is Literal:
+        return named_value_of(get_args(kind))
+    return named_text if kind is str else named_json
 
 
 def _without_none(field: FieldInfo) -> Any:

@@ -35,15 +35,11 @@ class ApiKey:
         self._read_at = monotonic()
         self.value = self._read()
         """The key; empty if there is none."""
-        parts = urlsplit(base_url)
-        if self.value and parts.scheme == "http" and parts.hostname not in LOOPBACK:
+        if self.value:
             remedy = "leave --api-key-command out"
             if command is None:
                 remedy = "name an empty variable with --api-key-env"
-            raise StudyError(
-                f"The key {self._source} would go to {parts.hostname} unencrypted. Use an https:// "
-                f"address, or {remedy} if that server needs no key."
-            )
+            check_encrypted(base_url, f"The key {self._source}", remedy)
 
     @property
     def remedy(self) -> str:
@@ -87,6 +83,16 @@ class ApiKey:
             )
         self.redaction.add(key)
         return key
+
+
+def check_encrypted(base_url: str, what: str, remedy: str) -> None:
+    """Refuse to send a secret over http:// to another machine."""
+    parts = urlsplit(base_url)
+    if parts.scheme == "http" and parts.hostname not in LOOPBACK:
+        raise StudyError(
+            f"{what} would go to {parts.hostname} unencrypted. Use an https:// address, or "
+            f"{remedy} if that server needs no key."
+        )
 
 
 def _printed(command: str) -> str:

@@ -12,6 +12,7 @@ from judge.engines.engine import Ready, TokenCount
 from judge.engines.engine_settings import OpenAISettings
 from judge.engines.openai.endpoint import Endpoint, ListedModel, ask_repeatedly
 from judge.engines.openai.logprob_support import LogprobRequest, check_logprobs, logprob_requests
+from judge.engines.openai.request_headers import described_headers
 from judge.engines.openai.truncation import SLACK
 from judge.prompts.template import PromptSet
 from judge.protocol.chat_completion import Trouble
@@ -117,7 +118,11 @@ class CapabilityProbe:
     async def _settle_parameters(self, listed: Mapping[str, ListedModel]) -> Answer:
         """Ask until the endpoint accepts the parameters; return its answer."""
         settings = self._settings
-        self._parameters = {"model": self._model, self._limit_name: self._max_tokens}
+        self._parameters = {
+            **settings.body,
+            "model": self._model,
+            self._limit_name: self._max_tokens,
+        }
         if not settings.omit_temperature:
             chosen = settings.temperature
             temperature = self._prompts.temperature if chosen is None else chosen
@@ -276,6 +281,10 @@ class CapabilityProbe:
         if self._logprob_request is not None:
             # Left out otherwise, so the identity of runs without probabilities does not change.
             decoding["logprobs"] = self._logprob_request.name
+        if self._settings.body:
+            decoding["body"] = dict(self._settings.body)
+        if headers := described_headers(self._settings):
+            decoding["headers"] = headers
         per_byte = round(self._tokens.per_byte, 4) if self._tokens.calibrated else None
         conditions = Conditions(
             engine="openai",

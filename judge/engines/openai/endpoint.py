@@ -91,6 +91,7 @@ class Endpoint:
         *,
         key: ApiKey,
         budget: Budget,
+        headers: Mapping[str, str],
         timeout: float,
         connections: int,
         scores: ScoreTokens | None = None,
@@ -98,6 +99,12 @@ class Endpoint:
         self.url = base_url
         self.key = key
         self._budget = budget
+        self._headers = {
+            "Content-Type": "application/json",
+            "Accept": "application/json",
+            **headers,
+        }
+        self._has_authorization = "authorization" in {name.lower() for name in headers}
         self._scores = scores
         self._timeout = timeout
         self._connections = connections
@@ -111,7 +118,7 @@ class Endpoint:
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=self._connections, ttl_dns_cache=300),
             timeout=aiohttp.ClientTimeout(total=self._timeout),
-            headers={"Content-Type": "application/json", "Accept": "application/json"},
+            headers=self._headers,
             cookie_jar=aiohttp.DummyCookieJar(),
         )
         return self
@@ -166,7 +173,7 @@ class Endpoint:
             async with self._session.post(
                 f"{self.url}/chat/completions",
                 data=body,
-                headers=_authorization(key),
+                headers=self._authorization(key),
                 allow_redirects=False,
                 proxy=self._proxy,
             ) as response:
@@ -229,7 +236,7 @@ class Endpoint:
                 method,
                 url,
                 data=body,
-                headers=_authorization(self.key.value),
+                headers=self._authorization(self.key.value),
                 allow_redirects=False,
                 proxy=self._proxy,
             ) as response:
@@ -238,6 +245,11 @@ class Endpoint:
                 return json.loads(await self._body(response) or b"")
         except (aiohttp.ClientError, OSError, TimeoutError, ValueError, RecursionError):
             return None
+
+    def _authorization(self, key: str) -> dict[str, str]:
+        if not key or self._has_authorization:
+            return {}
+        return {"Authorization": f"Bearer {key}"}
 
     async def _body(self, response: aiohttp.ClientResponse) -> bytes | None:
         """Return the body; None where it is longer than any answer of a judge."""
@@ -275,10 +287,6 @@ def _window(model: Mapping[str, Any]) -> int | None:
         if type(fields.get(name)) is int and fields[name] > 0:
             return int(fields[name])
     return None
-
-
-def _authorization(key: str) -> dict[str, str]:
-    return {"Authorization": f"Bearer {key}"} if key else {}
 
 
 def _proxy(base_url: str) -> str | None:

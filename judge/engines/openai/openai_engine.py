@@ -14,6 +14,7 @@ from judge.engines.openai.budget import Budget
 from judge.engines.openai.capabilities import Capabilities, CapabilityProbe
 from judge.engines.openai.endpoint import Endpoint
 from judge.engines.openai.endpoint_worker import EndpointWorker
+from judge.engines.openai.request_headers import added_headers
 from judge.prompts.template import PromptSet
 from judge.protocol.conditions import Conditions, Run, name_of, with_shuffle
 from judge.protocol.exchange import Request
@@ -44,6 +45,7 @@ class OpenAIEngine:
         self._prompts = prompts
         self._url = settings.base_url
         self._key = ApiKey(settings.base_url, settings.api_key_env, settings.api_key_command)
+        self._headers = added_headers(settings, self._key.redaction)
         self._budget = Budget(settings)
         self._capabilities: Capabilities | None = None
 
@@ -92,6 +94,7 @@ class OpenAIEngine:
             self._url,
             key=self._key,
             budget=self._budget,
+            headers=self._headers,
             timeout=self._settings.timeout,
             connections=connections,
             scores=scores,

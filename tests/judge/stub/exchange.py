@@ -8,7 +8,15 @@ from typing import Any
 from tests.judge.stub.completions import construct, digest
 
 # Of a request's headers these are kept; a key is kept as its digest only.
-KEPT = ("user-agent", "accept", "content-type", "cookie", "accept-encoding", "connection")
+KEPT = (
+    "user-agent",
+    "accept",
+    "content-type",
+    "cookie",
+    "accept-encoding",
+    "connection",
+    "x-title",
+)
 
 
 class Seen:
