@@ -16,12 +16,22 @@ _HUMAN = {
     "person", "manual", "reviewer", "assessor",
 }  # fmt: skip
 _FILLERS = {"score", "scores", "rating", "ratings", "value", "label", "grade"}
+# With one of these words a column of a judge or rater has something else than scores.
+_NO_SCORES = {
+    "id", "ids", "index", "idx", "time", "times", "timestamp", "date", "duration", "latency",
+    "seconds", "secs", "sec", "ms", "minutes", "tokens", "cost", "costs", "price", "usd",
+    "confidence", "conf", "logprob", "logprobs", "count", "num", "length", "words", "chars", "std",
+    "sd", "stdev", "stderr", "se", "variance", "var", "seed", "temperature", "version", "age",
+}  # fmt: skip
 _IDENTIFYING = {
     "id": ("response_id", "id"),
-    "query": ("query_id", "question_id", "query", "question", "prompt", "user_input", "input"),
+    "query": (
+        "query_id", "question_id", "qid", "query", "question", "prompt", "user_input", "input",
+        "instruction",
+    ),
     "system": ("system", "model"),
     "construct": ("construct",),
-}
+}  # fmt: skip
 # Columns of an index, which pandas and spreadsheets write, and fields of the project's own tables.
 _OTHER_FIELDS = {
     "", "index", "unnamed:_0", "column_1", "row", "repeat", "inclusion_prob", "stratum",
@@ -55,6 +65,11 @@ def is_of_judge(column: str) -> bool:
 def is_of_rater(column: str) -> bool:
     """Whether the name has a word for people who rate."""
     return any(_is(word, _HUMAN) for word in _words(column))
+
+
+def is_no_score(column: str) -> bool:
+    """Whether the name has a word for something else than a score, such as llm_tokens."""
+    return any(word.casefold() in _NO_SCORES for word in _words(column))
 
 
 def by_construct(judges: Sequence[str], raters: Sequence[str]) -> Pair | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -180,6 +181,7 @@ def read_named_columns(
     if not rows and not report.faults:
         report.fault("has no rows.", "Give at least one.")
     _note_repeated(rows, numbers, identifying, source)
+    _note_summary(source)
     if not report.faults:
         wide = pd.DataFrame(rows, columns=[*identifying.values(), *values], dtype=object)
         wide[values] = wide[values].astype("float64")
@@ -227,6 +229,26 @@ def _note_repeated(
                 number,
                 identifying["id"],
             )
+
+
+_SUMMARIES = {"average", "avg", "mean", "median", "total", "sum", "std", "overall", "count"}
+
+
+def _note_summary(source: RecordSource) -> None:
+    """Report a last row that sums up the others, as spreadsheets have it."""
+    from study.importing.readers.input_file import Record
+
+    records = [record for record in deque(source.peeked(), 1) if isinstance(record, Record)]
+    for number, cells in records:
+        for column, cell in cells.items():
+            if isinstance(cell, str) and cell.strip().rstrip(":").casefold() in _SUMMARIES:
+                source.report.fault(
+                    f"{cell!r} in the last row names a summary of the others, which is no "
+                    "response.",
+                    "Remove the row.",
+                    number,
+                    column,
+                )
 
 
 def _note_outside(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from analysis.cli.column_names import (
     by_construct,
     identifying_columns,
+    is_no_score,
     is_of_judge,
     is_of_rater,
     is_other_field,
@@ -54,6 +55,7 @@ def recognized_columns(path: Path) -> NamedColumns | None:
 
     source = RecordSource(path)
     if source.head.form == "json document" and not isinstance(source.document, list):
+        _refuse_columns_of_json(path, source.document)
         return None
     columns = source.head.columns
     contents = contents_of(source)
@@ -72,8 +74,9 @@ def recognized_columns(path: Path) -> NamedColumns | None:
         for name in columns
         if name in named_so or (name in numeric and not is_other_field(name))
     ]
-    judges = [name for name in measured if is_of_judge(name) and not is_of_rater(name)]
-    raters = [name for name in measured if is_of_rater(name) and not is_of_judge(name)]
+    scores = [name for name in measured if not is_no_score(name)]
+    judges = [name for name in scores if is_of_judge(name) and not is_of_rater(name)]
+    raters = [name for name in scores if is_of_rater(name) and not is_of_judge(name)]
     unclear = [name for name in measured if name not in judges and name not in raters]
     words = None if judges and raters else _in_words_only(contents, judges, raters)
     if not (judges or raters) and (not (measured or words) or _has_another_format(source)):
@@ -86,7 +89,10 @@ def recognized_columns(path: Path) -> NamedColumns | None:
         contain = "contains" if len(unclear) == 1 else "contain"
         problem = f"it is not clear whether {_quoted(unclear)} {contain} scores, and whose"
     elif not (judges and raters):
-        problem = f"no column of numbers is clearly that of a {'rater' if judges else 'judge'}"
+        missing, is_of = ("rater", is_of_rater) if judges else ("judge", is_of_judge)
+        blank = next((c for c in columns if is_of(c) and contents[c] == ColumnContent()), None)
+        problem = f"no column of numbers is clearly that of a {missing}"
+        problem += "" if blank is None else f"; column {blank!r} is blank"
     elif (pairs := by_construct(judges, raters)) is None:
         problem = "it is not clear which columns of judges and raters belong together"
     elif "construct" in identifying:
@@ -96,6 +102,13 @@ def recognized_columns(path: Path) -> NamedColumns | None:
         identifying.setdefault("query", identifying.pop("id"))
     else:
         return _with(pairs, identifying)
+    if words is not None:
+        judges = judges or [
+            name for name in columns if is_of_judge(name) and _labels(contents[name])
+        ]
+        raters = raters or [
+            name for name in columns if is_of_rater(name) and _labels(contents[name])
+        ]
     raise UnclearColumnsError(path, problem, _example(judges, raters, unclear, identifying))
 
 
@@ -145,6 +158,29 @@ def in_words(columns: NamedColumns, path: Path) -> str:
         parts.append("each row has a query of its own")
     command = command_with(columns, path)
     return f"Columns taken by their names ({'; '.join(parts)}). The same, declared: {command}"
+
+
+def _refuse_columns_of_json(path: Path, document: Any) -> None:
+    """Refuse an object with a list or an object for each column, as pandas writes it."""
+
+    def cells(value: Any) -> list[Any]:
+        return list(value.values()) if isinstance(value, dict) else value
+
+    lists = isinstance(document, dict) and all(
+        isinstance(v, list | dict) for v in document.values()
+    )
+    if not lists or len(document) < 2:
+        return
+    columns = [cells(value) for value in document.values()]
+    flat = not any(isinstance(cell, list | dict) for column in columns for cell in column)
+    if flat and len(set(map(len, columns))) == 1:
+        raise TableError(
+            str(path),
+            [
+                "the file has a list for each column. Write an object for each row, in pandas: "
+                "frame.to_json(path, orient='records', lines=True)"
+            ],
+        )
 
 
 def _has_another_format(source: RecordSource) -> bool:
@@ -257,13 +293,16 @@ def _in_words_only(
     for missing, is_of in ((not judges, is_of_judge), (not raters, is_of_rater)):
         for column, content in contents.items() if missing else ():
             row, word = content.first_word
-            few = 0 < len(content.distinct) <= _MOST_LABELS
-            if few and is_of(column) and not is_other_field(column):
+            if _labels(content) and is_of(column) and not is_other_field(column):
                 return (
                     f"column {column!r} has words in place of scores, {abbreviate(word)} in row "
                     f"{row}; write numbers, or pass and fail"
                 )
     return None
+
+
+def _labels(content: ColumnContent) -> bool:
+    return 0 < len(content.distinct) <= _MOST_LABELS
 
 
 def _repeated(source: RecordSource, column: str) -> str | None:

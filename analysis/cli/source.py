@@ -301,7 +301,12 @@ def from_file(
             )
         frame = read_named_columns(path, columns, by_construct, by_scorer)
     else:
-        frame = read_scores(path, kinds=of_kind, scales=by_construct, scorer_scales=by_scorer)
+        only = _only_construct(path)
+        frame = read_scores(
+            path, kinds=of_kind, construct=only, scales=by_construct, scorer_scales=by_scorer
+        )
+        if only is not None:
+            click.echo(f"No column names a construct; it is called {only}.", err=True)
     _check_likely_scales(frame, by_construct, by_scorer)
     present = dict.fromkeys(zip(frame["scorer"], frame["construct"], strict=True))
     check_scales(by_construct, by_scorer, present)
@@ -325,6 +330,23 @@ def from_file(
         chosen = chosen | {"hypotheses": declared(read_hypotheses(hypotheses), scores)}
     options = Options(**{"derived_from": _derived_from(scores), **chosen})
     return AnalysisInput(scores, compared, options, path.stem)
+
+
+# Names that columns with constructs have elsewhere; such a column is to be renamed.
+_LIKE_CONSTRUCTS = {"metric", "criterion", "dimension", "aspect", "category", "measure"}
+
+
+def _only_construct(path: Path) -> str | None:
+    """The construct of a table that has a row for each score and names none."""
+    from analysis.core.named_columns import ONLY_CONSTRUCT
+    from study.importing.formats.scores import FIELDS
+    from study.importing.readers.column_layout import folded, has
+    from study.importing.readers.source import RecordSource
+
+    columns = RecordSource(path).head.columns
+    of_scores = has(FIELDS, columns, "scorer", "value")
+    named = has(FIELDS, columns, "construct_key") or folded(columns) & _LIKE_CONSTRUCTS
+    return ONLY_CONSTRUCT if of_scores and not named else None
 
 
 def _propose_scales(scores: ScoreTable) -> None:

@@ -211,11 +211,13 @@ def corrected_sentence(analysis: Analysis, corrected: CorrectedMeans) -> str:
     scale = analysis.context.human_scale(corrected.construct)
     if math.isnan(corrected.half_width):
         return f"no corrected mean: {corrected.reason or 'it has no interval'}"
+    # A half-width that is not 0 is not printed as 0, whatever the unknown scale.
+    sided = [w for w in (corrected.half_width, corrected.ratings_alone) if not math.isnan(w)]
     alone = ""
     if not math.isnan(corrected.ratings_alone):
-        alone = f", ±{amount(corrected.ratings_alone, scale)} by the ratings alone"
+        alone = f", ±{amount(corrected.ratings_alone, scale, sided)} by the ratings alone"
     return (
-        f"the corrected mean is known to ±{amount(corrected.half_width, scale)}{alone} "
+        f"the corrected mean is known to ±{amount(corrected.half_width, scale, sided)}{alone} "
         f"({counted(corrected.n_ratings, 'rated response')})"
     )
 

@@ -21,6 +21,7 @@ from study.importing.readers.verdict_words import (
 )
 from study.importing.rows import LocatedRow, PreferenceRow, Rows, ScoreRow
 from study.settings.constructs import CCRS
+from study.text import quoted_names
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -94,7 +95,7 @@ def read_scores(
         construct=construct,
     )
     if not has(scores.FIELDS, columns, "query_id"):
-        raise InputError(source.path.name, [missing_column(("query_id",), columns)])
+        raise InputError(source.path.name, [_without_query(columns)])
 
     def scale(row: Any) -> Ranged | None:
         specific = (scorer_scales or {}).get((row.scorer, row.construct_key))
@@ -153,6 +154,21 @@ def read_preferences(
 def compares_responses(path: Path | str) -> bool:
     """Return whether a file is a table of comparisons of two responses, by its columns."""
     return bool(folded(RecordSource(Path(path)).head.columns) & _COMPARED)
+
+
+def _without_query(columns: tuple[str, ...]) -> Fault:
+    """The fault of a table without queries, which may be no table of scores at all."""
+    if any(has(scores.FIELDS, columns, name) for name in scores.FIELDS):
+        return missing_column(("query_id",), columns)
+    separators = (
+        " Columns are separated by commas, semicolons or tabs." if len(columns) == 1 else ""
+    )
+    return Fault(
+        f"no column is that of a table of scores. There are: {quoted_names(columns)}.{separators}",
+        "Give query_id, construct, scorer and value, or a column of numbers for each judge and "
+        "rater, such as llm and human.",
+        1,
+    )
 
 
 def _form(head: Head) -> Any:
