@@ -293,7 +293,8 @@ def _in_words_only(
     for missing, is_of in ((not judges, is_of_judge), (not raters, is_of_rater)):
         for column, content in contents.items() if missing else ():
             row, word = content.first_word
-            if _labels(content) and is_of(column) and not is_other_field(column):
+            both = is_of_judge(column) and is_of_rater(column)
+            if _labels(content) and is_of(column) and not both and not is_other_field(column):
                 return (
                     f"column {column!r} has words in place of scores, {abbreviate(word)} in row "
                     f"{row}; write numbers, or pass and fail"

@@ -7,7 +7,7 @@ from inspect import signature
 from typing import Any, NamedTuple
 
 from study.errors import Fault, InputError, StudyError, nearest
-from study.importing.readers.column_layout import missing_column
+from study.importing.readers.column_layout import missing_column, separators_hint
 from study.importing.readers.records import KINDS, RecordCells
 from study.importing.readers.source import Head, RecordSource
 from study.importing.rows import Rows
@@ -215,7 +215,8 @@ def _undecided(head: Head, matching: list[Importer], candidates: list[Importer])
         name = closest.importer.name
         return [Fault(f"it looks like {name}, but {f.problem}", f.remedy, 1) for f in faults]
     formats = "".join(f"\n    {importer.name}: {importer.description}" for importer in candidates)
-    problem = f"no format fits. The file has: {quoted_names(head.columns) or 'no names'}."
+    names = quoted_names(head.columns) or "no names"
+    problem = f"no format fits. The file has: {names}.{separators_hint(head.columns)}"
     return [Fault(problem, f"Choose one with --as NAME. Formats:{formats}")]
 
 

@@ -11,7 +11,12 @@ from study.importing.formats import preferences, responses, scores, scores_wide
 from study.importing.import_report import BLANK, TWICE, ImportReport
 from study.importing.importers import FormatOptions
 from study.importing.readers.cells import CellError, number
-from study.importing.readers.column_layout import folded, has, missing_column
+from study.importing.readers.column_layout import (
+    folded,
+    has,
+    missing_column,
+    separators_hint,
+)
 from study.importing.readers.input_file import Advance, Record, unseen
 from study.importing.readers.source import Head, RecordSource
 from study.importing.readers.verdict_words import (
@@ -160,11 +165,9 @@ def _without_query(columns: tuple[str, ...]) -> Fault:
     """The fault of a table without queries, which may be no table of scores at all."""
     if any(has(scores.FIELDS, columns, name) for name in scores.FIELDS):
         return missing_column(("query_id",), columns)
-    separators = (
-        " Columns are separated by commas, semicolons or tabs." if len(columns) == 1 else ""
-    )
     return Fault(
-        f"no column is that of a table of scores. There are: {quoted_names(columns)}.{separators}",
+        f"no column is that of a table of scores. There are: {quoted_names(columns)}."
+        f"{separators_hint(columns)}",
         "Give query_id, construct, scorer and value, or a column of numbers for each judge and "
         "rater, such as llm and human.",
         1,

@@ -16,7 +16,7 @@ from analysis.cli.column_names import by_construct, identifying_columns
 from analysis.cli.column_options import NamedColumns
 from analysis.cli.column_recognition import UnclearColumnsError, recognized_columns
 from analysis.cli.source import from_file
-from analysis.core.errors import AnalysisError
+from analysis.core.errors import AnalysisError, TableError
 from analysis.core.likely_scales import likely_scales, looks_like
 from study.cli.root import cli
 from study.errors import InputError
@@ -186,7 +186,7 @@ def test_words_for_a_missing_value_are_missing(tmp_path: Path, word: str) -> Non
         (
             table(human=["good", "bad"] * 6, llm=["good", "bad"] * 6),
             "column 'llm' has words in place of scores, 'good' in row 2",
-            "--judge COLUMN --human COLUMN",
+            "--judge llm --human human",
         ),
         (
             table(human=HUMAN, llm=["good", "bad"] * 6),
@@ -215,6 +215,63 @@ def test_unclear_tables_are_refused_with_a_whole_command(
     assert list(content["columns"]) == list(frame.columns)
     assert example in content["command"]
     assert "Not recognized" in ccrs("doctor", path).stdout
+
+
+@pytest.mark.parametrize("column", ["llm_tokens", "judge_confidence", "human_id", "human_time_s"])
+def test_columns_of_other_numbers_are_not_taken_for_scores(tmp_path: Path, column: str) -> None:
+    frame = table(human=HUMAN, llm=LLM, **{column: range(12)})
+    with pytest.raises(UnclearColumnsError, match=r"--judge llm --human human$"):
+        recognized_columns(written(tmp_path, frame))
+
+
+def test_a_blank_column_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UnclearColumnsError, match="column 'llm' is blank"):
+        recognized_columns(written(tmp_path, table(human=HUMAN, llm=[None] * 12)))
+
+
+def test_a_row_that_sums_up_the_others_is_refused(tmp_path: Path) -> None:
+    frame = table(question=[*QUESTIONS[:-1], "Average"], human=HUMAN, llm=LLM)
+    with pytest.raises(InputError, match="row 13, column question: 'Average' in the last row"):
+        from_file(written(tmp_path, frame), (), (), None, None, {})
+
+
+@pytest.mark.parametrize("orient", ["columns", "list"])
+def test_json_by_column_is_refused_with_how_to_write_it(tmp_path: Path, orient: str) -> None:
+    frame = table(human=HUMAN, llm=LLM)
+    path = tmp_path / "t.json"
+    content = frame.to_dict("list") if orient == "list" else json.loads(frame.to_json())
+    path.write_text(json.dumps(content), "utf-8")
+    with pytest.raises(TableError, match=r"frame.to_json\(path, orient='records', lines=True\)"):
+        recognized_columns(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("human|llm\n1|2\n", "a first line such as sep=| states another sign"),
+        ('{"question": "q", "scores": {"human": 1, "llm": 2}}\n', "There are: question, scores."),
+    ],
+)
+def test_a_file_without_any_known_column_is_refused_as_such(
+    tmp_path: Path, text: str, says: str
+) -> None:
+    path = tmp_path / "t.txt"
+    path.write_text(text, "utf-8")
+    result = ccrs("report", path)
+    assert result.exit_code == 2
+    assert "no column is that of a table of scores" in result.stderr
+    assert says in result.stderr
+
+
+def test_a_long_table_without_constructs_has_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    frame = long_table(("human", "judge")).drop(columns="construct")
+    scores = from_file(written(tmp_path, frame), ["1:5:1"], (), None, None, {}).scores
+    assert scores.constructs == ("score",)
+    assert "No column names a construct; it is called score." in capsys.readouterr().err
+    with pytest.raises(InputError, match=r"column 'construct' .* is missing"):
+        from_file(written(tmp_path, frame.assign(metric="x")), (), (), None, None, {})
 
 
 def test_a_file_without_names_of_columns_is_refused_as_such(tmp_path: Path) -> None:
