@@ -107,6 +107,11 @@ class OpenAISettings(JudgeSettings):
         default="auto",
         description="ask for the probabilities of scores; auto: where the endpoint returns them",
     )
+    answer_schema: Literal["off", "auto", "on"] = Field(
+        default="off",
+        description="request answers that follow a JSON schema; auto: where the endpoint honours "
+        "it, on: stop where it does not",
+    )
     concurrency: int = Field(
         default=64,
         ge=1,
@@ -157,9 +162,16 @@ class OpenAISettings(JudgeSettings):
         return self.reasoning_tokens
 
     @model_validator(mode="after")
-    def _priced(self) -> Self:
+    def _fits_together(self) -> Self:
         if self.max_cost is not None and self.price is None:
             raise ValueError("max_cost: needs price as well")
+        if self.answer_schema != "off" and "response_format" in self.body:
+            raise ValueError("answer_schema: body has a response_format; leave one of them out")
+        if self.answer_schema != "off" and self.logprobs == "on":
+            raise ValueError(
+                "answer_schema: answers in JSON have no probabilities of scores; leave it or "
+                "logprobs out"
+            )
         return self
 
     @property

@@ -10,6 +10,12 @@ from typing import Any
 
 from judge.engines.engine import Ready, TokenCount
 from judge.engines.engine_settings import OpenAISettings
+from judge.engines.openai.answer_schema import (
+    TOKENS as SCHEMA_TOKENS,
+    SchemaSupport,
+    check_schema,
+    score_format,
+)
 from judge.engines.openai.endpoint import Endpoint, ListedModel, ask_repeatedly
 from judge.engines.openai.logprob_support import LogprobRequest, check_logprobs, logprob_requests
 from judge.engines.openai.request_headers import described_headers
@@ -54,6 +60,7 @@ class CapabilityProbe:
         self._reasoning = False
         self._refused: list[str] = []
         self._ignored: list[str] = []
+        self._schema: SchemaSupport | None = None
         self._logprobs = "not asked"
         self._logprob_request: LogprobRequest | None = None
         self._served_model: str | None = None
@@ -89,6 +96,7 @@ class CapabilityProbe:
         await self._calibrate(await self._settle_parameters(listed), sample)
         if "seed" in self._parameters:
             await self._check_seed()
+        await self._find_schema()
         await self._find_logprobs(vllm=entry.owner == "vllm")
         if self._logprob_request is not None and self._settings.logprobs == "auto":
             self._continue_without_logprobs(existing_run)
@@ -232,6 +240,31 @@ class CapabilityProbe:
             self._ignored.append("seed")
             self._notes.append("The endpoint ignores the seed: two answers with one seed differ.")
 
+    async def _find_schema(self) -> None:
+        """Request answers that follow a schema, if the endpoint honours it."""
+        settings, prompts = self._settings, self._prompts
+        if settings.answer_schema == "off":
+            return
+        if prompts.form != "score":
+            raise StudyError(
+                "--answer-schema: needs prompts that ask for the score alone; leave it out."
+            )
+        sent = {**self._parameters, **score_format(prompts.scale)}
+        sent[self._limit_name] += SCHEMA_TOKENS
+        self._schema = await check_schema(self._endpoint, sent, QUESTION, prompts.scale)
+        if self._schema == "honoured":
+            self._parameters = sent
+        elif settings.answer_schema == "on":
+            raise StudyError(
+                f"The endpoint does not honour a schema of answers ({self._schema}). Use "
+                "--answer-schema auto to read scores in free text there."
+            )
+        else:
+            self._notes.append(
+                f"A schema of answers is {self._schema} by the endpoint; scores are read in free "
+                "text."
+            )
+
     async def _find_logprobs(self, *, vllm: bool) -> None:
         """Find a way to request the probabilities of scores that the endpoint follows."""
         settings, prompts = self._settings, self._prompts
@@ -239,6 +272,8 @@ class CapabilityProbe:
             return
         if prompts.form != "score":
             self._logprobs = "not asked: a reason comes before the score"
+        elif self._schema == "honoured":
+            self._logprobs = "not asked: answers are JSON"
         elif self._reasoning:
             self._logprobs = "not asked: the model reasons first"
         else:
@@ -281,6 +316,8 @@ class CapabilityProbe:
         if self._logprob_request is not None:
             # Left out otherwise, so the identity of runs without probabilities does not change.
             decoding["logprobs"] = self._logprob_request.name
+        if self._schema == "honoured":
+            decoding["answer_schema"] = "score"
         if self._settings.body:
             decoding["body"] = dict(self._settings.body)
         if headers := described_headers(self._settings):
@@ -297,6 +334,7 @@ class CapabilityProbe:
                 "fingerprint": self._fingerprint,
                 "window": self._window,
                 "logprobs": self._logprobs,
+                **({"answer_schema": self._schema} if self._schema else {}),
                 "tokens_per_byte": per_byte,
             },
         )

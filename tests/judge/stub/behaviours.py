@@ -274,6 +274,18 @@ def answers(_seen: Seen, reply: Reply, *, text: str, finish_reason: str = "stop"
         choice["message"]["content"], choice["finish_reason"] = text, finish_reason
 
 
+def follows_schema(seen: Seen, reply: Reply) -> None:
+    """Answer in the JSON that is asked for, where a schema is sent."""
+    wanted = (seen.parameters.get("response_format") or {}).get("json_schema")
+    if reply.completion is None or wanted is None:
+        return
+    values = wanted["schema"]["properties"]["score"].get("enum")
+    message = reply.completion["choices"][0]["message"]
+    score = int(message["content"])
+    fitting = score if values is None or score in values else values[score % len(values)]
+    message["content"] = json.dumps({"score": fitting}, indent=1)
+
+
 def wavering(seen: Seen, reply: Reply) -> None:
     """Answer another score each time, whatever the seed."""
     answers(seen, reply, text=str(seen.number % 101))
@@ -356,7 +368,17 @@ BEHAVIOURS: dict[str, Behaviour] = {
         *(throttled, spent, no_quota),
         *(wrong_key, needs_key, forbidden, model_not_found, other_model, changing),
         *(truncating, content_filter, content_filter_400, too_long, too_long_vllm, refuses),
-        *(rejects, reasoning, answers, wavering, no_usage, constant_usage, logprobs, caching),
+        *(
+            rejects,
+            reasoning,
+            answers,
+            follows_schema,
+            wavering,
+            no_usage,
+            constant_usage,
+            logprobs,
+            caching,
+        ),
     )
 } | {
     "http_500": partial(http_status, status=500),
