@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from analysis.core.tables import ScoreTable
     from analysis.doctor.diagnosis import Diagnosis
     from study.importing.readers.source import RecordSource
+    from study.importing.tool_exports import ToolExport
 
 #: Words in a scorer's name that suggest a kind; other scorers are assumed to be people.
 _HINTS = {
@@ -111,15 +112,16 @@ def _file(
     path: Path, scales: tuple[str, ...], kinds: tuple[str, ...], named: NamedColumns
 ) -> SourceContents:
     from analysis.cli.column_recognition import UnclearColumnsError, recognized_columns
-    from analysis.core.table_declarations import read_kinds
-    from study.importing.importers import importer_for
     from study.importing.readers.source import RecordSource
-    from study.settings.constructs import CCRS
+    from study.importing.tool_exports import tool_export
 
     source = RecordSource(path)
     name = shlex.quote(str(path))
     if named.judge or named.human:
         return _with_named(source, named, scales, kinds)
+    export = tool_export(source.head)
+    if export is not None:
+        return _export(source, export, scales, kinds)
     try:
         recognized = recognized_columns(path)
     except UnclearColumnsError as error:
@@ -131,6 +133,18 @@ def _file(
     if recognized is not None:
         chosen = {key: value for key, value in vars(named).items() if value}
         return _with_named(source, replace(recognized, **chosen), scales, kinds)
+    return _other_file(source, scales, kinds)
+
+
+def _other_file(
+    source: RecordSource, scales: tuple[str, ...], kinds: tuple[str, ...]
+) -> SourceContents:
+    """A table in one of the project's own layouts, or a file to be imported."""
+    from analysis.core.table_declarations import read_kinds
+    from study.importing.importers import importer_for
+    from study.settings.constructs import CCRS
+
+    path, name = source.path, shlex.quote(str(source.path))
     constructs = tuple(construct.key for construct in CCRS)
     columns = _columns(source)
     roles = set(columns.values())
@@ -156,6 +170,23 @@ def _file(
     return SourceContents(
         scores, f"{form} table of scores", columns, guessed, f"ccrs report {name}"
     )
+
+
+def _export(
+    source: RecordSource, export: ToolExport, scales: tuple[str, ...], kinds: tuple[str, ...]
+) -> SourceContents:
+    """An export of another tool, which a report reads where it has people's scores."""
+    from study.importing.readers.column_layout import layout_of
+
+    present, name = source.head.columns, shlex.quote(str(source.path))
+    layout = layout_of(present, export.module.FIELDS, lambda _: False, families=False)
+    fields = {column: field for field, column in layout.columns.items()}
+    listed = {column: fields.get(column, "not read") for column in present}
+    scores, command = None, f"ccrs init my-study && ccrs import my-study {name}"
+    if export.has_ratings:
+        scores = from_file(source.path, scales, kinds, None, None, {}).scores
+        command = f"ccrs report {name}"
+    return SourceContents(scores, export.name, listed, {}, command)
 
 
 def _with_named(

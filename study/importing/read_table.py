@@ -25,8 +25,9 @@ from study.importing.readers.verdict_words import (
     verdict,
 )
 from study.importing.rows import LocatedRow, PreferenceRow, Rows, ScoreRow
+from study.importing.tool_exports import tool_export
 from study.settings.constructs import CCRS
-from study.text import quoted_names
+from study.text import quoted_names, shell_word
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -67,7 +68,9 @@ def read_scores(
     ----------
     path
         Long: a row for each score, with response_id, query_id, construct, scorer, value. Wide: a
-        column for each construct, or for each scorer and construct (`anna:QR`).
+        column for each construct, or for each scorer and construct (`anna:QR`). Or scores of
+        Langfuse, traces of Langfuse with their scores, or annotations of Phoenix, whose names are
+        the constructs.
     kinds
         Scorer to kind (human, adjudicated, judge, metric), where the file does not state it.
     scorer, construct
@@ -90,16 +93,22 @@ def read_scores(
     """
     source = RecordSource(Path(path), advance=progress or unseen)
     columns = source.head.columns
-    form = _form(source.head)
-    constructs = tuple(c.key for c in CCRS) if form is scores else wide_constructs(source)
+    export = tool_export(source.head)
+    form = _form(source.head) if export is None else export.module
+    constructs: tuple[str, ...] = ()
+    if export is None:
+        constructs = tuple(c.key for c in CCRS) if form is scores else wide_constructs(source)
+    elif not export.has_ratings:
+        raise InputError(source.path.name, [_needs_study(source, export.name)])
     options = FormatOptions(
         constructs=constructs,
         kinds=dict(kinds or {}),
         declared_kinds=dict(kinds or {}),
         scorer=scorer,
         construct=construct,
+        metrics_are_constructs=export is not None,
     )
-    if not has(scores.FIELDS, columns, "query_id"):
+    if export is None and not has(scores.FIELDS, columns, "query_id"):
         raise InputError(source.path.name, [_without_query(columns)])
 
     def scale(row: Any) -> Ranged | None:
@@ -123,6 +132,8 @@ def read_scores(
         key = (name, row.construct_key, row.scorer, row.repeat)
         if _first(source.report, first_values, key, located, row):
             records.append(cells)
+    if export is not None and not records and not source.report.faults:
+        raise InputError(source.path.name, [_needs_study(source, export.name)])
     return _frame(source, records, SCORE_COLUMNS)
 
 
@@ -184,6 +195,14 @@ def _form(head: Head) -> Any:
         raise InputError("scores", [fault])
     long = any(names & set(scores.FIELDS[name]) for name in ("construct_key", "value"))
     return scores if long else scores_wide
+
+
+def _needs_study(source: RecordSource, name: str) -> Fault:
+    return Fault(
+        f"the file is an export with responses and automatic scores ({name}).",
+        f"Import it into a study, with people's ratings: ccrs init my-study && ccrs import "
+        f"my-study {shell_word(source.path)}.",
+    )
 
 
 def wide_constructs(source: RecordSource) -> tuple[str, ...]:

@@ -3,15 +3,12 @@
 Those whose source is ANNOTATION are people's. Format: as `langfuse_traces`.
 """
 
-from collections.abc import Iterable
 from typing import Any
 
-from study.errors import Fault
+from study.importing.api_page import page_records, record_names
 from study.importing.importers import FormatOptions
 from study.importing.readers.cells import blank
 from study.importing.readers.column_layout import Fields
-from study.importing.readers.input_file import Record
-from study.importing.readers.json_text import count_other_members, objects
 from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
 from study.importing.readers.verdict_words import verdict
@@ -31,10 +28,7 @@ _KINDS = {"ANNOTATION": "human", "EVAL": "judge", "API": "metric"}
 
 def matches(head: Head) -> bool:
     """Whether records are scores, also in a page of the API."""
-    page = head.first.get("data") if head.form == "json document" else None
-    first = page[0] if isinstance(page, list) and page else None
-    names = set(first) if isinstance(first, dict) else set(head.columns)
-    return names >= {"traceId", "source", "name", "dataType", "value"}
+    return record_names(head) >= {"traceId", "source", "name", "dataType", "value"}
 
 
 def rows(source: RecordSource, options: FormatOptions) -> Rows:
@@ -51,17 +45,8 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
             cells, scores, ScoredResponse(trace), {name: cells.raw(name) for name in FIELDS}
         )
 
-    yield from reader.rows(rows_of, records(source))
+    yield from reader.rows(rows_of, page_records(source))
     yield from scores.wrong_controls()
-
-
-def records(source: RecordSource) -> Iterable[Record | Fault]:
-    """Return the records of a file, or of the page of the API that it contains."""
-    document = source.document
-    if isinstance(document, dict) and isinstance(document.get("data"), list):
-        count_other_members(source, document, "data")
-        return objects(source, document["data"])
-    return source.records()
 
 
 def trace_score(

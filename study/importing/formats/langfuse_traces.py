@@ -4,9 +4,8 @@ Format: https://langfuse.com/docs/api-and-data-platform/features/export-from-ui 
 `TraceWithFullDetails`, as read in November 2026.
 """
 
-from typing import Any
-
-from study.importing.formats.langfuse_scores import records, trace_score
+from study.importing.api_page import page_records, record_names
+from study.importing.formats.langfuse_scores import trace_score
 from study.importing.importers import FormatOptions
 from study.importing.message_text import (
     CONTEXT_NAMES,
@@ -35,7 +34,7 @@ _OF_LANGFUSE = {"sessionId", "userId", "htmlPath", "bookmarked", "release", "obs
 
 def matches(head: Head) -> bool:
     """Whether records are traces, also in a page of the API."""
-    names = set(_first_of_page(head) or head.columns)
+    names = record_names(head)
     return names >= _TRACE and bool(names & _OF_LANGFUSE)
 
 
@@ -68,11 +67,5 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
             if isinstance(score, dict):
                 yield from trace_score(cells, scores, response, score)
 
-    yield from reader.rows(rows_of, records(source))
+    yield from reader.rows(rows_of, page_records(source))
     yield from scores.wrong_controls()
-
-
-def _first_of_page(head: Head) -> dict[str, Any] | None:
-    page = head.first.get("data") if head.form == "json document" else None
-    first = page[0] if isinstance(page, list) and page else None
-    return first if isinstance(first, dict) else None

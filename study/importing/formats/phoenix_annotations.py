@@ -5,7 +5,7 @@ Those of the kind HUMAN are people's. Format: as `phoenix_spans`.
 
 from typing import Any
 
-from study.importing.formats.langfuse_scores import records
+from study.importing.api_page import page_records, record_names
 from study.importing.importers import FormatOptions
 from study.importing.readers.cells import blank
 from study.importing.readers.column_layout import Fields
@@ -31,9 +31,7 @@ _KINDS = {"HUMAN": "human", "LLM": "judge", "CODE": "metric"}
 
 def matches(head: Head) -> bool:
     """Whether records are annotations of spans, also in an answer of the API."""
-    page = head.first.get("data") if head.form == "json document" else None
-    first = page[0] if isinstance(page, list) and page else None
-    names = set(first) if isinstance(first, dict) else set(head.columns)
+    names = record_names(head)
     return names >= {"span_id", "annotator_kind"} and bool(names & {"annotation_name", "name"})
 
 
@@ -67,7 +65,7 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
             scorer=(person or "phoenix:human") if kind == "human" else None,
         )
 
-    yield from reader.rows(rows_of, records(source))
+    yield from reader.rows(rows_of, page_records(source))
     yield from scores.wrong_controls()
 
 
