@@ -17,7 +17,7 @@ from judge.engines.openai.logprob_support import top_alternatives
 from judge.prompts.template import PromptSet
 from judge.protocol.chat_completion import read_reply
 from judge.protocol.conditions import Conditions, Run, identity, run_digest, with_shuffle
-from judge.protocol.exchange import REJECTED, Answer, Failure, Request
+from judge.protocol.exchange import REJECTED, Answer, Failure, Request, chat_messages
 from judge.protocol.logprob_distribution import ScoreTokens
 from judge.text import printable
 from study.errors import Fault, InputError, StudyError
@@ -135,12 +135,12 @@ class BatchEngine:
             parameters["seed"] += request.repeat
         if request.max_tokens is not None:
             parameters[self._limit_name] = request.max_tokens + self._settings.reasoning_tokens
-        message = {"role": "user", "content": request.prompt}
+        messages = chat_messages(request.prompt, self._prompts.system)
         line = {
             "custom_id": custom_id(run, request),
             "method": "POST",
             "url": "/v1/chat/completions",
-            "body": {**parameters, "messages": [message]},
+            "body": {**parameters, "messages": messages},
         }
         return json.dumps(line, ensure_ascii=False).encode() + b"\n"
 

@@ -43,6 +43,7 @@ class _Settings(BaseModel):
     max_tokens: Annotated[int, Field(ge=1)] = 16
     temperature: Annotated[float, Field(ge=0, le=2)] = 0.0
     form: Form = "score"
+    system: str = ""
 
     @model_validator(mode="after")
     def _on_the_scale(self) -> "_Settings":

@@ -75,6 +75,7 @@ class _File(BaseModel):
 
     name: Key
     source: str = ""
+    system: str = ""
     max_tokens: Annotated[int, Field(ge=1)] = 256
     temperature: Annotated[float, Field(ge=0, le=2)] = 0.0
     passage_separator: str = "\n\n"

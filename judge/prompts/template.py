@@ -103,6 +103,8 @@ class PromptSet(ABC):
     form: str = "free"
     """What an answer is: `score`, `rationale` (a score after its reason) or `free` text. Engines
     read probabilities of scores only where an answer begins with the score."""
+    system: str = ""
+    """System message before each prompt; empty: there is none."""
     max_tokens: int
     """Limit of an answer's tokens, where a prompt does not set its own."""
     temperature: float
@@ -130,6 +132,9 @@ class PromptSet(ABC):
             "max_tokens": self.max_tokens,
             "temperature": self.temperature,
         }
+        if self.system:
+            # Left out otherwise, so that it does not change the hash of other versions.
+            content["system"] = self.system
         text = json.dumps(content, sort_keys=True, ensure_ascii=False)
         return sha256(text.encode()).hexdigest()
 

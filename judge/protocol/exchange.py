@@ -25,6 +25,12 @@ class Request:
     """Limit of this answer's tokens; None: that of the run's conditions."""
 
 
+def chat_messages(prompt: str, system: str = "") -> list[dict[str, str]]:
+    """Return a prompt as the messages of a chat, after the system message if there is one."""
+    first = [{"role": "system", "content": system}] if system else []
+    return [*first, {"role": "user", "content": prompt}]
+
+
 CONTENT_FILTER = "content_filter"
 TOO_LONG = "too_long"
 TRUNCATED_BY_SERVER = "truncated_by_server"

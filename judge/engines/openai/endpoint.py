@@ -18,7 +18,7 @@ import aiohttp
 from judge.engines.openai.api_key import LOOPBACK, ApiKey
 from judge.engines.openai.budget import Budget
 from judge.protocol.chat_completion import Trouble, read_reply, spent_quota
-from judge.protocol.exchange import TOKENS, Answer
+from judge.protocol.exchange import TOKENS, Answer, chat_messages
 from judge.protocol.logprob_distribution import ScoreTokens
 from judge.text import printable
 from study.errors import StudyError
@@ -92,6 +92,7 @@ class Endpoint:
         key: ApiKey,
         budget: Budget,
         headers: Mapping[str, str],
+        system: str = "",
         timeout: float,
         connections: int,
         scores: ScoreTokens | None = None,
@@ -99,6 +100,7 @@ class Endpoint:
         self.url = base_url
         self.key = key
         self._budget = budget
+        self._system = system
         self._headers = {
             "Content-Type": "application/json",
             "Accept": "application/json",
@@ -133,7 +135,7 @@ class Endpoint:
             await self._session.close()
 
     async def ask(self, prompt: str, parameters: Mapping[str, Any]) -> Reply:
-        """Send a prompt as the only message, once.
+        """Send a prompt, after the system message if there is one, once.
 
         A prompt that is refused because of the key is sent once more if there is a new key.
 
@@ -142,7 +144,7 @@ class Endpoint:
         StudyError
             The prompt might exceed the largest cost of the call. Nothing else raises.
         """
-        worst = await self._budget.reserve(prompt, parameters)
+        worst = await self._budget.reserve(f"{self._system}{prompt}", parameters)
         result: Answer | Trouble | None = None
         try:
             reply = await self._send_with_key(prompt, parameters)
@@ -164,7 +166,7 @@ class Endpoint:
 
     async def _send(self, prompt: str, parameters: Mapping[str, Any], key: str) -> Reply:
         body = json.dumps(
-            {"messages": [{"role": "user", "content": prompt}], **parameters},
+            {"messages": chat_messages(prompt, self._system), **parameters},
             ensure_ascii=False,
         ).encode("utf-8", "replace")
         assert self._session is not None  # noqa: S101  (callers enter first)

@@ -95,6 +95,7 @@ class OpenAIEngine:
             key=self._key,
             budget=self._budget,
             headers=self._headers,
+            system=self._prompts.system,
             timeout=self._settings.timeout,
             connections=connections,
             scores=scores,

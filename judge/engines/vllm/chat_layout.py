@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
+from jinja2 import TemplateError
+
+from judge.protocol.exchange import chat_messages
 from study.errors import StudyError
 
 # Replaces the prompt while the template is applied: private characters, which no template has.
@@ -52,8 +55,12 @@ class ChatLayout:
         return len(self.before) + len(self.after) + text
 
 
-def chat_layout(tokenizer: Any, model: str, template: str | None = None) -> ChatLayout:
+def chat_layout(
+    tokenizer: Any, model: str, template: str | None = None, system: str = ""
+) -> ChatLayout:
     """Return the layout of a model's chat template, or of another `template` (Jinja).
+
+    A `system` message, which is not judged text, comes before each prompt.
 
     Raises
     ------
@@ -65,14 +72,22 @@ def chat_layout(tokenizer: Any, model: str, template: str | None = None) -> Chat
         raise StudyError(
             f"{model} has no chat template: use a model that was tuned to follow instructions."
         )
-    applied = tokenizer.apply_chat_template(
-        [{"role": "user", "content": _PROMPT}],
-        chat_template=template,
-        tokenize=False,
-        add_generation_prompt=True,
-        date_string=DATE,
-        strftime_now=lambda _form: DATE,
-    )
+    try:
+        applied = tokenizer.apply_chat_template(
+            chat_messages(_PROMPT, system),
+            chat_template=template,
+            tokenize=False,
+            add_generation_prompt=True,
+            date_string=DATE,
+            strftime_now=lambda _form: DATE,
+        )
+    except TemplateError as error:
+        raise StudyError(f"The chat template of {model} can't be applied: {error}") from error
+    if system and system.strip() not in applied:
+        raise StudyError(
+            f"The chat template of {model} leaves out the system message of the prompt version. "
+            "Use prompts without one."
+        )
     head, prompt, tail = applied.partition(_PROMPT)
     if not prompt or _PROMPT in tail:
         raise StudyError(f"The chat template of {model} does not show a message unchanged, once.")

@@ -86,6 +86,8 @@ class ModelSpec:
     """Text of a chat template that replaces the model's own."""
     scale: RatingScale | None
     """The scale whose whole numbers get probabilities; None: no probabilities."""
+    system: str = ""
+    """System message before each prompt; empty: there is none."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +150,7 @@ def load(spec: ModelSpec) -> LoadedModel:
     except (ValueError, RuntimeError, OSError) as error:
         raise StudyError(f"vLLM can't run {spec.model}: {error}") from error
     tokenizer = llm.get_tokenizer()
-    layout = chat_layout(tokenizer, spec.model, spec.template)
+    layout = chat_layout(tokenizer, spec.model, spec.template, spec.system)
     tokenization, description = (None, "none: the answer begins with a reason")
     if spec.scale is not None:
         tokenization, description = score_tokenization(tokenizer, spec.scale)

@@ -49,6 +49,7 @@ class VLLMEngine:
             arguments,
             read_template(arguments, study.folder),
             prompts.scale if prompts.form == "score" else None,
+            prompts.system,
         )
         temperature = settings.temperature
         self._decoding = Decoding(

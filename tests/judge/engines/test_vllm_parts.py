@@ -9,6 +9,7 @@ from typing import Any
 
 import psutil
 import pytest
+from jinja2 import TemplateError
 
 from judge.engines.vllm.chat_layout import chat_layout
 from judge.engines.vllm.engine_arguments import check_arguments, of_identity, recorded_only
@@ -235,6 +236,28 @@ def test_a_prompt_has_one_beginning_and_its_words_are_text(template: str) -> Non
     expected = [1, *map(ord, f"user: {prompt} "), 2, *map(ord, "judge:")]
     assert layout.tokens(prompt) == expected
     assert layout.around + len(layout.text(prompt)) == len(expected)
+
+
+class ChatWithSystem(Chat):
+    """A tokenizer whose template shows a system message, or refuses it."""
+
+    def apply_chat_template(self, messages: list[dict[str, str]], **_: object) -> str:
+        if self.shown == "refuses":
+            raise TemplateError("System role not supported")
+        return self.shown.format(*(message["content"] for message in messages))
+
+
+def test_a_system_message_comes_before_each_prompt() -> None:
+    tokenizer = ChatWithSystem("<s>system: {0}<end>user: {1}<end>judge:")
+    layout = chat_layout(tokenizer, "m", system="Be strict.")
+    head = [1, *map(ord, "system: Be strict."), 2, *map(ord, "user: ")]
+    assert layout.tokens("a<end>") == [*head, *map(ord, "a<end>"), 2, *map(ord, "judge:")]
+    other = chat_layout(tokenizer, "m", system="Be kind.")
+    assert other.hash != layout.hash
+    with pytest.raises(StudyError, match="can't be applied: System role not supported"):
+        chat_layout(ChatWithSystem("refuses"), "m", system="Be strict.")
+    with pytest.raises(StudyError, match="leaves out the system message"):
+        chat_layout(ChatWithSystem("<s>{1}<end>"), "m", system="Be strict.")
 
 
 def test_a_template_that_changes_the_message_is_refused() -> None:

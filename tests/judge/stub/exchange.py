@@ -33,6 +33,8 @@ class Seen:
         """Seconds of the machine's monotonic clock, which its processes share."""
         messages = body.pop("messages", None) or []
         self.messages = len(messages)
+        first = messages[0] if messages else {}
+        self.system = _text(first.get("content")) if first.get("role") == "system" else None
         self.prompt = _text(messages[-1].get("content")) if messages else ""
         self.parameters = body
         self.digest = digest(self.prompt)
@@ -56,6 +58,7 @@ class Seen:
             "construct": self.construct,
             "bytes": self.size,
             "messages": self.messages,
+            "system": self.system,
             "parameters": self.parameters,
             "headers": {name: self.headers[name] for name in KEPT if name in self.headers},
             "key_digest": None if key is None else key_digest(key.removeprefix("Bearer ")),
