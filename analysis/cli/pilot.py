@@ -117,7 +117,15 @@ def pilot_of(
         note = f"Components: from {inputs.name}, {key}{f' and {judge}' if judge else ''}"
         note = note if layout_note is None else f"{note}. {layout_note}"
         return parts, per_query, width, note
-    raise AnalysisError("\n".join(["no construct is suitable as pilot", *why]))
+    raise AnalysisError(
+        "\n".join(
+            [
+                "no construct is suitable as pilot",
+                *why,
+                "Without a pilot, state the components: ccrs plan --components rater=10,judge=15",
+            ]
+        )
+    )
 
 
 def report_on(inputs: AnalysisInput) -> PlannedReport:

@@ -270,7 +270,8 @@ def from_file(
     Columns that are not named are recognized; a line says what was taken as what. `propose`:
     whether likely scales are printed.
     """
-    from analysis.cli.column_options import NamedColumns, read_named_columns
+    from analysis.cli.column_options import NamedColumns
+    from analysis.cli.column_reading import read_named_columns
     from analysis.cli.column_recognition import in_words, recognized_columns
     from analysis.cli.study_inputs import declared
     from analysis.core.options import Options

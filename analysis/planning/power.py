@@ -130,6 +130,7 @@ def power(
         name: report.p_needed(family, settings.responses_per_query, settings.level)
         for name in claims
         if (family := CLAIMS[name].family) is not None
+        and settings.responses_per_query >= CLAIMS[name].responses
     }
     designs, runs = list(settings.designs()), settings.runs
     cells: list[PowerOfDesign] = []

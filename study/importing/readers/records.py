@@ -93,6 +93,11 @@ class RecordCells:
         """Names of the record's columns."""
         return tuple(self._record)
 
+    @property
+    def written(self) -> Mapping[str, Any]:
+        """The cells by column, as the file has them."""
+        return self._record
+
     def has(self, name: str) -> bool:
         """Whether the record has a cell for a field that is not empty."""
         column = self._layout.columns.get(name)

@@ -415,6 +415,18 @@ def test_every_command_takes_and_recognizes_columns(tmp_path: Path) -> None:
         assert (again.stdout, again.exit_code) == (named.stdout, status), again.output
 
 
+def test_a_pilot_with_one_response_to_a_query_is_planned_from(tmp_path: Path) -> None:
+    frame = table(annotator_1=HUMAN, annotator_2=LLM, annotator_3=[*HUMAN[:6], *LLM[6:]], gpt4=LLM)
+    path = written(tmp_path, frame)
+    design = ("--queries", "10", "--raters", "2", "--runs", "2", "--scale", "1:5:1")
+    result = ccrs("plan", path, *design)
+    assert result.exit_code == 0, result.output
+    assert "ppi_difference with 2 raters needs 2 responses to a query" in result.stdout
+    result = ccrs("plan", written(tmp_path, frame[["annotator_1", "gpt4"]]), *design)
+    assert result.exit_code == 2
+    assert "state the components: ccrs plan --components" in result.stderr
+
+
 def test_a_column_with_the_construct_has_its_own_option_in_plan(tmp_path: Path) -> None:
     frame = table(id=[i // 2 for i in range(12)], dimension=["a", "b"] * 6, human=HUMAN, llm=LLM)
     path = written(tmp_path, frame.rename(columns={"dimension": "construct"}))
