@@ -233,7 +233,13 @@ def _is_final(row: Any) -> bool:
 
 
 def _parsed(row: Any, prompts: PromptVersion) -> Parsed:
-    parsed = parse_answer(row.raw_answer, prompts.scale, row.finish_reason, form=prompts.form)
+    parsed = parse_answer(
+        row.raw_answer,
+        prompts.scale,
+        row.finish_reason,
+        form=prompts.form,
+        names=prompts.construct_names,
+    )
     if parsed.value is not None and prompts.scale.problem(parsed.value):
         return Parsed(None, "out_of_range", None)
     return parsed

@@ -64,7 +64,13 @@ class Ccrs(Metric):
         """Return the score in an answer, or the reason why there is none."""
         if answer.missing is not None:
             return MissingValue(answer.missing)
-        parsed = parse_answer(answer.text, self.scale, answer.finish_reason, form=self.words.form)
+        parsed = parse_answer(
+            answer.text,
+            self.scale,
+            answer.finish_reason,
+            form=self.words.form,
+            names=self.words.construct_names,
+        )
         if parsed.value is None:
             return MissingValue(parsed.reason or "no_score")
         return MetricValue(parsed.value, parsed.rule)

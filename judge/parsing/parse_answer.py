@@ -6,17 +6,25 @@ inside sentences, clipped, rescaled or rounded. Labels and refusals are read in 
 `judge/parsing/answer_forms.jsonl` lists answers with their outcomes.
 """
 
-import re
-from collections.abc import Iterator
-from functools import lru_cache
+from dataclasses import replace
 from itertools import islice
 from typing import Literal, NamedTuple
 
-from judge.parsing.markup import after_thinking, plain, unmarked
-from judge.parsing.score_forms import ScoreMatch, find_score
+from judge.parsing.markup import after_thinking, plain
+from judge.parsing.other_scores import other_scores
+from judge.parsing.refusals import is_refusal, refuses_next_to_score
+from judge.parsing.score_forms import (
+    ScoreMatch,
+    find_on_other_scale,
+    find_score,
+    labelled_scores,
+    names_other_scale,
+    score_in_last_sentence,
+)
+from judge.parsing.score_patterns import Names
 from study.scales import RatingScale
 
-PARSER_VERSION = "1"
+PARSER_VERSION = "2"
 """Changes with every change of an outcome; stored with each judgment."""
 
 LONGEST = 5_000
@@ -39,7 +47,7 @@ class Parsed(NamedTuple):
     value: float | None
     """Points on the construct's scale."""
     reason: str | None
-    """no_score, several_scores, out_of_range, refusal, empty_answer or truncated."""
+    """no_score, several_scores, out_of_range, other_scale, refusal, empty_answer or truncated."""
     rule: str | None
     """bare (the number and nothing else), decorated, labelled, json, first_line or last_line."""
 
@@ -50,6 +58,7 @@ def parse_answer(
     finish_reason: str | None = None,
     *,
     form: Form = "score",
+    names: Names = (),
 ) -> Parsed:
     """Read the score out of a judge's answer.
 
@@ -63,8 +72,11 @@ def parse_answer(
         Why the model stopped, as the server reports. At "length", only a score that a line break
         follows counts: a bare "8" may be the beginning of "85".
     form
-        What the prompt requests. After a reason, a score alone on the last line counts, if the
-        reason contains no other.
+        What the prompt requests. After a reason, a score alone on the last line counts; with a
+        label ("Score: 40") unless the reason contains another score with a label, without one
+        unless the reason contains any other number that may be a score.
+    names
+        Names of the study's constructs, which may be labels: "Politeness: 4".
 
     Returns
     -------
@@ -87,160 +99,69 @@ def parse_answer(
     answer = plain(answer)
     if not answer.strip():
         return _missing("truncated" if cut else "empty_answer")
-    score = find_score(answer, scale)
+    score = find_score(answer, scale, names)
     if score is None and form == "rationale":
-        score = _after_reason(answer, scale)
+        score = _after_reason(answer, scale, names)
     if score is not None and (score.ended or not cut):
-        return _checked(score, scale, (text or "").strip())
-    if cut:
-        return _missing("truncated")
+        return _checked(score, answer, scale, names, (text or "").strip())
+    return _missing("truncated" if cut else _why_missing(answer, scale, form, names))
+
+
+def _why_missing(answer: str, scale: RatingScale, form: Form, names: Names) -> str:
+    """Return the reason why a whole answer has no score."""
     if is_refusal(answer):
-        return _missing("refusal")
+        return "refusal"
+    last = answer.rstrip().rpartition("\n")[2] if form == "rationale" else ""
+    if find_on_other_scale(answer, names) or (
+        last and (find_on_other_scale(last, names) or score_in_last_sentence(last, None, names))
+    ):
+        return "other_scale"
     several = len(list(islice(other_scores(answer, scale), 2))) == 2
-    return _missing("several_scores" if several else "no_score")
+    return "several_scores" if several else "no_score"
 
 
-def _after_reason(answer: str, scale: RatingScale) -> ScoreMatch | None:
-    """Return the score on the last line; the text above it must contain no other."""
+def _after_reason(answer: str, scale: RatingScale, names: Names) -> ScoreMatch | None:
+    """Return the score at the end of the last line, or below its label, after a reason."""
     body = answer.rstrip()
+    gap = answer[len(body) :]
     reason, _, last = body.rpartition("\n")
     # With the line break that follows it, if any: "1." may be the beginning of a list.
-    score = find_score(last + answer[len(body) :], scale) if reason.strip() else None
+    score = find_score(last + gap, scale, names) if reason.strip() else None
+    above, _, label = reason.rstrip().rpartition("\n")
+    if score is None or (score.rule != "labelled" and above.strip()):
+        below_label = find_score(f"{label}\n{last}{gap}", scale, names)
+        if below_label and below_label.rule == "labelled" and above.strip():
+            score, reason = below_label, above
+    if score is None:
+        score = score_in_last_sentence(last, scale, names)
+        score = score and replace(score, ended="\n" in gap)
     if score is None:
         return None
-    return ScoreMatch(score.number, "last_line", f"{reason}\n{score.tail}", score.ended)
+    labelled = score.rule == "labelled"
+    return replace(score, rule="last_line", tail=f"{reason}\n{score.tail}", labelled=labelled)
 
 
-def _checked(score: ScoreMatch, scale: RatingScale, stripped: str) -> Parsed:
+def _checked(
+    score: ScoreMatch, answer: str, scale: RatingScale, names: Names, stripped: str
+) -> Parsed:
     value = float(score.number)
+    if names_other_scale(answer, value, scale):
+        return _missing("other_scale")
+    contest = (
+        labelled_scores(score.tail, scale, names)
+        if score.labelled
+        else (other_scores(score.tail, scale))
+    )
     # The same score may be repeated ("A score of 85 reflects ..."), to a limit.
-    others = list(islice(other_scores(score.tail, scale), MOST_REPETITIONS + 1))
+    others = list(islice(contest, MOST_REPETITIONS + 1))
     if len(others) > MOST_REPETITIONS or any(other != value for other in others):
         return _missing("several_scores")
     if scale.problem(value):
         return _missing("out_of_range")
+    if value == scale.min and refuses_next_to_score(answer):
+        return _missing("refusal")
     return Parsed(value, None, "bare" if score.number == stripped else score.rule)
 
 
 def _missing(reason: str) -> Parsed:
     return Parsed(None, reason, None)
-
-
-_NUMBER = re.compile(
-    # Not inside words and versions, and not IL-6 or COVID-19.
-    r"(?<![A-Za-z0-9_])(?<![0-9][.,])(?<![A-Za-z]-)[0-9]+(?:\.[0-9]+)?"
-    r"(?!(?!points?\b|pts\b)[A-Za-z0-9_]|[.,][0-9])",
-    re.ASCII,
-)
-_MINUS = re.compile(r"(?<![0-9])(?<![0-9] )-\Z")
-_WINDOW = 80
-_NEAR = 30
-"""Characters around a number that are searched for words of scoring, and for its meaning."""
-
-_SENTENCE_END = re.compile(r"[.!?] |\n")
-_ABOUT_SCORES = re.compile(
-    # Words of scoring, and of revising a score.
-    r"\b(?:scor(?:e[ds]?|ing)|rat(?:e[ds]?|ing|ings)|grade[ds]?|points?|pts|marks?|marked|"
-    r"giv(?:es?|ing)|gave|assign(?:ed|s)?|award(?:ed|s)?|deserve[ds]?|deduct(?:ed|s)?|"
-    r"actually|instead|rather|wait|prefer|better|closer|fits?|final|overall|total|"
-    r"reconsider(?:ed|ing)?|reflection|revis(?:e[ds]?|ed|ing|ion)|correction|adjust(?:ed|s|ing)?|"
-    r"chang(?:e[ds]?|ing)|lower(?:ed|s|ing)?|rais(?:e[ds]?|ing))\b",
-    re.IGNORECASE,
-)
-_CITED_BEFORE = re.compile(r"\[[0-9,; –-]*\Z")
-_CITED_AFTER = re.compile(r"[0-9,; –-]*\]")
-_LISTED = re.compile(r"[.)] ")
-_WHOLE_BEFORE = re.compile(r"(?:/|\bof(?: the| a| all| these)?(?: possible)?) ?\Z", re.IGNORECASE)
-_SCORE_OF = re.compile(r"\b(?:scores?|ratings?|grades?|marks?|value) of \Z", re.IGNORECASE)
-_PART_AFTER = re.compile(
-    r" ?\(?(?:/|(?:out )?of(?: the| a| all| these)?(?: possible)?) ?([0-9]+)", re.IGNORECASE
-)
-_NUMBERED_BEFORE = re.compile(
-    r"\b(?:passage|document|doc|chunk|source|reference|section|chapter|table|figure|fig|page|line|"
-    r"paragraph|sentence|item|part|step|stage|phase|type)s?\.? \Z",
-    re.IGNORECASE,
-)
-_COUNTED = re.compile(
-    # A noun or a unit follows: any word that is not in this list.
-    r"(?:-[0-9.]+)?%?[ -](?!(?:and|or|to|but|nor|so|as|at|by|for|from|in|on|if|is|was|be|are|were|"
-    r"would|could|should|might|may|can|will|seems?|feels?|because|since|due|given|though|although|"
-    r"then|than|this|that|it|the|an?|i|my|we|not|only|with|without|when|while|out|here|now|max|"
-    r"per ?cent|perhaps|maybe|probably|versus|vs|reflects?)\b)[A-Za-z]",
-    re.IGNORECASE,
-)
-
-_REFUSAL = re.compile(
-    # At the start of the answer or of a clause, since the answer may quote the response.
-    r"\A(?:(?:i'?m |i am )?(?:very |so |truly )?sorry|(?:i |my )?apolog(?:i[sz]e|ies)|"
-    r"(?:unable|not able) to|cannot|can't|as an? (?:ai|(?:large )?language model))\b|"
-    r"(?:\A|[.!,;:\n] ?|\b(?:but|and|however|so) )(?:"
-    r"i (?:can't|cannot|can not|could not|couldn't|won't|will not|(?:must )?decline|refuse)"
-    r"(?! (?:decide|choose|find|fault|help but))|"
-    r"i(?:'m| am) (?:unable|not able|not comfortable|not allowed|not permitted)|"
-    r"i (?:don't|do not) feel comfortable|"
-    r"it is (?:not possible|impossible) to (?:assess|assign|determine|evaluate|give|rate|score))\b",
-    re.IGNORECASE,
-)
-_REFUSAL_WITHIN = 300
-"""Characters. A refusal is at the beginning."""
-
-
-def is_refusal(answer: str) -> bool:
-    """Return whether an answer without a score is a refusal, in common English words."""
-    start = answer[:_REFUSAL_WITHIN].replace("’", "'").lstrip(" \n*_`\"'“‘#>")
-    return bool(_REFUSAL.search(start))
-
-
-def other_scores(text: str, scale: RatingScale) -> Iterator[float]:
-    """Yield the values in a text that may be scores, in their order.
-
-    Left out are values outside the scale where no score is mentioned (2019), numbers that count or
-    measure a noun (3 facts, 15 mg), citations ([1]), list numbers, and the scale's own ends
-    (0 to 100). A number at the end of a clause is included: "Actually, 70."
-    """
-    text = _scale_pattern(scale.min, scale.max).sub(" ", unmarked(text))
-    listed = 1
-    for number in _NUMBER.finditer(text):
-        start, end = number.span()
-        before, after = text[max(0, start - _WINDOW) : start], text[end : end + _WINDOW]
-        value = float(number[0])
-        if scale.min < 0 and _MINUS.search(before):
-            value = -value
-        at_line_start = not before.rpartition("\n")[2].strip()
-        if at_line_start and value == listed and _LISTED.match(after):
-            listed += 1
-        elif _is_score(value, before, after, scale):
-            yield value
-
-
-def _is_score(value: float, before: str, after: str, scale: RatingScale) -> bool:
-    near = before[-_NEAR:]
-    if _SCORE_OF.search(near):
-        return True
-    cited = _CITED_BEFORE.search(near) and _CITED_AFTER.match(after)
-    if cited or _WHOLE_BEFORE.search(near):
-        return False
-    part = _PART_AFTER.match(after)
-    if part and float(part[1]) == scale.max:
-        return True
-    if _ABOUT_SCORES.search(_sentence(before, after)):
-        return True
-    counted = _COUNTED.match(after[part.end() :] if part else after)
-    return not (counted or scale.problem(value) or _NUMBERED_BEFORE.search(near))
-
-
-def _sentence(before: str, after: str) -> str:
-    begun = _SENTENCE_END.split(before)[-1]
-    return f"{begun} # {_SENTENCE_END.split(after, maxsplit=1)[0]}"
-
-
-@lru_cache(maxsize=64)
-def _scale_pattern(low: float, high: float) -> re.Pattern[str]:
-    """Match mentions of the construct's scale, and of another scale as part of a label."""
-    least, most = (re.escape(f"{end:g}") for end in (low, high))
-    span = r"[0-9.]+ ?(?:-|–|—|to) ?[0-9.]+"
-    return re.compile(
-        rf"(?<![0-9.]){least} ?(?:-|–|—|to|and) ?{most}(?![0-9]|\.[0-9])|"
-        rf"\b(?:score|rating|grade) ?[(\[] ?{span} ?[)\]](?= ?[:=])|\bscale (?:of|from) {span}",
-        re.IGNORECASE,
-    )

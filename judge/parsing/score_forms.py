@@ -4,25 +4,29 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
-from judge.parsing.markup import fenced, undecorated
+from judge.parsing.markup import fenced, undecorated, unmarked
+from judge.parsing.score_patterns import (
+    AMBIGUOUS,
+    END,
+    NOUN,
+    NUMBER_WORDS,
+    Names,
+    ScorePatterns,
+    score_patterns,
+)
 from study.scales import RatingScale
 
 _LONGEST_FORM = 200
 """Characters. A label with its number is shorter, so the pattern is not tried on long texts."""
+_LONGEST_LINE = 600
+"""Characters of a first line with a score and its explanation."""
 
-_CONSTRUCTS = (
-    r"(?:contextual\s+coherence|question\s+relevance|information\s+density|"
-    r"answer\s+correctness|information\s+recall)"
-)
-_NOUN = r"(?:score|scoring|rating|grade|mark|evaluation|assessment|judge?ment)"
-# "The answer is 85" may answer the judged query: these words need a colon, or "final".
-_AMBIGUOUS = r"(?:answer|output|result)"
 _BROKEN_KEY = re.compile(r"(?<=[a-z])(?=[A-Z])|[_-]")
-_TAGGED = re.compile(rf"<({_NOUN}|{_AMBIGUOUS})>([^<>]*)</\1>(\.?)", re.IGNORECASE | re.ASCII)
+_TAGGED = re.compile(rf"<({NOUN}|{AMBIGUOUS})>([^<>]*)</\1>(\.?)", re.IGNORECASE | re.ASCII)
 _BLANK_LINE = re.compile(r"\n *\n")
+_OUT_OF = re.compile(rf" *(?:/|out of) *{END}\b", re.IGNORECASE | re.ASCII)
 _LIST_BEGINS = re.compile(r"[^0-9]*\b1\W*\.\W*|#+ +1\W*")
 """The number of a first list item, or of a first heading, if more text follows."""
 
@@ -37,31 +41,110 @@ class ScoreMatch:
     """Text next to the score, which must contain no other."""
     ended: bool = False
     """Whether a line break follows the score."""
+    labelled: bool = False
+    """Whether it has a label and comes last: only another labelled score contests it."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Patterns:
-    score: re.Pattern[str]
-    label: re.Pattern[str]
-    number: re.Pattern[str]
+def find_score(answer: str, scale: RatingScale, names: Names) -> ScoreMatch | None:
+    """Return the score of an answer that is a score, or begins with a score and explains it."""
+    return _find(answer, score_patterns(_ends(scale), names))
 
 
-def find_score(answer: str, scale: RatingScale) -> ScoreMatch | None:
-    """Return the score of an answer that is a score, or begins with a score and a blank line."""
-    patterns = _patterns(scale.min, scale.max)
+def find_on_other_scale(answer: str, names: Names) -> ScoreMatch | None:
+    """Return the score of an answer where the answer names the end of any scale beside it."""
+    return _find(answer, score_patterns(None, names))
+
+
+def score_in_last_sentence(line: str, scale: RatingScale | None, names: Names) -> ScoreMatch | None:
+    """Return the labelled score that a line ends with: "It is right. Final score: 90"."""
+    patterns = score_patterns(scale and _ends(scale), names)
+    for start in _SENTENCE.finditer(line):
+        match = _score(line[start.end() :], patterns)
+        if match and match.rule == "labelled":
+            return replace(match, tail=line[: start.end()])
+    return None
+
+
+def labelled_scores(text: str, scale: RatingScale, names: Names) -> Iterator[float]:
+    """Yield the values in a text with the label of a score: "Score: 40", "a score of 40"."""
+    plain = unmarked(text)
+    for match in score_patterns(_ends(scale), names).anywhere.finditer(plain):
+        yield float(match["number"] or match["of"] or match["alone"])
+
+
+def names_other_scale(answer: str, value: float, scale: RatingScale) -> bool:
+    """Return whether an answer says that its value is on a scale other than the construct's.
+
+    Only a scale that has the value counts: "on a scale of 1 to 10" next to 85 is about something
+    else.
+    """
+    for match in _SCALE_NAMED.finditer(unmarked(answer)):
+        written = match["written"]
+        if written and float(written) != value:
+            continue
+        low = float(match["low"] or 0)
+        end = (match["high"] or match["most"] or match["whole"]).lower()
+        high = float(NUMBER_WORDS.get(end, 0) or end)
+        if high != scale.max and low <= value <= high:
+            return True
+    return False
+
+
+_SENTENCE = re.compile(r"[.!?][*_]{0,2} +")
+_SCALE_NAMED = re.compile(
+    # A range that is called a scale; the highest value of a field; "9 out of ten", "9/10".
+    r"\bscale\W{0,4}(?:(?:goes |runs |of |from |is |between )*)"
+    r"(?P<low>[0-9]+) ?(?:-|–|—|to|and) ?(?P<high>[0-9]+)\b|"
+    r"\b(?:max(?:imum)?|out[_ ]of)(?:[_ ](?:score|value|points))?"
+    r"\W{0,3}[:=]\W{0,3}(?P<most>[0-9]+)\b|"
+    r"(?:\b(?P<written>[0-9]+(?:\.[0-9]+)?)\W{0,3})?(?<![a-z] )(?:/|\bout of) ?"
+    rf"(?P<whole>{END})\b(?! ?[a-z])",
+    re.IGNORECASE | re.ASCII,
+)
+
+
+def _ends(scale: RatingScale) -> tuple[float, float]:
+    return scale.min, scale.max
+
+
+def _find(answer: str, patterns: ScorePatterns) -> ScoreMatch | None:
     text = answer.strip()
     ended = "\n" in answer[len(answer.rstrip()) :] and not _LIST_BEGINS.fullmatch(text)
     match = _score(text, patterns)
     if match:
         return replace(match, ended=ended)
     for head, rest in _heads(text):
-        if rest and (not _BLANK_LINE.match(rest) or _LIST_BEGINS.fullmatch(head.strip())):
+        follows = _BLANK_LINE.match(rest) or _OUT_OF.match(rest)
+        if rest and (not follows or _LIST_BEGINS.fullmatch(head.strip())):
             continue
         match = _score(head, patterns)
         if match:
             rule = "first_line" if rest else match.rule
             return ScoreMatch(match.number, rule, f"{match.tail}\n{rest}", ended or bool(rest))
-    return None
+    return _explained(text, patterns)
+
+
+def _explained(text: str, patterns: ScorePatterns) -> ScoreMatch | None:
+    """Read a first line with a score, whose explanation is on the same line or the next ones."""
+    line, broken, rest = text.partition("\n")
+    if broken and not _LIST_BEGINS.fullmatch(line.strip()):
+        # The number of a label may be on the line below it.
+        second, _, more = rest.partition("\n")
+        for head, after in ((line, rest), (f"{line}\n{second}", more)):
+            match = _score(head, patterns)
+            if match:
+                return ScoreMatch(match.number, "first_line", f"{match.tail}\n{after}", True)
+    plain = undecorated(line) if len(line) <= _LONGEST_LINE else None
+    found = plain and patterns.explained.fullmatch(plain)
+    if not found or _signed_zero(found["number"]):
+        return None
+    if found["next"] and not found["label"] and float(found["number"]) <= _LIST_NUMBERS:
+        return None
+    return ScoreMatch(found["number"], "first_line", f"{found['why']}\n{rest}", True)
+
+
+_LIST_NUMBERS = 20
+"""A number up to this one with a full stop may number a list: "3. The year is wrong."."""
 
 
 def _heads(text: str) -> Iterator[tuple[str, str]]:
@@ -80,7 +163,7 @@ def _heads(text: str) -> Iterator[tuple[str, str]]:
         yield text[: blank.start()], text[blank.start() :]
 
 
-def _score(head: str, patterns: _Patterns) -> ScoreMatch | None:
+def _score(head: str, patterns: ScorePatterns) -> ScoreMatch | None:
     head = head.strip()
     if head.startswith("{"):
         return _object(head, patterns)
@@ -91,9 +174,12 @@ def _score(head: str, patterns: _Patterns) -> ScoreMatch | None:
         head = f"{tagged[1]}: {tagged[2]}"
     plain = undecorated(head)
     match = plain and patterns.score.fullmatch(plain)
-    if not match or _signed_zero(match["number"]):
+    if not match:
         return None
-    return ScoreMatch(match["number"], "labelled" if match["label"] else "decorated")
+    number = match["number"] or match["fitting"] or match["framed"]
+    if _signed_zero(number):
+        return None
+    return ScoreMatch(number, "labelled" if match["label"] or match["fit"] else "decorated")
 
 
 def _signed_zero(number: str) -> bool:
@@ -116,7 +202,7 @@ _DECODER = json.JSONDecoder(
 )
 
 
-def _object(text: str, patterns: _Patterns) -> ScoreMatch | None:
+def _object(text: str, patterns: ScorePatterns) -> ScoreMatch | None:
     try:
         pairs = _DECODER.decode(text)
     except (ValueError, RecursionError):
@@ -129,7 +215,7 @@ def _object(text: str, patterns: _Patterns) -> ScoreMatch | None:
             scores.append(score)
         elif isinstance(value, str) and not isinstance(value, _Number):
             prose.append(value)
-        elif not (value is None or isinstance(value, bool)):
+        elif not (value is None or isinstance(value, bool) or _BESIDE_SCORE.fullmatch(name)):
             return None
     # A number that is written with an escape ("\\u0038") does not count.
     if len(scores) != 1 or scores[0].number not in text:
@@ -137,7 +223,11 @@ def _object(text: str, patterns: _Patterns) -> ScoreMatch | None:
     return replace(scores[0], tail="\n".join(prose))
 
 
-def _member(name: str, value: Any, patterns: _Patterns) -> ScoreMatch | None:
+_BESIDE_SCORE = re.compile(r"(?:max|scale|out[_ ]?of|confidence)[a-z_ ]*", re.IGNORECASE)
+"""Keys of numbers that are no second score: the end of the scale, and how sure the judge is."""
+
+
+def _member(name: str, value: Any, patterns: ScorePatterns) -> ScoreMatch | None:
     if not isinstance(value, str) or not patterns.label.fullmatch(_BROKEN_KEY.sub(" ", name)):
         return None
     if isinstance(value, _Number):
@@ -147,52 +237,9 @@ def _member(name: str, value: Any, patterns: _Patterns) -> ScoreMatch | None:
     return score and ScoreMatch(score.number, "json")
 
 
-def _lenient_object(text: str, patterns: _Patterns) -> ScoreMatch | None:
+def _lenient_object(text: str, patterns: ScorePatterns) -> ScoreMatch | None:
     """Read {'score': 85} and {score: 85}, which are not valid JSON."""
     if not text.endswith("}") or len(text) > _LONGEST_FORM:
         return None
     score = _score(text[1:-1], patterns)
     return ScoreMatch(score.number, "json") if score and score.rule == "labelled" else None
-
-
-@lru_cache(maxsize=64)
-def _patterns(low: float, high: float) -> _Patterns:
-    """Compile the forms of a score. They may mention the ends of this scale only."""
-    least, most = (re.escape(f"{end:g}") + r"(?:\.0+)?" for end in (low, high))
-    span = rf"(?:from\s+|between\s+)?{least}\s*(?:-|–|—|to|and)\s*{most}"
-    over = rf"(?:/\ *{most}|(?:out\ +)?of\ +(?:a\ +)?(?:possible\ +|maximum\ +)?{most})"
-    on_scale = rf"on\ +a\ +scale\ +(?:of\ +)?{span}"
-    bounds = rf"(?:{span}|(?:/\ *|out\ +of\ +){most}|{on_scale})"
-    percent = r"(?:\\?%|per\ ?cent)" if (low, high) == (0, 100) else r"(?!)"
-    points = r"(?:points?|pts?)"
-    sign = "[-+]?" if low < 0 else "-?"
-    number = rf"{sign}(?:0|[1-9][0-9]*)(?:\.[0-9]+)?"
-
-    kind = r"(?:(?:final|overall|total|assigned|numerical|numeric)\s+){0,2}"
-    named = (
-        rf"(?:{_CONSTRUCTS}(?:\s+{_NOUN})?|(?:(?:cc|qr|id|ac|ir)\s+)?{_NOUN}|"
-        rf"{_NOUN}\s+(?:for|of)\s+{_CONSTRUCTS}|final\s+{_AMBIGUOUS})"
-    )
-    about = r"(?:\s+(?:for|of)\s+(?:the|this)\s+(?:generated\s+)?(?:response|answer))?"
-    in_brackets = rf"(?:\s*[(\[]\s*(?:{bounds}|{percent}|{_CONSTRUCTS})\s*[)\]]|\s+{bounds})?"
-    article = r"(?:(?:the|my)\s+)?"
-    clear = rf"{article}{kind}{named}{about}{in_brackets}"
-    ambiguous = rf"{_AMBIGUOUS}{in_brackets}"
-    colon = r"(?:\s*(?:[:=→]|->)|\ *\n)\s*"
-    label = rf"(?:{clear}(?:{colon}|\s+is\b\s*:?\s*)|{ambiguous}{colon})"
-
-    unit = rf"{points}(?:\ *(?:{over}|\(\ *{over}\ *\)))?"
-    suffix = (
-        rf"(?:\ *(?:{percent}|{unit}|(?:{over}|\(\ *{over}\ *\))(?:\ *{points})?|"
-        rf"{on_scale}|\(\ *{on_scale}\ *\)))?"
-    )
-    flags = re.ASCII | re.IGNORECASE
-    return _Patterns(
-        score=re.compile(
-            rf"\s*(?P<label>{label}(?:{label})?)?(?:[:=]\s*)?(?P<number>{number}){suffix}"
-            r"\ *\.?\s*",
-            flags,
-        ),
-        label=re.compile(rf"\s*(?:{clear}|{ambiguous})\s*", flags),
-        number=re.compile(number, flags),
-    )

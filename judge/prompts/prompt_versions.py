@@ -3,7 +3,7 @@
 import re
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from shutil import copytree
 from typing import Annotated, Any
@@ -14,6 +14,7 @@ from judge.parsing.parse_answer import Form
 from judge.prompts.template import PAPER, SHOWN, PromptVersion, Template, invalid_settings
 from study.errors import StudyError, nearest
 from study.scales import RatingScale
+from study.settings.study_toml import read_config
 
 PROMPT_VERSIONS = Path(__file__).parent / "versions"
 STUDY_PROMPTS = "prompts"
@@ -95,7 +96,8 @@ def prompt_version(name: str = PAPER, study_folder: Path | None = None) -> Promp
             " A study's own are in its folder `prompts`.".replace(".  ", ". ")
         )
     _refuse_clash(name, study_folder)
-    return _read(folders[name])
+    version = _read(folders[name])
+    return replace(version, construct_names=_construct_names(version, study_folder))
 
 
 def list_versions(study_folder: Path) -> list[VersionSummary]:
@@ -144,6 +146,17 @@ def copy_version(study_folder: Path, name: str, original: str = PAPER) -> Path:
         )
     copytree(folders[original], target)
     return target
+
+
+def _construct_names(version: PromptVersion, study_folder: Path | None) -> tuple[str, ...]:
+    """Return the keys of the constructs that are asked for, and their names in study.toml."""
+    settings = study_folder and study_folder / "study.toml"
+    if not settings or not settings.exists():
+        return tuple(version.templates)
+    config, _ = read_config(settings)
+    names = {construct.key: construct.name for construct in config.constructs}
+    asked = dict.fromkeys(text for key in version.templates for text in (key, names.get(key, key)))
+    return tuple(asked)
 
 
 def _folders(study_folder: Path | None) -> dict[str, Path]:

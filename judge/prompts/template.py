@@ -148,6 +148,8 @@ class PromptVersion(PromptSet):
     empty_response: float | None
     """Score of an empty response by the prompts' own rule; None: its prompt is asked."""
     form: Form = "score"
+    construct_names: tuple[str, ...] = ()
+    """What a study calls its constructs: labels of scores, as the names of CCRS are."""
     metric: str = "ccrs"
 
     def hashed(self) -> dict[str, Any]:

@@ -43,6 +43,7 @@ REASONS = {
     "no_score": "the answer contains no score",
     "several_scores": "the answer contains several scores",
     "out_of_range": "the score is outside the scale",
+    "other_scale": "the answer names another scale than the prompt's",
     "refusal": "the judge refused",
     "empty_answer": "the answer is empty",
     "truncated": "the answer was cut off before a complete score",

@@ -27,10 +27,9 @@ def rows(study: Study, noun: type[Any]) -> list[Any]:
 
 
 def generous(
-    text: str | None, scale: object, finish_reason: str | None = None, *, form: str = "score"
+    text: str | None, scale: object, finish_reason: str | None = None, **_: object
 ) -> Parsed:
     """A later parser, which takes the last word of an answer."""
-    del form
     return Parsed(float((text or "0").split()[-1]), None, "last_word")
 
 

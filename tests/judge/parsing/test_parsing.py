@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
-from judge.parsing.parse_answer import LONGEST, MOST_REPETITIONS, Form, parse_answer
+from judge.parsing.parse_answer import LONGEST, MOST_REPETITIONS, Form, Parsed, parse_answer
 from judge.protocol.exchange import REASONS
 from study.scales import RatingScale
 from tests.conftest import examples
@@ -18,6 +18,10 @@ POINTS = RatingScale()
 ANSWERS = files("judge.parsing") / "answer_forms.jsonl"
 FORMS: list[dict[str, Any]] = [
     json.loads(line) for line in ANSWERS.read_text("utf-8").strip().split("\n")
+]
+FAMILIES = files("judge.parsing") / "answers_by_model_family.jsonl"
+BY_FAMILY: list[dict[str, Any]] = [
+    json.loads(line) for line in FAMILIES.read_text("utf-8").strip().split("\n")
 ]
 RULES = {"bare", "decorated", "labelled", "json", "first_line", "last_line"}
 STRICT = re.compile(r"\s*(?:Score: )?[0-9]+(?:\.[0-9]+)?\s*", re.ASCII)
@@ -34,6 +38,82 @@ def test_each_form_has_its_outcome(form: dict[str, Any]) -> None:
     requested = form.get("form", "score")
     parsed = parse_answer(form["answer"], scale_of(form), form.get("finish_reason"), form=requested)
     assert parsed == (form["value"], form["reason"], form["rule"])
+
+
+def outcome(row: dict[str, Any]) -> Parsed:
+    return parse_answer(row["answer"], scale_of(row), form=row.get("form", "score"))
+
+
+def test_answers_in_the_styles_of_ten_model_families_have_no_wrong_value() -> None:
+    assert len(BY_FAMILY) == 300
+    for row in BY_FAMILY:
+        parsed = outcome(row)
+        assert parsed.value in (None, row["value"]), row
+        if row["value"] is None and row["reason"] in {"other_scale", "refusal"}:
+            assert parsed.reason == row["reason"], row
+
+
+@pytest.mark.parametrize("family", sorted({row["family"] for row in BY_FAMILY}))
+def test_of_each_family_nearly_all_is_read_that_a_careful_reader_reads(family: str) -> None:
+    valued = [row for row in BY_FAMILY if row["family"] == family and row["value"] is not None]
+    read = [row for row in valued if outcome(row).value == row["value"]]
+    assert len(read) / len(valued) >= 0.95
+
+
+@pytest.mark.parametrize(
+    ("answer", "form", "value"),
+    [
+        ("I would rate this 85 if it were complete.", "score", None),
+        ("I would rate this 70 to 80.", "score", None),
+        ("I would give this a 70, maybe 75.", "score", None),
+        ("I would rate this 80, but the missing date lowers it to 60.", "score", None),
+        ("The response is not complete, so the score is 100 minus 30.", "score", None),
+        ("Score: 100 - 30 = 70", "score", None),
+        ("70 - wait, 60 is fairer.", "score", None),
+        ("1 - The response is wrong\n2 - It is too long", "score", None),
+        ("85 - 10 points for style", "score", None),
+        ("2 (two) facts are missing.", "score", None),
+        ("A score of 85 would be too high.", "score", None),
+        ("The answer scores 3 points for accuracy and 2 for style.", "score", None),
+        ('0\n\nThe response says "I cannot answer", so it answers nothing.', "score", 0),
+        ("On a scale from 0 to 100, I would rate this 90.", "score", 90),
+        ("The context rates it on a scale of 1 to 10.\nScore: 70", "rationale", 70),
+        ("40 points are lost for the date.\nScore: 60", "rationale", 60),
+        ("Score: 60\nbut the date is wrong.\nScore: 80", "rationale", None),
+        ("Question Relevance: 40\nScore: 90", "rationale", None),
+    ],
+)
+def test_a_score_is_not_read_from_what_only_looks_like_one(
+    answer: str, form: Form, value: float | None
+) -> None:
+    assert parse_answer(answer, POINTS, form=form).value == value
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "9, on a scale of 1 to 10",
+        "4 of 5 stars",
+        '{"score": 9} out of ten',
+        '{"score": 9, "out_of": 10}',
+        '{"score": 9, "reason": "9 out of 10"}',
+        "Score: 9\n(The scale goes from 1 to 10.)",
+        "On a scale of 1 to 10, I would rate this 9.",
+        "Rating: 4 (1-5 scale)",
+        "得分：9/10",
+    ],
+)
+def test_a_score_on_another_scale_is_missing_and_says_so(answer: str) -> None:
+    assert parse_answer(answer, POINTS) == (None, "other_scale", None)
+
+
+def test_the_names_of_a_studys_constructs_are_labels() -> None:
+    answer = "Politeness: 4\nThe response thanks the user."
+    scale = RatingScale(min=1, max=5)
+    assert parse_answer(answer, scale).value is None
+    assert parse_answer(answer, scale, names=("politeness",)).value == 4
+    contested = "Tone of voice: 2\nScore: 4"
+    assert parse_answer(contested, scale, form="rationale", names=("Tone of voice",)).value is None
 
 
 def test_the_table_speaks_of_known_outcomes_once_each() -> None:

@@ -1,0 +1,131 @@
+"""Regular expressions of the forms of a score, for a scale and the names of constructs."""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+_CONSTRUCTS = (
+    r"(?:contextual\s+coherence|question\s+relevance|information\s+density|"
+    r"answer\s+correctness|information\s+recall)"
+)
+NOUN = r"(?:score|scoring|rating|grade|mark|evaluation|assessment|judge?ment|评分|得分|分数)"
+# "The answer is 85" may answer the judged query: these words need a colon, or "final".
+AMBIGUOUS = r"(?:answer|output|result)"
+_WORDS = (
+    r"(?:the|this|that|it|i|my|there|while|although|however|overall|all|both|no|only|some|most)"
+)
+NUMBER_WORDS = {"three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "ten": 10, "twenty": 20}
+END = rf"(?:[0-9]+(?:\.[0-9]+)?|{'|'.join(NUMBER_WORDS)})"
+
+Names = tuple[str, ...]
+"""Names of a study's constructs, which are labels of scores as those of CCRS are."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScorePatterns:
+    score: re.Pattern[str]
+    explained: re.Pattern[str]
+    label: re.Pattern[str]
+    number: re.Pattern[str]
+    anywhere: re.Pattern[str]
+
+
+@lru_cache(maxsize=64)
+def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatterns:
+    """Compile the forms of a score, which may mention the ends of this scale only, or of any."""
+    if ends is None:
+        low, high = 0.0, 0.0
+        least, most, stars = r"[0-9]+", END, "stars?"
+    else:
+        low, high = ends
+        least, most = (re.escape(f"{end:g}") + r"(?:\.0+)?" for end in ends)
+        stars = "stars?" if high <= _MOST_STARS else "(?!)"
+    constructs = "|".join((_CONSTRUCTS, *(_spaced(name) for name in names)))
+    constructs = rf"(?:{constructs})"
+    span = rf"(?:from\s+|between\s+)?{least}\s*(?:-|–|—|to|and)\s*{most}"
+    over = (
+        rf"(?:/\ *{most}|(?:out\ +)?of\ +(?:a\ +)?(?:possible\ +|maximum\ +)?{most})"
+        rf"(?:\ +{stars})?"
+    )
+    on_scale = (
+        rf"(?:on\ +(?:a|the)\ +scale\ +(?:of\ +)?{span}|(?:on\ +(?:a|the)\ +)?{span}\ +scale)"
+    )
+    bounds = rf"(?:{span}|(?:/\ *|out\ +of\ +){most}|{on_scale})"
+    percent = r"(?:\\?%|per\ ?cent)" if (low, high) == (0, 100) else r"(?!)"
+    points = r"(?:points?|pts?|分)"
+    sign = "[-+]?" if low < 0 else "-?"
+    number = rf"{sign}(?:0|[1-9][0-9]*)(?:\.[0-9]+)?"
+
+    kind = r"(?:(?:final|overall|total|assigned|numerical|numeric)\s+){0,2}"
+    named = (
+        rf"(?:{constructs}(?:\s+{NOUN})?|(?:(?:cc|qr|id|ac|ir)\s+)?{NOUN}|"
+        rf"{NOUN}\s+(?:for|of)\s+{constructs}|final\s+{AMBIGUOUS})"
+    )
+    of_response = r"(?:generated|given|provided|model\s+s|system\s+s)"
+    response = rf"(?:the|this)\s+(?:{of_response}\s+){{0,2}}(?:response|answer)"
+    about = rf"(?:\s+(?:for|of)\s+(?:(?:the\s+)?{constructs}\s+of\s+)?{response})?"
+    in_brackets = rf"(?:\s*[(\[]\s*(?:{bounds}|{percent}|{constructs})\s*[)\]]|\s+{bounds})?"
+    article = r"(?:(?:the|my)\s+)?"
+    clear = rf"{article}{kind}{named}{about}{in_brackets}"
+    ambiguous = rf"{AMBIGUOUS}{in_brackets}"
+    colon = r"(?:\s*(?:[:=→：]|->)|\s+[-–—]\s|\ *\n)\s*"
+    announced = rf"here\s+(?:s|is)\s+(?:the|my)\s+{kind}{NOUN}[^0-9:\n]{{0,80}}:\s*"
+    label = rf"(?:{clear}(?:{colon}|\s+is\b\s*:?\s*|\s+)|{ambiguous}{colon}|{announced})"
+
+    thing = rf"(?:(?:the\s+)?{constructs}\s+of\s+)?(?:it|this|{response})"
+    a_score = rf"(?:an?\s+)?(?:{kind}{NOUN}\s+of\s+)?"
+    will = r"(?:would|will|can|d|ll)"
+    verdict = (
+        rf"(?:i\s+(?:{will}\s+)?(?:rate|score|grade|mark)\s+{thing}\s+(?:(?:as|at|with)\s+)?{a_score}|"
+        rf"i\s+{will}\s+(?:give|assign|award)\s+(?:{thing}\s+)?{a_score}|"
+        rf"i\s+(?:give|assign|award)\s+(?:{thing}\s+)?an?\s+{kind}{NOUN}\s+of\s+|"
+        rf"{thing}\s+(?:(?:would|should|can)\s+)?(?:gets?|receives?|deserves?|merits?|earns?|scores?|"
+        rf"(?:is|be)\s+(?:given|awarded|scored|rated|graded)(?:\s+(?:as|at|with))?)\s+{a_score})"
+    )
+    because = (
+        rf"(?:{on_scale},\s*|"
+        r"(?:based|given|considering|looking|after|according|taking|in\s+(?:conclusion|summary))\b"
+        r"[^0-9\n:;]{0,150},\s*|(?:therefore|thus|hence|so|overall),?\s+|"
+        r"[^0-9\n:\"]{1,200}[.,;]\s+(?:so|therefore|thus|hence)\b,?\s+)?"
+    )
+    unit = rf"(?:{points}|{stars})(?:\ *(?:{over}|\(\ *{over}\ *\)))?"
+    suffix = (
+        rf"(?:\ *(?:{percent}|{unit}|(?:{over}|\(\ *{over}\ *\))(?:\ *{points})?|"
+        rf",?\ *{on_scale}|,?\ *\(\ *{on_scale}\ *\)))?"
+    )
+    before = rf"(?:{because}{label}(?:{label})?|{because}{verdict})"
+    written = rf"(?P<number>{number}){suffix}"
+    fitting = r"(?:appropriate|warranted|fair|justified|reasonable|fitting)"
+    fits = rf"\ +(?:is|seems)\ +{fitting}(?:\ +here)?"
+    why = (
+        # A dash, a colon or a word such as "because", then words; or words in brackets at the end.
+        r"(?P<why>\ +[-–—]+\ +(?=[A-Za-z]).*|\ *:\ +(?=[A-Za-z]).*|"
+        r"\ *,?\ +(?:because|as|since|due\ +to)\ .*|"
+        rf"\ *\((?!(?:out\ +)?of\b)(?=[A-Za-z])[^()]*\)\ *\.?|(?P<next>\.\ +{_WORDS}\b.*))"
+    )
+    flags = re.ASCII | re.IGNORECASE
+    return ScorePatterns(
+        score=re.compile(
+            rf"\s*(?:(?P<label>{before})?(?:[:=]\s*)?{written}|"
+            rf"(?P<fit>{because}an?\s+{kind}{NOUN}\s+of\s+)(?P<fitting>{number}){suffix}{fits}|"
+            rf"[(\[]\s*(?P<framed>{number})\s*[)\]])\ *\.?\s*",
+            flags,
+        ),
+        explained=re.compile(rf"\s*(?P<label>{before})?(?:[:=]\s*)?{written}{why}\s*", flags),
+        label=re.compile(rf"\s*(?:{clear}|{ambiguous})\s*", flags),
+        number=re.compile(number, flags),
+        anywhere=re.compile(
+            rf"\b{clear}(?:{colon}|\s+(?:is|was|would\s+be|should\s+be)\s+)(?P<number>{number})"
+            r"(?![0-9]|\.[0-9])|"
+            rf"\b{NOUN}s?\s+of\s+(?P<of>{number})(?![0-9]|\.[0-9])|"
+            rf"^\W*[a-z][a-z ]{{2,40}}:\s*(?P<alone>{number}){suffix}\W*$",
+            flags | re.MULTILINE,
+        ),
+    )
+
+
+_MOST_STARS = 10
+
+
+def _spaced(name: str) -> str:
+    return r"\s+".join(re.escape(word) for word in name.split())
