@@ -141,7 +141,11 @@ class JudgeSettings(BaseModel):
         json_schema_extra=option("NAMES"),
     )
 
-    # Accepted share of missing values, and prices.
+    # Accepted scores and share of missing values, and prices.
+    accept_low_scores: bool = Field(
+        default=False,
+        description="continue although all scores are in the lowest tenth of the scale",
+    )
     max_missing: float = Field(
         default=0.05,
         ge=0,

@@ -39,6 +39,7 @@ _NOT_FOR_PROBES = frozenset(
         "answers",
         "requests",
         "max_missing",
+        "accept_low_scores",
         "skip_too_long",
         "drift",
         "estimate",

@@ -11,6 +11,7 @@ from judge.metrics.metric import MetricValue, MissingValue
 from judge.protocol.exchange import Answer
 from judge.running.metric_requests import ANSWER_COLUMNS, MetricRequest
 from judge.running.remaining_work import SHARED, Resolved
+from judge.running.scale_use import ScaleUse
 from judge.running.scope import Scope
 from study.schema import JudgmentBase, StepAnswerBase, now
 from study.schema.database import writing
@@ -42,9 +43,15 @@ class JudgmentStore:
     """
 
     def __init__(
-        self, study: Study, run_id: int, scope: Scope, confirm: Callable[[], None] = lambda: None
+        self,
+        study: Study,
+        run_id: int,
+        scope: Scope,
+        scale_use: ScaleUse,
+        confirm: Callable[[], None] = lambda: None,
     ) -> None:
         self._confirm = confirm
+        self._scale_use = scale_use
         self._engine = study.engine
         self._run_id = run_id
         self._scope = scope
@@ -64,6 +71,7 @@ class JudgmentStore:
         ------
         StudyError
             The database is busy for too long, or the disk is full; none of the answers is stored.
+            Or they are stored, and the scores of the run are on another scale.
         """
         self._confirm()
         judgments: list[dict[str, Any]] = []
@@ -80,6 +88,7 @@ class JudgmentStore:
                 connection.execute(self._steps, steps)
         self._count(judgments)
         self.steps += len(steps)
+        self._scale_use.check()
         return len(judgments)
 
     def resolve(self, resolved: Iterable[Resolved]) -> None:
@@ -94,7 +103,8 @@ class JudgmentStore:
             connection.execute(self._judgments, rows)
         self._count(rows)
 
-    def _count(self, rows: Iterable[Mapping[str, Any]]) -> None:
+    def _count(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        self._scale_use.add(rows)
         for row in rows:
             self.judged += 1
             if row["missing_reason"] is not None:

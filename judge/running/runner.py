@@ -19,6 +19,7 @@ from judge.running.pages import Place
 from judge.running.plan import Survey, draw_prompts, requests, sizes, survey, too_long_message
 from judge.running.run_outcome import Outcome
 from judge.running.runs import check_words
+from judge.running.scale_use import ScaleUse, stored_values
 from judge.running.scope import (
     check_scales,
     later_steps_note,
@@ -194,7 +195,10 @@ def _judge(
 ) -> Outcome:
     study, settings, scope, run = session.study, session.settings, session.scope, session.run
     began = monotonic()
-    store = JudgmentStore(study, run.id, scope, session.confirm)
+    with study.read() as connection:
+        earlier = stored_values(connection, run.id)
+    scale_use = ScaleUse(scope.metric.scale, earlier, accept=settings.accept_low_scores)
+    store = JudgmentStore(study, run.id, scope, scale_use, session.confirm)
     work = _CallWork(session, store)
     is_sample = work.sample is not None
     delivery = AnswerDelivery(store, work.planned, on_progress)
@@ -235,6 +239,7 @@ def _judge(
             *session.ready.notes,
             *([run.note] if run.note else []),
             *result.notes,
+            *([low] if (low := scale_use.note()) and result.stopped is None else []),
         ),
         examples=tuple(delivery.examples),
         cost=result.cost,
