@@ -4,6 +4,7 @@ Format: https://www.promptfoo.dev/docs/configuration/outputs (version 3), as rea
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -104,6 +105,7 @@ def _metrics(cells: RecordCells) -> Iterator[tuple[str, Any, str, str | None]]:
     components = components if isinstance(components, list) else []
     named = {**cells.mapping("named_scores")}
     kinds: dict[str, str] = {}
+    occurrences: Counter[str] = Counter()
     for component in components:
         members = component if isinstance(component, dict) else {}
         assertion = members.get("assertion")
@@ -114,8 +116,8 @@ def _metrics(cells: RecordCells) -> Iterator[tuple[str, Any, str, str | None]]:
             # The named score is the weighted mean of the assertions with its name.
             kinds[base] = "judge" if "judge" in (kind, kinds.get(base)) else kind
             continue
-        count = sum(other == base or other.startswith(f"{base} ") for other in kinds)
-        name = base if not count else f"{base} {count + 1}"
+        occurrences[base] += 1
+        name = base if occurrences[base] == 1 else f"{base} {occurrences[base]}"
         kinds[name] = kind
         metadata = members.get("metadata")
         failed = isinstance(metadata, dict) and metadata.get("graderError")

@@ -71,7 +71,10 @@ def not_text(head: bytes) -> Fault | None:
             return Fault(f"the file is {name}, not UTF-8.", SAVE_AGAIN)
     for mark, name in _FOREIGN.items():
         if head.startswith(mark):
-            remedy = "Give a CSV, JSON lines or Parquet file (in Excel: Save As, CSV UTF-8)."
+            remedy = (
+                "Give a CSV, JSON lines or Parquet file (in Excel: Save As, CSV UTF-8; for a log "
+                "of Inspect: inspect log convert --to json)."
+            )
             return Fault(f"the file is {name}.", remedy)
     half = head[: len(head) // 2 * 2]
     # Every other byte of Latin text in UTF-16 is zero.

@@ -134,6 +134,32 @@ def test_promptfoo_errors_are_no_answers_and_no_zeros(study: Study, write: Write
     assert table["missing_reason"].tolist() == ["grader error"]
 
 
+def test_promptfoo_assertions_of_one_type_are_numbered(study: Study, write: Write) -> None:
+    result = promptfoo_result(1, namedScores={})
+    result["gradingResult"]["componentResults"] = [
+        {"pass": score > 0, "score": score, "assertion": {"type": kind}}
+        for kind, score in (("llm-rubric", 1), ("llm-rubric", 0), ("contains", 1), ("human", 0))
+    ]
+    controls = dict.fromkeys(("llm-rubric", "llm-rubric 2", "contains"), "faithfulness")
+    path = write("r.json", promptfoo([result]))
+    summary = import_file(study, path, controls={**controls, "human": ""})
+    assert values(study) == {
+        ("openai:small", "promptfoo:llm-rubric"): [1],
+        ("openai:small", "promptfoo:llm-rubric 2"): [0],
+        ("openai:small", "promptfoo:contains"): [1],
+    }
+    assert left_out(summary.left_out, "'human' of promptfoo") == 1
+
+
+def test_scores_given_twice_are_refused_or_repeats(study: Study, write: Write) -> None:
+    scores = [langfuse_score(1, "EVAL", 0.5), langfuse_score(1, "EVAL", 0.75)]
+    path = write("t.json", json.dumps([trace(1, scores=scores)]))
+    with pytest.raises(InputError, match="the same response"):
+        import_file(study, path, system="A")
+    import_file(study, path, system="A", conflicts_as_repeats=True)
+    assert values(study) == {("A", "langfuse:faithfulness"): [0.5, 0.75]}
+
+
 # DeepEval
 
 
@@ -249,6 +275,8 @@ def test_inspect_epochs_grades_and_errors(study: Study, write: Write) -> None:
         import_file(
             study, write("l.json", inspect_log(samples)), controls={"model_graded_qa": "AC"}
         )
+    with pytest.raises(InputError, match="inspect log convert --to json"):
+        import_file(study, write("log.eval", b"PK\x03\x04" + bytes(20)))
     with pytest.raises(InputError, match="the log has no samples"):
         import_file(study, write("header.json", inspect_log(None)))
 
