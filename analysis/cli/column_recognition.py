@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import islice
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from analysis.cli.column_contents import ColumnContent, contents_of, records_of
 from analysis.cli.column_names import (
     by_construct,
     identifying_columns,
@@ -21,13 +21,7 @@ from analysis.cli.column_options import NamedColumns, command_with
 from analysis.core.errors import TableError
 
 if TYPE_CHECKING:
-    from study.importing.readers.input_file import Record
     from study.importing.readers.source import RecordSource
-
-# Rows whose cells decide whether a column contains numbers.
-_ROWS = 200
-# With so many words or fewer, a column has labels in place of scores.
-_MOST_LABELS = 10
 
 
 class UnclearColumnsError(TableError):
@@ -103,12 +97,8 @@ def recognized_columns(path: Path) -> NamedColumns | None:
     else:
         return _with(pairs, identifying)
     if words is not None:
-        judges = judges or [
-            name for name in columns if is_of_judge(name) and _labels(contents[name])
-        ]
-        raters = raters or [
-            name for name in columns if is_of_rater(name) and _labels(contents[name])
-        ]
+        judges = judges or [name for name in columns if is_of_judge(name) and contents[name].labels]
+        raters = raters or [name for name in columns if is_of_rater(name) and contents[name].labels]
     raise UnclearColumnsError(path, problem, _example(judges, raters, unclear, identifying))
 
 
@@ -215,72 +205,6 @@ def _names_scorers(columns: Sequence[str], numeric: Sequence[str]) -> bool:
     )
 
 
-@dataclass
-class ColumnContent:
-    """What the cells of a column are, as far as they are not blank."""
-
-    numbers: int = 0
-    """Numbers, words for pass and fail, and what looks like a number: 4/5 or 80%."""
-    words: int = 0
-    first_word: tuple[int, str] = (0, "")
-    """Row and text."""
-    distinct: set[str] = field(default_factory=set)
-    """Words, up to one more than labels usually are."""
-
-    @property
-    def only_numbers(self) -> bool:
-        return self.numbers > 0 and not self.words
-
-    @property
-    def mostly_numbers(self) -> bool:
-        return self.numbers > 0 and self.numbers >= self.words
-
-    def __str__(self) -> str:
-        row, word = self.first_word
-        if not self.words:
-            return "numbers" if self.numbers else "blank"
-        return f"numbers and words, such as {word!r} in row {row}" if self.numbers else "text"
-
-
-def contents_of(source: RecordSource) -> dict[str, ColumnContent]:
-    """What each column contains, as far as the first rows show."""
-    from study.text import shorten
-
-    contents = {column: ColumnContent() for column in source.head.columns}
-    for record in islice(_records(source), _ROWS):
-        for column, cell in record.cells.items():
-            content = contents.setdefault(column, ColumnContent())
-            sign = _looks_numeric(cell)
-            content.numbers += sign is True
-            content.words += sign is False
-            if sign is False and content.words == 1:
-                content.first_word = (record.number, shorten(str(cell)))
-            if sign is False and len(content.distinct) <= _MOST_LABELS:
-                content.distinct.add(str(cell))
-    return contents
-
-
-def _looks_numeric(cell: Any) -> bool | None:
-    """Whether a cell has a score; None for a blank one."""
-    from study.importing.import_report import ImportReport
-    from study.importing.readers.cells import CellError, number, ratio_or_percentage
-    from study.importing.readers.verdict_words import verdict
-
-    if verdict(cell) is not None:
-        return True
-    try:
-        value = number(cell, ImportReport(), typed=True, decimal_comma=True)
-    except CellError:
-        return isinstance(cell, str) and ratio_or_percentage(cell) is not None
-    return None if value is None else True
-
-
-def _records(source: RecordSource) -> Iterable[Record]:
-    from study.importing.readers.input_file import Record
-
-    return (record for record in source.peeked() if isinstance(record, Record))
-
-
 def _in_words_only(
     contents: Mapping[str, ColumnContent], judges: Sequence[str], raters: Sequence[str]
 ) -> str | None:
@@ -294,7 +218,7 @@ def _in_words_only(
         for column, content in contents.items() if missing else ():
             row, word = content.first_word
             both = is_of_judge(column) and is_of_rater(column)
-            if _labels(content) and is_of(column) and not both and not is_other_field(column):
+            if content.labels and is_of(column) and not both and not is_other_field(column):
                 return (
                     f"column {column!r} has words in place of scores, {abbreviate(word)} in row "
                     f"{row}; write numbers, or pass and fail"
@@ -302,14 +226,10 @@ def _in_words_only(
     return None
 
 
-def _labels(content: ColumnContent) -> bool:
-    return 0 < len(content.distinct) <= _MOST_LABELS
-
-
 def _repeated(source: RecordSource, column: str) -> str | None:
     """The first two rows with the same cell."""
     rows: dict[str, int] = {}
-    for record in _records(source):
+    for record in records_of(source):
         cell = str(record.cells.get(column))
         if (first := rows.setdefault(cell, record.number)) != record.number:
             return f"{cell!r} is in rows {first} and {record.number}"

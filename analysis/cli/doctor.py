@@ -210,7 +210,7 @@ def _with_named(
 
 def _cells_in_words(source: RecordSource) -> dict[str, str]:
     """What each column contains, as far as its first rows show."""
-    from analysis.cli.column_recognition import contents_of
+    from analysis.cli.column_contents import contents_of
 
     return {column: str(content) for column, content in contents_of(source).items()}
 
