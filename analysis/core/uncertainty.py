@@ -50,6 +50,8 @@ class Uncertainty:
 
     def p_at_least(self, value: float, threshold: float) -> float:
         """One-sided p of the truth being at least the threshold: small where it is below."""
+        if math.isnan(self.distance(value, threshold)):
+            return 1.0
         return 1 - self.p_at_most(value, threshold)
 
     def distance(self, value: float, threshold: float) -> float:
@@ -59,16 +61,26 @@ class Uncertainty:
     def queries_factor(self, distance: float, alpha: float) -> float | None:
         """By how much the queries must grow for a bound at this distance, one-sided at alpha.
 
-        None where the raters' part alone is too large, or the distance is 0.
+        The degrees of freedom of the queries grow with them. None where the raters' part alone is
+        too large, or the distance is 0.
         """
         if not math.isfinite(distance) or distance == 0:
             return None
-        parts = [
-            t_quantile(1 - alpha, df) ** 2 * variance
-            for variance, df in zip(self.variances, self.dfs, strict=True)
-        ]
-        room = distance**2 - sum(parts[1:])
-        return parts[0] / room if room > 0 else None
+        others = zip(self.variances[1:], self.dfs[1:], strict=True)
+        room = distance**2 - sum(t_quantile(1 - alpha, df) ** 2 * part for part, df in others)
+        if not room > 0:
+            return None
+        ratio, df = self.variances[0] / room, self.dfs[0]
+
+        def needed(factor: float) -> float:
+            return float(t_quantile(1 - alpha, df * max(1.0, factor))) ** 2 * ratio
+
+        # More queries need a smaller quantile, so that the factor is between these two.
+        low, high = needed(math.inf), needed(1.0)
+        while high - low > 0.01 * high:
+            middle = (low + high) / 2
+            low, high = (middle, high) if needed(middle) > middle else (low, middle)
+        return high
 
     def _scaled(self, value: float) -> float:
         if self.transform == "fisher_z":

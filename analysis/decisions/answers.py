@@ -16,6 +16,7 @@ import numpy as np
 
 from analysis.core.analysis import Analysis
 from analysis.core.claims import holm
+from analysis.decisions.limits import no_variation, of_scores
 from analysis.decisions.questions import (
     Evidence,
     Question,
@@ -65,8 +66,7 @@ def _of_use(analysis: Analysis, use: Use, speaking: Sequence[tuple[str, str]]) -
     for construct, scorer in speaking:
         of_construct = standards(analysis, construct, len(speaking))
         question = Question(analysis, construct, scorer, of_construct)
-        why = analysis.rated[construct].reference_missing
-        evidence.append(Evidence(missing=why) if why else _EVIDENCE[use](question))
+        evidence.append(_evidence(use, question))
     alpha = (1 - analysis.options.level) / 2
     yes, weak, no = (holm([of(e) for e in evidence]) <= alpha for of in (_p, _p_weak, _p_against))
     results = []
@@ -77,11 +77,25 @@ def _of_use(analysis: Analysis, use: Use, speaking: Sequence[tuple[str, str]]) -
     return results
 
 
+def _evidence(use: Use, question: Question) -> Evidence:
+    why = question.analysis.rated[question.construct].reference_missing
+    if why:
+        return Evidence(missing=why)
+    evidence = _EVIDENCE[use](question)
+    if evidence.missing is not None:
+        return replace(evidence, missing=no_variation(question) or evidence.missing)
+    return replace(evidence, limits=(*of_scores(question), *evidence.limits))
+
+
 def _p(evidence: Evidence) -> float:
+    if evidence.missing is not None:
+        return math.nan
     return max((f.p for f in evidence.figures), default=math.nan)
 
 
 def _p_weak(evidence: Evidence) -> float:
+    if evidence.missing is not None:
+        return math.nan
     return max((f.p_weak for f in evidence.figures), default=math.nan)
 
 
@@ -107,10 +121,11 @@ def _decision(
     result = UseDecision(
         construct, scorer, use, answer, figures, None, evidence.limits, evidence.missing
     )
-    if not figures:
-        return result
     if answer == "no":
-        return replace(result, binding=min(figures, key=lambda f: f.p_against))
+        binding = min(figures, key=lambda f: f.p_against)
+        return replace(result, binding=binding, missing=None)
+    if evidence.missing is not None or not figures:
+        return result
     binding = max(figures, key=lambda f: f.p)
     if yes:
         return replace(result, binding=binding, supported=True)

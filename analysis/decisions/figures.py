@@ -36,7 +36,7 @@ def p_at_least(e: Estimate, threshold: float) -> float:
 
 
 def _tested(e: Estimate) -> bool:
-    return e.uncertainty is not None or e.has_interval
+    return e.uncertainty is not None or (e.has_interval and e.ci_level is not None)
 
 
 def above(e: Estimate, threshold: DecisionThreshold, weaker: float, alpha: float) -> DecidingFigure:

@@ -16,6 +16,8 @@ from analysis.decisions.standards import ENOUGH_RATERS, WEAKER, Standards
 #: Share of a judge's scores at the maximum from which a yes is qualified.
 CEILING = 0.5
 
+ONE_RATER = "it is known against this one rater only"
+
 NOMINAL = "its values name categories, which have no order and no distance"
 
 
@@ -48,7 +50,10 @@ class Question:
 
 @dataclass(frozen=True)
 class Evidence:
-    """Figures that must all speak for the use, what qualifies a yes, and what is missing."""
+    """Figures that must all speak for the use, what qualifies a yes, and what is missing.
+
+    Where something is missing, the figures that are known may still speak against the use.
+    """
 
     figures: tuple[DecidingFigure, ...] = ()
     limits: tuple[str, ...] = ()
@@ -61,21 +66,19 @@ def choose_between_responses(question: Question) -> Evidence:
         return Evidence(missing=NOMINAL)
     standards, scope = question.standards, {"scope": "within_query"}
     order = as_well_as_a_rater(question, "within_query")
-    if isinstance(order, str):
-        return Evidence(missing=order)
-    tau = question.first(ORDER, **scope)
-    accuracy = question.first("pairwise_accuracy_difference", **scope)
-    for e in (tau, accuracy):
+    missing = [order] if isinstance(order, str) else []
+    figures = [] if isinstance(order, str) else [order]
+    for statistic, threshold, weaker in (
+        ("pairwise_accuracy_difference", standards.accuracy, standards.weak_order),
+        (ORDER, standards.chance, 0.0),
+    ):
+        e = question.first(statistic, **scope)
         if e is None or not e.has_interval:
-            return Evidence(missing=_why(e))
-    assert tau is not None  # noqa: S101  (checked above)
-    assert accuracy is not None  # noqa: S101
-    figures = (
-        order,
-        above(accuracy, standards.accuracy, standards.weak_order, standards.alpha),
-        above(tau, standards.chance, 0.0, standards.alpha),
-    )
-    return Evidence(figures, tuple(_limits_of_order(question)))
+            missing.append(_why(e))
+        else:
+            figures.append(above(e, threshold, weaker, standards.alpha))
+    limits = tuple(_limits_of_order(question))
+    return Evidence(tuple(figures), limits, missing[0] if missing else None)
 
 
 def as_well_as_a_rater(question: Question, scope: str) -> DecidingFigure | str:
@@ -138,29 +141,33 @@ def report_level(question: Question) -> Evidence:
         bias = panel
     elif len(data.raters) == 1:
         bias = panel
-        limits.append("it is known against this one rater only")
+        limits.append(ONE_RATER)
     if classes and (bias is None or not bias.defined):
         # Scores on a scale of their own have no bias, but a cut.
         return Evidence(classes)
     if level is None or bias is None or not bias.has_interval:
-        return Evidence(missing=_why(bias))
+        return Evidence(classes, missing=_why(bias))
     wider = WEAKER * level.value
     overall = within(bias, level, wider, standards.alpha)
     if bias is further and panel is not None and bias.n_raters < ENOUGH_RATERS:
         margin = level.value
         overall = weaker_by(overall, max(p_at_most(panel, -margin), p_at_least(panel, margin)))
-    figures = [overall]
+    figures, missing = [overall], []
     for system in data.systems if len(data.systems) > 1 else ():
         e = question.first("bias", scope=f"system:{system}", target="these_raters")
-        if e is None or not e.has_interval:
-            return Evidence(missing=f"{system}: {_why(e)}")
-        figures.append(within(e, level, wider, standards.alpha))
+        if e is None:
+            missing.append(f"{system}: no response has both a score of the judge and a rating")
+        elif not e.has_interval:
+            missing.append(f"{system}: {_why(e)}")
+        else:
+            figures.append(within(e, level, wider, standards.alpha))
     figures += classes
     tau = question.first(ORDER, scope="pooled")
     if tau is None or not tau.has_interval:
-        return Evidence(missing=_why(tau))
-    figures.append(above(tau, standards.chance, 0.0, standards.alpha))
-    return Evidence(tuple(figures), tuple(limits))
+        missing.append(_why(tau))
+    else:
+        figures.append(above(tau, standards.chance, 0.0, standards.alpha))
+    return Evidence(tuple(figures), tuple(limits), missing[0] if missing else None)
 
 
 def _of_classes(question: Question) -> Iterator[DecidingFigure]:

@@ -29,7 +29,7 @@ def replace_rater(question: Question) -> Evidence:
         return Evidence(missing=(rate.reason if rate else None) or "it was not computed")
     beside = _on_categories(question) if question.nominal else _in_order(question)
     if isinstance(beside, str):
-        return Evidence(missing=beside)
+        return Evidence((_passed(rate),), missing=beside)
     return Evidence((_passed(rate), beside))
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from analysis.core.estimates import Estimate
 from analysis.core.uncertainty import Uncertainty
-from analysis.decisions.questions import NOMINAL, Evidence, Question
+from analysis.decisions.questions import NOMINAL, ONE_RATER, Evidence, Question
 from analysis.decisions.records import DecidingFigure, DecisionThreshold
 from analysis.decisions.standards import WEAKER
 
@@ -31,7 +31,8 @@ def rank_systems(question: Question) -> Evidence:
     """Every pair of systems, and one on which both agree for sure."""
     if question.nominal:
         return Evidence(missing=NOMINAL)
-    systems = len(question.analysis.rated[question.construct].systems)
+    data = question.analysis.rated[question.construct]
+    systems = len(data.systems)
     if systems < SYSTEMS_NEEDED:
         return Evidence(missing=f"it takes {SYSTEMS_NEEDED} systems, the table has {systems}")
     agreement = question.first("decision_agreement")
@@ -40,15 +41,18 @@ def rank_systems(question: Question) -> Evidence:
         why = (agreement.reason if agreement else None) or "pairs of systems are too many to list"
         return Evidence(missing=why)
     undecided = next((e for e in records if _pair(e) is None), None)
+    missing = None
     if undecided is not None:
         names = " and ".join(undecided.systems)
-        return Evidence(missing=f"{names}: {undecided.reason or 'there is no interval'}")
+        missing = f"{names}: {undecided.reason or 'there is no interval'}"
     pairs = [pair for pair in map(_pair, records) if pair is not None]
+    if not pairs:
+        return Evidence(missing=missing)
     level, alpha = question.standards.level, question.standards.alpha
     threshold = level or DecisionThreshold("level_margin", "no scale is declared", 0.0, 0.0)
     margin = threshold.value
     costly = max(pairs, key=lambda pair: (pair.p_costly(margin), -abs(pair.people)))
-    against = min(1.0, len(pairs) * min(pair.p_cheap(margin) for pair in pairs))
+    against = min(1.0, len(records) * min(pair.p_cheap(margin) for pair in pairs))
     order = DecidingFigure(
         costly.record,
         threshold,
@@ -63,12 +67,14 @@ def rank_systems(question: Question) -> Evidence:
     factor = sure.factor(0.0, alpha / len(pairs))
     agreed = DecidingFigure(sure.record, SAME_SIGN, p, p, 1.0, sure.people * sure.judge > 0, factor)
     opposite = [e for e in records if e.params["decision"] == "opposite"]
-    limits = tuple(
+    limits = [
         f"people find {e.systems[0]} and {e.systems[1]} different in one direction and the judge "
         "in the other"
         for e in opposite[:1]
-    )
-    return Evidence((order, agreed), limits)
+    ]
+    if data.reference_kind == "mean_of_raters" and len(data.raters) == 1:
+        limits.append(ONE_RATER)
+    return Evidence((order, agreed), tuple(limits), missing)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,10 @@ by a standard deviation of 3 points:
 - influential: noise, but for one response that judge and people find very bad;
 - few: exchangeable, with 3 raters and 8 queries;
 - ceiling: 78% of the judge's scores are at the maximum;
-- binary: people fail 10% of the responses, of which the judge fails half.
+- binary: people fail 10% of the responses, of which the judge fails half;
+- several_noise, several_kind: two judges on each of three constructs, all of them noise or kind. A
+  study counts once for each answer that any of the six has, so that false_yes is the share of
+  studies with a false yes anywhere.
 
 An answer is false if the statement that it stands for is: for yes, that every figure of the
 question meets its threshold; for with care, that it meets the weaker one. The true figures are
@@ -35,7 +38,7 @@ from analysis import Options, Scale, ScoreTable
 from analysis.core.arrays import FloatArray, IntArray
 from analysis.core.statistic import ORDER
 from analysis.decisions.answers import decisions
-from analysis.decisions.records import USES, Use
+from analysis.decisions.records import USES, Answer, Use
 from analysis.pipeline.decision_figures import figures_of_decisions
 from analysis.pipeline.estimation import _analysis, _context
 from analysis.statistics.agreement.alternative_annotator import alternative_annotator
@@ -46,7 +49,11 @@ from analysis.statistics.agreement.pairwise_accuracy import accuracy_beside_rate
 TABLE = Path(__file__).with_name("decisions.csv")
 KINDS = (
     "noise", "exchangeable", "kind", "ends", "influential", "few", "ceiling", "binary",
+    "several_noise", "several_kind",
 )  # fmt: skip
+#: The kind of each judge where there are several, and of how many constructs.
+SEVERAL = {"several_noise": "noise", "several_kind": "kind"}
+CONSTRUCTS = 3
 SYSTEMS, WORSE = 4, 10.0
 QUERY, RESPONSE, ERROR, SEVERITY = 12.0, 15.0, 15.0, 3.0
 POPULATION = 20_000
@@ -54,12 +61,13 @@ COUNTS = ("studies", "yes", "with_care", "no", "false_yes", "false_with_care", "
 
 
 class Drawn(NamedTuple):
-    """Ratings (n, raters), judge (n,), and the query and system (n,) of each response."""
+    """Ratings (n, raters), judge (n,), and query, system and quality (n,) of each response."""
 
     ratings: FloatArray
     judge: FloatArray
     query: IntArray
     system: IntArray
+    quality: FloatArray
 
 
 def drawn(kind: str, rng: np.random.Generator, queries: int, severity: float = SEVERITY) -> Drawn:
@@ -76,7 +84,7 @@ def drawn(kind: str, rng: np.random.Generator, queries: int, severity: float = S
         latent = quality + 26
         ratings = (latent[:, None] + errors[:, :raters] / 2 > 62).astype(float)
         judge = np.where(latent > 62, rng.random(n) > 0.03, rng.random(n) > 0.5).astype(float)
-        return Drawn(ratings, judge, query, system)
+        return Drawn(ratings, judge, query, system, latent)
     severities = severity * rng.normal(size=raters)
     ratings = _rated(quality[:, None] + severities + errors[:, :raters])
     error = errors[:, raters]
@@ -94,7 +102,13 @@ def drawn(kind: str, rng: np.random.Generator, queries: int, severity: float = S
             ratings[0], judge[0] = 0, 0
     elif kind == "ceiling":
         judge = judge + 55
-    return Drawn(ratings, _rated(judge), query, system)
+    return Drawn(ratings, _rated(judge), query, system, quality)
+
+
+def second_judge(kind: str, quality: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """A further judge (n,) of the kind noise or kind on the same responses."""
+    own = rng.normal(size=quality.size)
+    return _rated(65 + 24 * own if kind == "noise" else quality + 12 + ERROR * own)
 
 
 def _rated(value: FloatArray) -> FloatArray:
@@ -150,41 +164,57 @@ def truth(kind: str) -> dict[Use, Truth]:
     return {use: Truth(full[use], weaker[use]) for use in USES}
 
 
-def answers(kind: str, number: int) -> dict[Use, str]:
-    """The answers on one simulated study."""
-    d = drawn(kind, np.random.default_rng((number, KINDS.index(kind))), 8 if kind == "few" else 100)
-    base = pd.DataFrame(
-        {
-            "response_id": [f"r{i}" for i in range(d.query.size)],
-            "query_id": [f"q{i}" for i in d.query],
-            "system": [f"s{i}" for i in d.system],
-            "construct": "C",
-        }
-    )
-    parts = [base.assign(scorer="judge", scorer_kind="judge", value=d.judge)]
-    parts += [
-        base.assign(scorer=f"rater-{i + 1}", scorer_kind="human", value=values)
-        for i, values in enumerate(d.ratings.T)
-    ]
+def answers(kind: str, number: int) -> dict[Use, set[Answer]]:
+    """The answers on one simulated study, of all its constructs and judges."""
+    rng = np.random.default_rng((number, KINDS.index(kind)))
+    constructs = [f"C{i + 1}" for i in range(CONSTRUCTS if kind in SEVERAL else 1)]
+    parts = []
+    for construct in constructs:
+        d = drawn(SEVERAL.get(kind, kind), rng, 8 if kind == "few" else 100)
+        base = pd.DataFrame(
+            {
+                "response_id": [f"r{i}" for i in range(d.query.size)],
+                "query_id": [f"q{i}" for i in d.query],
+                "system": [f"s{i}" for i in d.system],
+                "construct": construct,
+            }
+        )
+        judges = {"judge": d.judge}
+        if kind in SEVERAL:
+            judges["second"] = second_judge(SEVERAL[kind], d.quality, rng)
+        parts += [
+            base.assign(scorer=name, scorer_kind="judge", value=values)
+            for name, values in judges.items()
+        ]
+        parts += [
+            base.assign(scorer=f"rater-{i + 1}", scorer_kind="human", value=values)
+            for i, values in enumerate(d.ratings.T)
+        ]
     scale = Scale(0, 1, 1) if kind == "binary" else Scale(0, 100)
-    scores = ScoreTable.from_frame(pd.concat(parts, ignore_index=True), {"C": scale})
+    frame = pd.concat(parts, ignore_index=True)
+    scores = ScoreTable.from_frame(frame, dict.fromkeys(constructs, scale))
     context = _context(scores, None, Options(seed=number), None)
     analysis = _analysis(kind, context, figures_of_decisions)
-    return {d.use: d.answer for d in decisions(analysis, [("C", "judge")]) if d.construct}
+    asked = [(construct, name) for construct in constructs for name in judges]
+    results: dict[Use, set[Answer]] = {use: set() for use in USES}
+    for decision in decisions(analysis, asked):
+        if decision.construct:
+            results[decision.use].add(decision.answer)
+    return results
 
 
 def counted(kind: str, first: int, studies: int) -> dict[Use, dict[str, int]]:
     """Answers by use, and how many of them are false."""
     counts = {use: dict.fromkeys(COUNTS, 0) for use in USES}
     for number in range(first, first + studies):
-        for use, answer in answers(kind, number).items():
-            row, true = counts[use], truth(kind)[use]
+        for use, of_use in answers(kind, number).items():
+            row, true = counts[use], truth(SEVERAL.get(kind, kind))[use]
             row["studies"] += 1
-            if answer != "undecided":
+            for answer in of_use - {"undecided"}:
                 row[answer] += 1
-            row["false_yes"] += answer == "yes" and not true.yes
-            row["false_with_care"] += answer == "with_care" and not true.weaker
-            row["false_no"] += answer == "no" and true.yes
+            row["false_yes"] += "yes" in of_use and not true.yes
+            row["false_with_care"] += "with_care" in of_use and not true.weaker
+            row["false_no"] += "no" in of_use and true.yes
     return counts
 
 
@@ -207,7 +237,7 @@ def _write(table: dict[Key, dict[str, int]]) -> None:
         for kind in KINDS:
             for use in USES:
                 if (kind, use) in table:
-                    true = "yes" if truth(kind)[use].yes else "no"
+                    true = "yes" if truth(SEVERAL.get(kind, kind))[use].yes else "no"
                     row = {"kind": kind, "use": use, "true": true}
                     writer.writerow(row | table[kind, use])
 
