@@ -1,4 +1,4 @@
-"""What qualifies every yes: scores that are missing, or that are those of a rater."""
+"""What qualifies every yes: missing scores, an unequal draw, a copy of a rater."""
 
 from __future__ import annotations
 
@@ -25,6 +25,10 @@ def of_scores(question: Question) -> Iterator[str]:
     missing = float(np.mean(~scored[rated]))
     if missing > MISSING_SHARE:
         yield f"it has no score for {missing:.0%} of the rated responses"
+    rows = question.analysis.scores.frame
+    people_here = (rows["construct"] == question.construct) & rows["scorer"].isin(data.people)
+    if rows.loc[people_here, "inclusion_prob"].nunique() > 1:
+        yield "responses were drawn with unequal probabilities, which the figures do not weight"
     people = dict(zip(data.raters, data.ratings.T, strict=True)) | data.adjudicated
     for name, ratings in people.items():
         shared = scored & np.isfinite(ratings)

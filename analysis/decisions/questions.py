@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -142,6 +143,7 @@ def report_level(question: Question) -> Evidence:
     elif len(data.raters) == 1:
         bias = panel
         limits.append(ONE_RATER)
+    limits += _calibration(question)
     if classes and (bias is None or not bias.defined):
         # Scores on a scale of their own have no bias, but a cut.
         return Evidence(classes)
@@ -168,6 +170,26 @@ def report_level(question: Question) -> Evidence:
     else:
         figures.append(above(tau, standards.chance, 0.0, standards.alpha))
     return Evidence(tuple(figures), tuple(limits), missing[0] if missing else None)
+
+
+def _calibration(question: Question) -> Iterator[str]:
+    """People's values are far from the scores on average, given the score.
+
+    A mean of responses that are better or worse than those rated is then off by more than the bias.
+    """
+    square = question.first("calibration_error_squared")
+    scale, level = (
+        question.analysis.context.human_scale(question.construct),
+        question.standards.level,
+    )
+    if square is None or not square.defined or scale is None or level is None or scale.two_valued:
+        return
+    error = math.sqrt(max(0.0, square.value))
+    if error > WEAKER * level.value:
+        yield (
+            f"given its score, people's mean is {error / scale.width:.0%} of the scale away from "
+            "it (calibration)"
+        )
 
 
 def _of_classes(question: Question) -> Iterator[DecidingFigure]:

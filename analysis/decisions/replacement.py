@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from scipy import special
+
 from analysis.core.estimates import Estimate
 from analysis.decisions.figures import above
 from analysis.decisions.questions import Evidence, Question, as_well_as_a_rater
@@ -27,19 +29,33 @@ def replace_rater(question: Question) -> Evidence:
     rate = question.first("alt_test_winning_rate", alignment=alignment)
     if rate is None or not rate.defined:
         return Evidence(missing=(rate.reason if rate else None) or "it was not computed")
+    passed = _passed(rate, question.standards.alpha)
     beside = _on_categories(question) if question.nominal else _in_order(question)
     if isinstance(beside, str):
-        return Evidence((_passed(rate),), missing=beside)
-    return Evidence((_passed(rate), beside))
+        return Evidence((passed,), missing=beside)
+    return Evidence((passed, beside))
 
 
-def _passed(rate: Estimate) -> DecidingFigure:
+def _passed(rate: Estimate, alpha: float) -> DecidingFigure:
     """The test's own p-values; a pass that a constant judge shares is no support."""
     passed_p, failed_p = (float(str(rate.params[key])) for key in ("passed_p", "failed_p"))
     if rate.params["passed"] == "withheld":
         passed_p = 1.0
     favorable = rate.params["passed"] == "yes"
-    return DecidingFigure(rate, PASSING, passed_p, passed_p, failed_p, favorable)
+    factor = replacement_factor(
+        passed_p if rate.value >= PASSING.value else min(passed_p, failed_p), alpha
+    )
+    return DecidingFigure(rate, PASSING, passed_p, passed_p, failed_p, favorable, factor)
+
+
+def replacement_factor(p: float, alpha: float) -> float | None:
+    """By how much the queries must grow until p is alpha, if z grows as their square root.
+
+    None for a p of one half or more, which is no evidence in this direction.
+    """
+    if not 0 < p < 1 / 2:
+        return None
+    return float((special.ndtri(alpha) / special.ndtri(p)) ** 2)
 
 
 def _in_order(question: Question) -> DecidingFigure | str:

@@ -88,5 +88,12 @@ def answered(analysis: Analysis, requirements: Sequence[Requirement]) -> list[An
             constructs = list(dict.fromkeys(d.construct for d in answers if d.construct))
             known = f"there are {', '.join(constructs)}" if constructs else "there is no judge"
             raise AnalysisError(f"--require {required}: no answer for it; {known}")
+        answering = {d.scorer for d in matching}
+        without = dict.fromkeys(d.scorer for d in answers if d.scorer not in answering)
+        if without:
+            raise AnalysisError(
+                f"--require {required}: there are no scores of {', '.join(without)} on "
+                f"{required.construct}; add them, or leave that judge out of the table"
+            )
         results += [Answered(required, d, as_record(analysis, d)) for d in matching]
     return results

@@ -14,6 +14,7 @@ from analysis.topics.agreement.human_ceiling import ceilings
 from analysis.topics.agreement.pairwise_accuracy import pairwise_beside_raters
 from analysis.topics.agreement.sensitivity import without_one_query
 from analysis.topics.binary.estimates import rates
+from analysis.topics.calibration.estimates import calibration_errors
 from analysis.topics.correction.estimates import corrected_overall
 from analysis.topics.distribution.estimates import ends_of_scale
 
@@ -34,3 +35,4 @@ def figures_of_decisions(context: Context) -> Iterator[Estimate]:
     yield from rates(context)
     yield from corrected_overall(ordered)
     yield from ends_of_scale(ordered)
+    yield from calibration_errors(ordered)

@@ -47,6 +47,12 @@ def calibration(context: Context) -> Iterator[Estimate]:
             yield from judge_error(context, scored)
 
 
+def calibration_errors(context: Context) -> Iterator[Estimate]:
+    """`calibration_error_squared` and its upper bound, of each scorer beside people."""
+    for examined in context.scored("examined"):
+        yield from _square(context, examined)
+
+
 def _distinct(scored: ComparedScores) -> Iterator[Estimate]:
     data = scored.data
     both = np.isfinite(scored.values) & np.isfinite(data.reference)
