@@ -76,8 +76,8 @@ def answers_reading(analysis: Analysis, decisions: Sequence[UseDecision]) -> str
     corrected = f", after correction for {answers} answers" if answers > 1 else ""
     return (
         "Yes and no are stated where the interval of every figure that decides is on that side of "
-        f"its threshold{corrected}; with care where a weaker threshold is met or figures "
-        f"contradict each other. Square brackets are {level:.0%} intervals of one figure."
+        f"its threshold{corrected}; with care where a weaker threshold is met or the "
+        f"sentence names a limit. Square brackets are {level:.0%} intervals of one figure."
     )
 
 
