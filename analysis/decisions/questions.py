@@ -130,13 +130,14 @@ def _ceiling(question: Question) -> Iterator[str]:
 
 def report_level(question: Question) -> Evidence:
     """Level: bias within the margin for raters like these, overall and by system."""
-    classes = tuple(_of_classes(question))
+    classes, limits = tuple(_of_classes(question)), list(_cut(question))
     if question.nominal:
-        return Evidence(classes) if classes else Evidence(missing=NOMINAL)
+        return Evidence(classes, tuple(limits)) if classes else Evidence(missing=NOMINAL)
     standards, level = question.standards, question.standards.level
     panel = question.first("bias", scope="pooled", target="these_raters")
     further = question.first("bias", scope="pooled", target="raters_like_these")
-    bias, limits = further, list(_ceiling(question))
+    bias = further
+    limits += _ceiling(question)
     data = question.analysis.rated[question.construct]
     if data.reference_kind == "adjudicated":
         bias = panel
@@ -146,7 +147,7 @@ def report_level(question: Question) -> Evidence:
     limits += _calibration(question)
     if classes and (bias is None or not bias.defined):
         # Scores on a scale of their own have no bias, but a cut.
-        return Evidence(classes)
+        return Evidence(classes, tuple(limits))
     if level is None or bias is None or not bias.has_interval:
         return Evidence(classes, missing=_why(bias))
     wider = WEAKER * level.value
@@ -199,6 +200,17 @@ def _of_classes(question: Question) -> Iterator[DecidingFigure]:
         e = question.first(statistic, scope="pooled")
         if e is not None:
             yield above(e, standards.true_rate, standards.weak_true_rate, standards.alpha)
+
+
+def _cut(question: Question) -> Iterator[str]:
+    """Whether the two rates are at a cut whose own uncertainty their intervals lack."""
+    e = question.first("true_positive_rate", scope="pooled")
+    covers = None if e is None else e.params.get("measured_coverage")
+    if e is not None and covers is not None:
+        yield (
+            f"intervals at its cut of {e.params['cut']:g}, chosen by these ratings, cover "
+            f"{float(str(covers)):.0%} in simulations: check the rates on new ratings"
+        )
 
 
 def _why(e: Estimate | None) -> str:

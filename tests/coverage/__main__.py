@@ -22,7 +22,9 @@ TABLES = {
     "system_ranks": "system_ranks.csv",
     "soft_accuracy": "soft_accuracy.csv",
     "binary_rates": "binary_rates.csv",
+    "cut_rates": "cut_rates.csv",
     "pass_rates": "pass_rates.csv",
+    "few_of_a_class": "few_of_a_class.csv",
 }
 SIMULATIONS = (*TABLES, "further_rater", "few_queries", "null_studies", "decisions")
 

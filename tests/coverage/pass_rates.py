@@ -5,7 +5,7 @@ cell. Two systems answer 250 queries, of which some are rated; the judge decides
 of the variance in what people decide by, and in whether the judge decides as they do, is the
 query's. `right` is the judge's rate of right verdicts; of the failures of the second system, whose
 pass rate is estimated, it lets a further share `kinder` through. `rates` corrects by the two rates
-of the judge on all labels, where three labels or more pass and three fail and it is shown to be
+of the judge on all labels, where five labels or more pass and five fail and it is shown to be
 better than chance (`given`), `labels` by people's verdicts on the system itself.
 """
 

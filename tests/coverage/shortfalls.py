@@ -18,6 +18,9 @@ from analysis.topics.agreement.few_queries import (
     ENOUGH_TO_BE_BETTER,
     ENOUGH_TO_BE_NON_INFERIOR,
 )
+from analysis.topics.binary import chance_corrected_coverage
+from analysis.topics.binary.cut_coverage import coverage_at_cut
+from analysis.topics.binary.estimates import MOVED_BY_CUT
 from analysis.topics.correction import composite
 from analysis.topics.correction.estimates import CROWDED_COVERAGE
 from analysis.topics.correction.unseen_failures import ENOUGH_LABELS
@@ -72,7 +75,18 @@ TABLES = {
     "favored_systems.csv": "intervals of all systems' errors at once, for fair judges",
     "favored_on_few_points.csv": "the same for judges on 2 to 7 points",
     "null_studies.csv": "all claims of a report at once, where none is true",
+    "binary_rates.csv": "rates of a judge that passes or fails, MCC and kappa, by responses, share "
+    "that people pass, judge and clustering",
+    "cut_rates.csv": "the two rates and balanced accuracy of a graded judge at its best cut, "
+    "chosen on other queries",
+    "pass_rates.csv": "pass rates of a system, by the judge's rates and by labels, by queries "
+    "labeled; `kinder` is the share of its failures that the judge lets through in addition",
+    "decisions.csv": "answers on the use of a judge: 1 minus the share of false yes, with care "
+    "and no",
 }
+
+#: Share of samples with an interval, below which their coverage is of a few odd samples.
+MOSTLY = 0.2
 
 
 def used() -> list[Row]:
@@ -136,9 +150,55 @@ def simulated() -> Iterator[Simulated]:
         studies = int(row["studies"])
         share = 1 - int(row["false"]) / studies
         yield Simulated("null_studies.csv", row["kind"], "claims", *_share(share, studies))
+    yield from _binary()
+    for row in read_rows("decisions.csv"):
+        studies = int(row["studies"])
+        false = sum(int(row[f"false_{answer}"]) for answer in ("yes", "with_care", "no"))
+        use = row["use"].replace("_", " ")
+        yield Simulated("decisions.csv", row["kind"], use, *_share(1 - false / studies, studies))
+
+
+def _binary() -> Iterator[Simulated]:
+    """Rates of judges that pass or fail, and pass rates of systems, that reports have."""
+    for row in read_rows("binary_rates.csv"):
+        statistic = row["statistic"]
+        chance_corrected = (statistic, True) in chance_corrected_coverage.MEASURED
+        if row["method"] != ("logit" if chance_corrected else "wilson"):
+            continue
+        covers = None
+        if chance_corrected:
+            size, passing = int(row["items"]), float(row["prevalence"])
+            covers = chance_corrected_coverage.measured_coverage(statistic, size, passing)
+        report = None if covers is None else f"prints the measured coverage, {_decimals(covers, 2)}"
+        cell = _cell(row, ("items", "prevalence", "right", "clustered"))
+        yield from _with_interval("binary_rates.csv", cell, statistic, row, report)
+    for row in read_rows("cut_rates.csv"):
+        statistic, cell = row["statistic"], _cell(row, ("items", "prevalence", "correlation"))
+        covers = coverage_at_cut(int(row["items"])) if statistic in MOVED_BY_CUT else None
+        report = None if covers is None else f"prints the measured coverage, {_decimals(covers, 2)}"
+        yield from _with_interval("cut_rates.csv", cell, statistic, row, report)
+    for row in read_rows("pass_rates.csv"):
+        by_rates = row["way"] == "rates"
+        report = ASSUMES_EQUAL_RATES if by_rates and float(row["kinder"]) > 0 else None
+        cell = _cell(row, ("labels", "prevalence", "right", "kinder"))
+        way = f"pass rate by {row['way']}"
+        yield from _with_interval("pass_rates.csv", cell, way, row, report)
+
+
+def _with_interval(
+    table: str, cell: str, statistic: str, row: Row, report: str | None
+) -> Iterator[Simulated]:
+    """A row whose coverage is of the samples with an interval, if these are not a few odd ones."""
+    if float(row["given"]) >= MOSTLY:
+        studies = round(float(row["given"]) * int(row["repetitions"]))
+        share = _share(float(row["coverage"]), studies)
+        yield Simulated(table, cell, statistic.replace("_", " "), *share, report)
 
 
 WAYS = ("report", "ratings alone")
+
+#: What the table of pass rates states of those by the judge's rates.
+ASSUMES_EQUAL_RATES = "states that the judge's rates must be the same for every system"
 
 
 def _with_error(row: Row) -> tuple[float, float, int]:

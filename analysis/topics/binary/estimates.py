@@ -22,10 +22,14 @@ from analysis.statistics.binary.rates import (
     rate,
 )
 from analysis.topics.binary.chance_corrected_coverage import measured_coverage
+from analysis.topics.binary.cut_coverage import coverage_at_cut
 from analysis.topics.binary.verdicts import Verdicts, pass_or_fail
 
 #: People's verdict and the judge's of the four cells, in their order.
 CELLS = (("pass", "pass"), ("pass", "fail"), ("fail", "pass"), ("fail", "fail"))
+
+#: Rates that go up or down with the cut of a graded judge.
+MOVED_BY_CUT = ("true_positive_rate", "true_negative_rate")
 
 
 def rates(context: Context) -> Iterator[Estimate]:
@@ -47,6 +51,9 @@ def rate_estimate(
     record = verdicts.scored.record()
     if verdicts.reason:
         return Estimate(name, reason=verdicts.reason, params=params, **record)
+    if verdicts.cut is not None and name in MOVED_BY_CUT and value.interval.reason is None:
+        covers = coverage_at_cut(cells.n_responses)
+        params |= {} if covers is None else {"measured_coverage": covers}
     return Estimate(
         name,
         value=value.value,
@@ -117,7 +124,8 @@ STATISTICS = (
         "share of the responses that people pass which the scorer passes. People's verdict is the "
         "majority of the raters; params.ties responses on which they are tied count half as a pass "
         "and half as a fail. Of a scorer with graded scores by a cut chosen on other queries: "
-        "params.lowest to params.highest, params.cut on all responses. params.of: responses that "
+        "params.lowest to params.highest, params.cut on all responses; params.measured_coverage: "
+        "the interval does not contain that cuts differ between samples. params.of: responses that "
         "the share is of",
         source="Wilson 1927; Korn and Graubard 1998 for the interval",
     ),

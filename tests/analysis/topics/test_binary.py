@@ -9,6 +9,7 @@ from analysis import Options, Scale, analyse
 from analysis.core.analysis import Analysis
 from analysis.core.tables import ScoreTable
 from analysis.pipeline.sections import chapters
+from analysis.topics.binary.cut_coverage import coverage_at_cut
 from tests.analysis.scores import simulated, table
 
 BINARY = Scale(0, 1, step=1)
@@ -68,6 +69,7 @@ def test_a_graded_judge_is_cut_out_of_fold() -> None:
     assert rate is not None
     assert rate.params["lowest"] <= rate.params["cut"] <= rate.params["highest"]
     assert rate.value > 0.7
+    assert rate.params["measured_coverage"] == coverage_at_cut(rate.n_responses)
 
 
 def test_the_section_says_what_the_judge_lets_through() -> None:
