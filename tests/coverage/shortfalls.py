@@ -13,6 +13,7 @@ import numpy as np
 
 from analysis.core.context import ENOUGH, measured_coverage
 from analysis.core.resampling import PERCENTILE_FROM
+from analysis.statistics.binary.pass_rates import FEWEST
 from analysis.statistics.correction.prediction_powered import INFORMATIVE_FROM
 from analysis.topics.agreement.few_queries import (
     ENOUGH_TO_BE_BETTER,
@@ -81,6 +82,8 @@ TABLES = {
     "chosen on other queries",
     "pass_rates.csv": "pass rates of a system, by the judge's rates and by labels, by queries "
     "labeled; `kinder` is the share of its failures that the judge lets through in addition",
+    "few_of_a_class.csv": "pass rates by the judge's rates, by the number of labeled passes or "
+    "failures, whichever is smaller",
     "decisions.csv": "answers on the use of a judge: 1 minus the share of false yes, with care "
     "and no",
 }
@@ -183,6 +186,11 @@ def _binary() -> Iterator[Simulated]:
         cell = _cell(row, ("labels", "prevalence", "right", "kinder"))
         way = f"pass rate by {row['way']}"
         yield from _with_interval("pass_rates.csv", cell, way, row, report)
+    for row in read_rows("few_of_a_class.csv"):
+        if int(row["smaller"]) >= FEWEST:
+            cell = _cell(row, ("right", "smaller"))
+            share = _share(float(row["coverage"]), int(row["shown"]))
+            yield Simulated("few_of_a_class.csv", cell, "pass rate by rates", *share)
 
 
 def _with_interval(

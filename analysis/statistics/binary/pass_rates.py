@@ -34,8 +34,8 @@ from analysis.statistics.binary.rates import balanced_accuracy
 #: True positive plus true negative rate minus 1 at which verdicts and people are unrelated.
 _UNRELATED = 1e-9
 
-#: With fewer labeled passes or fails there is no interval: with 3 it covers .73 to .90, with 4 .93 to
-#: .94, from 5 on .94 or more (tests/coverage/few_of_a_class.csv).
+#: With fewer labeled passes or fails there is no interval: with 3 it covers .73 to .90, with 4 .93
+#: to .94, from 5 on .94 or more (tests/coverage/few_of_a_class.csv).
 FEWEST = 5
 
 NO_RATES = "people pass, or fail, none of the labeled responses: the judge's rates are not known"
