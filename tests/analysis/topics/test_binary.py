@@ -8,6 +8,8 @@ from sklearn import metrics
 from analysis import Options, Scale, analyse
 from analysis.core.analysis import Analysis
 from analysis.core.tables import ScoreTable
+from analysis.decisions.questions import Question, report_level
+from analysis.decisions.standards import standards
 from analysis.pipeline.sections import chapters
 from analysis.topics.binary.cut_coverage import coverage_at_cut
 from tests.analysis.scores import simulated, table
@@ -70,6 +72,12 @@ def test_a_graded_judge_is_cut_out_of_fold() -> None:
     assert rate.params["lowest"] <= rate.params["cut"] <= rate.params["highest"]
     assert rate.value > 0.7
     assert rate.params["measured_coverage"] == coverage_at_cut(rate.n_responses)
+
+
+def test_a_level_at_a_chosen_cut_is_qualified() -> None:
+    analysis = analysed(pass_or_fail(graded=True))
+    evidence = report_level(Question(analysis, "QR", "judge", standards(analysis, "QR", 1)))
+    assert any("chosen by these ratings, cover 84%" in limit for limit in evidence.limits)
 
 
 def test_the_section_says_what_the_judge_lets_through() -> None:
