@@ -62,7 +62,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     ),
     "study": (
         *("errors", "types", "scales", "columns", "text", "progress_bar"),
-        *("settings", "schema", "facts", "study", "status"),
+        *("pyarrow_extra", "settings", "schema", "facts", "study", "status"),
         *("importing", "assignment", "export", "lifecycle", "datasets", "example", "cli"),
     ),
     "annotate_ui": (

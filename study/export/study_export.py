@@ -10,6 +10,7 @@ from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
 from study.errors import StudyError
 from study.export.table_files import Kind, Rows, write_table
 from study.facts.current_responses import RESPONSE_COLUMNS, current_responses, response_rows
+from study.pyarrow_extra import load_pyarrow
 from study.settings.study_toml import StudyConfig
 from study.text import MARK, counted
 
@@ -185,10 +186,13 @@ def export_study(
     Raises
     ------
     StudyError
-        Files of an export exist and `overwrite` is not set, or the format is unknown.
+        Files of an export exist and `overwrite` is not set, or the format is unknown, or it is
+        Parquet and pyarrow is not installed.
     """
     if format not in _FORMS:
         raise StudyError(f"{format!r} is not an export format; use csv or parquet.")
+    if format == "parquet":
+        load_pyarrow()
     folder = Path(folder)
     existing = [folder / name for name in _names() if (folder / name).exists()]
     if existing and not overwrite:

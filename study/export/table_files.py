@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
+from study.pyarrow_extra import load_pyarrow
 from study.text import MARK, escape_formula
 
 Kind = Literal["text", "texts", "passages", "integer", "number", "time"]
@@ -61,9 +62,7 @@ def _write_jsonl(path: Path, columns: Mapping[str, Kind], rows: Rows) -> int:
 
 
 def _write_parquet(path: Path, columns: Mapping[str, Kind], rows: Rows) -> int:
-    import pyarrow as pa
-    from pyarrow.parquet import ParquetWriter
-
+    pa = load_pyarrow()
     kinds: dict[Kind, Any] = {
         "text": pa.string(),
         "texts": pa.list_(pa.string()),
@@ -74,7 +73,7 @@ def _write_parquet(path: Path, columns: Mapping[str, Kind], rows: Rows) -> int:
     }
     schema = pa.schema([(name, kinds[kind]) for name, kind in columns.items()])
     number, remaining = 0, iter(rows)
-    with ParquetWriter(path, schema) as writer:
+    with pa.parquet.ParquetWriter(path, schema) as writer:
         while batch := list(islice(remaining, _BATCH)):
             cells = zip(*(map(_parquet_cell, row) for row in batch), strict=True)
             arrays = [pa.array(c, kind) for c, kind in zip(cells, schema.types, strict=True)]

@@ -1,6 +1,7 @@
 """The overview (action items, progress, pausing the campaign) and the download of the data."""
 
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile
 
@@ -59,13 +60,15 @@ def resume() -> ResponseReturnValue:
     return redirect("/owner", 303)
 
 
-_FORMATS = ("csv", "parquet")
+def _formats() -> tuple[str, ...]:
+    """Return the formats of an export: Parquet where the extra `parquet` is installed."""
+    return ("csv", "parquet") if find_spec("pyarrow") else ("csv",)
 
 
 @pages.get("/export")
 def export() -> ResponseReturnValue:
     """Show what the file contains, and the choice of a format."""
-    return render_template("owner/export.html", page="export")
+    return render_template("owner/export.html", page="export", formats=_formats())
 
 
 @pages.post("/export")
@@ -73,7 +76,7 @@ def export() -> ResponseReturnValue:
 def download() -> ResponseReturnValue:
     """Send the tables and their codebook as a zip file."""
     file_format = request.form.get("format")
-    if file_format not in _FORMATS:
+    if file_format not in _formats():
         raise BadRequest
     # Without a name on disk, so that no file is left after an error.
     packed = tempfile.TemporaryFile()  # noqa: SIM115  (closed with the answer that sends it)

@@ -5,6 +5,7 @@ from typing import Any
 
 from study.errors import Fault, InputError
 from study.importing.readers.input_file import InputFile, Record
+from study.pyarrow_extra import load_pyarrow
 from study.text import shorten
 
 COUNTED = "Rows of a Parquet file are counted from 1."
@@ -21,8 +22,7 @@ def records(source: InputFile) -> Iterator[Record | Fault]:
     """Read the rows; lists stay lists, missing cells are None."""
     if COUNTED not in source.report.notes:
         source.report.notes.append(COUNTED)
-    import pyarrow as pa
-
+    pa = load_pyarrow()
     file = _opened(source)
     columns = file.schema_arrow.names
     twice = sorted({name for name in columns if columns.count(name) > 1})
@@ -53,11 +53,9 @@ def records(source: InputFile) -> Iterator[Record | Fault]:
 
 
 def _opened(source: InputFile) -> Any:
-    import pyarrow as pa
-    from pyarrow.parquet import ParquetFile
-
+    pa = load_pyarrow()
     try:
-        return ParquetFile(source.path)
+        return pa.parquet.ParquetFile(source.path)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise _unreadable(source, error) from None
 
