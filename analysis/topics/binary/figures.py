@@ -33,7 +33,7 @@ def confusion_figure(analysis: Analysis) -> Iterator[Figure]:
         title="What does the judge pass that people fail?",
         caption=(
             "Responses by people's verdict (rows) and the judge's (columns), with their number and "
-            "share of the row. A framed cell is an error of the judge; a darker one has more of "
+            "share of the row. A framed cell is an error of the judge; a bluer one has more of "
             f"its row.{left_out(analysis)}"
         ),
         drawings=tuple(
