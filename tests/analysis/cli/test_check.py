@@ -97,6 +97,7 @@ def test_exit_2_where_it_cannot_be_said(scores: Path, thresholds: str, says: str
     assert says in result.stderr
 
 
+@pytest.mark.slow
 def test_a_study_has_its_demands_in_study_toml(tmp_path: Path) -> None:
     folder = tmp_path / "demo"
     made = CliRunner().invoke(cli, ["demo", "--keep", str(folder), "--no-verify"])

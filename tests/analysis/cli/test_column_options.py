@@ -192,6 +192,7 @@ def test_doctor_prints_the_command_that_works(answers: Path) -> None:
         st.tuples(*[st.none() | st.integers(0, 100)] * 3), min_size=3, max_size=12
     ).filter(lambda rows: any(value is not None for row in rows for value in row))
 )  # fmt: skip
+@pytest.mark.slow
 def test_a_wide_table_has_the_scores_of_the_long_one(
     tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[int | None, ...]]
 ) -> None:

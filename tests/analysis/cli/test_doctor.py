@@ -124,6 +124,7 @@ def test_responses_and_preferences_are_told(tmp_path: Path) -> None:
     assert "--preferences" in result.output
 
 
+@pytest.mark.slow
 def test_a_study_is_described(tmp_path: Path) -> None:
     folder = tmp_path / "demo"
     made = CliRunner().invoke(cli, ["demo", "--keep", str(folder), "--no-verify"])

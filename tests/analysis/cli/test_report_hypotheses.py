@@ -44,6 +44,7 @@ def test_the_papers_file_is_its_three_hypotheses() -> None:
     assert (third.direction, third.aggregation) == ("different", "bonferroni_minimum")
 
 
+@pytest.mark.slow
 def test_a_file_of_hypotheses_beside_a_table(scores: Path, tmp_path: Path) -> None:
     result = run(scores, "--scale", "0:100", "--hypotheses", PAPER, "--out", tmp_path / "out")
     assert result.exit_code == 0, result.output

@@ -157,6 +157,7 @@ def test_how_answers_were_read_is_on_the_page_where_it_matters(tmp_path: Path) -
 
 
 @pytest.mark.usefixtures("without_drawing")
+@pytest.mark.slow
 def test_the_result_of_the_verification_goes_into_page_and_json(
     analysis: Analysis, tmp_path: Path
 ) -> None:
@@ -178,6 +179,7 @@ def test_csv_files_are_listed_and_hold_the_figures(analysis: Analysis, tmp_path:
     assert len(estimates) == len(analysis.estimates)
 
 
+@pytest.mark.slow
 def test_the_same_analysis_gives_the_same_report(tmp_path: Path) -> None:
     scores = table(simulated(missing=0.1))
     pages = []

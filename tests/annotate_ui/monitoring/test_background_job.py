@@ -9,6 +9,7 @@ from study import Study, StudyError
 from tests.annotate_ui.rated_campaign import fill, give
 
 
+@pytest.mark.slow
 def test_another_process_computes_the_same(
     any_study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:

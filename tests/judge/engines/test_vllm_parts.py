@@ -279,6 +279,7 @@ else:
 
 
 @pytest.mark.parametrize("killed", [True, False], ids=["killed", "in order"])
+@pytest.mark.slow
 def test_processes_end_with_the_one_that_is_killed(killed: bool) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", BEGINS_ONE],

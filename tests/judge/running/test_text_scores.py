@@ -231,6 +231,7 @@ def test_the_option_takes_several_names_and_refuses_others(
     assert "Unknown metric 'f1'" in str(wrong.exception)
 
 
+@pytest.mark.slow
 def test_the_report_sweeps_each_metric(
     campaign: Study, scripted: type[Scripted], tmp_path: Path
 ) -> None:

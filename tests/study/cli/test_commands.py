@@ -206,6 +206,7 @@ def test_a_folder_that_hides_one_of_our_packages_is_named(tmp_path: Path) -> Non
     assert done.returncode == 0
 
 
+@pytest.mark.slow
 def test_a_full_disk_or_a_closed_pipe_ends_in_words(folder: Path) -> None:
     ccrs("init", "s", cwd=folder)
     command = f"{sys.executable} -c 'from study.cli.root import main; main()' status s > /dev/full"
@@ -217,6 +218,7 @@ def test_a_full_disk_or_a_closed_pipe_ends_in_words(folder: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_name_that_the_terminal_cannot_show_does_not_stop_a_command(folder: Path) -> None:
     ccrs("init", "s", cwd=folder)
     path = folder / "s" / "study.toml"
