@@ -4,6 +4,7 @@ import json
 import re
 import time
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,6 +23,10 @@ FORMS: list[dict[str, Any]] = [
 FAMILIES = files("judge.parsing") / "answers_by_model_family.jsonl"
 BY_FAMILY: list[dict[str, Any]] = [
     json.loads(line) for line in FAMILIES.read_text("utf-8").strip().split("\n")
+]
+MISLEADING: list[dict[str, Any]] = [
+    json.loads(line)
+    for line in Path(__file__).with_name("misleading_answers.jsonl").read_text("utf-8").splitlines()
 ]
 RULES = {"bare", "decorated", "labelled", "json", "first_line", "last_line"}
 STRICT = re.compile(r"\s*(?:Score: )?[0-9]+(?:\.[0-9]+)?\s*", re.ASCII)
@@ -58,6 +63,12 @@ def test_of_each_family_nearly_all_is_read_that_a_careful_reader_reads(family: s
     valued = [row for row in BY_FAMILY if row["family"] == family and row["value"] is not None]
     read = [row for row in valued if outcome(row).value == row["value"]]
     assert len(read) / len(valued) >= 0.95
+
+
+def test_answers_that_mislead_give_no_wrong_value() -> None:
+    # `accepted` has null where a reader may call the answer unclear.
+    for row in MISLEADING:
+        assert outcome(row).value in row["accepted"], row
 
 
 @pytest.mark.parametrize(
