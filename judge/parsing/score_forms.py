@@ -26,6 +26,8 @@ _LONGEST_LINE = 600
 _BROKEN_KEY = re.compile(r"(?<=[a-z])(?=[A-Z])|[_-]")
 _TAGGED = re.compile(rf"<({NOUN}|{AMBIGUOUS})>([^<>]*)</\1>(\.?)", re.IGNORECASE | re.ASCII)
 _BLANK_LINE = re.compile(r"\n *\n")
+_INTRODUCTION = re.compile(r"\A[^\n0-9{}`]{1,120}:\s*\n\s*(?=\{|```)")
+"""A line such as "Here is the evaluation:" above an object or a code fence."""
 _OUT_OF = re.compile(rf" *(?:/|out of) *{END}\b", re.IGNORECASE | re.ASCII)
 _LIST_BEGINS = re.compile(r"[^0-9]*\b1\W*\.\W*|#+ +1\W*")
 """The number of a first list item, or of a first heading, if more text follows."""
@@ -108,7 +110,7 @@ def _ends(scale: RatingScale) -> tuple[float, float]:
 
 
 def _find(answer: str, patterns: ScorePatterns) -> ScoreMatch | None:
-    text = answer.strip()
+    text = _INTRODUCTION.sub("", answer.strip())
     ended = "\n" in answer[len(answer.rstrip()) :] and not _LIST_BEGINS.fullmatch(text)
     match = _score(text, patterns)
     if match:
@@ -138,8 +140,10 @@ def _explained(text: str, patterns: ScorePatterns) -> ScoreMatch | None:
     found = plain and patterns.explained.fullmatch(plain)
     if not found or _signed_zero(found["number"]):
         return None
-    if found["next"] and not found["label"] and float(found["number"]) <= _LIST_NUMBERS:
-        return None
+    if found["next"] and not found["label"]:
+        numbers_a_list = float(found["number"]) <= _LIST_NUMBERS
+        if numbers_a_list or not found["opening"]:
+            return None
     return ScoreMatch(found["number"], "first_line", f"{found['why']}\n{rest}", True)
 
 
@@ -179,7 +183,11 @@ def _score(head: str, patterns: ScorePatterns) -> ScoreMatch | None:
     number = match["number"] or match["fitting"] or match["framed"]
     if _signed_zero(number):
         return None
-    return ScoreMatch(number, "labelled" if match["label"] or match["fit"] else "decorated")
+    return ScoreMatch(number, "labelled" if _is_labelled(match) else "decorated")
+
+
+def _is_labelled(match: re.Match[str]) -> bool:
+    return any(match[name] for name in ("label", "fit", "named"))
 
 
 def _signed_zero(number: str) -> bool:
@@ -241,5 +249,5 @@ def _lenient_object(text: str, patterns: ScorePatterns) -> ScoreMatch | None:
     """Read {'score': 85} and {score: 85}, which are not valid JSON."""
     if not text.endswith("}") or len(text) > _LONGEST_FORM:
         return None
-    score = _score(text[1:-1], patterns)
+    score = _score(text[1:-1].rstrip().removesuffix(","), patterns)
     return ScoreMatch(score.number, "json") if score and score.rule == "labelled" else None

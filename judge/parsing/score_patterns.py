@@ -6,11 +6,13 @@ from functools import lru_cache
 
 _CONSTRUCTS = (
     r"(?:contextual\s+coherence|question\s+relevance|information\s+density|"
-    r"answer\s+correctness|information\s+recall)"
+    r"answer\s+correctness|information\s+recall|coherence|relevance|density|correctness|recall)"
 )
-NOUN = r"(?:score|scoring|rating|grade|mark|evaluation|assessment|judge?ment|评分|得分|分数)"
+NOUN = (
+    r"(?:score|scoring|rating|grade|mark|evaluation|assessment|judge?ment|verdict|评分|得分|分数)"
+)
 # "The answer is 85" may answer the judged query: these words need a colon, or "final".
-AMBIGUOUS = r"(?:answer|output|result)"
+AMBIGUOUS = r"(?:answer|output|result|total|overall|final)"
 _WORDS = (
     r"(?:the|this|that|it|i|my|there|while|although|however|overall|all|both|no|only|some|most)"
 )
@@ -56,7 +58,7 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
     sign = "[-+]?" if low < 0 else "-?"
     number = rf"{sign}(?:0|[1-9][0-9]*)(?:\.[0-9]+)?"
 
-    kind = r"(?:(?:final|overall|total|assigned|numerical|numeric)\s+){0,2}"
+    kind = r"(?:(?:final|overall|total|assigned|numerical|numeric|appropriate|suggested)\s+){0,2}"
     named = (
         rf"(?:{constructs}(?:\s+{NOUN})?|(?:(?:cc|qr|id|ac|ir)\s+)?{NOUN}|"
         rf"{NOUN}\s+(?:for|of)\s+{constructs}|final\s+{AMBIGUOUS})"
@@ -66,7 +68,8 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
     about = rf"(?:\s+(?:for|of)\s+(?:(?:the\s+)?{constructs}\s+of\s+)?{response})?"
     in_brackets = rf"(?:\s*[(\[]\s*(?:{bounds}|{percent}|{constructs})\s*[)\]]|\s+{bounds})?"
     article = r"(?:(?:the|my)\s+)?"
-    clear = rf"{article}{kind}{named}{about}{in_brackets}"
+    assigned = r"(?:\s+(?:given|assigned)|\s+i\s+(?:would|will|d|ll)?\s*(?:give|assign|award))?"
+    clear = rf"{article}{kind}{named}{assigned}{about}{in_brackets}"
     ambiguous = rf"{AMBIGUOUS}{in_brackets}"
     colon = r"(?:\s*(?:[:=→：]|->)|\s+[-–—]\s|\ *\n)\s*"
     announced = rf"here\s+(?:s|is)\s+(?:the|my)\s+{kind}{NOUN}[^0-9:\n]{{0,80}}:\s*"
@@ -83,6 +86,7 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
         rf"(?:is|be)\s+(?:given|awarded|scored|rated|graded)(?:\s+(?:as|at|with))?)\s+{a_score})"
     )
     because = (
+        r"(?:(?:sure|certainly|of\s+course|okay|ok)\s*[,.!:]\s*|(?:=>|->|→)\s*)?"
         rf"(?:{on_scale},\s*|"
         r"(?:based|given|considering|looking|after|according|taking|in\s+(?:conclusion|summary))\b"
         r"[^0-9\n:;]{0,150},\s*|(?:therefore|thus|hence|so|overall),?\s+|"
@@ -101,14 +105,15 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
         # A dash, a colon or a word such as "because", then words; or words in brackets at the end.
         r"(?P<why>\ +[-–—]+\ +(?=[A-Za-z]).*|\ *:\ +(?=[A-Za-z]).*|"
         r"\ *,?\ +(?:because|as|since|due\ +to)\ .*|"
-        rf"\ *\((?!(?:out\ +)?of\b)(?=[A-Za-z])[^()]*\)\ *\.?|(?P<next>\.\ +{_WORDS}\b.*))"
+        r"\ *\((?!(?:out\ +)?of\b)(?=[A-Za-z])[^()]*\)\ *\.?|"
+        rf"(?P<next>\.\ +(?:(?P<opening>{_WORDS})\b|[a-z]).*))"
     )
     flags = re.ASCII | re.IGNORECASE
     return ScorePatterns(
         score=re.compile(
             rf"\s*(?:(?P<label>{before})?(?:[:=]\s*)?{written}|"
             rf"(?P<fit>{because}an?\s+{kind}{NOUN}\s+of\s+)(?P<fitting>{number}){suffix}{fits}|"
-            rf"[(\[]\s*(?P<framed>{number})\s*[)\]])\ *\.?\s*",
+            rf"(?P<named>{before})?[(\[]\s*(?P<framed>{number})\s*[)\]])\ *\.?\s*",
             flags,
         ),
         explained=re.compile(rf"\s*(?P<label>{before})?(?:[:=]\s*)?{written}{why}\s*", flags),

@@ -24,9 +24,9 @@ FAMILIES = files("judge.parsing") / "answers_by_model_family.jsonl"
 BY_FAMILY: list[dict[str, Any]] = [
     json.loads(line) for line in FAMILIES.read_text("utf-8").strip().split("\n")
 ]
-MISLEADING: list[dict[str, Any]] = [
+FURTHER: list[dict[str, Any]] = [
     json.loads(line)
-    for line in Path(__file__).with_name("misleading_answers.jsonl").read_text("utf-8").splitlines()
+    for line in Path(__file__).with_name("further_answers.jsonl").read_text("utf-8").splitlines()
 ]
 RULES = {"bare", "decorated", "labelled", "json", "first_line", "last_line"}
 STRICT = re.compile(r"\s*(?:Score: )?[0-9]+(?:\.[0-9]+)?\s*", re.ASCII)
@@ -65,9 +65,9 @@ def test_of_each_family_nearly_all_is_read_that_a_careful_reader_reads(family: s
     assert len(read) / len(valued) >= 0.95
 
 
-def test_answers_that_mislead_give_no_wrong_value() -> None:
+def test_further_answers_are_read_as_a_reader_reads_them_or_not_at_all() -> None:
     # `accepted` has null where a reader may call the answer unclear.
-    for row in MISLEADING:
+    for row in FURTHER:
         assert outcome(row).value in row["accepted"], row
 
 
