@@ -19,7 +19,7 @@ from analysis.core.tables import ScoreTable
 from analysis.decisions.answers import decisions
 from analysis.decisions.records import USES, UseDecision
 from analysis.pipeline.estimation import completed, headline
-from analysis.pipeline.report_files import write_report
+from analysis.pipeline.report_files import as_document, write_document
 from analysis.render.decision_words import ANSWER_WORDS, USE_WORDS, as_record
 from analysis.render.panels import panels
 from analysis.render.verdicts import speaking, verdicts
@@ -141,9 +141,12 @@ class Evaluation:
             axes.set(title=f"{panel.construct}: {panel.scorer}", xlabel="people", ylabel="judge")
         return figure
 
-    def report(self, folder: Path | str) -> Path:
-        """Write report.html, report.json and tables to a folder; return the path of report.html."""
-        return write_report(self.analysis, folder)
+    def report(self, folder: Path | str, *, full: bool = False) -> Path:
+        """Write report.html, report.json and tables to a folder; return the path of report.html.
+
+        With `full` nothing is folded on the page, as for printing.
+        """
+        return write_document(as_document(self.analysis), folder, full)
 
     def _repr_html_(self) -> str:
         rows = dict.fromkeys((decision.scorer, decision.construct) for decision in self._decided)

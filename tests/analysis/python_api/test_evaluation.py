@@ -93,7 +93,11 @@ def test_it_is_shown_plotted_and_written(result: ccrs.Evaluation, tmp_path: Path
     shown = result._repr_html_()
     assert "<ul><li>score: " in shown
     assert "<th>llm: as a whole</th>" in shown
-    assert result.report(tmp_path / "report").name == "report.html"
+    folded = result.report(tmp_path / "report")
+    assert folded.name == "report.html"
+    assert "<details open" not in folded.read_text("utf-8")
+    full = result.report(tmp_path / "full", full=True).read_text("utf-8")
+    assert full.count("<details") == full.count("<details open")
     assert json.loads((tmp_path / "report" / "report.json").read_text())["estimates"]
 
 
