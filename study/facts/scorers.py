@@ -72,8 +72,16 @@ def with_juries(scores: pd.DataFrame, juries: Mapping[str, JurySpec]) -> pd.Data
     StudyError
         A jury has the name of another scorer, or a person or metric for a judge.
     """
+    if not juries:
+        return scores
     of_juries = [_of_jury(scores, name, jury) for name, jury in juries.items()]
-    return pd.concat([scores, *of_juries], ignore_index=True) if of_juries else scores
+    return pd.concat([_as_objects(part) for part in (scores, *of_juries)], ignore_index=True)
+
+
+def _as_objects(scores: pd.DataFrame) -> pd.DataFrame:
+    """Return scores with objects in place of categories, which juries add to."""
+    categorical = scores.select_dtypes("category").columns
+    return scores.astype(dict.fromkeys(categorical, "object"))
 
 
 def in_words(jury: JurySpec) -> str:

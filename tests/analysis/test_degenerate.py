@@ -16,7 +16,7 @@ from tests.analysis.degenerate import CASES
 pytestmark = pytest.mark.usefixtures("without_drawing")
 
 
-SLOW = {"200 systems", "half missing"}
+SLOW = {"200 systems", "half missing", "constructs that one side scored", "unconnected raters"}
 
 
 @pytest.mark.parametrize(

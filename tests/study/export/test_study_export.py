@@ -86,7 +86,7 @@ def content(study: Study) -> list[tuple[object, ...]]:
         ]
 
 
-@pytest.mark.parametrize("form", ["csv", "parquet"])
+@pytest.mark.parametrize("form", ["csv", pytest.param("parquet", marks=pytest.mark.slow)])
 @given(imported_rows=rows())
 @settings(max_examples=examples(25))
 def test_an_export_comes_back_as_it_was(form: str, imported_rows: list[LocatedRow]) -> None:
