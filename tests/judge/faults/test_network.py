@@ -79,9 +79,10 @@ def test_an_endpoint_that_goes_down_loses_only_what_was_under_way(
 
 def test_a_flapping_endpoint_is_waited_for(small_study: Study, stub: Stub) -> None:
     stub.behave("slow", delay=0.05)
-    run = InTheBackground(lambda: judged(small_study, stub, constructs=("QR", "CC")))
+    # Several tries in a row may meet it while it is down.
+    run = InTheBackground(lambda: judged(small_study, stub, constructs=("QR", "CC"), patience=120))
     stub.wait_for(lambda log: len(log.judged) >= 8)
-    stub.behave({"behaviour": "flapping", "period": 0.25}, "slow", delay=0.05)
+    stub.behave({"behaviour": "flapping", "period": 0.3}, "slow", delay=0.05)
     run.wait()
     assert run.error is None
     assert run.outcome is not None
