@@ -58,6 +58,7 @@ def test_no_page_has_a_serious_violation(
     show_all_of_the_panel(page)
     audit("stage-2-open")
     page.get_by_role("button", name="Skip this response").click()
+    expect(page.locator("#skip-reason")).to_be_focused()
     audit("stage-2-skipping")
     page.keyboard.press("Escape")
     # Asking to skip enters nothing: the draft is still one.
@@ -74,6 +75,7 @@ def test_no_page_has_a_serious_violation(
     audit("end")
     page.get_by_label("No", exact=True).check()
     page.get_by_role("button", name="Send").click()
+    expect(page.get_by_role("status")).to_contain_text("stored")
     audit("end-answered")
     page.goto(f"{served.address}/rate/nothing/1")
     audit("problem")
