@@ -268,7 +268,9 @@ def test_a_template_that_changes_the_message_is_refused() -> None:
 BEGINS_ONE = """
 import subprocess, sys, time
 from judge.engines.vllm.model_loader import ProcessCleanup
-begun = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+begun = subprocess.Popen(
+    [sys.executable, "-c", "import time; time.sleep(60)"], stdout=subprocess.DEVNULL
+)
 cleanup = ProcessCleanup()
 print(begun.pid, flush=True)
 if sys.stdin.readline():
