@@ -100,14 +100,20 @@ def _draw(
 
 
 def _correlations(analysis: Analysis, panel: Panel) -> str:
+    """The order of the responses to a query, and how close all scores are to a line."""
+    shown = (
+        ("kendall_tau_b", "within_query", "within a query"),
+        ("pearson", "pooled", "pooled"),
+    )
     parts = []
-    for scope, name in (("within_query", "within a query"), ("pooled", "pooled")):
-        r = analysis.estimates.first(
-            "pearson", construct=panel.construct, scorer=panel.scorer, scope=scope
+    for statistic, scope, name in shown:
+        estimate = analysis.estimates.first(
+            statistic, construct=panel.construct, scorer=panel.scorer, scope=scope
         )
-        if r is not None and r.defined and "on" not in r.params:
-            parts.append(f"{with_minus(correlation(r.value))} {name}")
-    return f"{analysis.headings['pearson']} {', '.join(parts)}" if parts else ""
+        if estimate is not None and estimate.defined and "on" not in estimate.params:
+            value = with_minus(correlation(estimate.value))
+            parts.append(f"{analysis.headings[statistic]} {value} {name}")
+    return ", ".join(parts)
 
 
 def bland_altman(analysis: Analysis) -> Iterator[Figure]:
