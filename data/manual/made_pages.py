@@ -31,6 +31,7 @@ READMES = {
         for path in sorted((ROOT / "analysis").glob("*/**/README.md"))
     },
     "analysis/statistics/coverage.md": "coverage",
+    "data/deploy/README.md": "deploy",
     "data/example/README.md": "example",
     "CONTRIBUTING.md": "contributing",
     "CHANGELOG.md": "changelog",
