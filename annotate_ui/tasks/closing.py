@@ -1,14 +1,11 @@
-"""The last page: did the rater recognize a system? And the completion code."""
+"""The last page: did the rater recognize a system?"""
 
 from dataclasses import dataclass
-from urllib.parse import quote
 
 from sqlalchemy import Connection, insert, select
 
-from study.errors import StudyError
 from study.schema import ClosingAnswerBase
 from study.schema.tables import closing_answers
-from study.settings.rating import RatingSpec
 from study.study import Study
 
 
@@ -39,36 +36,3 @@ def answer_closing(study: Study, rater_id: int, answer: ClosingAnswerBase) -> No
             connection.execute(
                 insert(closing_answers).values(**answer.model_dump(), rater_id=rater_id)
             )
-
-
-_PLACE = "{code}"
-
-
-@dataclass(frozen=True)
-class Completion:
-    """The completion code and link of the last page."""
-
-    code: str | None
-    url: str | None
-    """A link; no request is sent there unless the rater follows it."""
-
-
-def completion(rating: RatingSpec) -> Completion | None:
-    """Return the code and address of study.toml; None: it has neither.
-
-    Raises
-    ------
-    StudyError
-        The address has a placeholder for a code, but no code is set.
-    """
-    code, url = rating.completion_code, rating.completion_url
-    if code is None and url is None:
-        return None
-    if url is not None and _PLACE in url:
-        if code is None:
-            raise StudyError(
-                f"rating.completion_url in study.toml contains {_PLACE}; set "
-                "rating.completion_code, or remove the placeholder."
-            )
-        url = url.replace(_PLACE, quote(code, safe=""))
-    return Completion(code, url)

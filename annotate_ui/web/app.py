@@ -10,7 +10,7 @@ from flask_wtf import CSRFProtect
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from annotate_ui.participants.consent import texts_of
-from annotate_ui.tasks.closing import completion
+from annotate_ui.tasks.exit_codes import check_exit_codes
 from annotate_ui.web.controls.control import control_scripts, install_controls
 from annotate_ui.web.error_pages import explain_problems
 from annotate_ui.web.owner import (
@@ -106,7 +106,7 @@ def create_app(study: Study, secret_key: bytes, *, proxies: int = 0) -> Flask:
     )
     # Texts for raters are read now: a missing file stops the start, not a rater.
     texts_of(app.config["STUDY"])
-    completion(study.config.rating)
+    check_exit_codes(study.config.rating)
     if proxies:
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=proxies, x_proto=proxies)  # type: ignore[method-assign]
     app.before_request(check_host)

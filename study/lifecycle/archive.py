@@ -38,6 +38,7 @@ from study.schema import (
 from study.schema.creation import append_only_suspended, create_schema
 from study.schema.database import open_engine
 from study.schema.tables import decisions, raters, ratings
+from study.settings.rating import EXITS
 from study.settings.study_toml import StudyConfig
 from study.study import Study
 
@@ -191,14 +192,18 @@ def _settings(study: Study) -> str:
     if "label_studio" in raw:
         raw["label_studio"].pop("url", None)
     if "rating" in raw:
-        for name in ("completion_code", "completion_url", "base_url"):
+        private = {f"{way}_{part}" for way in EXITS for part in ("code", "url")} | {"base_url"}
+        for name in private:
             raw["rating"].pop(name, None)
     return tomlkit.dumps(raw)
 
 
 def _without_code(config: StudyConfig, data: bytes) -> bytes:
-    code = config.rating.completion_code
-    return data if code is None else data.replace(code.encode(), _CODE.encode())
+    for way in EXITS:
+        code = getattr(config.rating, f"{way}_code")
+        if code is not None:
+            data = data.replace(code.encode(), _CODE.encode())
+    return data
 
 
 def _pack(folder: Path, out: Path, study: Study) -> int:

@@ -1,13 +1,17 @@
 """The sections [rating], [raters] and [label_studio] of study.toml: how and where people rate."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator
 
 from study.settings import SettingsSection
 from study.types import Key
+
+Exit = Literal["completion", "screen_out", "return"]
+"""How a rater's part ends: all is done; not admitted, or not willing; left before the end."""
+EXITS: tuple[Exit, ...] = get_args(Exit)
 
 LANGUAGE_TAG = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"
 """The form of a language code, as in HTML: de, en-GB."""
@@ -85,6 +89,24 @@ class RatingSpec(SettingsSection):
         default=None,
         description="https address that the last page links to; {code} is replaced by the code",
     )
+    screen_out_code: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=200,
+        description="code shown to raters who fail the training or decline the consent text",
+    )
+    screen_out_url: str | None = Field(
+        default=None, description="https address that these raters are shown, like `completion_url`"
+    )
+    return_code: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=200,
+        description="code shown to raters who have left the study before its end",
+    )
+    return_url: str | None = Field(
+        default=None, description="https address that these raters are shown, like `completion_url`"
+    )
 
     @field_validator("base_url")
     @classmethod
@@ -102,7 +124,7 @@ class RatingSpec(SettingsSection):
             raise ValueError("give scheme, host and port only, without a path")
         return f"{parts.scheme}://{parts.netloc}"
 
-    @field_validator("completion_url")
+    @field_validator(*(f"{way}_url" for way in EXITS))
     @classmethod
     def _a_way_back(cls, address: str | None) -> str | None:
         if address is not None and not address.startswith("https://"):

@@ -81,6 +81,10 @@ seed = 0
 # break_minutes = 30             # pause after which the next value begins a session
 # completion_code = "..."        # shown once all is done
 # completion_url = "https://recruiter.example/done?cc={{code}}"
+# screen_out_code = "..."        # shown after a failed training or a declined consent text
+# screen_out_url = "https://recruiter.example/done?cc={{code}}"
+# return_code = "..."            # shown to raters who leave before the end
+# return_url = "https://recruiter.example/done?cc={{code}}"
 # adjudicators_see = "judge-1"   # run whose scores they see after their blind value; default: none
 
 # [label_studio]

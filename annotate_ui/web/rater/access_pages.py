@@ -9,6 +9,7 @@ from flask.typing import ResponseReturnValue
 
 from annotate_ui.participants.tokens import mark_used, rater_of_token
 from annotate_ui.participants.withdrawal import leave as leave_study
+from annotate_ui.tasks.exit_codes import exit_code
 from annotate_ui.web.error_pages import BAD_LINK, answer
 from annotate_ui.web.rate_limits import REFUSED, failed_links
 from annotate_ui.web.rater_session import rater_here, sign_in, study
@@ -82,10 +83,14 @@ def withdraw() -> ResponseReturnValue:
         return redirect("/withdraw", 303)
     leave_study(study(), rater.id, "withdrew")
     session.clear()
+    # The next page shows a code to those who have left, and to nobody else.
+    session["left_study"] = True
     return redirect("/withdrawn", 303)
 
 
 @pages.get("/withdrawn")
 def withdrawn() -> ResponseReturnValue:
     """Thank somebody who has left the study."""
-    return render_template("withdrawn.html", page="withdrawn")
+    left_study = session.get("left_study", False)
+    code = exit_code(study().config.rating, "return") if left_study else None
+    return render_template("withdrawn.html", page="withdrawn", exit_code=code)

@@ -13,6 +13,7 @@ from annotate_ui.participants.consent import (
     open_gate,
     texts_of,
 )
+from annotate_ui.tasks.exit_codes import exit_code
 from annotate_ui.web.error_pages import wants_json
 from annotate_ui.web.rater_session import rater_here, study
 from annotate_ui.web.translation import gettext as _
@@ -95,7 +96,8 @@ def declined() -> ResponseReturnValue:
         agreed = None if text is None else answer_to(connection, rater.id, text)
     if agreed is not False:
         return redirect("/consent", 303)
-    return render_template("declined.html", page="declined")
+    code = exit_code(study().config.rating, "screen_out")
+    return render_template("declined.html", page="declined", exit_code=code)
 
 
 @pages.get("/instructions")

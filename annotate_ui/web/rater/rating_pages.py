@@ -9,9 +9,10 @@ from werkzeug.exceptions import BadRequest
 
 from annotate_ui.tasks.answers import ComparisonInput, RatingInput
 from annotate_ui.tasks.assignments import values_done
-from annotate_ui.tasks.closing import answer_closing, closing_answer, completion
+from annotate_ui.tasks.closing import answer_closing, closing_answer
 from annotate_ui.tasks.comparison_view import Option, show_comparison
 from annotate_ui.tasks.comparisons import ComparisonPayload, comparisons_done
+from annotate_ui.tasks.exit_codes import exit_code
 from annotate_ui.tasks.feedback import show_feedback
 from annotate_ui.tasks.history import history
 from annotate_ui.tasks.passes import TaskPage
@@ -54,6 +55,7 @@ def desk() -> ResponseReturnValue:
         compared, comparisons = comparisons_done(connection, study(), rater.id)
         why = request.args.get("why", "")
         message = notice(why, connection, study(), rater.id, work, _)
+    screened_out = message is not None and why == "training_failed"
     step = work.frontier
     # An open page may be finished while nothing new is opened, as in a pause.
     open_page = work.page_of(step) if step is not None and step.opened else None
@@ -65,6 +67,7 @@ def desk() -> ResponseReturnValue:
         comparisons=comparisons,
         started=compared > 0 or any(step.opened for step in work.steps),
         notice=message,
+        exit_code=exit_code(study().config.rating, "screen_out") if screened_out else None,
         open_url=_address(open_page) if message is not None and open_page is not None else None,
         constructs=[construct_view(spec, study().config) for spec in study().config.constructs],
     )
@@ -210,7 +213,7 @@ def end() -> ResponseReturnValue:
         progress=progress,
         answered=stored is not None,
         answer=stored,
-        completion=completion(study().config.rating),
+        exit_code=exit_code(study().config.rating, "completion"),
     )
 
 

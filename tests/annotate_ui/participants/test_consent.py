@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from annotate_ui.participants.consent import LONGEST, Gate, RaterText, answer, open_gate, texts_of
 from annotate_ui.participants.invitation import invite
-from annotate_ui.tasks.closing import Completion, completion
+from annotate_ui.tasks.exit_codes import ExitCode, check_exit_codes, exit_code
 from study import Study, StudyError
 from study.schema.tables import consents, raters
 from study.settings.rating import RatingSpec
@@ -103,10 +103,10 @@ def test_the_code_is_filled_into_the_address_as_an_address_needs_it() -> None:
     named = RatingSpec(
         completion_code="A&B /é", completion_url="https://x.example/done?cc={code}&s=1"
     )
-    assert completion(named) == Completion(
+    assert exit_code(named, "completion") == ExitCode(
         "A&B /é", "https://x.example/done?cc=A%26B%20%2F%C3%A9&s=1"
     )
-    assert completion(RatingSpec()) is None
-    assert completion(RatingSpec(completion_code="C")) == Completion("C", None)
-    with pytest.raises(StudyError, match="completion_code"):
-        completion(RatingSpec(completion_url="https://x.example/{code}"))
+    assert exit_code(RatingSpec(), "return") is None
+    assert exit_code(RatingSpec(completion_code="C"), "completion") == ExitCode("C", None)
+    with pytest.raises(StudyError, match="screen_out_code"):
+        check_exit_codes(RatingSpec(screen_out_url="https://x.example/{code}"))

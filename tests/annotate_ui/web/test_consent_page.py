@@ -33,7 +33,12 @@ def asking(any_study: Study) -> Iterator[tuple[Study, Browser]]:
     plain = Browser(create_app(any_study, b"k" * 32).test_client())
     plain.begin(link)
     assert MATERIAL[0] in plain.go_on().data
-    study = opened(any_study, consent=CONSENT, instructions="# How\n\nRead slowly.")
+    study = opened(
+        any_study,
+        'screen_out_code = "OUT-8"',
+        consent=CONSENT,
+        instructions="# How\n\nRead slowly.",
+    )
     anna = Browser(create_app(study, b"k" * 32).test_client())
     anna.at = plain.at
     assert anna.begin(link).request.path == "/consent"
@@ -125,6 +130,7 @@ def test_a_rater_who_declines_is_thanked_and_may_return(asking: tuple[Study, Bro
     declined = anna.submit("/consent", text=text_of(anna), answer="decline")
     assert declined.request.path == "/consent/declined"
     assert b"You do not take part" in declined.data
+    assert b"OUT-8" in declined.data
     assert [row.agreed for row in consents(study)] == [False]
     assert anna.get("/rate").headers["Location"] == "/consent"
     anna.submit("/consent", text=text_of(anna), answer="agree")

@@ -110,7 +110,11 @@ def test_a_failed_training_is_explained_and_does_not_end_as_done(
     fill(any_study, queries=1, systems=1)
     give(any_study, "anna", keys=["QR"])
     teach(any_study, 1, keys=["QR"])
-    configure(any_study, design={"training": 1}, rating={"completion_code": "SECRET-7"})
+    configure(
+        any_study,
+        design={"training": 1},
+        rating={"completion_code": "SECRET-7", "screen_out_code": "OUT-8"},
+    )
     browser = visit(any_study, "anna")
     browser.go_on()
     rate_all(browser, 10)
@@ -118,6 +122,8 @@ def test_a_failed_training_is_explained_and_does_not_end_as_done(
     overview = browser.go_on()
     assert (overview.request.path, overview.request.args["why"]) == ("/rate", "training_failed")
     assert b"The training is over" in overview.data
+    assert b"OUT-8" in overview.data
+    assert b"OUT-8" not in browser.client.get("/rate").data
     end = browser.client.get("/rate/end", follow_redirects=True)
     assert b"SECRET-7" not in end.data
 

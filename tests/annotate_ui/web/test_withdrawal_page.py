@@ -23,7 +23,8 @@ def paying(any_study: Study) -> Iterator[tuple[Study, Browser, str]]:
     study = opened(
         any_study,
         'completion_code = "DONE <42>"\n'
-        'completion_url = "https://recruiter.example/complete?cc={code}&a=1"\n',
+        'completion_url = "https://recruiter.example/complete?cc={code}&a=1"\n'
+        'return_code = "RETURN-3"\nreturn_url = "https://recruiter.example/return?cc={code}"\n',
     )
     (made,) = invite(study)
     browser = Browser(create_app(study, b"k" * 32).test_client())
@@ -54,6 +55,10 @@ def test_leaving_asks_first_and_keeps_what_is_rated(paying: tuple[Study, Browser
     assert departures(study) == []
     gone = anna.submit("/withdraw", confirmed="yes")
     assert gone.request.path == "/withdrawn"
+    assert b"RETURN-3" in gone.data
+    assert b'href="https://recruiter.example/return?cc=RETURN-3"' in gone.data
+    stranger = Browser(anna.client.application.test_client())
+    assert b"RETURN-3" not in stranger.get("/withdrawn").data
     assert departures(study) == ["withdrew"]
     assert [row.value for row in ratings(study)] == [40.0]
     assert all(row.released_at is not None for row in assignments(study, rater_id(study)))
