@@ -156,7 +156,8 @@ class BatchEngine:
         command = f"ccrs judge {self._study.folder} --engine batch --model {self._model}"
         return (
             *(f"Wrote {path} ({count} prompts)." for path, count in written.items()),
-            f"Send them; then `{command} --answers RESULTS...` with the same other options.",
+            f"Send them; then `{command} --answers RESULTS`, with --answers for each file of "
+            "results, and the same other options.",
         )
 
 

@@ -1,6 +1,7 @@
 """The example study judged by vLLM itself: killed, gone on with, and the same to the last bit."""
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -15,13 +16,21 @@ import pytest
 from study import Study
 from study.example import build_example
 from tests.judge.tiny_model.judged_study import count, judgments
-from tests.judge.vllm_cpu.process import SETTINGS, command, environment, judge, tiny as tiny_model
+from tests.judge.vllm_cpu.process import (
+    SETTINGS,
+    command,
+    environment,
+    judge,
+    tiny as tiny_model,
+    vllm_python,
+)
 
 pytestmark = pytest.mark.model
 
 WHOLE = 116 * 5
 """Judgments of the example study."""
 CCRS = str(Path(sys.executable).with_name("ccrs"))
+SHARD = Path(__file__).parents[3] / "data" / "deploy" / "judge_batch.sh"
 
 
 def stored_judgments(folder: Path) -> list[tuple[Any, ...]]:
@@ -222,3 +231,36 @@ def test_a_killed_run_goes_on_in_two_processes_to_the_same_bits(
     assert "Drift, round 1: 5 prompts were asked." in resumed.stdout
     assert stored_judgments(folder) == tiny
     assert {row["attempt"] for row in judgments(folder)} == {1}
+
+
+def test_a_batch_answered_by_run_batch_has_the_same_values(
+    example: Path, model: Path, tiny: list[tuple[Any, ...]], tmp_path: Path
+) -> None:
+    folder = copytree(example, tmp_path / "study")
+    batch = [CCRS, "judge", str(folder), "--engine", "batch", "--model", str(model)]
+    batch += ["--window", "8192", "--logprobs", "on", "--name", "tiny", "--constructs", "QR"]
+    requests, results = tmp_path / "requests", tmp_path / "results"
+    subprocess.run([*batch, "--requests", str(requests)], check=True, capture_output=True)
+    program = str(Path(vllm_python()).parent)
+    options = "--enforce-eager --dtype float32 --block-size 32 --max-num-seqs 16"
+    shard = [str(SHARD), str(requests), str(results), str(model), *options.split()]
+    answered = subprocess.run(
+        [*shard, "--max-model-len", "8192"],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=400,
+        env={**environment(), "PATH": f"{program}:{os.environ['PATH']}"},
+    )
+    assert answered.returncode == 0, answered.stdout + answered.stderr
+    read = subprocess.run(
+        [*batch, *(f"--answers={path}" for path in results.iterdir())],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert read.returncode == 0, read.stdout + read.stderr
+    again, of_engine = stored_judgments(folder), [row for row in tiny if row[1] == "QR"]
+    assert [row[:7] for row in again] == [row[:7] for row in of_engine]
+    for one, other in zip(again, of_engine, strict=True):
+        assert json.loads(one[8]) == pytest.approx(json.loads(other[8]), abs=1e-9)
