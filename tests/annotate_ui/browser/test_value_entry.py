@@ -48,6 +48,28 @@ def test_the_middle_of_the_slider_can_be_clicked(begin: Begin) -> None:
     assert [(row.value, row.input_kind) for row in anna.ratings()] == [(50, "slider")]
 
 
+def test_the_first_press_enters_the_value_under_the_pointer(begin: Begin) -> None:
+    anna, page = begin()
+    slider = page.locator("#slider-QR")
+    hint = page.locator(".slider-hint")
+    expect(hint).to_be_visible()
+    for width in (1280, 700, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        for share in (0.1, 0.46, 0.48, 0.5, 0.52, 0.54, 0.9):
+            # As it is before any press: the native slider is at 50.
+            slider.evaluate("(one) => { one.classList.add('unset'); one.value = 50; }")
+            box = slider.bounding_box()
+            assert box is not None
+            page.mouse.click(box["x"] + share * box["width"], box["y"] + box["height"] / 2)
+            # A thumb of 24 px has its middle at the value.
+            under = 100 * (share * box["width"] - 12) / (box["width"] - 24)
+            entered = float(field(page, "QR").input_value())
+            assert abs(entered - under) <= 0.75, (width, share)
+            saved(page, "QR")
+    expect(hint).to_be_hidden()
+    assert {row.input_kind for row in anna.ratings()} == {"slider"}
+
+
 def test_the_slider_counts_when_it_is_released_or_rests(begin: Begin) -> None:
     anna, page = begin()
     box = page.locator("#slider-QR").bounding_box()
