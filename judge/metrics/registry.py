@@ -12,6 +12,8 @@ from judge.prompts.template import PAPER
 from study.errors import StudyError, nearest
 
 GROUP = "ccrs.metrics"
+SUITES = {"lexical": ("EM", "EM-normalized", "F1", "BLEU", "ROUGE-1", "ROUGE-2", "ROUGE-L")}
+"""Names for several metrics without prompts."""
 
 
 def metric_names() -> list[str]:

@@ -6,6 +6,7 @@ from typing import Any
 from judge.protocol.exchange import REASONS, UNASKED
 from judge.running.forecast import Forecast
 from judge.running.remaining_work import FLAGS
+from judge.running.text_scores import TextScoreCounts
 from judge.text import Result, by_number, duration
 
 
@@ -39,7 +40,7 @@ class Outcome(Result):
     seconds: float = 0.0
     served: dict[str, int] = field(default_factory=dict)
     """Answers of the whole run, by the model and fingerprint that the server named."""
-    text_metrics: dict[str, dict[str, int]] = field(default_factory=dict)
+    text_metrics: dict[str, TextScoreCounts] = field(default_factory=dict)
     """Scores of each metric without prompts: `stored`, `existing` and `differing`."""
     notes: tuple[str, ...] = ()
     examples: tuple[str, ...] = ()

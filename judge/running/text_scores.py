@@ -3,18 +3,19 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import isclose
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 from sqlalchemy import Connection, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from judge.metrics.evaluation import evaluate
-from judge.metrics.metric import Metric, MetricValue
-from judge.metrics.registry import load_metric
+from judge.metrics.metric import Content, Metric, MetricInput, MetricValue, MissingValue
+from judge.metrics.registry import SUITES, load_metric
 from judge.run_settings import DEFAULT_TEXT_METRICS
-from judge.running.pages import Place, pages
+from judge.running.pages import Place, pages, places
 from judge.running.shown_texts import ShownTexts
 from study.errors import StudyError
+from study.progress_bar import Advance
 from study.scales import RatingScale
 from study.schema import ScoreBase
 from study.schema.tables import judge_runs, raters, scores as score_table
@@ -29,7 +30,28 @@ class _ScoreKey(NamedTuple):
     construct: str
 
 
-_Scores = Mapping[_ScoreKey, float]
+class _Result(NamedTuple):
+    """The value on the scale of the construct, or the reason why there is none."""
+
+    value: float | None
+    missing_reason: str | None
+    rule: str | None
+
+
+_Scores = Mapping[_ScoreKey, _Result]
+
+
+class TextScoreCounts(TypedDict):
+    """Scores of one metric."""
+
+    stored: int
+    """Values that were stored; in a dry run, that would be."""
+    existing: int
+    """Values that were there before."""
+    differing: int
+    """Of the study's scores, those that differ from what was computed now; they stay."""
+    missing: dict[str, int]
+    """Responses without a value, by reason."""
 
 
 def text_metrics(names: Sequence[str]) -> list[Metric]:
@@ -44,7 +66,7 @@ def text_metrics(names: Sequence[str]) -> list[Metric]:
     prompting = [metric.key for metric in metrics if metric.steps]
     if prompting:
         raise StudyError(
-            f"--text-metrics: {', '.join(prompting)} asks a model; use --metric instead."
+            f"{', '.join(prompting)} asks a model; use `ccrs judge STUDY --metric` instead."
         )
     return metrics
 
@@ -70,8 +92,56 @@ def check_text_metrics(study: Study, metrics: Sequence[Metric], constructs: Sequ
         if metric not in idle and metric.key in other_scorers:
             raise StudyError(
                 f"The study has a scorer named {metric.key!r} that is not a metric; leave "
-                f"{metric.key} out of --text-metrics, because its scores would be mixed with these."
+                f"{metric.key} out, because its scores would be mixed with these."
             )
+
+
+def measure_study(
+    study: Study,
+    names: Sequence[str],
+    on: Sequence[str] = (),
+    *,
+    dry_run: bool = False,
+    advance: Advance = lambda done, total: None,  # noqa: ARG005
+) -> dict[str, TextScoreCounts]:
+    """Score all responses with metrics without prompts, and store reasons for missing values.
+
+    Parameters
+    ----------
+    study
+        The study with the responses.
+    names
+        Metrics, or `SUITES` of them.
+    on, dry_run, advance
+        As in `store_text_metrics`.
+
+    Raises
+    ------
+    StudyError
+        A name is unknown or its metric sends prompts; a scorer that is not a metric has the name;
+        or the study lacks the construct that a metric is measured on.
+    """
+    metrics = text_metrics([name for entry in names for name in SUITES.get(entry, (entry,))])
+    if not metrics:
+        raise StudyError("--metrics names no metric; name some, or lexical for all lexical ones.")
+    keys = [construct.key for construct in study.config.constructs]
+    for metric in metrics:
+        for construct in on or metric.constructs:
+            if construct not in keys:
+                raise StudyError(
+                    f"{metric.key} can't be measured on {construct!r}, which is not a construct of "
+                    f"the study; name one with --on: {', '.join(keys)}."
+                )
+    check_text_metrics(study, metrics, [*on, *(key for m in metrics for key in m.constructs)])
+    return store_text_metrics(
+        study,
+        places(study),
+        metrics,
+        on=on,
+        keep_missing=True,
+        dry_run=dry_run,
+        advance=advance,
+    )
 
 
 def store_text_metrics(
@@ -79,11 +149,17 @@ def store_text_metrics(
     order: Sequence[Place],
     metrics: Sequence[Metric],
     constructs: Sequence[str] | None = None,
-) -> dict[str, dict[str, int]]:
+    *,
+    on: Sequence[str] = (),
+    keep_missing: bool = False,
+    dry_run: bool = False,
+    advance: Advance = lambda done, total: None,  # noqa: ARG005
+) -> dict[str, TextScoreCounts]:
     """Store the scores of metrics without prompts, converted to the scale of the construct.
 
-    Existing scores are not changed; those that differ are counted. A response that lacks a field
-    of the metric, such as a reference answer, gets no score.
+    Existing scores are not changed; those that differ are counted. Each page of responses is
+    stored in one transaction, so that a call that was killed loses at most a page. Responses that
+    agree in all that a metric reads are measured once.
 
     Parameters
     ----------
@@ -93,48 +169,97 @@ def store_text_metrics(
         As `text_metrics` returns them.
     constructs
         Only these constructs; None: all that the metrics measure.
+    on
+        Constructs in place of those that each metric names.
+    keep_missing
+        Whether missing values are stored too, with their reasons.
+    dry_run
+        Whether everything is computed and nothing stored.
+    advance
+        Called with the number of responses done and their total.
 
     Returns
     -------
     dict
-        The counts `stored`, `existing` and `differing` by metric; metrics without a construct of
-        the study are left out.
+        The counts by metric; metrics without a construct of the study are left out.
     """
     scored = [
         (metric, construct, scale)
         for metric in metrics
-        for construct in metric.constructs
+        for construct in on or metric.constructs
         if constructs is None or construct in constructs
         if (scale := study.config.scale(construct, metric.key)) is not None
     ]
-    counts = {m.key: Counter({"stored": 0, "existing": 0, "differing": 0}) for m, _, _ in scored}
+    counts = {
+        metric.key: TextScoreCounts(stored=0, existing=0, differing=0, missing={})
+        for metric, _, _ in scored
+    }
     if not scored:
         return {}
     texts = any("context" in metric.reads(construct) for metric, construct, _ in scored)
     texts_of = {metric.key: ShownTexts(metric) for metric, _, _ in scored}
+    done, total = 0, sum(place.selected for place in order)
     for page in pages(study, order, None, texts=texts):
-        scores: dict[_ScoreKey, float] = {}
+        results: dict[_ScoreKey, _Result] = {}
+        measured: dict[tuple[object, ...], MetricValue | MissingValue] = {}
         for content in page.contents:
+            if not content.selected:
+                continue
+            done += 1
             for metric, construct, scale in scored:
-                reads = metric.reads(construct)
-                lacks = ("reference" in reads and not content.references) or (
-                    "context" in reads and not content.context_hash
-                )
-                if lacks or not content.selected:
-                    continue
                 response = texts_of[metric.key].input_of(content, construct)
-                result = evaluate(metric, response).result
-                if isinstance(result, MetricValue):
-                    key = _ScoreKey(content.id, metric.key, construct)
-                    scores[key] = _convert(result.value, metric.scale, scale)
+                shown = (metric.key, construct, *_shown(response))
+                if shown not in measured:
+                    measured[shown] = _measured(metric, content, response)
+                key = _ScoreKey(content.id, metric.key, construct)
+                results[key] = _result(measured[shown], metric, scale)
+        for key, result in results.items():
+            if result.missing_reason is not None:
+                missing = counts[key.metric]["missing"]
+                missing[result.missing_reason] = missing.get(result.missing_reason, 0) + 1
+        kept = {k: r for k, r in results.items() if keep_missing or r.missing_reason is None}
         try:
-            stored = _store(study, scores)
+            stored = _store(study, kept, dry_run)
         except IntegrityError:
             # Another run stored the same scores at the same moment (PostgreSQL).
-            stored = _store(study, scores)
-        for (name, outcome), number in stored.items():
-            counts[name][outcome] += number
-    return {name: dict(count) for name, count in counts.items()}
+            stored = _store(study, kept, dry_run)
+        for name, outcomes in stored.items():
+            counts[name]["stored"] += outcomes["stored"]
+            counts[name]["existing"] += outcomes["existing"]
+            counts[name]["differing"] += outcomes["differing"]
+        advance(done, total)
+    return counts
+
+
+def _shown(response: MetricInput) -> tuple[object, ...]:
+    """Return the fields that a metric reads of a response."""
+    content, fields = response.content, response.fields
+    return (
+        content.question if "question" in fields else None,
+        content.text if "response" in fields else None,
+        content.references if "reference" in fields else None,
+        content.context_hash if "context" in fields else None,
+    )
+
+
+def _measured(
+    metric: Metric, content: Content, response: MetricInput
+) -> MetricValue | MissingValue:
+    if "reference" in response.fields and not any(map(str.strip, content.references)):
+        return MissingValue("no_reference")
+    if "context" in response.fields and not content.context_hash:
+        return MissingValue("no_passages")
+    result = evaluate(metric, response).result
+    if result is None:
+        raise StudyError(f"The metric {metric.key} asks a model although its `steps` is 0.")
+    return result
+
+
+def _result(measured: MetricValue | MissingValue, metric: Metric, scale: RatingScale) -> _Result:
+    if isinstance(measured, MissingValue):
+        return _Result(None, measured.reason, None)
+    value = _convert(measured.value, metric.scale, scale)
+    return _Result(value, None, measured.rule or metric.version)
 
 
 def _convert(value: float, source: RatingScale, scale: RatingScale) -> float:
@@ -142,9 +267,10 @@ def _convert(value: float, source: RatingScale, scale: RatingScale) -> float:
     return scale.min + share * (scale.max - scale.min)
 
 
-def _store(study: Study, scores: _Scores) -> Counter[tuple[str, str]]:
-    counts: Counter[tuple[str, str]] = Counter()
-    with study.write() as connection:
+def _store(study: Study, scores: _Scores, dry_run: bool) -> dict[str, Counter[str]]:
+    """Store the scores that are not there yet, and count values by metric and outcome."""
+    counts: dict[str, Counter[str]] = {key.metric: Counter() for key in scores}
+    with study.read() if dry_run else study.write() as connection:
         versions = study.construct_versions(connection)
         existing = {
             _ScoreKey(row.response_id, row.scorer, row.construct_key): row.value
@@ -164,11 +290,12 @@ def _store(study: Study, scores: _Scores) -> Counter[tuple[str, str]]:
             if row.construct_version == versions.get(row.construct_key)
         }
         rows = []
-        for key, value in scores.items():
+        for key, (value, missing_reason, rule) in scores.items():
             if key in existing:
-                stored = existing[key]
-                same = stored is not None and isclose(stored, value, rel_tol=1e-9, abs_tol=1e-9)
-                counts[key.metric, "existing" if same else "differing"] += 1
+                if not _same(existing[key], value):
+                    counts[key.metric]["differing"] += 1
+                elif value is not None:
+                    counts[key.metric]["existing"] += 1
                 continue
             score = ScoreBase(
                 construct_key=key.construct,
@@ -176,13 +303,22 @@ def _store(study: Study, scores: _Scores) -> Counter[tuple[str, str]]:
                 scorer=key.metric,
                 scorer_kind="metric",
                 value=value,
+                missing_reason=missing_reason,
+                rule=rule,
                 source="own",
             )
             rows.append({**score.model_dump(), "response_id": key.response})
-            counts[key.metric, "stored"] += 1
-        if rows:
+            if value is not None:
+                counts[key.metric]["stored"] += 1
+        if rows and not dry_run:
             connection.execute(insert(score_table), rows)
     return counts
+
+
+def _same(stored: float | None, computed: float | None) -> bool:
+    if stored is None or computed is None:
+        return stored is computed
+    return isclose(stored, computed, rel_tol=1e-9, abs_tol=1e-9)
 
 
 def _other_scorers(connection: Connection) -> set[str]:

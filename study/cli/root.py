@@ -17,7 +17,7 @@ SECTIONS = {
         *("assign", "invite", "enrol", "serve", "owner-password", "watch", "pause"),
         *("adjudicate", "label-studio"),
     ),
-    "Judge": ("judge",),
+    "Judge": ("judge", "measure"),
     "Results": ("status", "report", "check", "export"),
     "Keeping": ("backup", "restore", "archive", "erase", "upgrade"),
 }

@@ -131,7 +131,9 @@ def test_em_is_a_metric_on_ac_against_any_reference(
     fill(any_study, 2)
     store(any_study, {"query_id": "bare", "query": "?", "response": "x", "system": "A"})
     outcome = judge_study(any_study, ScriptedSettings())
-    assert outcome.text_metrics == {"EM": {"stored": 8, "existing": 0, "differing": 0}}
+    missing = {"no_reference": 1}
+    counts = {"stored": 8, "existing": 0, "differing": 0, "missing": missing}
+    assert outcome.text_metrics == {"EM": counts}
     scores = any_study.score_table()
     em = scores[scores["scorer"] == "EM"].set_index(["query_id", "system"])
     assert set(em["scorer_kind"]) == {"metric"}
@@ -152,8 +154,8 @@ def test_what_is_asked_for_later_is_added_and_nothing_doubles(
     second = judge_study(any_study, ScriptedSettings(text_metrics=(*ALL, "F1")))
     assert second.run == first.run
     assert len(scripted.asked) == asked
-    new = {"stored": 5, "existing": 0, "differing": 0}
-    old = {"stored": 0, "existing": 5, "differing": 0}
+    new = {"stored": 5, "existing": 0, "differing": 0, "missing": {}}
+    old = {"stored": 0, "existing": 5, "differing": 0, "missing": {}}
     assert second.text_metrics == {"EM": old, "EM-normalized": new, "F1": new}
     assert "F1: 5 scores were stored." in second.lines()
     third = judge_study(any_study, ScriptedSettings(text_metrics=ALL))
@@ -186,7 +188,9 @@ def test_a_metric_already_in_the_study_stays_and_is_reported(
 ) -> None:
     add(campaign, "EM", "metric", 100.0)
     outcome = judge_study(campaign, ScriptedSettings())
-    assert outcome.text_metrics == {"EM": {"stored": 11, "existing": 0, "differing": 1}}
+    assert outcome.text_metrics == {
+        "EM": {"stored": 11, "existing": 0, "differing": 1, "missing": {}}
+    }
     assert "1 existing scores differ" in " ".join(outcome.lines())
 
 

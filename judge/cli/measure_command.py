@@ -1,0 +1,70 @@
+"""The command `ccrs measure`: scores by metrics that ask no model.
+
+Only click is imported until the command runs.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from study.cli.options import AS_JSON, STUDY, comma_separated, print_result, progress
+from study.text import shell_word
+
+
+@click.command()
+@STUDY
+@click.option(
+    "--metrics",
+    required=True,
+    multiple=True,
+    metavar="NAMES",
+    help="Metrics by name, or lexical for EM, EM-normalized, F1, BLEU, ROUGE-1, ROUGE-2 and "
+    "ROUGE-L. Repeatable.",
+)
+@click.option(
+    "--on",
+    multiple=True,
+    metavar="CONSTRUCTS",
+    help="Constructs that the values stand for. Default: those that each metric names, AC for "
+    "the lexical ones. Repeatable.",
+)
+@click.option("--dry-run", is_flag=True, help="Compute and count everything; store nothing.")
+@AS_JSON
+def measure(
+    folder: Path, metrics: tuple[str, ...], on: tuple[str, ...], dry_run: bool, as_json: bool
+) -> None:
+    """Score the responses of STUDY with metrics without a model.
+
+    Values are stored as scores, converted to the scale of the construct, with the version of the
+    metric; a response that can't be measured has a missing value with its reason. The report
+    compares the metrics with people as it does a judge. The same command again adds what is new
+    or was interrupted, and changes nothing that is stored.
+
+    \b
+    Examples:
+      ccrs measure my-study --metrics lexical
+      ccrs measure my-study --metrics F1,ROUGE-L --dry-run
+      ccrs measure ragchecker --metrics lexical --on overall
+    """
+    from judge.running.text_scores import measure_study
+    from study.study import Study
+
+    with Study.open(folder) as study, progress("Measuring", hidden=as_json) as advance:
+        names, constructs = (
+            [name for text in texts for name in comma_separated(text)] for texts in (metrics, on)
+        )
+        counts = measure_study(study, names, constructs, dry_run=dry_run, advance=advance)
+    lines = []
+    for name, count in counts.items():
+        would = "would be stored" if dry_run else "stored"
+        parts = [f"{count['stored']:,} values {would}"]
+        parts += [f"{count['existing']:,} were there before"] if count["existing"] else []
+        parts += [f"{n:,} missing: {reason}" for reason, n in count["missing"].items()]
+        if count["differing"]:
+            parts.append(f"{count['differing']:,} stored ones differ and were not changed")
+        lines.append(f"{name}: {', '.join(parts)}.")
+    if not dry_run:
+        lines.append(f"Next: ccrs report {shell_word(folder)}")
+    print_result(counts, lines, as_json)

@@ -1,0 +1,129 @@
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from judge.metrics.ngram_overlap import RougeL
+from judge.running import pages
+from judge.running.text_scores import measure_study
+from study import Study, StudyError
+from study.cli.root import cli
+from tests.judge.small_studies import fill, store
+
+LEXICAL = {"EM", "EM-normalized", "F1", "BLEU", "ROUGE-1", "ROUGE-2", "ROUGE-L"}
+
+
+def ccrs(*words: object) -> Any:
+    done = CliRunner().invoke(cli, ["measure", *map(str, words), "--json"])
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return json.loads(done.output)
+
+
+def metric_rows(study: Study) -> list[tuple[object, ...]]:
+    scores = study.score_table()
+    columns = ["response_id", "system", "construct", "scorer", "value", "missing_reason", "rule"]
+    rows = scores.loc[scores["scorer_kind"] == "metric", columns].astype("object")
+    return sorted(map(tuple, rows.where(rows.notna(), None).to_numpy()), key=repr)
+
+
+def incomplete(study: Study) -> None:
+    """Two measurable responses with one text, and one of each kind that has no value."""
+    for query, references in (("q", ["the Seine"]), ("bare", []), ("blank", [" "])):
+        for system, text in (("A", "the Seine river"), ("B", "..."), ("C", "")):
+            response = {"query_id": query, "query": "?", "system": system, "response": text}
+            store(study, {**response, "references": references, "passages": [f"From {system}."]})
+    store(
+        study,
+        {"query_id": "q", "query": "?", "system": "D", "response": "the Seine river"},
+    )
+
+
+def test_lexical_metrics_are_stored_with_versions_and_reasons(study: Study) -> None:
+    incomplete(study)
+    counts = ccrs(study.folder, "--metrics", "lexical")
+    assert set(counts) == LEXICAL
+    reasons = {"no_reference": 6, "empty_response": 1, "response_without_words": 1}
+    assert counts["ROUGE-L"] == {"stored": 2, "existing": 0, "differing": 0, "missing": reasons}
+    rows = metric_rows(study)
+    values = {row[4:] for row in rows if row[3] == "ROUGE-L" and row[5] is None}
+    assert values == {(80.0, None, "unicode-words-v1")}
+    assert {row[4:] for row in rows if row[3] == "ROUGE-L"} - values == {
+        (None, reason, None) for reason in reasons
+    }
+    [signature] = {row[6] for row in rows if row[3] == "BLEU" and row[6]}
+    assert str(signature).startswith("nrefs:1|case:mixed|eff:yes|tok:13a|smooth:exp|version:")
+    again = ccrs(study.folder, "--metrics", "lexical")["ROUGE-L"]
+    assert again == {"stored": 0, "existing": 2, "differing": 0, "missing": reasons}
+    assert metric_rows(study) == rows
+
+
+def test_a_dry_run_counts_and_stores_nothing(study: Study) -> None:
+    incomplete(study)
+    dry = ccrs(study.folder, "--metrics", "ROUGE-1, F1", "--dry-run")
+    assert metric_rows(study) == []
+    assert dry == ccrs(study.folder, "--metrics", "ROUGE-1", "--metrics", "F1")
+    assert set(dry) == {"ROUGE-1", "F1"}
+
+
+def test_an_interrupted_call_is_completed_and_each_text_measured_once(
+    study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class KilledError(Exception):
+        pass
+
+    def killed(done: int, total: int) -> None:
+        assert (done, total) == (4, 10)
+        raise KilledError
+
+    incomplete(study)
+    with Study.create(tmp_path / "whole") as whole:
+        incomplete(whole)
+        measure_study(whole, ["lexical"])
+        expected = metric_rows(whole)
+    monkeypatch.setattr(pages, "_PAGE", 1)
+    with pytest.raises(KilledError):
+        measure_study(study, ["lexical"], advance=killed)
+    assert 0 < len(metric_rows(study)) < len(expected)
+    compared = []
+    compare = RougeL.compare
+    monkeypatch.setattr(RougeL, "compare", lambda *args: compared.append(args) or compare(*args))
+    measure_study(study, ["lexical"])
+    assert metric_rows(study) == expected
+    assert len(compared) == 1
+
+
+def test_values_stand_for_the_named_constructs(study: Study) -> None:
+    fill(study, 1)
+    ccrs(study.folder, "--metrics", "ROUGE-L", "--on", "IR,QR")
+    assert {row[2] for row in metric_rows(study)} == {"IR", "QR"}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--metrics", "rouge"], "Unknown metric 'rouge'"),
+        (["--metrics", "ccrs"], "asks a model"),
+        (["--metrics", "F1", "--on", "accuracy"], "'accuracy', which is not a construct"),
+        (["--metrics", ","], "no metric"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused_with_the_remedy(
+    study: Study, words: list[str], message: str
+) -> None:
+    fill(study, 1)
+    with pytest.raises(StudyError, match=message):
+        ccrs(study.folder, *words)
+    assert metric_rows(study) == []
+
+
+def test_bleu_without_its_package_names_the_extra(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(study, 1)
+    monkeypatch.setitem(sys.modules, "sacrebleu.metrics.bleu", None)
+    with pytest.raises(StudyError, match=r"ccrs-study\[metrics\]"):
+        ccrs(study.folder, "--metrics", "lexical")

@@ -1,0 +1,173 @@
+"""BLEU and ROUGE equal sacreBLEU and rouge-score, and the figures on a public data set."""
+
+import json
+import re
+from collections import defaultdict
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+import sacrebleu
+from hypothesis import given, strategies as st
+from scipy import stats
+
+from judge.metrics.evaluation import evaluate
+from judge.metrics.lexical import token_f1
+from judge.metrics.metric import Content, Metric, MetricInput, MetricValue, MissingValue
+from judge.metrics.ngram_overlap import (
+    Bleu,
+    Rouge1,
+    Rouge2,
+    RougeL,
+    rouge_l,
+    rouge_n,
+    unicode_words,
+)
+from tests.study.datasets.conftest import published_files
+
+METRICS = (Bleu, Rouge1, Rouge2, RougeL)
+# rouge-score 0.1.2 without stemming: F1 of ROUGE-1, -2, -L.
+PAIRS = json.loads(Path(__file__).with_name("rouge_score.json").read_text(encoding="utf-8"))
+
+
+def ascii_words(text: str) -> list[str]:
+    """Tokens of rouge-score: runs of ASCII letters and digits."""
+    return re.findall("[a-z0-9]+", text.lower())
+
+
+def measured(metric: Metric, text: str, *references: str) -> MetricValue | MissingValue:
+    content = Content(1, 1, b"", "?", references, text, None, 0, 0, True)
+    result = evaluate(metric, MetricInput(content, "AC", metric.reads("AC"))).result
+    assert result is not None
+    return result
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_rouge_is_that_of_rouge_score_under_its_token_rule(
+    pair: dict[str, str | list[float]],
+) -> None:
+    response, reference = str(pair["response"]), str(pair["reference"])
+    values = [rouge_n(response, reference, n, ascii_words) for n in (1, 2)]
+    values.append(rouge_l(response, reference, ascii_words))
+    assert values == pytest.approx(pair["f1"], rel=0, abs=1e-12)
+
+
+@given(st.text(st.characters(max_codepoint=127)))
+def test_on_ascii_text_words_are_those_of_rouge_score(text: str) -> None:
+    assert list(unicode_words(text)) == ascii_words(text)
+
+
+@given(st.lists(st.sampled_from("abc"), max_size=9), st.lists(st.sampled_from("abc"), max_size=9))
+def test_the_common_subsequence_is_the_longest(first: list[str], second: list[str]) -> None:
+    def subsequences(words: list[str]) -> set[tuple[str, ...]]:
+        return {chosen for size in range(10) for chosen in combinations(words, size)}
+
+    longest = max(map(len, subsequences(first) & subsequences(second)))
+    expected = 2 * longest / (len(first) + len(second)) if longest else 0
+    assert rouge_l(" ".join(first), " ".join(second)) == expected
+
+
+@pytest.mark.parametrize(
+    ("response", "reference", "unigrams"),
+    [
+        ("東京都", "東京です", 4 / 7),
+        ("Αθήνα ΑΘΉΝΑΣ", "αθήνα", 2 / 3),
+        ("Straße", "STRASSE", 1),
+        ("हिन्दी में", "हिन्दी", 2 / 3),
+        ("cafe\u0301", "caf\u00e9", 1),
+    ],
+)
+def test_rouge_has_values_in_any_script(response: str, reference: str, unigrams: float) -> None:
+    result = measured(Rouge1(), response, reference)
+    assert isinstance(result, MetricValue)
+    assert result.value == pytest.approx(unigrams)
+
+
+@pytest.mark.parametrize("pair", PAIRS[:20])
+def test_bleu_is_that_of_sacrebleu_with_its_signature(pair: dict[str, str]) -> None:
+    references = [pair["reference"], "the river Seine"]
+    expected = sacrebleu.sentence_bleu(pair["response"], references, use_effective_order=True)
+    result = measured(Bleu(), pair["response"], *references)
+    if isinstance(result, MissingValue):
+        assert not unicode_words(pair["response"])
+        return
+    assert result.value == pytest.approx(expected.score / 100, rel=0, abs=1e-12)
+    signature = f"case:mixed|eff:yes|tok:13a|smooth:exp|version:{sacrebleu.__version__}"
+    assert result.rule == f"nrefs:2|{signature}"
+
+
+@pytest.mark.parametrize("kind", METRICS)
+def test_equal_texts_have_the_largest_value_and_the_best_reference_counts(
+    kind: type[Metric],
+) -> None:
+    result = measured(
+        kind(), "The Seine flows through Paris.", "x", "The Seine flows through Paris."
+    )
+    assert isinstance(result, MetricValue)
+    assert result.value == pytest.approx(1)
+
+
+@pytest.mark.parametrize("kind", METRICS)
+@pytest.mark.parametrize(
+    ("text", "reference", "reason"),
+    [
+        (" \n", "Paris", "empty_response"),
+        ("...", "Paris", "response_without_words"),
+        ("Paris", "?!", "reference_without_words"),
+    ],
+)
+def test_a_text_without_words_has_a_reason_and_no_value(
+    kind: type[Metric], text: str, reference: str, reason: str
+) -> None:
+    assert measured(kind(), text, reference) == MissingValue(reason)
+
+
+def test_figures_on_the_meta_evaluation_of_ragchecker() -> None:
+    """Pearson and Spearman x 100 of differences of the two responses with people's preference.
+
+    Token F1, sacreBLEU and rouge-score, computed with the packages. Of the texts without words
+    here both packages make 0.
+    """
+    folder = published_files("ragchecker_meta")
+    pairs = json.loads((folder / "human_labeled_data.json").read_text(encoding="utf-8"))
+    bleu = Bleu()
+    differences: dict[str, list[float]] = defaultdict(list)
+    for pair in pairs:
+        reference = pair["gt_answer"]
+        values = []
+        for side in ("model1", "model2"):
+            text = pair[side]["response"]
+            result = measured(bleu, text, reference)
+            values.append(
+                {
+                    "F1": token_f1(text, [reference]),
+                    "BLEU": result.value if isinstance(result, MetricValue) else 0.0,
+                    "ROUGE-1": rouge_n(text, reference, 1, ascii_words),
+                    "ROUGE-2": rouge_n(text, reference, 2, ascii_words),
+                    "ROUGE-L": rouge_l(text, reference, ascii_words),
+                }
+            )
+        for name in values[0]:
+            differences[name].append(values[1][name] - values[0][name])
+    people = {key: [pair[f"{key}_label"] for pair in pairs] for key in ("correctness", "overall")}
+    figures = {
+        (name, key): (
+            float(stats.pearsonr(values, labels).statistic) * 100,
+            float(stats.spearmanr(values, labels).statistic) * 100,
+        )
+        for name, values in differences.items()
+        for key, labels in people.items()
+    }
+    for (name, key), expected in {
+        ("F1", "correctness"): (41.28, 42.92),
+        ("F1", "overall"): (51.91, 53.89),
+        ("BLEU", "correctness"): (31.60, 32.36),
+        ("BLEU", "overall"): (42.11, 43.47),
+        ("ROUGE-1", "correctness"): (40.07, 41.03),
+        ("ROUGE-1", "overall"): (51.15, 52.01),
+        ("ROUGE-2", "correctness"): (39.19, 41.82),
+        ("ROUGE-2", "overall"): (46.43, 50.31),
+        ("ROUGE-L", "correctness"): (39.54, 42.80),
+        ("ROUGE-L", "overall"): (47.39, 51.49),
+    }.items():
+        assert figures[name, key] == pytest.approx(expected, abs=0.005), (name, key)
