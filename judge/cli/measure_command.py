@@ -20,15 +20,15 @@ from study.text import shell_word
     required=True,
     multiple=True,
     metavar="NAMES",
-    help="Metrics by name, or lexical for EM, EM-normalized, F1, BLEU, ROUGE-1, ROUGE-2 and "
-    "ROUGE-L. Repeatable.",
+    help="Metrics by name; lexical for EM, EM-normalized, F1, BLEU, ROUGE-1, ROUGE-2 and ROUGE-L; "
+    "usage for context-usage and novel-words. Repeatable.",
 )
 @click.option(
     "--on",
     multiple=True,
     metavar="CONSTRUCTS",
     help="Constructs that the values stand for. Default: those that each metric names, AC for "
-    "the lexical ones. Repeatable.",
+    "the lexical ones, CC for usage. Repeatable.",
 )
 @click.option("--dry-run", is_flag=True, help="Compute and count everything; store nothing.")
 @AS_JSON
@@ -44,7 +44,7 @@ def measure(
 
     \b
     Examples:
-      ccrs measure my-study --metrics lexical
+      ccrs measure my-study --metrics lexical,usage
       ccrs measure my-study --metrics F1,ROUGE-L --dry-run
       ccrs measure ragchecker --metrics lexical --on overall
     """

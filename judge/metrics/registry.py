@@ -12,7 +12,10 @@ from judge.prompts.template import PAPER
 from study.errors import StudyError, nearest
 
 GROUP = "ccrs.metrics"
-SUITES = {"lexical": ("EM", "EM-normalized", "F1", "BLEU", "ROUGE-1", "ROUGE-2", "ROUGE-L")}
+SUITES = {
+    "lexical": ("EM", "EM-normalized", "F1", "BLEU", "ROUGE-1", "ROUGE-2", "ROUGE-L"),
+    "usage": ("context-usage", "novel-words"),
+}
 """Names for several metrics without prompts."""
 
 

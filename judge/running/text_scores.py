@@ -123,7 +123,7 @@ def measure_study(
     """
     metrics = text_metrics([name for entry in names for name in SUITES.get(entry, (entry,))])
     if not metrics:
-        raise StudyError("--metrics names no metric; name some, or lexical for all lexical ones.")
+        raise StudyError(f"--metrics names no metric; name some, or {' or '.join(SUITES)}.")
     keys = [construct.key for construct in study.config.constructs]
     for metric in metrics:
         for construct in on or metric.constructs:

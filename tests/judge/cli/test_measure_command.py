@@ -61,6 +61,16 @@ def test_lexical_metrics_are_stored_with_versions_and_reasons(study: Study) -> N
     assert metric_rows(study) == rows
 
 
+def test_usage_compares_with_the_passages_on_cc(study: Study) -> None:
+    incomplete(study)
+    counts = ccrs(study.folder, "--metrics", "usage")
+    # A response in each of three queries has words and passages.
+    reasons = {"response_without_words": 3, "empty_response": 3, "no_passages": 1}
+    for name in ("context-usage", "novel-words"):
+        assert counts[name] == {"stored": 3, "existing": 0, "differing": 0, "missing": reasons}
+    assert {row[2] for row in metric_rows(study)} == {"CC"}
+
+
 def test_a_dry_run_counts_and_stores_nothing(study: Study) -> None:
     incomplete(study)
     dry = ccrs(study.folder, "--metrics", "ROUGE-1, F1", "--dry-run")

@@ -21,8 +21,8 @@ from judge.metrics.ngram_overlap import (
     RougeL,
     rouge_l,
     rouge_n,
-    unicode_words,
 )
+from judge.metrics.unicode_words import unicode_words
 from tests.study.datasets.conftest import published_files
 
 METRICS = (Bleu, Rouge1, Rouge2, RougeL)

@@ -1,0 +1,60 @@
+"""Words that a response shares with its passages, and words that it adds."""
+
+from abc import abstractmethod
+from collections.abc import Set as AbstractSet
+
+from judge.metrics.metric import Metric, MetricInput, MetricValue, MissingValue, Steps
+from judge.metrics.unicode_words import unicode_words
+from study.scales import RatingScale
+from study.types import Sees
+
+
+class _WordShare(Metric):
+    """A share of distinct words, from 0 to 1; undefined where a text has no words."""
+
+    version = "unicode-words-v1"
+    constructs = ("CC",)
+    fields: tuple[Sees, ...] = ("response", "context")
+    scale = RatingScale(min=0, max=1)
+    steps = 0
+
+    def score(self, response: MetricInput) -> Steps:
+        """Compare the words of the response with those of all its passages."""
+        yield from ()
+        if not response.response:
+            return MissingValue("empty_response")
+        words, context = (
+            frozenset(unicode_words(text)) for text in (response.response, response.context)
+        )
+        if not words:
+            return MissingValue("response_without_words")
+        if not context:
+            return MissingValue("passages_without_words")
+        return MetricValue(self.share(words, context))
+
+    @abstractmethod
+    def share(self, words: AbstractSet[str], context: AbstractSet[str]) -> float:
+        """Return the share; neither set is empty."""
+
+
+class ContextUsage(_WordShare):
+    """Share of the words of the passages that the response has.
+
+    It falls with the length of the passages, whatever the response is.
+    """
+
+    key = "context-usage"
+
+    def share(self, words: AbstractSet[str], context: AbstractSet[str]) -> float:
+        """Return the share of the passages' words."""
+        return len(words & context) / len(context)
+
+
+class NovelWords(_WordShare):
+    """Share of the words of the response that the passages do not have."""
+
+    key = "novel-words"
+
+    def share(self, words: AbstractSet[str], context: AbstractSet[str]) -> float:
+        """Return the share of the response's words."""
+        return len(words - context) / len(words)
