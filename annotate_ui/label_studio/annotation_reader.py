@@ -229,7 +229,7 @@ def _read_results(
         if name not in values:
             annotation.invalid.append(InvalidValue(key, None, MISSING))
             continue
-        number = number_in(values[name])
+        number = _number(control, values[name])
         problem = _problem(number, scales.get(key))
         if problem is not None:
             annotation.invalid.append(InvalidValue(key, _as_json(number), problem))
@@ -240,6 +240,17 @@ def _read_results(
     if annotation.comment is not None and not annotation.answers:
         value = _as_json(annotation.comment)
         annotation.invalid.append(InvalidValue(None, value, COMMENT_ONLY))
+
+
+def _number(control: Mapping[str, Any], value: Mapping[str, Any]) -> Any:
+    """Return the number of a result, unchecked: the one of its points that is ticked, or typed."""
+    if "points" not in control or "choices" not in value:
+        return number_in(value)
+    match value.get("choices"):
+        case [point] if point in control["points"]:
+            return float(point)
+        case other:
+            return other
 
 
 def _read_flags(

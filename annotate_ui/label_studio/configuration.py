@@ -1,16 +1,19 @@
-"""The labeling interface of a stage: its texts, and a number field for each construct.
+"""The labeling interface of a stage: its texts, and a control for each construct.
 
-Texts are shown in `Text`, never in `HyperText`, which would run scripts in them. Numbers are
-typed: the slider of Label Studio starts in the middle, which would anchor the rater.
+Texts are shown in `Text`, never in `HyperText`, which would run scripts in them. The values of a
+scale with few points are boxes to tick; other numbers are typed: the slider of Label Studio starts
+in the middle, which would anchor the rater.
 """
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from math import isclose
 from typing import Any
-from xml.etree.ElementTree import Element, SubElement, indent, tostring
+from xml.etree.ElementTree import Element, SubElement, fromstring, indent, tostring
 
+from study.scales import RatingScale
 from study.settings.constructs import ConstructSpec
 from study.types import Sees
 
@@ -27,6 +30,19 @@ _HEADINGS: dict[Sees, str] = {
 # Label Studio accepts these as names of controls and preserves them in exports.
 _CONTROL_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,60}")
 _NOT_IN_XML = re.compile("[\x00-\x08\x0e-\x1b\ud800-\udfff\ufffe\uffff]")
+# A scale with more points is typed as a number.
+_MOST_POINTS = 11
+# Without a hotkey of its own, Label Studio binds the digits 1 to 9 and then letters to a control:
+# typed beside a field, they would change ratings and tick remarks. No key has the code of a
+# private-use character.
+_FIRST_HOTKEY = 0xE000
+# The wheel changes a number that has the focus: in Chromium and WebKit by its arrows, which are
+# left out; in Firefox the pointer passes through the field. The hotkeys are not shown.
+_STYLE = (
+    "input[type=number]::-webkit-inner-spin-button { display: none; } "
+    "@supports (-moz-appearance: none) { input[type=number]:focus { pointer-events: none; } } "
+    "input[type=number] ~ sup, [class*=choice] sup { display: none; }"
+)
 _RESERVED = {COMMENT, TARGET, "question", "reference", "passages"}
 
 
@@ -36,7 +52,10 @@ class Configuration:
 
     xml: str
     controls: dict[str, dict[str, Any]]
-    """Name of a control to its kind (`number`, `flags`, `comment`), construct and version."""
+    """Name of a control to its kind (`number`, `flags`, `comment`), construct and version.
+
+    A number that is chosen has its `points`, as they are shown.
+    """
 
 
 def configuration(
@@ -50,8 +69,9 @@ def configuration(
     for construct in constructs:
         meaning = {"construct": construct.key, "construct_version": versions[construct.key]}
         name = control_name(construct.key)
-        _ask(view, construct, name)
-        controls[name] = {"kind": "number", **meaning}
+        points = scale_points(construct.scale)
+        _ask(view, construct, name, points)
+        controls[name] = {"kind": "number", **({"points": points} if points else {}), **meaning}
         if construct.flags:
             _flags(view, construct, f"{name}_flags")
             flags = {"kind": "flags", "flags": list(construct.flags)}
@@ -67,8 +87,43 @@ def configuration(
         editable="true",
     )
     controls[COMMENT] = {"kind": "comment"}
+    _protect(view)
     indent(view)
     return Configuration(tostring(view, encoding="unicode"), controls)
+
+
+def protected(xml: str) -> str:
+    """Return a configuration in which neither hotkeys nor the wheel change a value.
+
+    It is returned as it is if it is protected already.
+    """
+    view = fromstring(xml)  # noqa: S314 (the server's own parser has accepted it)
+    return tostring(view, encoding="unicode") if _protect(view) else xml
+
+
+def _protect(view: Element) -> bool:
+    """Give every control a hotkey that no key has, and the page its style; return if changed."""
+    changed = False
+    used = {element.get("hotkey") for element in view.iter()}
+    unused = (chr(code) for code in range(_FIRST_HOTKEY, 0xF900) if chr(code) not in used)
+    for element in view.iter():
+        if element.tag in {"Number", "Choice"} and element.get("hotkey") is None:
+            element.set("hotkey", next(unused))
+            changed = True
+    if not any(style.text == _STYLE for style in view.findall("Style")):
+        style = Element("Style")
+        style.text = _STYLE
+        view.insert(0, style)
+        changed = True
+    return changed
+
+
+def scale_points(scale: RatingScale) -> list[str]:
+    """Return the points of a scale that has few; empty for any other scale."""
+    steps = (scale.max - scale.min) / scale.step if scale.step is not None else _MOST_POINTS
+    if scale.step is None or steps >= _MOST_POINTS or not isclose(steps, round(steps)):
+        return []
+    return [f"{scale.min + index * scale.step:.10g}" for index in range(round(steps) + 1)]
 
 
 def control_name(key: str) -> str:
@@ -88,7 +143,7 @@ def _show(view: Element, field: Sees) -> None:
     SubElement(each, "Text", name="passage_{{idx}}", value="$passages[{{idx}}].text")
 
 
-def _ask(view: Element, construct: ConstructSpec, name: str) -> None:
+def _ask(view: Element, construct: ConstructSpec, name: str, points: Sequence[str]) -> None:
     scale = construct.scale
     SubElement(view, "Header", value=plain_text(f"{construct.name} ({scale})"), size="4")
     SubElement(view, "Header", value=plain_text(construct.question), size="5")
@@ -98,16 +153,25 @@ def _ask(view: Element, construct: ConstructSpec, name: str) -> None:
     )
     if hint:
         SubElement(view, "Header", value=plain_text(hint), size="6")
+    attributes = {
+        "name": name,
+        "toName": TARGET,
+        "required": "true",
+        "requiredMessage": f"Give a number from {scale} for {plain_text(construct.name)}.",
+    }
+    if points:
+        # Not "single-radio", whose value the arrow keys change.
+        choices = SubElement(view, "Choices", attributes, choice="single", showInline="true")
+        for point in points:
+            SubElement(choices, "Choice", value=point)
+        return
     SubElement(
         view,
         "Number",
-        name=name,
-        toName=TARGET,
+        attributes,
         min=f"{scale.min:.15g}",
         max=f"{scale.max:.15g}",
         step="any" if scale.step is None else f"{scale.step:.15g}",
-        required="true",
-        requiredMessage=f"Give a number from {scale} for {plain_text(construct.name)}.",
         hint=plain_text(hint or str(scale)),
     )
 

@@ -8,6 +8,7 @@ from sqlalchemy import Connection
 
 from annotate_ui.label_studio import CHANNEL
 from annotate_ui.label_studio.client import Server
+from annotate_ui.label_studio.configuration import protected
 from annotate_ui.label_studio.projects import (
     StoredProject,
     TaskKey,
@@ -57,6 +58,7 @@ def push(
     """
     advance = progress or (lambda done, total: None)  # noqa: ARG005
     with exchange(study, server) as on_server:
+        _protect(server, on_server.present)
         deleted = _forget_deleted(study, server, on_server.present)
         outdated = _find_outdated(study, server, on_server.present)
         for project in on_server.missing:
@@ -120,11 +122,32 @@ def _forget_deleted(study: Study, server: Server, present: Iterable[StoredProjec
     """
     deleted = 0
     for project in present:
-        if server.project(project.number).tasks != len(project.tasks):
-            numbers = {int(task["id"]) for task in server.export(project.number)}
-            absent = [r for r, number in project.tasks.items() if number not in numbers]
-            deleted += forget(study, project, absent)
+        if _absent(study, project, server.task_names(project.number)):
+            # Read again in one reply: a task may be between the pages of a list that changes.
+            exported = {
+                int(task["id"]): task.get("data", {}).get(NAME)
+                for task in server.export(project.number)
+            }
+            deleted += forget(study, project, _absent(study, project, exported))
     return deleted
+
+
+def _absent(study: Study, project: StoredProject, on_server: Mapping[int, str | None]) -> list[int]:
+    """Return the responses whose task is not on the server.
+
+    Another task may have its number, since Label Studio reuses them, but not its name.
+    """
+    with study.read() as connection:
+        names = task_names(connection, project.stage)
+    return [r for r, number in project.tasks.items() if on_server.get(number) != names[r]]
+
+
+def _protect(server: Server, present: Iterable[StoredProject]) -> None:
+    """Configure projects of earlier pushes: neither hotkeys nor the wheel may change values."""
+    for project in present:
+        xml = server.project(project.number).xml
+        if protected(xml) != xml:
+            server.configure(project.number, protected(xml))
 
 
 def _missing_tasks(

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from sqlalchemy import insert
 
 from annotate_ui.label_studio.client import Server, ServerError
-from annotate_ui.label_studio.configuration import Configuration, configuration
+from annotate_ui.label_studio.configuration import Configuration, configuration, scale_points
 from annotate_ui.label_studio.projects import StoredProject, store_tasks, stored_projects
 from annotate_ui.label_studio.results import Pushed, PushedProject
 from annotate_ui.label_studio.server_projects import ServerProjects, project_mark, unknown_projects
@@ -213,6 +213,13 @@ def instructions(study: Study, constructs: Sequence[ConstructSpec], place: str) 
         "<p>Give a number for every question. If you cannot judge a response at all, skip the "
         "task. Submit before you leave a task: unsubmitted values may be lost.</p>"
     ]
+    if any(not scale_points(construct.scale) for construct in constructs):
+        parts += [
+            "<p>Look at every number before you submit. A number field loses a minus sign that is "
+            "typed first, and a zero right after the decimal point: type the other digits, then "
+            "insert the sign or zero. Write 100, not 1e2. In a field, the arrow keys up and down "
+            "change the number.</p>"
+        ]
     for construct in constructs:
         parts.append(f"<h3>{escape(construct.name)}</h3><p>{escape(construct.question)}</p>")
         if construct.rules:

@@ -36,7 +36,8 @@ class StandIn:
         """Return a project."""
         if number not in self.made:
             raise ServerError("not found", 404)
-        return Project(number, self.made[number]["description"], len(self.tasks[number]))
+        settings = self.made[number]
+        return Project(number, settings["description"], len(self.tasks[number]), settings["xml"])
 
     def create_project(self, **settings: Any) -> int:
         """Make a project."""
@@ -44,6 +45,10 @@ class StandIn:
         self.made[number] = settings
         self.tasks[number] = {}
         return number
+
+    def configure(self, number: int, xml: str) -> None:
+        """Give a project another labeling configuration."""
+        self.made[number]["xml"] = xml
 
     def import_tasks(self, number: int, tasks: Sequence[Mapping[str, Any]]) -> list[int]:
         """Take tasks."""
@@ -56,6 +61,10 @@ class StandIn:
                 "drafts": [],
             }
         return numbers
+
+    def task_names(self, number: int) -> dict[int, str | None]:
+        """Return the name of each task of a project."""
+        return {n: task["data"].get(NAME) for n, task in self.tasks[number].items()}
 
     def export(self, number: int) -> Iterator[dict[str, Any]]:
         """Yield a project's tasks."""

@@ -16,6 +16,7 @@ from annotate_ui.label_studio.annotation_reader import (
     UNKNOWN_FLAG,
     UNREADABLE,
     Annotation,
+    InvalidValue,
     read_task,
 )
 from annotate_ui.label_studio.client import ServerError, tasks_in
@@ -215,3 +216,28 @@ def test_an_edit_by_another_account_is_reported() -> None:
         True,
         True,
     ]
+
+
+@pytest.mark.parametrize(
+    ("ticked", "value"),
+    [
+        (["-1"], -1.0),
+        (["1"], None),
+        (["-1", "0"], None),
+        ([], None),
+        (["-1.0"], None),
+        ("-1", None),
+    ],
+)
+def test_a_point_that_is_ticked_is_its_number(ticked: Any, value: float | None) -> None:
+    control = {"kind": "number", "points": ["-1", "0"], "construct": "A", "construct_version": 1}
+    body = {
+        "id": 1,
+        "completed_by": 1,
+        "created_at": "2026-01-01T10:00:00Z",
+        "result": [{"from_name": "A", "type": "choices", "value": {"choices": ticked}}],
+    }
+    (annotation,), _, _ = read_task({"id": 1, "annotations": [body]}, "x", {"A": control}, {})
+    assert [answer.value for answer in annotation.answers] == ([] if value is None else [value])
+    expected = [] if value is not None else [InvalidValue("A", json.dumps(ticked), NO_NUMBER)]
+    assert annotation.invalid == expected

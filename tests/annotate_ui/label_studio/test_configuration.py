@@ -1,5 +1,6 @@
 """The labeling configuration: every text is shown as text, every construct asked for once."""
 
+import unicodedata
 from pathlib import Path
 from shutil import copytree
 from typing import Any
@@ -8,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from annotate_ui.label_studio.annotation_reader import read_task
-from annotate_ui.label_studio.configuration import configuration, control_name
+from annotate_ui.label_studio.configuration import configuration, control_name, protected
 from annotate_ui.label_studio.task_data import task_data, task_names
 from annotate_ui.label_studio.task_upload import instructions
 from study import Study
@@ -45,8 +46,8 @@ def test_a_construct_of_ones_own_keeps_its_words_and_its_grid() -> None:
         key='cost "in" $',
         name="Cost in $",
         question='<b onclick="x">How much?</b> $question',
-        scale=RatingScale(min=1, max=5, step=1),
-        anchors={"5": "much", "1": "nothing"},
+        scale=RatingScale(min=1, max=50, step=1),
+        anchors={"50": "much", "1": "nothing"},
     )
     made = configuration(("response",), [cost], {cost.key: 3})
     (name, comment) = made.controls
@@ -55,10 +56,46 @@ def test_a_construct_of_ones_own_keeps_its_words_and_its_grid() -> None:
     assert made.controls[name]["construct_version"] == 3
     number = ElementTree.fromstring(made.xml).find("Number")
     assert number is not None
-    assert (number.get("step"), number.get("hint")) == ("1", "1: nothing · 5: much")
+    assert (number.get("step"), number.get("hint")) == ("1", "1: nothing · 50: much")
     # A dollar begins the name of a field there.
     assert "$question" not in made.xml
     assert 'name="response" value="$response"' in made.xml
+
+
+@pytest.mark.parametrize(
+    ("scale", "points"),
+    [
+        (RatingScale(min=1, max=5, step=1), ["1", "2", "3", "4", "5"]),
+        (RatingScale(min=-0.3, max=0.3, step=0.3), ["-0.3", "0", "0.3"]),
+        (RatingScale(min=0, max=11, step=1), []),
+        (RatingScale(min=0, max=5), []),
+    ],
+)
+def test_the_points_of_a_scale_with_few_are_ticked(scale: RatingScale, points: list[str]) -> None:
+    spec = ConstructSpec(key="A", name="A", question="?", scale=scale)
+    made = configuration(("response",), [spec], {"A": 1})
+    root = ElementTree.fromstring(made.xml)
+    assert [choice.get("value") for choice in root.iter("Choice")] == points
+    assert (root.find("Number") is None) == bool(points)
+    assert made.controls["A"].get("points", []) == points
+    for choices in root.iter("Choices"):
+        assert (choices.get("choice"), choices.get("required")) == ("single", "true")
+
+
+def test_no_control_has_the_hotkey_of_another_or_of_a_key() -> None:
+    xml = configuration(("response",), CCRS, VERSIONS).xml
+    root = ElementTree.fromstring(xml)
+    asked = [element for element in root.iter() if element.tag in {"Number", "Choice"}]
+    hotkeys = [element.get("hotkey") or "" for element in asked]
+    assert len(set(hotkeys)) == len(asked) == 9
+    assert all(unicodedata.category(hotkey) == "Co" for hotkey in hotkeys)
+    assert protected(xml) is xml
+
+
+def test_hotkeys_that_a_project_has_are_not_taken_again() -> None:
+    begun = '<View><Number name="a" /><Number name="b" hotkey="\ue000" /></View>'
+    root = ElementTree.fromstring(protected(begun))
+    assert [number.get("hotkey") for number in root.iter("Number")] == ["\ue001", "\ue000"]
 
 
 def test_a_remark_is_shown_as_it_is_and_comes_back_as_it_was_written() -> None:
@@ -128,4 +165,5 @@ def test_instructions_contain_the_rules_and_the_owners_text_without_scripts(
     assert "<strong>this</strong>" in text
     assert "<script>" not in text
     assert "&lt;b&gt;mine" in text
+    assert "type the other digits" in text
     assert "Whether the answer is true does not matter here" in text

@@ -1,5 +1,6 @@
 """What a push makes of projects and tasks that are not as it left them."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,37 @@ def test_a_task_that_was_deleted_is_sent_again(study: Study) -> None:
     assert pull(study, server).new == 2
     assert pull(study, server).stored_anything is False
     assert (push(study, server).deleted, push(study, server).tasks) == (0, 0)
+
+
+@pytest.mark.parametrize("same_number", [False, True])
+def test_a_deleted_task_is_noticed_where_another_was_imported(
+    study: Study, same_number: bool
+) -> None:
+    server: Any = StandIn()
+    project = pushed(study, server, constructs=["QR"])
+    task = max(project.tasks.values())
+    server.delete_task(task)
+    (other,) = server.import_tasks(project.number, [{"data": {"response": "of someone else"}}])
+    if same_number:
+        # As Label Studio numbers a task that follows a deleted one.
+        of_project = server.tasks[project.number]
+        of_project[task] = {**of_project.pop(other), "id": task}
+    done = push(study, server)
+    assert (done.deleted, done.tasks) == (1, 1)
+    assert (push(study, server).deleted, push(study, server).tasks) == (0, 0)
+
+
+def test_a_project_of_an_earlier_push_is_protected_by_the_next(study: Study) -> None:
+    server: Any = StandIn()
+    made = server.made[pushed(study, server, constructs=["QR"]).number]
+    protected = made["xml"]
+    made["xml"] = re.sub(r' hotkey="."|<Style>.*?</Style>', "", protected)
+    push(study, server)
+    assert made["xml"].count("hotkey=") == protected.count("hotkey=") > 0
+    assert "<Style>" in made["xml"]
+    mended = made["xml"]
+    push(study, server)
+    assert made["xml"] is mended
 
 
 def test_unrated_tasks_of_a_deleted_project_are_sent_again(any_study: Study) -> None:

@@ -1,9 +1,10 @@
 """A rater on the real page, in the system's Chromium, from the generated configuration."""
 
+import re
 from pathlib import Path
 from uuid import uuid4
 
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 
 from annotate_ui.label_studio.client import Server
 from annotate_ui.label_studio.pull import pull
@@ -14,9 +15,31 @@ from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, PassageRow, ResponseRow
 from tests.annotate_ui.label_studio.real.process import PASSWORD, LabelStudioServer
 from tests.annotate_ui.label_studio.real.rater_actions import projects
-from tests.annotate_ui.rated_campaign import ALL
+from tests.annotate_ui.rated_campaign import ratings
 
 HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=2</script> {{7*7}} $question'
+SETTINGS = """
+[rating]
+disclosure = "all"
+
+[[constructs]]
+key = "quality"
+name = "Quality"
+question = "How good is it?"
+flags = ["too long", "too thin"]
+
+[[constructs]]
+key = "change"
+name = "Change"
+question = "How much has it changed?"
+scale = { min = -10, max = 10 }
+
+[[constructs]]
+key = "tone"
+name = "Tone"
+question = "Is it friendly?"
+scale = { min = -1, max = 1, step = 1 }
+"""
 # A busy machine takes its time over the page's 10 MB of scripts.
 _PATIENCE = 120_000
 
@@ -24,7 +47,7 @@ _PATIENCE = 120_000
 def test_a_rater_sees_texts_as_they_are_and_what_they_give_is_pulled(
     tmp_path: Path, server: Server, label_studio: LabelStudioServer, browser: Browser
 ) -> None:
-    study = Study.create(tmp_path / "study", '[rating]\ndisclosure = "all"\n')
+    study = Study.create(tmp_path / "study", SETTINGS)
     row = ResponseRow(
         query_id="q",
         query=f"Which? {HOSTILE}",
@@ -38,6 +61,8 @@ def test_a_rater_sees_texts_as_they_are_and_what_they_give_is_pulled(
     push(study, server)
     (project,) = projects(study)
     (task,) = project.tasks.values()
+    _configure_as_before(server, project.number)
+    push(study, server)
     rater = label_studio.member(f"{uuid4().hex}@example.org")
 
     context = browser.new_context(viewport={"width": 1400, "height": 1000})
@@ -58,24 +83,50 @@ def test_a_rater_sees_texts_as_they_are_and_what_they_give_is_pulled(
 
     # The page begins an annotation once it is drawn; no person types before.
     page.wait_for_load_state("networkidle")
-    for place, key in enumerate(ALL[:-1]):
-        field = page.locator(f"input[type=number][name={key}]")
-        assert (field.get_attribute("min"), field.get_attribute("max")) == ("0", "100")
-        assert field.input_value() == ""
-        field.fill(str(10 * place))
+    quality = page.locator("input[type=number][name=quality]")
+    assert (quality.get_attribute("min"), quality.get_attribute("max")) == ("0", "100")
+    assert quality.input_value() == ""
+    quality.click()
+    page.keyboard.type("80")
+    _turn_the_wheel(page)
+    page.locator("input[type=number][name=change]").click()
+    # As the instructions say: the field loses a minus sign that is typed first.
+    page.keyboard.type("0.5")
+    page.keyboard.press("Home")
+    page.keyboard.type("-")
+    page.get_by_text("How good is it?").click()
+    page.keyboard.type("1234567890")
     page.get_by_role("button", name="Submit current annotation").click()
-    asked = page.get_by_text("Give a number from 0 to 100 for Information Recall")
+    asked = page.get_by_text("Give a number from -1 to 1 for Tone")
     expect(asked.first).to_be_visible()
     assert pull(study, server).annotations == 0
 
     page.keyboard.press("Escape")
-    page.locator(f"input[type=number][name={ALL[-1]}]").fill("88")
+    page.get_by_role("checkbox", name="-1").click()
+    # People scroll with the arrow keys as well.
+    page.keyboard.press("ArrowDown")
     with page.expect_response(lambda r: "/annotations" in r.url and r.request.method == "POST"):
         page.get_by_role("button", name="Submit current annotation").click()
     context.close()
 
     done = pull(study, server)
-    assert (done.new, done.rejected) == (5, [])
+    assert (done.new, done.rejected) == (3, [])
+    assert not any(rating.flags for rating in ratings(study))
     scores = study.score_table().set_index("construct")["value"].to_dict()
-    assert scores == {**{key: 10.0 * place for place, key in enumerate(ALL)}, ALL[-1]: 88.0}
+    assert scores == {"quality": 80.0, "change": -0.5, "tone": -1.0}
     study.close()
+
+
+def _configure_as_before(server: Server, project: int) -> None:
+    """Take hotkeys and style from a project, as it was pushed by earlier versions."""
+    xml = server.project(project).xml
+    without = re.sub(r' hotkey="."|<Style>.*?</Style>', "", xml)
+    assert without != xml
+    server.configure(project, without)
+
+
+def _turn_the_wheel(page: Page) -> None:
+    """Turn the wheel by a notch where the pointer is, and wait until the page has noticed."""
+    page.evaluate("addEventListener('wheel', () => { window.wheeled = true; })")
+    page.mouse.wheel(0, 120)
+    page.wait_for_function("window.wheeled")
