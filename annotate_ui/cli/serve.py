@@ -14,7 +14,7 @@ from study.cli.options import STUDY
     default="127.0.0.1",
     show_default=True,
     metavar="ADDRESS",
-    help="Where to listen. 127.0.0.1 is reached from this computer only.",
+    help="Where to listen. An address that other computers reach requires --proxies.",
 )
 @click.option(
     "--port",

@@ -20,7 +20,7 @@ from annotate_ui.participants.invitation import list_links
 from annotate_ui.server.error_log import log_errors
 from annotate_ui.server.secret_key import secret_key
 from annotate_ui.server.sockets import address_of, listen, reachability
-from annotate_ui.server.start_checks import check_public
+from annotate_ui.server.start_checks import check_behind_proxy, check_public
 from annotate_ui.web.owner.password import owner_pages_line
 from study.facts.ratings import finished_assignments
 from study.facts.slots import OWN_CHANNEL, is_live
@@ -81,7 +81,8 @@ def serve(
     study
         On a local disk, or on PostgreSQL.
     host, port
-        Where to listen. With port 0 the system chooses a free one.
+        Where to listen. With port 0 the system chooses a free one. A host that other computers
+        reach requires a proxy.
     proxies
         Number of your own reverse proxies in front. X-Forwarded-For and X-Forwarded-Proto are
         trusted for as many proxies; with 0, not at all.
@@ -96,9 +97,11 @@ def serve(
     Raises
     ------
     StudyError
-        The study's file system, the secret or the port can't be used.
+        The study's file system, the secret or the port can't be used, or other computers could
+        reach the server without a proxy.
     """
     check_file_system(study)
+    check_behind_proxy(host, proxies=proxies)
     if public:
         check_public(study, proxies=proxies, secret_file=secret_file)
     secret = secret_key(study.folder, secret_file)

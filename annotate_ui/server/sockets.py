@@ -65,9 +65,8 @@ def reachability(listening: socket.socket, base_url: str, proxies: int) -> list[
     lines = []
     if not is_loopback(host):
         lines.append(
-            f"Warning: anyone on the network can reach {address_of(listening)}. Without TLS, "
-            "links and sessions can be read on the way; put a reverse proxy with https in front "
-            "(--proxies 1)."
+            f"Warning: anyone on the network can reach {address_of(listening)} without the proxy. "
+            "Let a firewall admit the proxy only."
         )
     if not is_loopback(host) and is_local(base_url):
         lines.append(

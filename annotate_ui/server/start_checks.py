@@ -1,10 +1,30 @@
-"""Checks before the server starts: public addresses."""
+"""Checks before the server starts: addresses that others reach."""
 
 from pathlib import Path
 
-from annotate_ui.server.sockets import is_local
+from annotate_ui.server.sockets import is_local, is_loopback
 from study.errors import StudyError
 from study.study import Study
+
+
+def check_behind_proxy(host: str, *, proxies: int) -> None:
+    """Refuse to serve other computers directly.
+
+    Without TLS, links and sessions can be read on the way; and a few hundred connections that
+    send a byte now and then take all places, which a reverse proxy prevents.
+
+    Raises
+    ------
+    StudyError
+        `host` is not an address of this computer only, and no proxy is named.
+    """
+    if not proxies and not is_loopback(host):
+        raise StudyError(
+            f"--host {host} is an address that other computers reach, and the server must not be "
+            "reached directly: links and sessions could be read on the way, and slow connections "
+            "could stop it. Leave --host out and put a reverse proxy with https in front "
+            "(`ccrs help server`); if the proxy runs on another computer, add --proxies 1."
+        )
 
 
 def check_public(study: Study, *, proxies: int, secret_file: Path | None) -> None:

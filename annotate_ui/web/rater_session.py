@@ -7,12 +7,13 @@ from urllib.parse import urlsplit
 from flask import current_app, g, request, session
 from flask_wtf.csrf import generate_csrf
 from pydantic import BaseModel, ValidationError
-from sqlalchemy import bindparam, select
+from sqlalchemy import ColumnElement, bindparam, insert, select
 from werkzeug.exceptions import BadRequest, SecurityError
 
 from annotate_ui.tasks.refusals import InvalidError
 from annotate_ui.web.error_pages import OtherRaterError, SignedOutError
-from study.schema.tables import invitations, raters
+from study.schema import now, random_id
+from study.schema.tables import ended_sessions, invitations, raters
 from study.study import Study
 
 Body = TypeVar("Body", bound=BaseModel)
@@ -43,27 +44,48 @@ def check_host() -> None:
         raise SecurityError
 
 
+def is_ended() -> ColumnElement[bool]:
+    """Return the condition that somebody signed out of the session of the parameter `session`."""
+    return (
+        select(ended_sessions.c.id)
+        .where(ended_sessions.c.session_id == bindparam("session"))
+        .exists()
+    )
+
+
+def end_session() -> None:
+    """End this request's session, so that no copy of its cookie is valid any more."""
+    with study().write() as connection:
+        connection.execute(
+            insert(ended_sessions).values(session_id=session["session"], created_at=now())
+        )
+    session.clear()
+
+
 _LIVE = (
     select(raters.c.id, raters.c.code, raters.c.public_id)
     .join_from(raters, invitations, invitations.c.rater_id == raters.c.id)
     # The number of an erased rater may be used again; this id never is.
     .where(raters.c.id == bindparam("rater"), raters.c.public_id == bindparam("name"))
     .where(invitations.c.id == bindparam("invitation"), invitations.c.revoked_at.is_(None))
+    .where(~is_ended())
 )
 
 
 def load_rater() -> None:
-    """Look up the rater of the session; a revoked link ends it at once."""
+    """Look up the rater of the session; a revoked link and signing out end it at once."""
     g.rater = None
-    rater_id, invitation_id = session.get("rater"), session.get("invitation")
-    if not isinstance(rater_id, int) or not isinstance(invitation_id, int):
+    parameters = {
+        "rater": session.get("rater"),
+        "name": session.get("rater_name"),
+        "invitation": session.get("invitation"),
+        "session": session.get("session"),
+    }
+    if None in parameters.values():
         return
     with study().ask() as connection:
         # Without a row the session stays: its token still shows a page that it is signed out.
-        row = connection.execute(
-            _LIVE,
-            {"rater": rater_id, "name": session.get("rater_name"), "invitation": invitation_id},
-        ).one_or_none()
+        row = connection.execute(_LIVE, parameters).one_or_none()
     if row is not None:
         g.rater = SignedIn(row.id, row.code, row.public_id)
 
@@ -76,6 +98,8 @@ def sign_in(rater_id: int, invitation_id: int) -> None:
         ).scalar()
     if session.get("rater_name") != name:
         session.clear()
+    if g.rater is None or "session" not in session:
+        session["session"] = random_id()
     session.permanent = True
     session["rater"] = rater_id
     session["rater_name"] = name

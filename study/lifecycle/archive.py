@@ -22,6 +22,7 @@ from study.progress_bar import Advance
 from study.schema import (
     ClosingAnswer,
     Decision,
+    EndedSession,
     Enrolment,
     EnrolmentLink,
     ExternalProject,
@@ -45,7 +46,7 @@ from study.study import Study
 _DATABASE = "study.db"
 _CODE = "[completion code]"
 _SECRET: tuple[type[Noun], ...] = (
-    *(Invitation, Enrolment, EnrolmentLink, OwnerPassword),
+    *(Invitation, Enrolment, EnrolmentLink, OwnerPassword, EndedSession),
     *(RejectedValue, ExternalTask, ExternalRater, ExternalProject),
 )
 """Tables that are left empty."""

@@ -9,7 +9,9 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from sqlalchemy import Connection, inspect
+from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import make_url
+from sqlalchemy.schema import CreateIndex
 
 from study.errors import StudyError
 from study.progress_bar import Advance
@@ -181,11 +183,17 @@ def check_schema(path: Path, source: Path) -> None:
     tables = {name for kind, name, *_ in rows if kind == "table"} & set(Noun.metadata.tables)
     known = {*tables, "alembic_version", "sqlite_sequence", "sqlite_stat1"}
     triggers = sqlite_triggers(tables - MUTABLE)
+    indexes = {
+        str(index.name): str(CreateIndex(index).compile(dialect=sqlite.dialect()))
+        for noun in tables
+        for index in Noun.metadata.tables[noun].indexes
+    }
     for kind, name, of, sql, page in rows:
         fits = {
             # Virtual tables have no root page.
             "table": name in known and page,
-            "index": of in known,
+            # Without a statement, it belongs to a constraint of its table.
+            "index": of in known and (sql is None or sql == indexes.get(name)),
             "trigger": triggers.get(name) == sql,
         }
         if not fits.get(kind):

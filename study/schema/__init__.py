@@ -61,6 +61,7 @@ from study.schema.judge import (
 from study.schema.participation import (
     Consent,
     Departure,
+    EndedSession,
     Enrolment,
     EnrolmentLink,
     EnrolmentLinkBase,
@@ -101,6 +102,7 @@ __all__ = [
     "Decision",
     "DecisionBase",
     "Departure",
+    "EndedSession",
     "Enrolment",
     "EnrolmentLink",
     "EnrolmentLinkBase",

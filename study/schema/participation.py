@@ -83,6 +83,17 @@ class OwnerPassword(Noun, table=True):
     created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
 
 
+class EndedSession(Noun, table=True):
+    """A rater or the owner signed out: no copy of the session's cookie is valid any more."""
+
+    __tablename__ = "ended_session"
+
+    id: int | None = Field(default=None, primary_key=True)
+    session_id: str = Field(index=True)
+    """The random id in the signed cookie; it identifies nobody."""
+    created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
+
+
 class Pause(Noun, table=True):
     """The campaign was paused or resumed; the newest row is its state."""
 

@@ -25,6 +25,7 @@ from study.schema.judge import (
 from study.schema.participation import (
     Consent,
     Departure,
+    EndedSession,
     Enrolment,
     EnrolmentLink,
     Erasure,
@@ -44,6 +45,7 @@ constructs = table(Construct)
 decisions = table(Decision)
 departures = table(Departure)
 enrolments = table(Enrolment)
+ended_sessions = table(EndedSession)
 enrolment_links = table(EnrolmentLink)
 erasures = table(Erasure)
 expected_values = table(ExpectedValue)

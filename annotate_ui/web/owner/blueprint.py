@@ -20,15 +20,17 @@ from flask import (
 )
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError, generate_csrf
+from sqlalchemy import Connection, select
 from werkzeug.exceptions import NotFound
 
 from annotate_ui.web.error_pages import Problem, answer
 from annotate_ui.web.owner import snapshot_cache
 from annotate_ui.web.owner.password import is_right, newest_password
-from annotate_ui.web.rate_limits import FORBIDDEN, all_log_ins, log_ins
-from annotate_ui.web.rater_session import study
+from annotate_ui.web.rate_limits import all_log_ins, log_ins
+from annotate_ui.web.rater_session import end_session, is_ended, study
 from annotate_ui.web.translation import gettext as _, mark
 from study.errors import StudyError
+from study.schema import random_id
 
 pages = Blueprint("owner", __name__, url_prefix="/owner")
 
@@ -54,14 +56,17 @@ def begin_session(password_id: int) -> None:
     now = _now()
     # A session cookie: it ends with the browser.
     session.permanent = False
+    session["session"] = random_id()
     session[_KEY] = {"password": password_id, "began": now, "last_active": now}
     generate_csrf()
 
 
-def has_session(password_id: int) -> bool:
+def has_session(connection: Connection, password_id: int) -> bool:
     """Return whether there is a session under this password that has not ended."""
     stored = _stored()
-    if stored is None or "rater" in session:
+    if stored is None or "rater" in session or "session" not in session:
+        return False
+    if connection.execute(select(is_ended()), {"session": session["session"]}).scalar_one():
         return False
     now = _now()
     return (
@@ -69,14 +74,6 @@ def has_session(password_id: int) -> bool:
         and -_CLOCK_SET_BACK <= now - stored["began"] <= LONGEST
         and -_CLOCK_SET_BACK <= now - stored["last_active"] <= IDLE
     )
-
-
-def end_session() -> bool:
-    """End the owner's session; return whether there was one."""
-    if _stored() is None:
-        return False
-    session.clear()
-    return True
 
 
 def _renew_session() -> None:
@@ -103,12 +100,15 @@ def admit() -> ResponseReturnValue | None:
     """Admit the owner only. Without a password the pages do not exist."""
     with study().read() as connection:
         password = newest_password(connection)
+        signed_in = password is not None and has_session(connection, password.id)
     if password is None:
         abort(404)
     if request.endpoint in _OPEN:
         return None
-    if not has_session(password.id):
-        ended = end_session()
+    if not signed_in:
+        ended = _stored() is not None
+        if ended:
+            session.clear()
         return redirect(f"{SIGN_IN}?why=ended" if ended else SIGN_IN, 303)
     if request.endpoint not in _AUTOMATIC:
         _renew_session()
@@ -129,8 +129,9 @@ def sign_in() -> ResponseReturnValue:
 
 
 @pages.post("/sign-in")
-@log_ins
+# The lower decorator is checked first: what one address may not send does not count for all.
 @all_log_ins
+@log_ins
 def begin() -> ResponseReturnValue:
     """Begin a session if the password is right."""
     with study().read() as connection:
@@ -138,7 +139,7 @@ def begin() -> ResponseReturnValue:
     if password is None:
         abort(404)
     if not is_right(password, request.form.get("password", "")):
-        return render_template("owner/sign_in.html", why=None, failed=True), FORBIDDEN
+        return render_template("owner/sign_in.html", why=None, failed=True), 403
     begin_session(password.id)
     return redirect("/owner", 303)
 

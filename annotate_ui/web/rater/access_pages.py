@@ -12,7 +12,7 @@ from annotate_ui.participants.withdrawal import leave as leave_study
 from annotate_ui.tasks.exit_codes import exit_code
 from annotate_ui.web.error_pages import BAD_LINK, answer
 from annotate_ui.web.rate_limits import REFUSED, failed_links
-from annotate_ui.web.rater_session import rater_here, sign_in, study
+from annotate_ui.web.rater_session import end_session, rater_here, sign_in, study
 
 pages = Blueprint("access", __name__)
 
@@ -58,7 +58,10 @@ def refused() -> ResponseReturnValue:
 @pages.post("/leave")
 def leave() -> ResponseReturnValue:
     """End the session."""
-    session.clear()
+    if g.rater is None:
+        session.clear()
+    else:
+        end_session()
     return redirect("/left", 303)
 
 

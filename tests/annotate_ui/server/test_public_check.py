@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 import pytest
 
 from annotate_ui.participants.invitation import invite
+from annotate_ui.server.application import serve
 from annotate_ui.server.start_checks import check_public
 from annotate_ui.server.wsgi import application
 from study import Study, StudyError
@@ -55,6 +56,13 @@ def test_each_thing_that_is_missing_is_named_with_its_remedy(
         with pytest.raises(StudyError, match=r"head -c 32 /dev/urandom > .*absent"):
             check_public(outside, proxies=1, secret_file=absent)
         check_public(outside, proxies=1, secret_file=secret)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.7", "rate.example.org"])
+def test_no_server_is_reached_directly(study: Study, host: str) -> None:
+    """300 connections that send a byte now and then would stop it."""
+    with pytest.raises(StudyError, match="put a reverse proxy with https in front"):
+        serve(study, host, 0)
 
 
 @pytest.mark.server

@@ -38,3 +38,31 @@ def test_nothing_sets_it_before_the_session_ends(app: Flask, come: Come) -> None
         answer.close()
     ended = browser.client.post("/leave", data={"csrf_token": browser.csrf})
     assert ended.headers.getlist("Set-Cookie")
+
+
+def test_a_copied_cookie_opens_nothing_after_signing_out(app: Flask, come: Come) -> None:
+    browser, elsewhere = come("anna"), come("anna")
+    copied = app.test_client()
+    with browser.client.session_transaction() as session:
+        content = dict(session)
+    with copied.session_transaction() as session:
+        session.update(content)
+    assert copied.get("/rate").status_code == 200
+    browser.submit("/leave")
+    assert copied.get("/rate").status_code == 401
+    # A session of the same rater on another device goes on.
+    assert elsewhere.get("/rate").status_code == 200
+
+
+def test_a_link_signs_in_again_where_an_ended_cookie_is_left(
+    app: Flask, campaign: Study, come: Come
+) -> None:
+    browser, copied = come("anna"), Browser(app.test_client())
+    with browser.client.session_transaction() as session:
+        content = dict(session)
+    with copied.client.session_transaction() as session:
+        session.update(content)
+    browser.submit("/leave")
+    (made,) = invite(campaign, ["anna"], renew=True)
+    copied.begin(made.link)
+    assert copied.get("/rate").status_code == 200

@@ -18,6 +18,7 @@ from study.schema import (
     Consent,
     Decision,
     Departure,
+    EndedSession,
     Enrolment,
     EnrolmentLink,
     ImportedFile,
@@ -201,6 +202,7 @@ def _fill(connection: Connection) -> tuple[int, int, list[bytes]]:
     closing = {"recognized": "yes", "comment": SECRETS["closing"]}
     add(ClosingAnswer, {**closing, "rater_id": rater})
     add(OwnerPassword, {"password_hash": SECRETS["password"]})
+    add(EndedSession, {"session_id": "x"})
     add(
         InterimAnalysis,
         {"kind": "agreement", "requested_in": "page", "ratings": 2, "result": looked(CODE, OTHER)},

@@ -263,16 +263,17 @@ def test_more_than_is_stated_is_not_unpacked(good: bytes, tmp_path: Path) -> Non
         "CREATE TRIGGER t AFTER INSERT ON rating BEGIN DELETE FROM rater; END",
         "CREATE TRIGGER rating_refuses_insert BEFORE INSERT ON rating BEGIN SELECT 1; END",
         "CREATE VIRTUAL TABLE f USING fts5(x)",
+        "CREATE UNIQUE INDEX ix_rating_of ON rating (construct_key)",
+        "DROP INDEX ix_rater_public_id; CREATE UNIQUE INDEX ix_rater_public_id ON rater (code)",
     ],
-    ids=["view", "table", "trigger", "named-trigger", "virtual"],
+    ids=["view", "table", "trigger", "named-trigger", "virtual", "index", "named-index"],
 )
 def test_a_database_with_more_than_a_study_has(good: bytes, tmp_path: Path, statement: str) -> None:
     contents = members(good)
     path = tmp_path / "d.db"
     path.write_bytes(contents["database.sqlite"])
     with closing(sqlite3.connect(path)) as connection:
-        connection.execute(statement)
-        connection.commit()
+        connection.executescript(statement)
     contents["database.sqlite"] = path.read_bytes()
     path.unlink()
     refuses(packed(contents), tmp_path, "which no study has")

@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Callable
+from threading import Thread
 
 import pytest
 from click.testing import CliRunner
@@ -157,9 +158,16 @@ def test_a_new_password_ends_the_sessions_under_the_old_one(
     assert owner.submit("/owner/sign-in", password="another password altogether").status_code == 200
 
 
-def test_signing_out_ends_the_session(owner: Browser) -> None:
+def test_signing_out_ends_the_session(app: Flask, owner: Browser) -> None:
+    copied = app.test_client()
+    with owner.client.session_transaction() as session:
+        content = dict(session)
+    with copied.session_transaction() as session:
+        session.update(content)
+    assert copied.get("/owner").status_code == 200
     assert "You are signed out" in owner.submit("/owner/sign-out").text
     assert owner.get("/owner").status_code == 303
+    assert copied.get("/owner").status_code == 303
 
 
 @pytest.mark.usefixtures("protected")
@@ -184,6 +192,31 @@ def test_wrong_passwords_look_alike_and_are_throttled(visitor: Browser) -> None:
     # The right one is refused as well: else the throttle would not slow a search.
     assert visitor.submit("/owner/sign-in", password=PASSWORD).status_code == 429
     assert visitor.submit("/owner/sign-in", password="no").status_code == 429
+
+
+@pytest.mark.usefixtures("protected")
+def test_guesses_that_are_sent_at_once_are_throttled(
+    app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    statuses: list[int] = []
+
+    def guess() -> None:
+        browser = Browser(app.test_client())
+        browser.get("/owner/sign-in")
+        statuses.append(browser.submit("/owner/sign-in", password="guess").status_code)
+
+    def slow_hash(*_: object) -> bool:
+        # Before this guess is answered, the next one arrives.
+        if len(begun) < 8:
+            begun.append(Thread(target=guess))
+            begun[-1].start()
+            begun[-1].join()
+        return False
+
+    begun: list[Thread] = []
+    monkeypatch.setattr("annotate_ui.web.owner.blueprint.is_right", slow_hash)
+    guess()
+    assert sorted(statuses) == [403] * 5 + [429]
 
 
 @pytest.mark.usefixtures("protected")
