@@ -160,6 +160,11 @@ def _say(results: Sequence[Checked], answers: Sequence[Answered]) -> None:
             f"{'holds' if answer.holds else 'SHORT'}  {answer.requirement} ({name}): "
             f"{answer.decision.answer}; {answer.record['deciding']['sentence']}"
         )
+        if answer.without_scores:
+            click.echo(
+                f"       {name} has no scores on {', '.join(answer.without_scores)}, which people "
+                "rated: the answer is on the other constructs only"
+            )
         if not answer.holds and answer.record["settle"]:
             click.echo(f"       {answer.record['settle']}")
     held = sum(r.holds for r in results) + sum(a.holds for a in answers)

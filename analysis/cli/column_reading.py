@@ -197,16 +197,17 @@ def _note_words(
     source: RecordSource,
 ) -> None:
     """Report words for pass or fail on a scale of which they are no points."""
-    from study.importing.readers.verdict_words import DECLARE_TWO_POINTS, beyond_pass_and_fail
+    from study.importing.readers.verdict_words import beyond_pass_and_fail, declare_two_points
 
-    listed = zip(frame["scorer"], frame["construct"], strict=True)
-    for position, (scorer, construct) in enumerate(listed):
+    listed = zip(frame["scorer"], frame["construct"], frame["scorer_kind"], strict=True)
+    for position, (scorer, construct, kind) in enumerate(listed):
         scale = scorer_scales.get((scorer, construct)) or scales.get(construct)
         column, number = values[position // len(numbers)], numbers[position % len(numbers)]
         if scale is not None and (column, number) in words:
             problem = beyond_pass_and_fail(scale.min, scale.max)
             if problem:
-                source.report.fault(f"{problem}.", DECLARE_TWO_POINTS, number, column)
+                remedy = declare_two_points(scorer, construct, kind)
+                source.report.fault(f"{problem}.", remedy, number, column)
 
 
 def _names(texts: Sequence[str], present: Sequence[str]) -> ColumnNames:

@@ -325,7 +325,8 @@ def _say_diagnosis(contents: SourceContents, diagnosis: Diagnosis, command: str)
     )
     for values in diagnosis.scored:
         scale = (
-            f"declared {values.declared}" if values.declared
+            "pass or fail (1 or 0)" if values.passes_or_fails
+            else f"declared {values.declared}" if values.declared
             else f"looks like {values.looks_like}" if values.looks_like
             else "no usual scale" if values.n else "no values"
         )  # fmt: skip

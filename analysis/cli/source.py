@@ -126,6 +126,7 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> AnalysisInput:
         **_declared(config),
         # One that has no scores yet is mapped when it has.
         "map": {k: v for k, v in config.analysis.map.items() if k in scores.scorer_kinds},
+        "cut": {k: v for k, v in config.analysis.cut.items() if _cuts_somebody(k, scores)},
         "interim_analyses": interim_analyses,
         "derived_from": _derived_from(scores, config.juries),
         "runs": attributes(runs),
@@ -315,6 +316,7 @@ def from_file(
     scores = ScoreTable.from_frame(frame, by_construct.of(constructs), by_scorer)
     if columns and propose:
         _propose_scales(scores)
+        _propose_cut(scores, chosen.get("cut", {}))
     for line in frame.attrs.get("summary", ()):
         click.echo(line, err=True)
     scorers = dict.fromkeys(frame["scorer"])
@@ -361,6 +363,30 @@ def _propose_scales(scores: ScoreTable) -> None:
             "No scale is declared. The values look as if they were on the scale of these options "
             f"(MIN:MAX:STEP); if they are, add {options}", err=True
         )  # fmt: skip
+
+
+def _cuts_somebody(key: str, scores: ScoreTable) -> bool:
+    """Whether a declared cut is of people, or of a scorer that has scores already."""
+    return any(
+        key in {name, *(f"{name}:{construct}" for construct in scores.constructs)}
+        for name in ("human", *scores.scorer_kinds)
+    )
+
+
+def _propose_cut(scores: ScoreTable, cuts: Mapping[str, float]) -> None:
+    """Print how people's graded values are compared with a scorer that passes or fails."""
+    from analysis.core.cuts import PEOPLE, declared_cut, passing_without_cut
+
+    for construct in scores.constructs:
+        machines = (*scores.scorers(construct, "judge"), *scores.scorers(construct, "metric"))
+        for scorer in machines:
+            if declared_cut(cuts, PEOPLE, construct) is None and passing_without_cut(
+                scores, construct, scorer
+            ):
+                click.echo(
+                    f"{scorer} passes or fails {construct}, which people grade. Declare the lowest "
+                    "value with which people pass: --cut human=VALUE", err=True
+                )  # fmt: skip
 
 
 # A scale is contradicted where so many values or more, which differ, are in its lowest tenth.

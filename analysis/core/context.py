@@ -200,9 +200,11 @@ class Context:
                 f"declare it with --scale {construct}=MIN:MAX"
             )
         if not human.same_points(scale):
+            cut = scale.binary and not human.binary
             return (
                 f"{scorer} is on {scale}, people are on {human}: not a common scale; map it with "
                 f"--map {scorer}=linear or {scorer}=thresholds"
+                + (", or declare from which value on people pass: --cut human=VALUE" if cut else "")
             )
         return None
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from analysis.core.arrays import FloatArray
+from analysis.core.scales import Scale
 from analysis.core.tables import ScoreTable
 
 # Share of values on a short scale from which the others are taken for slips.
@@ -29,6 +30,9 @@ class Scored:
     distinct: int
     declared: str | None
     looks_like: str | None
+    passes_or_fails: bool
+    """Whether the values are 1 and 0 only, on a scale that has no other points, if one is
+    declared."""
 
 
 def scored_values(scores: ScoreTable) -> tuple[Scored, ...]:
@@ -59,7 +63,16 @@ def _scored(scores: ScoreTable) -> Iterator[Scored]:
             int(np.unique(present).size),
             None if declared is None else f"{declared.min:g}:{declared.max:g}",
             looks_like(here, np.concatenate([here, *together])),
+            _passes_or_fails(present, declared),
         )  # fmt: skip
+
+
+def _passes_or_fails(present: FloatArray, declared: Scale | None) -> bool:
+    if declared is not None and (declared.min, declared.max) != (0, 1):
+        return False
+    distinct = np.unique(present)
+    both = distinct.size == 2 or (declared is not None and declared.binary and distinct.size == 1)
+    return bool(both and np.isin(distinct, (0.0, 1.0)).all())
 
 
 def likely_scales(scores: ScoreTable) -> tuple[str, ...]:

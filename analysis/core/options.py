@@ -72,6 +72,8 @@ class Options:
     """Allowance of the alternative annotator test: .2 experts, .15 skilled, .1 a crowd."""
     true_rate: float = 0.8
     """Smallest true positive and true negative rate with which a binary judge's level counts."""
+    cut: Mapping[str, float] = field(default_factory=dict)
+    """By `human`, a scorer, or one of them with :CONSTRUCT: the lowest graded value that passes."""
     overall: str | None = None
     """Construct with an overall human rating, from which the weights of a composite are learned."""
     layout: str | None = None

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from analysis.core.analysis import Analysis
 from analysis.core.errors import AnalysisError
 from analysis.decisions.answers import decisions
@@ -59,6 +61,8 @@ class Answered:
     requirement: Requirement
     decision: UseDecision
     record: dict[str, Any]
+    without_scores: tuple[str, ...] = ()
+    """Constructs that people rated and this judge did not score, for the judge as a whole."""
 
     @property
     def holds(self) -> bool:
@@ -67,7 +71,12 @@ class Answered:
 
     def as_json(self) -> dict[str, Any]:
         """The requirement and the decision, as in report.json."""
-        return {"required": str(self.requirement), "holds": self.holds, **self.record}
+        return {
+            "required": str(self.requirement),
+            "holds": self.holds,
+            "without_scores": list(self.without_scores),
+            **self.record,
+        }
 
 
 def answered(analysis: Analysis, requirements: Sequence[Requirement]) -> list[Answered]:
@@ -95,5 +104,20 @@ def answered(analysis: Analysis, requirements: Sequence[Requirement]) -> list[An
                 f"--require {required}: there are no scores of {', '.join(without)} on "
                 f"{required.construct}; add them, or leave that judge out of the table"
             )
-        results += [Answered(required, d, as_record(analysis, d)) for d in matching]
+        results += [
+            Answered(required, d, as_record(analysis, d), _without_scores(analysis, d))
+            for d in matching
+        ]
     return results
+
+
+def _without_scores(analysis: Analysis, decision: UseDecision) -> tuple[str, ...]:
+    """The rated constructs that an answer on the judge as a whole does not contain."""
+    if decision.construct is not None:
+        return ()
+    return tuple(
+        construct
+        for construct, data in analysis.rated.items()
+        if not data.reference_missing
+        and not np.isfinite(data.scorers.get(decision.scorer, np.nan)).any()
+    )

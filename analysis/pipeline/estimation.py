@@ -12,6 +12,7 @@ from analysis.core.analysis import Analysis
 from analysis.core.claims import claims
 from analysis.core.computation import one_blas_thread
 from analysis.core.context import Context
+from analysis.core.cuts import check_cuts
 from analysis.core.errors import AnalysisError
 from analysis.core.estimates import Estimate, EstimateList
 from analysis.core.layouts import of_one_layout, values_by_layout
@@ -115,6 +116,7 @@ def _context(
         options = replace(options, scorer_notes={**options.scorer_notes, **notes})
         if edited is not None:
             edited = mapped_scores(edited, options.map, options.seed).scores
+    check_cuts(scores, options.cut)
     scores, left_out = of_one_layout(scores, options.layout)
     if edited is not None and left_out is not None:
         (layout,) = values_by_layout(scores)

@@ -126,6 +126,7 @@ def _provenance(
             "bias_margin": options.bias_margin,
             "alt_test_epsilon": options.alt_test_epsilon,
             "true_rate": options.true_rate,
+            "cut": dict(options.cut),
             "overall": options.overall,
             "target_width": options.target_width,
             "map": dict(options.map),

@@ -76,6 +76,15 @@ def named_text(value: str) -> NamedValue:
     return NamedValue(name.strip(), text.strip())
 
 
+def named_number(value: str) -> NamedValue:
+    """Read an entry whose value is a number."""
+    name, text = named_text(value)
+    try:
+        return NamedValue(name, float(text))
+    except ValueError:
+        raise click.BadParameter(f"{value!r}: write KEY=NUMBER, such as {name}=4") from None
+
+
 def named_json(value: str) -> NamedValue:
     """Read an entry whose value is JSON, or a word, which is a text without quotes."""
     import json
@@ -222,6 +231,8 @@ def _entries(kind: Any) -> Callable[[str], NamedValue]:
     """Return what reads the entries of a table with values of this type."""
     if get_origin(kind) is Literal:
         return named_value_of(get_args(kind))
+    if kind is float:
+        return named_number
     return named_text if kind is str else named_json
 
 

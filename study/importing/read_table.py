@@ -20,8 +20,8 @@ from study.importing.readers.column_layout import (
 from study.importing.readers.input_file import Advance, Record, unseen
 from study.importing.readers.source import Head, RecordSource
 from study.importing.readers.verdict_words import (
-    DECLARE_TWO_POINTS,
     beyond_pass_and_fail,
+    declare_two_points,
     verdict,
 )
 from study.importing.rows import LocatedRow, PreferenceRow, Rows, ScoreRow
@@ -260,7 +260,7 @@ def _checked(source: RecordSource, rows: Rows, scale: Any) -> Iterator[LocatedRo
                     place = (number, located.column("value"))
                     report.fault(
                         f"{why} ({row.construct_key} by {row.scorer!r}).",
-                        DECLARE_TWO_POINTS,
+                        declare_two_points(row.scorer, row.construct_key, row.scorer_kind),
                         *place,
                     )
             elif limits and row.value is not None and not limits.min <= row.value <= limits.max:

@@ -79,6 +79,12 @@ class AnalysisSpec(SettingsSection):
         "values is used for its level",
         json_schema_extra=option("SHARE"),
     )
+    cut: dict[str, float] = Field(
+        default={},
+        description="lowest value with which people (human) or a scorer pass a response, where "
+        "they grade; default: not cut, a scorer where people pass or fail by the best cut",
+        json_schema_extra=option("human|SCORER[:CONSTRUCT]=VALUE"),
+    )
     overall: str | None = Field(
         default=None,
         description="construct of an overall human rating, from which the weights of a composite "

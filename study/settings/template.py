@@ -109,6 +109,7 @@ seed = 0
 # bias_margin = 5               # largest bias that is treated as none
 # alt_test_epsilon = 0.15       # 0.2 where raters are experts, 0.1 in a crowd
 # true_rate = 0.8               # least true positive and negative rate of a judge of two values
+# cut = {{ human = 4 }}           # from 4 on people pass a response; also SCORER, human:CONSTRUCT
 # overall = "overall"           # construct with an overall rating, to learn a composite's weights
 # target_width = 5              # points to each side that corrected means should reach
 # map = {{ "my-metric" = "linear" }}   # or "thresholds": from its own scale to people's

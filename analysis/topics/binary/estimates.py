@@ -124,7 +124,8 @@ STATISTICS = (
         "share of the responses that people pass which the scorer passes. People's verdict is the "
         "majority of the raters; params.ties responses on which they are tied count half as a pass "
         "and half as a fail. Of a scorer with graded scores by a cut chosen on other queries: "
-        "params.lowest to params.highest, params.cut on all responses; params.measured_coverage: "
+        "params.lowest to params.highest, params.cut on all responses; params.cut alone is "
+        "declared, as is params.people_cut, from which on people pass; params.measured_coverage: "
         "the interval does not contain that cuts differ between samples. params.of: responses that "
         "the share is of",
         source="Wilson 1927; Korn and Graubard 1998 for the interval",

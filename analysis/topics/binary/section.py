@@ -32,7 +32,7 @@ def reading(analysis: Analysis) -> Iterator[str]:
         construct, scorer = fails.constructs[0], fails.scorers[0]
         passed = analysis.estimates.first("true_positive_rate", construct=construct, scorer=scorer)
         sentence = (
-            f"{construct}: of responses that people fail, {scorer} passes "
+            f"{construct}: of responses that people fail{_below_cut(fails)}, {scorer} passes "
             f"{percent(1 - fails.value)}{_complement(fails)}"
         )
         if passed is not None and passed.defined:
@@ -42,6 +42,12 @@ def reading(analysis: Analysis) -> Iterator[str]:
             )
         yield f"{sentence}."
         yield from _paradox(analysis, construct, scorer)
+
+
+def _below_cut(fails: Estimate) -> str:
+    """From where on people's graded values fail, if they are cut."""
+    cut = fails.params.get("people_cut")
+    return "" if cut is None else f" (below {cut:g})"
 
 
 def _paradox(analysis: Analysis, construct: str, scorer: str) -> Iterator[str]:

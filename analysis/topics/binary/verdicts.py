@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,9 @@ import numpy as np
 from analysis.core.arrays import BoolArray, FloatArray
 from analysis.core.construct_data import ConstructData
 from analysis.core.context import ComparedScores, Context
+from analysis.core.cuts import PEOPLE, declared_cut
 from analysis.core.scales import Scale
+from analysis.core.verdict_words import PASS_OR_FAIL
 from analysis.statistics.binary.best_cut import BestCut, best_cut
 from analysis.statistics.binary.confusion_cells import (
     ConfusionCells,
@@ -25,7 +27,8 @@ from analysis.statistics.binary.confusion_cells import (
 class Verdicts:
     """A scorer's verdicts (n,) on a construct, 1 pass and 0 fail, and people's with ties of .5.
 
-    `cut` is how the verdicts were made from graded scores; None where the scorer gives verdicts.
+    `cut` is how the verdicts were made from graded scores; None where the scorer gives verdicts or
+    its cut is declared. `declared` are params on declared cuts.
     `reason` explains why there are none.
     """
 
@@ -34,6 +37,7 @@ class Verdicts:
     people: FloatArray
     cut: BestCut | None
     reason: str | None
+    declared: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def data(self) -> ConstructData:
@@ -47,21 +51,24 @@ class Verdicts:
 
     @property
     def params(self) -> dict[str, Any]:
-        """How verdicts were made: the cut on all responses, and those of the folds."""
+        """How verdicts were made: declared cuts, or the cut on all responses and of the folds."""
         if self.cut is None:
-            return {}
-        return {"cut": self.cut.cut, "lowest": self.cut.lowest, "highest": self.cut.highest}
+            return dict(self.declared)
+        chosen = {"cut": self.cut.cut, "lowest": self.cut.lowest, "highest": self.cut.highest}
+        return {**self.declared, **chosen}
 
 
 def pass_or_fail(context: Context, *, all_responses: bool = False) -> Iterator[Verdicts]:
-    """Verdicts of every scorer on the constructs that people pass or fail.
+    """Verdicts of every scorer on the constructs that people pass or fail, by their cut or without.
 
     Of responses to the rated queries, or of `all_responses`.
     """
     for scored in context.scored():
         scale = context.human_scale(scored.construct)
         if scale is None or not scale.binary:
-            continue
+            graded = not context.nominal([scored.construct])
+            if not graded or declared_cut(context.options.cut, PEOPLE, scored.construct) is None:
+                continue
         if all_responses:
             data = context.whole[scored.construct]
             values = data.scorers[scored.scorer]
@@ -70,10 +77,14 @@ def pass_or_fail(context: Context, *, all_responses: bool = False) -> Iterator[V
             yield _verdicts(context, scored, scale)
 
 
-def people_pass(data: ConstructData, scale: Scale) -> tuple[FloatArray, str | None]:
-    """People's majority (n,) on a binary scale, and why there is none."""
+def people_pass(
+    data: ConstructData, scale: Scale | None, cut: float | None = None
+) -> tuple[FloatArray, str | None]:
+    """People's majority (n,) on a binary scale or by a cut, and why there is none."""
     adjudicated = data.reference_kind == "adjudicated"
     ratings = data.reference[:, None] if adjudicated else data.ratings
+    if scale is None or not scale.binary:
+        return majority(passes(ratings, np.nan if cut is None else cut)), None
     off = int(np.count_nonzero(np.isfinite(ratings) & ~_at_ends(ratings, scale)))
     if off:
         why = f"{off:,} of people's values are neither {scale.min:g} nor {scale.max:g}"
@@ -81,17 +92,26 @@ def people_pass(data: ConstructData, scale: Scale) -> tuple[FloatArray, str | No
     return majority(passes(ratings, scale.max)), None
 
 
-def _verdicts(context: Context, scored: ComparedScores, scale: Scale) -> Verdicts:
-    data, values = scored.data, scored.values
-    people, reason = people_pass(data, scale)
+def _verdicts(context: Context, scored: ComparedScores, scale: Scale | None) -> Verdicts:
+    data, values, cuts = scored.data, scored.values, context.options.cut
+    of_people = declared_cut(cuts, PEOPLE, data.construct)
+    declared = {}
+    if of_people is not None and (scale is None or not scale.binary):
+        declared["people_cut"] = of_people
+    people, reason = people_pass(data, scale, of_people)
     own = context.scores.scale(data.construct, scored.scorer) or scale
-    for ends in (own, scale):
-        if _at_ends(values[np.isfinite(values)], ends).all():
-            return Verdicts(scored, passes(values, ends.max), people, None, reason)
+    cut = declared_cut(cuts, scored.scorer, data.construct)
+    if cut is not None and (own is None or not own.binary):
+        declared["cut"] = cut
+        return Verdicts(scored, passes(values, cut), people, None, reason, declared)
+    for ends in (own, scale, PASS_OR_FAIL):
+        if ends is not None and _at_ends(values[np.isfinite(values)], ends).all():
+            return Verdicts(scored, passes(values, ends.max), people, None, reason, declared)
     if reason:
-        return Verdicts(scored, np.full(len(values), np.nan), people, None, reason)
-    cut = best_cut(values, people, data.query, context.options.seed)
-    return Verdicts(scored, cut.verdicts, people, cut, cut.reason)
+        nothing = np.full(len(values), np.nan)
+        return Verdicts(scored, nothing, people, None, reason, declared)
+    best = best_cut(values, people, data.query, context.options.seed)
+    return Verdicts(scored, best.verdicts, people, best, best.reason, declared)
 
 
 def _at_ends(values: FloatArray, scale: Scale) -> BoolArray:

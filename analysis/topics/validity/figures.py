@@ -39,8 +39,8 @@ def correlation_matrices(analysis: Analysis) -> Iterator[Figure]:
             key="construct-correlations",
             title="How strongly a judge's constructs correlate",
             caption=(
-                f"{over}. The darker a cell, the larger the correlation; negative ones are grey. "
-                f"A dash: undefined, with the reason in the data.{rest}"
+                f"{over}. The stronger the color of a cell, the larger the correlation; negative "
+                f"ones are grey. A dash: undefined, with the reason in the data.{rest}"
             ),
             drawings=averaged,
             data=to_frame(used),

@@ -22,6 +22,7 @@ from study.importing.readers.source import RecordSource
 from study.importing.readers.verdict_words import (
     NUMBERS,
     READ_AS_NUMBERS,
+    THREE_CATEGORIES,
     WrittenValues,
     verdict,
 )
@@ -164,6 +165,7 @@ class RecordCells:
         word = verdict(cell)
         written, value = (NUMBERS, self.value_of(column)) if word is None else word
         if value is None:
+            self._note_further_word(column, group)
             return None, False
         if word is not None:
             self._options.report.rules[READ_AS_NUMBERS] += 1
@@ -176,6 +178,16 @@ class RecordCells:
                 column,
             )
         return value, word is not None
+
+    def _note_further_word(self, column: str, group: Hashable) -> None:
+        """State what to do about a third word among words for pass and fail."""
+        first, _ = self._options.written.first.get(group, (NUMBERS, 0))
+        if first == NUMBERS or not self._faults:
+            return
+        last = self._faults[-1]
+        if (last.row, last.column) == (self.number, column):
+            problem = f"{abbreviate(self._record[column])} is not one of {first}."
+            self._faults[-1] = Fault(problem, THREE_CATEGORIES, self.number, column)
 
     def _require_value(self) -> None:
         if "value" not in self._layout.columns and not self.has("missing_reason"):

@@ -4,6 +4,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
+from study.text import shell_word
+
 #: The word that is read as 1, and the one that is read as 0. `analysis.core.verdict_words` has
 #: the same, which a test compares.
 VERDICT_WORDS = (("pass", "fail"), ("true", "false"), ("yes", "no"))
@@ -55,4 +57,18 @@ def beyond_pass_and_fail(low: float, high: float) -> str | None:
     return f"a word for pass or fail is 1 or 0, and the scale is {low:g} to {high:g}"
 
 
-DECLARE_TWO_POINTS = "Declare a scale from 0 to 1 in one step, or write points of the scale."
+def declare_two_points(scorer: str, construct: str, kind: str) -> str:
+    """Return the remedy for words of a scorer whose scale has other points."""
+    own = f"--scale {shell_word(f'{scorer}:{construct}=0:1:1')}"
+    if kind == "human":
+        return f"Add {own}, or write points of the scale."
+    return (
+        f"Add {own} and the lowest value with which people pass, --cut human=VALUE; or write "
+        "points of the scale."
+    )
+
+
+THREE_CATEGORIES = (
+    "Write three or more categories as numbers in their order, such as 0, 1 and 2 on a scale "
+    "0:2:1, or leave the cell empty if the verdict is missing."
+)

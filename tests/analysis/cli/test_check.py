@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
@@ -63,6 +64,15 @@ def test_required_answers_need_no_thresholds(scores: Path) -> None:
     assert lines[0].startswith("holds  choose_between_responses=with_care (judge): ")
     assert lines[1].startswith("SHORT  QR:report_level=yes (judge): no; bias ")
     assert lines[-1] == "1 of 2 hold"
+
+
+def test_a_construct_that_the_judge_did_not_score_is_named(scores: Path) -> None:
+    frame = simulated()
+    people = frame[frame["scorer_kind"] == "human"].assign(construct="CC")
+    pd.concat([frame, people]).to_csv(scores, index=False)
+    result = required(scores, "rank_systems=yes", "QR:rank_systems=yes")
+    assert "       judge has no scores on CC, which people rated" in result.stdout
+    assert result.stdout.count("no scores on") == 1
 
 
 @pytest.mark.parametrize(

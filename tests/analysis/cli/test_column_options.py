@@ -15,6 +15,7 @@ from analysis.cli.doctor import doctor
 from analysis.cli.report import report
 from analysis.cli.source import from_file
 from analysis.core.errors import TableError
+from study.errors import InputError
 
 pytestmark = pytest.mark.usefixtures("without_drawing")
 
@@ -214,3 +215,32 @@ def test_a_wide_table_has_the_scores_of_the_long_one(
         first.frame[same].astype(dict.fromkeys(same[:-1], str)),
         second.frame[same].astype(dict.fromkeys(same[:-1], str)),
     )
+
+
+def test_a_judge_of_pass_and_fail_leads_to_the_cut_of_graded_ratings(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = written(tmp_path, "t.csv", human=[1, 2, 5, 4], llm=["fail", "fail", "pass", "fail"])
+    named = NamedColumns(("llm",), ("human",))
+    from_file(path, (), (), None, None, {}, columns=named)
+    assert "--cut human=VALUE" in capsys.readouterr().err
+    from_file(path, (), (), None, None, {"cut": {"human": 4.0}}, columns=named)
+    assert "--cut" not in capsys.readouterr().err
+    with pytest.raises(InputError, match="Add --scale llm:score=0:1:1 and the lowest value with"):
+        from_file(path, ["1:5"], (), None, None, {}, columns=named)
+    scales = ["1:5:1", "llm:score=0:1:1"]
+    assert from_file(path, scales, (), None, None, {}, columns=named).scores.scales
+
+
+def test_a_third_category_among_pass_and_fail_is_named(tmp_path: Path) -> None:
+    path = written(tmp_path, "t.csv", human=["pass", "fail", "partly"], llm=["pass"] * 3)
+    with pytest.raises(InputError) as caught:
+        from_file(path, (), (), None, None, {}, columns=NamedColumns(("llm",), ("human",)))
+    assert "'partly' is not one of pass and fail. Write three" in str(caught.value)
+
+
+def test_doctor_names_columns_of_pass_and_fail(tmp_path: Path) -> None:
+    path = written(tmp_path, "t.csv", human=[1, 2, 5, 4], llm=["fail", "fail", "pass", "fail"])
+    result = CliRunner().invoke(doctor, [str(path)])
+    assert "score, llm (judge): 4 values; 0 to 1, 2 distinct; pass or fail" in result.output
+    assert "score, human (human): 4 values; 1 to 5, 4 distinct; looks like 1:5:1" in result.output

@@ -1,5 +1,7 @@
 """Pass or fail in the report: which constructs have it, its rates, and its sentences."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,6 +9,7 @@ from sklearn import metrics
 
 from analysis import Options, Scale, analyse
 from analysis.core.analysis import Analysis
+from analysis.core.errors import AnalysisError
 from analysis.core.tables import ScoreTable
 from analysis.decisions.questions import Question, report_level
 from analysis.decisions.standards import standards
@@ -90,6 +93,47 @@ def test_graded_constructs_have_no_such_section() -> None:
     analysis = analyse(table(simulated()), options=QUICK)
     assert "binary" not in [c.key for c in chapters(analysis)]
     assert not analysis.estimates.select("true_positive_rate")
+
+
+@pytest.mark.parametrize("judge_cut", [None, 60.0])
+def test_people_who_grade_pass_from_a_cut_on(judge_cut: float | None) -> None:
+    frame = simulated(queries=30, raters=3)
+    judged = frame["scorer"] == "judge"
+    cuts = {"human": 50.0}
+    if judge_cut is None:
+        frame.loc[judged, "value"] = (frame.loc[judged, "value"] >= 60).astype(float)
+    else:
+        cuts["judge:QR"] = judge_cut
+    scales = {"QR": Scale(0, 100)}
+    own = {("judge", "QR"): BINARY} if judge_cut is None else {}
+    analysis = analyse(ScoreTable.from_frame(frame, scales, own), options=replace(QUICK, cut=cuts))
+    of = frame.pivot_table(index="response_id", columns="scorer", values="value")
+    people = (of.drop(columns="judge") >= 50).sum(axis=1) >= 2
+    judge = of["judge"] >= (1 if judge_cut is None else judge_cut)
+    for statistic, positive in (("true_positive_rate", 1), ("true_negative_rate", 0)):
+        rate = analysis.estimates.first(statistic, scorer="judge", scope="pooled")
+        assert rate is not None
+        expected = metrics.recall_score(people, judge, pos_label=positive)
+        assert rate.value == pytest.approx(expected)
+        assert rate.params["people_cut"] == 50
+        assert "measured_coverage" not in rate.params
+    (chapter,) = (c for c in chapters(analysis) if c.key == "binary")
+    assert chapter.reading[0].startswith("QR: of responses that people fail (below 50), judge ")
+
+
+@pytest.mark.parametrize(
+    ("cut", "says"),
+    [
+        ({"humans": 50}, "name one of human, judge"),
+        ({"human": 0}, "above 0 and at most 100"),
+        ({"human": 101}, "above 0 and at most 100"),
+        ({"human": float("nan")}, "give a number"),
+        ({"judge": 50}, "people grade QR; declare the lowest value with which they pass as well"),
+    ],
+)
+def test_cuts_that_divide_nothing_are_refused(cut: dict[str, float], says: str) -> None:
+    with pytest.raises(AnalysisError, match=says):
+        analyse(table(simulated(queries=3)), options=replace(QUICK, cut=cut))
 
 
 def test_values_between_pass_and_fail_withhold_the_rates() -> None:

@@ -41,7 +41,7 @@ def test_booleans_of_json(write: Write) -> None:
     [
         (("pass", "yes"), "row 3, column value: 'yes' is among pass and fail (row 2). Write all"),
         (("1", "fail"), "row 3, column value: 'fail' is among numbers (row 2). Write all"),
-        (("pass", "good"), "row 3, column value: 'good' is not a number"),
+        (("pass", "good"), "row 3, column value: 'good' is not one of pass and fail. Write three"),
     ],
 )
 def test_mixed_ways_are_refused(write: Write, values: tuple[str, str], message: str) -> None:
