@@ -21,19 +21,31 @@ from study.text import shell_word
     multiple=True,
     metavar="NAMES",
     help="Metrics by name; lexical for EM, EM-normalized, F1, BLEU, ROUGE-1, ROUGE-2 and ROUGE-L; "
-    "usage for context-usage and novel-words. Repeatable.",
+    "usage for context-usage and novel-words; retrieval for RR, hit, NDCG, NDCG-exp, AP, precision "
+    "and precision-ranked, each also with a cut such as NDCG@10. Repeatable.",
 )
 @click.option(
     "--on",
     multiple=True,
     metavar="CONSTRUCTS",
     help="Constructs that the values stand for. Default: those that each metric names, AC for "
-    "the lexical ones, CC for usage. Repeatable.",
+    "the lexical ones, CC for usage, none for retrieval. Repeatable.",
+)
+@click.option(
+    "--qrels",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Relevance judgments for metrics of retrieval: a TREC file, CSV, TSV or JSON.",
 )
 @click.option("--dry-run", is_flag=True, help="Compute and count everything; store nothing.")
 @AS_JSON
 def measure(
-    folder: Path, metrics: tuple[str, ...], on: tuple[str, ...], dry_run: bool, as_json: bool
+    folder: Path,
+    metrics: tuple[str, ...],
+    on: tuple[str, ...],
+    qrels: Path | None,
+    dry_run: bool,
+    as_json: bool,
 ) -> None:
     """Score the responses of STUDY with metrics without a model.
 
@@ -47,6 +59,7 @@ def measure(
       ccrs measure my-study --metrics lexical,usage
       ccrs measure my-study --metrics F1,ROUGE-L --dry-run
       ccrs measure ragchecker --metrics lexical --on overall
+      ccrs measure my-study --metrics RR,NDCG@10 --on CC --qrels qrels.txt
     """
     from judge.running.text_scores import measure_study
     from study.study import Study
@@ -55,7 +68,9 @@ def measure(
         names, constructs = (
             [name for text in texts for name in comma_separated(text)] for texts in (metrics, on)
         )
-        counts = measure_study(study, names, constructs, dry_run=dry_run, advance=advance)
+        counts = measure_study(
+            study, names, constructs, qrels=qrels, dry_run=dry_run, advance=advance
+        )
     lines = []
     for name, count in counts.items():
         would = "would be stored" if dry_run else "stored"

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import CodeType
 
 from judge.metrics.metric import Metric
+from judge.metrics.retrieval import NAMES
 from judge.prompts.template import PAPER
 from study.errors import StudyError, nearest
 
@@ -15,6 +16,7 @@ GROUP = "ccrs.metrics"
 SUITES = {
     "lexical": ("EM", "EM-normalized", "F1", "BLEU", "ROUGE-1", "ROUGE-2", "ROUGE-L"),
     "usage": ("context-usage", "novel-words"),
+    "retrieval": NAMES,
 }
 """Names for several metrics without prompts."""
 

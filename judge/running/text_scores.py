@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import isclose
+from pathlib import Path
 from typing import NamedTuple, TypedDict
 
 from sqlalchemy import Connection, insert, select
@@ -11,8 +12,10 @@ from sqlalchemy.exc import IntegrityError
 from judge.metrics.evaluation import evaluate
 from judge.metrics.metric import Content, Metric, MetricInput, MetricValue, MissingValue
 from judge.metrics.registry import SUITES, load_metric
+from judge.metrics.retrieval import is_retrieval
 from judge.run_settings import DEFAULT_TEXT_METRICS
 from judge.running.pages import Place, pages, places
+from judge.running.rankings import retrieval_metrics
 from judge.running.shown_texts import ShownTexts
 from study.errors import StudyError
 from study.progress_bar import Advance
@@ -86,10 +89,14 @@ def check_text_metrics(study: Study, metrics: Sequence[Metric], constructs: Sequ
             f"--text-metrics: {idle[0].key} measures {', '.join(idle[0].constructs)}, which is "
             f"not judged here ({', '.join(constructs)}); leave it out."
         )
+    _check_names(study, [metric for metric in metrics if metric not in idle])
+
+
+def _check_names(study: Study, metrics: Sequence[Metric]) -> None:
     with study.read() as connection:
         other_scorers = _other_scorers(connection)
     for metric in metrics:
-        if metric not in idle and metric.key in other_scorers:
+        if metric.key in other_scorers:
             raise StudyError(
                 f"The study has a scorer named {metric.key!r} that is not a metric; leave "
                 f"{metric.key} out, because its scores would be mixed with these."
@@ -101,6 +108,7 @@ def measure_study(
     names: Sequence[str],
     on: Sequence[str] = (),
     *,
+    qrels: Path | None = None,
     dry_run: bool = False,
     advance: Advance = lambda done, total: None,  # noqa: ARG005
 ) -> dict[str, TextScoreCounts]:
@@ -111,7 +119,9 @@ def measure_study(
     study
         The study with the responses.
     names
-        Metrics, or `SUITES` of them.
+        Metrics, or `SUITES` of them; those of retrieval with a cut, such as NDCG@10, or without.
+    qrels
+        File of relevance judgments, for the metrics of retrieval.
     on, dry_run, advance
         As in `store_text_metrics`.
 
@@ -121,18 +131,29 @@ def measure_study(
         A name is unknown or its metric sends prompts; a scorer that is not a metric has the name;
         or the study lacks the construct that a metric is measured on.
     """
-    metrics = text_metrics([name for entry in names for name in SUITES.get(entry, (entry,))])
+    keys = dict.fromkeys(name for entry in names for name in SUITES.get(entry, (entry,)))
+    of_rankings = [key for key in keys if is_retrieval(key)]
+    metrics = text_metrics([key for key in keys if not is_retrieval(key)])
+    if of_rankings:
+        metrics += retrieval_metrics(study, of_rankings, qrels)
+    elif qrels is not None:
+        raise StudyError("--qrels is read by metrics of retrieval only; name one or leave it out.")
     if not metrics:
         raise StudyError(f"--metrics names no metric; name some, or {' or '.join(SUITES)}.")
-    keys = [construct.key for construct in study.config.constructs]
+    constructs = [construct.key for construct in study.config.constructs]
     for metric in metrics:
+        if not on and not metric.constructs:
+            raise StudyError(
+                f"{metric.key} measures no construct of its own; name the one under which the "
+                f"report shows it with --on: {', '.join(constructs)}."
+            )
         for construct in on or metric.constructs:
-            if construct not in keys:
+            if construct not in constructs:
                 raise StudyError(
                     f"{metric.key} can't be measured on {construct!r}, which is not a construct of "
-                    f"the study; name one with --on: {', '.join(keys)}."
+                    f"the study; name one with --on: {', '.join(constructs)}."
                 )
-    check_text_metrics(study, metrics, [*on, *(key for m in metrics for key in m.constructs)])
+    _check_names(study, metrics)
     return store_text_metrics(
         study,
         places(study),
@@ -232,8 +253,10 @@ def store_text_metrics(
 
 
 def _shown(response: MetricInput) -> tuple[object, ...]:
-    """Return the fields that a metric reads of a response."""
+    """Return what a metric reads of a response: its fields, or without any the response itself."""
     content, fields = response.content, response.fields
+    if not fields:
+        return (content.id,)
     return (
         content.question if "question" in fields else None,
         content.text if "response" in fields else None,

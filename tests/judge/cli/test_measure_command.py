@@ -1,5 +1,6 @@
 import json
 import sys
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -7,10 +8,13 @@ import pytest
 from click.testing import CliRunner
 
 from judge.metrics.ngram_overlap import RougeL
+from judge.metrics.retrieval import NAMES
 from judge.running import pages
 from judge.running.text_scores import measure_study
 from study import Study, StudyError
 from study.cli.root import cli
+from study.importing.import_store import import_rows
+from study.importing.rows import LocatedRow, PassageRow, ResponseRow
 from tests.judge.small_studies import fill, store
 
 LEXICAL = {"EM", "EM-normalized", "F1", "BLEU", "ROUGE-1", "ROUGE-2", "ROUGE-L"}
@@ -69,6 +73,43 @@ def test_usage_compares_with_the_passages_on_cc(study: Study) -> None:
     for name in ("context-usage", "novel-words"):
         assert counts[name] == {"stored": 3, "existing": 0, "differing": 0, "missing": reasons}
     assert {row[2] for row in metric_rows(study)} == {"CC"}
+
+
+def test_retrieval_is_measured_with_a_file_of_judgments(study: Study, tmp_path: Path) -> None:
+    ranked = tuple(PassageRow(text=f"{name}.", document=name) for name in ("d2", "d3", "d1"))
+    rows = [
+        LocatedRow(
+            number,
+            ResponseRow(
+                query_id=query, query=f"{query}?", response="x", system="A", passages=texts
+            ),
+        )
+        for number, (query, texts) in enumerate(
+            [("q", ranked), ("unjudged", ranked), ("bare", (PassageRow(text="Only."),))]
+        )
+    ]
+    import_rows(study, rows, source="made", sha256="made", importer="responses")
+    qrels = tmp_path / "qrels"
+    qrels.write_text("q 0 d1 1\nq 0 d3 2\nelsewhere 0 d1 1\nbare 0 d1 1\n")
+    words = ("--on", "CC", "--qrels", qrels)
+    counts = ccrs(study.folder, "--metrics", "retrieval,NDCG@1", *words)
+    assert set(counts) == {*NAMES, "NDCG@1"}
+    assert counts["RR"]["stored"] == 1
+    assert counts["RR"]["missing"] == {"no_relevant": 1, "no_documents": 1}
+    values = {row[3]: (row[4], row[6]) for row in metric_rows(study) if row[5] is None}
+    digest = sha256(qrels.read_bytes()).hexdigest()
+    assert values["NDCG"] == (pytest.approx(66.9672, abs=1e-4), values["RR"][1])
+    assert values["RR"] == (50.0, f"retrieval-v1 qrels sha256:{digest}")
+    qrels.write_text("Q 0 d1 1\n")
+    with pytest.raises(StudyError, match=r"judges no query of the study.*'Q'.*'q'"):
+        ccrs(study.folder, "--metrics", "RR", *words)
+    qrels.write_text("q 0 d1 1\n")
+    with pytest.raises(StudyError, match=r"RR measures no construct.*--on"):
+        ccrs(study.folder, "--metrics", "RR", "--qrels", qrels)
+    with pytest.raises(StudyError, match="--qrels FILE"):
+        ccrs(study.folder, "--metrics", "RR", "--on", "CC")
+    with pytest.raises(StudyError, match="metrics of retrieval only"):
+        ccrs(study.folder, "--metrics", "F1", "--qrels", qrels)
 
 
 def test_a_dry_run_counts_and_stores_nothing(study: Study) -> None:
