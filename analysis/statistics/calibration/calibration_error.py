@@ -161,8 +161,8 @@ def upper_bound_of_square(
 
     The jackknife over queries with a t quantile, at any number of them, on the scale of the root
     where the square is well above 0: with c the quantile times the error, value + c + c²/(4 value),
-    and value + 5c/4 for a value below c, which may be negative. A percentile interval of a square
-    near 0 is unreliable.
+    and value + 5c/4 for a value below c. That may be negative; a bound below 0 is withheld. A
+    percentile interval of a square near 0 is unreliable.
     """
     if statistic.reason is not None:
         return float("nan"), statistic.reason
@@ -177,4 +177,7 @@ def upper_bound_of_square(
     reach = t_quantile(resampling.level, count - 1) * error
     if reach == 0:
         return statistic.point, None
-    return statistic.point + reach + reach**2 / (4 * max(statistic.point, reach)), None
+    bound = statistic.point + reach + reach**2 / (4 * max(statistic.point, reach))
+    if bound < 0:
+        return float("nan"), "the bound is below 0, which no square is: too few queries a bin"
+    return bound, None

@@ -35,6 +35,9 @@ from analysis.statistics.reliability.variance_components import (
 
 Form = Literal["1,1", "1,k", "A,1", "A,k", "C,1", "C,k"]
 
+#: Queries with a response that several raters rated from which on an interval is given.
+SHARED_QUERIES = 2
+
 #: Form: (McGraw and Wong, Shrout and Fleiss).
 ICC_NAMES: dict[Form, tuple[str, str]] = {
     "1,1": ("ICC(1)", "ICC(1,1)"),
@@ -85,7 +88,7 @@ def icc_interval(
     queries and within them. Form A has modified large-sample bounds, form C those of the F test;
     missing cells enter through the effective ratings per response and per rater. With few raters
     the lower bound is far down: the panel hardly shows how much raters differ. Needs at least 2
-    queries.
+    queries with responses that several raters rated.
     """
     method = "modified_large_sample" if form.startswith("A") else "f_clustered"
     array = _read(values, form, drop=False)
@@ -97,9 +100,12 @@ def icc_interval(
     averaged = _number_averaged(_read(values, form), form, k)
     parts = two_way(array)
     codes, _ = as_codes(query, array.shape[0], None)
-    queries, place = np.unique(codes[parts.responses], return_inverse=True)
-    if queries.size < 2:
-        return withheld(level, method, "an interval needs at least 2 queries, there is 1")
+    place = np.unique(codes[parts.responses], return_inverse=True)[1]
+    # Only responses with several ratings show how far raters agree.
+    shared = np.unique(codes[np.isfinite(array).sum(axis=1) > 1]).size
+    if shared < SHARED_QUERIES:
+        needed = f"an interval needs at least {SHARED_QUERIES} queries that several raters share"
+        return withheld(level, method, f"{needed}, there is {shared or 'none'}")
     if parts.ms_residual == 0:
         return withheld(level, method, "no residual variation: F is infinite")
     if parts.ms_response == 0:
@@ -197,7 +203,10 @@ def _bounds(parts: TwoWay, df: float, level: float, *, rater: bool) -> tuple[flo
     """
     k, per_rater = parts.per_response, parts.per_rater
     rows, columns, error = parts.ms_response, parts.ms_rater, parts.ms_residual
-    noise = (columns + (per_rater - 1) * error) / per_rater if rater else error
+    # Raters who differ less than by chance make no rating more exact than its residual.
+    noise = (
+        max(columns + (per_rater - 1) * error, per_rater * error) / per_rater if rater else error
+    )
     tail = (1 - level) / 2
     contrast = Contrast((df, float(parts.n_raters - 1), float(parts.df_residual)), tail)
 
