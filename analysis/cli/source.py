@@ -384,8 +384,9 @@ def _propose_cut(scores: ScoreTable, cuts: Mapping[str, float]) -> None:
                 scores, construct, scorer
             ):
                 click.echo(
-                    f"{scorer} passes or fails {construct}, which people grade. Declare the lowest "
-                    "value with which people pass: --cut human=VALUE", err=True
+                    f"{scorer} passes or fails {construct}, which people grade. `ccrs report` and "
+                    "`ccrs check` compare them with --cut human=VALUE, the lowest value with which "
+                    "people pass.", err=True
                 )  # fmt: skip
 
 
