@@ -35,7 +35,10 @@ if TYPE_CHECKING:
     )
     from judge.running.run_outcome import Outcome as Outcome
     from judge.running.runner import RunStoppedError as RunStoppedError, judge_study as judge_study
-    from judge.running.text_scores import store_text_metrics as store_text_metrics
+    from judge.running.text_scores import (
+        measure_study as measure_study,
+        store_text_metrics as store_text_metrics,
+    )
 
 _MODULES = {
     "engines.engine_settings": (
@@ -57,7 +60,7 @@ _MODULES = {
     "running.probe_run": ("ProbingStoppedError", "preview_probes", "probe_study"),
     "running.run_outcome": ("Outcome",),
     "running.runner": ("RunStoppedError", "judge_study"),
-    "running.text_scores": ("store_text_metrics",),
+    "running.text_scores": ("measure_study", "store_text_metrics"),
 }
 _MODULE_OF = {name: f"judge.{module}" for module, names in _MODULES.items() for name in names}
 

@@ -37,8 +37,8 @@ MEANING = {
     "value": "points on the scale of the construct or, where it has one, of the scorer; empty "
     "when missing",
     "missing_reason": "why there is no value; empty when there is one",
-    "rule": "how a judge's answer was read, bare being just the number; empty for people, "
-    "metrics, missing values and where it is not known",
+    "rule": "how a judge's answer was read, bare being just the number, or the version of a "
+    "metric; empty for people, missing values and where it is not known",
     "inclusion_prob": "probability with which the response was drawn for rating; 1 when all were",
     "stratum": "stratum it was drawn from; empty when there were none",
     "source": "where the value was given: own pages, another named place, or imported",
