@@ -88,6 +88,8 @@ class Assigned:
     notes: list[str] = field(default_factory=list)
     """Deviations from the design, with their reasons."""
     comparisons: ComparisonsPlanned | None = None
+    replaces_imported: dict[str, int] = field(default_factory=dict)
+    """Rater to the number of their imported values that values given here will replace."""
 
     @property
     def anything(self) -> bool:
@@ -113,6 +115,7 @@ def summary(
     updated: int,
     notes: Sequence[str],
     comparisons: ComparisonsPlanned | None,
+    replaces_imported: dict[str, int],
     stored: bool,
 ) -> Assigned:
     """Return the figures of new rows, including the existing assignments of the raters."""
@@ -182,6 +185,7 @@ def summary(
         updated=updated,
         notes=list(notes),
         comparisons=comparisons,
+        replaces_imported=replaces_imported,
     )
 
 

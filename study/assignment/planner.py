@@ -18,7 +18,9 @@ from study.assignment.existing_assignments import (
     existing_assignments,
     shown_later_stages,
 )
+from study.assignment.imported_values import refuse_replacing, replaced_values
 from study.assignment.planning_inputs import PlanningInputs, planning_inputs
+from study.assignment.query_scripts import scripts_note
 from study.assignment.raters import RaterProfile, eligible_by_query, rater_profiles, raters_by_code
 from study.assignment.sample import Sample, draw_sample
 from study.assignment.sampling_frame import SamplingFrame, sampling_frame
@@ -51,6 +53,7 @@ def assign(
     split_queries: bool = False,
     constructs: Sequence[str] | None = None,
     dry_run: bool = False,
+    replace_imported: bool = False,
     **design: Any,
 ) -> Assigned:
     """Assign the responses that the design draws to raters, in addition to existing ones.
@@ -71,6 +74,9 @@ def assign(
         Keys of the constructs to rate; default: all.
     dry_run
         Only plan. Unless the study changes, storing gives the same plan.
+    replace_imported
+        Assign constructs also for which the same rater's values were imported: a value given here
+        replaces the imported one in all tables.
     **design
         Settings of `[design]` that override study.toml's: those of
         `study.settings.overridable(DesignSpec)`.
@@ -84,8 +90,8 @@ def assign(
     Raises
     ------
     StudyError
-        There are no responses or too few raters, a construct or code is invalid, or the settings
-        of the design contradict each other.
+        There are no responses or too few raters, a construct or code is invalid, the settings
+        of the design contradict each other, or imported values would be replaced.
     """
     plan = design_of(study, {**design, "per_item": per_item})
     if open_slots and raters is not None:
@@ -146,7 +152,12 @@ def assign(
         _with_chances(rows, sample, chances, frame, existing)
         _with_places(rows, existing)
         changed = _changed(sample, chances, existing)
+        scripts = scripts_note(connection, rows, people)
+        notes += [] if scripts is None else [scripts]
+        replaced = replaced_values(connection, rows, codes, study.construct_versions(connection))
         if not dry_run:
+            if not replace_imported:
+                refuse_replacing(replaced)
             _store(connection, rows, changed, study.config_hash)
         compared = None
         if not open_slots:
@@ -163,6 +174,7 @@ def assign(
             updated=len(changed),
             notes=notes,
             comparisons=compared,
+            replaces_imported=replaced,
             stored=not dry_run,
         )
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from study.assignment.adjudication import Adjudication
     from study.assignment.assignment_summary import Assigned
 
+_YES = click.option("--yes", is_flag=True, help="Store without asking for confirmation.")
+
 
 @click.command()
 @STUDY
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
     "--constructs", metavar="KEYS", help="Only these constructs: QR,CC. Default: all rated ones."
 )
 @DRY_RUN
+@_YES
 @AS_JSON
 def adjudicate(
     folder: Path,
@@ -59,13 +62,15 @@ def adjudicate(
     widest: int,
     constructs: str | None,
     dry_run: bool,
+    yes: bool,
     as_json: bool,
 ) -> None:
     """Assign rated responses of STUDY to an adjudicator.
 
     The adjudicator rates them blind first. The M responses on which raters differ most are
     included with certainty, and of the others a random sample of N, with a known probability.
-    Numbers are totals: earlier assignments stay.
+    Numbers are totals: earlier assignments stay. In a terminal the plan is shown first, and
+    stored after a confirmation.
 
     \b
     Examples:
@@ -78,13 +83,23 @@ def adjudicate(
     if not sample and not widest:
         raise click.UsageError("Give --sample N, --widest M, or both.")
     keys = split_names(constructs)
+    request: Any = {"sample": sample, "widest": widest, "constructs": keys}
+    asks = not (dry_run or yes or as_json) and _at_a_terminal()
     with Study.open(folder) as study:
-        done = give(study, rater, sample=sample, widest=widest, constructs=keys, dry_run=dry_run)
+        if asks:
+            plan = give(study, rater, dry_run=True, **request)
+            click.echo("\n".join(lines(plan, sample, widest)))
+            if (plan.new or plan.raised) and not click.confirm("Store this?"):
+                click.echo("Nothing was stored.")
+                return
+        done = give(study, rater, dry_run=dry_run, **request)
     if as_json:
         print_result(done.as_json(), [], as_json)
         return
-    for line in lines(done, sample, widest):
-        click.echo(line)
+    if asks:
+        click.echo(f"Stored {counted(done.new, 'assignment')}.")
+    else:
+        click.echo("\n".join(lines(done, sample, widest)))
     if dry_run:
         click.echo("Nothing was stored. Leave --dry-run out to store it.")
     else:
@@ -160,7 +175,7 @@ def _design_options() -> list[click.Option]:
 )
 @click.option("--constructs", metavar="KEYS", help="Only these constructs: QR,CC.")
 @DRY_RUN
-@click.option("--yes", is_flag=True, help="Store without asking for confirmation.")
+@_YES
 @AS_JSON
 def assign(
     folder: Path,
@@ -203,7 +218,7 @@ def assign(
             if plan.anything and not click.confirm("Store this?"):
                 click.echo("Nothing was stored.")
                 return
-        done = assign_study(study, dry_run=dry_run, **choices)
+        done = assign_study(study, dry_run=dry_run, replace_imported=yes or asks, **choices)
     if as_json:
         print_result(done.as_json(), [], as_json)
         return

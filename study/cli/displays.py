@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from study.assignment.imported_values import described
 from study.facts.rating_progress import RaterProgress, RatingProgress
 from study.status import ScorerStatus, Status
 from study.text import counted
@@ -153,6 +154,13 @@ def show_assigned(plan: "Assigned") -> None:
         console.print(Text(_left_over(item)))
     for note in plan.notes:
         console.print(Text(note))
+    if plan.replaces_imported:
+        console.print(
+            Text(
+                "Values given here replace imported ones of the same raters in all tables: "
+                f"{described(plan.replaces_imported)}."
+            )
+        )
     _show_comparisons(console, plan)
     _show_left_out(console, plan)
 

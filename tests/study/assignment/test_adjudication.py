@@ -11,6 +11,7 @@ from sqlalchemy import delete, insert, select, update
 from study import Study
 from study.assignment.adjudication import Adjudication, adjudicate
 from study.assignment.adjudication_sample import drawn
+from study.cli import assignment_commands
 from study.cli.root import cli
 from study.errors import StudyError
 from study.schema import now
@@ -259,3 +260,18 @@ def test_the_command_says_what_it_chose_and_what_comes_next(study: Study) -> Non
     assert f"Next: ccrs invite {study.folder} dora" in again.output
     nothing = CliRunner().invoke(cli, words[:4])
     assert (plan.exit_code, done.exit_code, again.exit_code, nothing.exit_code) == (0, 0, 0, 2)
+
+
+def test_the_command_asks_in_a_terminal(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    campaign(study, 3)
+    monkeypatch.setattr(assignment_commands, "_at_a_terminal", lambda: True)
+    words = ["adjudicate", str(study.folder), "--rater", "dora", "--sample", "3"]
+    no = CliRunner().invoke(cli, words, input="n\n")
+    assert "At random: 3 of the other 6" in no.output
+    assert "Store this?" in no.output
+    assert "Nothing was stored." in no.output
+    assert assigned(study) == []
+    yes = CliRunner().invoke(cli, words, input="y\n")
+    assert "Stored 3 assignments." in yes.output
+    assert len(assigned(study)) == 3
+    assert "Store this?" not in CliRunner().invoke(cli, [*words, "--widest", "1", "--yes"]).output

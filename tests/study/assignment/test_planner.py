@@ -337,7 +337,7 @@ def test_a_rater_is_not_named_like_a_judge_and_a_files_rater_may_go_on_here(stud
     import_rows(study, scores, source="s", sha256="2", importer="scores")
     with pytest.raises(StudyError, match="'robot' is the name of a judge or metric"):
         assign(study, ["robot"], per_item=1)
-    assign(study, ["anna"], per_item=1)
+    assign(study, ["anna"], per_item=1, replace_imported=True)
     (assignment,) = rows(study)
     with study.write() as connection:
         connection.execute(

@@ -11,7 +11,7 @@ from study.cli import assignment_commands as module
 from study.cli.root import cli
 from study.errors import StudyError
 from study.importing.import_store import import_rows
-from study.importing.rows import LocatedRow, ResponseRow
+from study.importing.rows import LocatedRow, ResponseRow, ScoreRow
 from tests.study.assignment.test_planner import fill, rows
 
 
@@ -202,3 +202,73 @@ def test_a_setting_that_is_true_can_be_turned_off(study: Study) -> None:
     for words, number in (([], 10), (["--no-one-construct-a-pass"], 2)):
         output = run(study, "--raters", "anna", "--per-item", "1", "--dry-run", *words).output
         assert f": {number} assignments" in output
+
+
+def imported_values(study: Study, *scorers: str) -> None:
+    """Import a value of each scorer on QR of the first query's responses."""
+    values = [
+        LocatedRow(
+            number,
+            ScoreRow(
+                query_id="q0",
+                system=system,
+                construct_key="QR",
+                scorer=scorer,
+                scorer_kind="human",
+                value=50,
+            ),
+        )
+        for number, (scorer, system) in enumerate(
+            (scorer, system) for scorer in scorers for system in ("s0", "s1")
+        )
+    ]
+    import_rows(study, values, source="t", sha256="imported", importer="scores")
+
+
+def test_imported_values_are_not_replaced_without_a_word(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(study, 2)
+    imported_values(study, "anna", "cara")
+    words = ("--raters", "anna,ben", "--per-item", "2")
+    preview = " ".join(run(study, *words, "--dry-run").output.split())
+    assert "replace imported ones of the same raters in all tables: 2 of anna." in preview
+    for format_ in ((), ("--json",)):
+        assert "2 of anna" in refusal(run(study, *words, *format_))
+    assert rows(study) == []
+    monkeypatch.setattr(module, "_at_a_terminal", lambda: True)
+    assert "Nothing was stored." in run(study, *words, answer="n\n").output
+    assert rows(study) == []
+    other = run(study, *words, "--constructs", "CC", "--json")
+    assert json.loads(other.output)["replaces_imported"] == {}
+    assert "Stored 8 assignments." in run(study, *words, answer="y\n").output
+
+
+@pytest.mark.parametrize(
+    ("words", "whom"),
+    [
+        (("--raters", "anna,ben"), "given to raters who state no languages (anna, ben)."),
+        (("--open",), "open to all raters."),
+    ],
+    ids=["raters", "open-slots"],
+)
+def test_queries_in_another_script_are_named(
+    study: Study, words: tuple[str, ...], whom: str
+) -> None:
+    fill(study, 3)
+    assert "script" not in run(study, *words, "--per-item", "2", "--dry-run").output
+    for number in range(2):
+        fill(
+            study,
+            1,
+            query_id=f"a{number}",
+            query="\u0643\u064a\u0641 \u062a\u0639\u0645\u0644 CCRS?",
+        )
+    shown = " ".join(run(study, *words, "--per-item", "2", "--dry-run").output.split())
+    assert "Queries in several scripts (3 Latin, 2 Arabic)" in shown
+    assert whom in shown
+    (study.folder / "study.toml").write_text(
+        "".join(f'[raters.{code}]\nlanguages = ["en", "ar"]\n' for code in ("anna", "ben"))
+    )
+    stated = run(study, *words, "--per-item", "2", "--dry-run").output
+    assert ("script" in stated) == (words[0] == "--open")
