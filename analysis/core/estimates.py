@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -67,6 +67,20 @@ class Estimate:
     def has_interval(self) -> bool:
         """Whether there is an interval."""
         return not (math.isnan(self.ci_low) or math.isnan(self.ci_high))
+
+    def without_interval(self, reason: str) -> Estimate:
+        """The estimate without its interval, for a reason."""
+        nan = math.nan
+        return replace(
+            self,
+            ci_low=nan,
+            ci_high=nan,
+            ci_level=None,
+            method=None,
+            p=nan,
+            uncertainty=None,
+            reason=reason,
+        )
 
     def as_json(self) -> dict[str, Any]:
         """The estimate as a JSON object, null for NaN."""

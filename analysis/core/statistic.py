@@ -77,6 +77,7 @@ class Statistic:
         """The estimate with an interval that ends at the bounds of the range.
 
         Beyond them there is no possible value, so the interval covers as often without that part.
+        An interval wholly outside, or with its low end above the high one, is withheld.
         """
         if not estimate.has_interval:
             return estimate
@@ -85,6 +86,10 @@ class Statistic:
             end if bound is None else choose(end, bound)
             for end, bound, choose in ((estimate.ci_low, low, max), (estimate.ci_high, high, min))
         ]
+        if ends[0] > ends[1]:
+            return estimate.without_interval(
+                "the computed ends are not those of a possible interval"
+            )
         if ends == [estimate.ci_low, estimate.ci_high]:
             return estimate
         return replace(estimate, ci_low=ends[0], ci_high=ends[1])
@@ -96,7 +101,15 @@ def estimates_of(statistics: Iterable[Statistic], context: Context) -> Iterator[
     On nominal scales only statistics of categories are computed.
     """
     declared = {statistic.id: statistic for statistic in statistics}
-    for estimate in _computed(tuple(declared.values()), context):
+    yield from within_ranges(declared.values(), _computed(tuple(declared.values()), context))
+
+
+def within_ranges(
+    statistics: Iterable[Statistic], estimates: Iterable[Estimate]
+) -> Iterator[Estimate]:
+    """The estimates, each with its interval in the range that its statistic declares."""
+    declared = {statistic.id: statistic for statistic in statistics}
+    for estimate in estimates:
         yield declared[estimate.statistic].within_range(estimate)
 
 

@@ -19,7 +19,7 @@ from analysis.core.layouts import of_one_layout, values_by_layout
 from analysis.core.options import Options
 from analysis.core.probe_table import ProbeTable
 from analysis.core.scale_mapping import mapped_scores
-from analysis.core.statistic import estimates_of
+from analysis.core.statistic import estimates_of, within_ranges
 from analysis.core.tables import PreferenceTable, ScoreTable
 from analysis.pipeline.decision_figures import figures_of_decisions
 from analysis.render.verdicts import compared
@@ -29,7 +29,7 @@ from analysis.topics.agreement.judge_comparison import judges_compared
 from analysis.topics.agreement.preferences import preferences as on_preferences
 from analysis.topics.answer_correctness.estimates import unit_checks
 from analysis.topics.expected_score.estimates import expected_scores
-from analysis.topics.reliability.estimates import alphas
+from analysis.topics.reliability.estimates import STATISTICS as RELIABILITY, alphas
 
 
 def estimates(
@@ -160,7 +160,8 @@ def _headline(context: Context) -> Iterator[Estimate]:
     yield from on_categories(context)
     for construct, data in context.rated.items():
         if data.raters:
-            yield from alphas(context, data, (context.level(construct),))
+            figures = alphas(context, data, (context.level(construct),))
+            yield from within_ranges(RELIABILITY, figures)
     yield from on_preferences(ordered, ("pearson",))
     yield from unit_checks(ordered)
 

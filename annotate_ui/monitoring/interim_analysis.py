@@ -21,13 +21,14 @@ from analysis.core.estimates import Estimate
 from analysis.core.layouts import of_one_layout
 from analysis.core.options import Options
 from analysis.core.scales import Scale
-from analysis.core.statistic import ORDER
+from analysis.core.statistic import ORDER, within_ranges
 from analysis.core.tables import ScoreTable
 from analysis.statistics.reliability.icc import icc, icc_interval, icc_undefined_reason
+from analysis.topics.agreement import association, categories, human_ceiling
 from analysis.topics.agreement.association import judge_against_humans
 from analysis.topics.agreement.categories import on_categories
 from analysis.topics.agreement.human_ceiling import ceilings, raters_against_others
-from analysis.topics.reliability.estimates import alphas
+from analysis.topics.reliability.estimates import STATISTICS as RELIABILITY, alphas
 from analysis.topics.reliability.raters import unconnected
 from annotate_ui.monitoring.stopping_rule import stopping_state
 from study.errors import StudyError, nearest
@@ -42,6 +43,12 @@ KINDS: tuple[Kind, ...] = ("agreement", "judge", "stopping")
 #: Resamples are only drawn from 500 queries on; interim figures need fewer than a report.
 _RESAMPLES = 500
 _SCOPES = ("pooled", "within_query")
+_DECLARED = (
+    *RELIABILITY,
+    *association.STATISTICS,
+    *human_ceiling.STATISTICS,
+    *categories.STATISTICS,
+)
 
 
 @dataclass(frozen=True)
@@ -192,7 +199,8 @@ def _figures(study: Study, judge: str | None) -> tuple[list[dict[str, Any]], str
         )
     with one_blas_thread():
         figures = _agreement(context) if judge is None else _judge_agreement(context)
-        return [figure.as_json() for figure in figures], context.layout_left_out
+        shown = within_ranges(_DECLARED, figures)
+        return [figure.as_json() for figure in shown], context.layout_left_out
 
 
 def _agreement(context: Context) -> Iterator[Estimate]:

@@ -281,7 +281,7 @@ STATISTICS = (
         "Alpha",
         "alpha of the raters (params.level: nominal, ordinal, interval, and ratio where "
         "declared), ordinal by the mid-ranks of pairable values",
-        range=(None, 1),
+        range=(-1, 1),
         targets=("these_raters",),
         source="Krippendorff 2011",
         nominal=True,

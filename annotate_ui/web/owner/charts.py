@@ -51,7 +51,9 @@ class ChartInterval:
 
 
 def intervals(rows: Sequence[ChartInterval], theme: str) -> str | None:
-    """Return values with their intervals below each other, on one axis that includes 0 and 1.
+    """Return values of -1 to 1 with their intervals below each other, on an axis of that range.
+
+    The part below 0 is there where a value or an interval is.
 
     None where there is nothing to draw.
     """
@@ -65,7 +67,7 @@ def intervals(rows: Sequence[ChartInterval], theme: str) -> str | None:
                 axes.hlines(place, row.low, row.high, color=ACCENT, linewidth=2.5)
             if row.value is not None:
                 axes.plot([row.value], [place], "o", color=ACCENT, markersize=6)
-        axes.set_xlim(min(0.0, *ends) - 0.02, max(1.0, *ends) + 0.02)
+        axes.set_xlim(-1.02 if min(ends) < 0 else -0.02, 1.02)
         axes.set_ylim(-0.6, len(rows) - 0.4)
         axes.set_yticks(list(places), [shortened(row.name, _NAME) for row in rows])
         axes.tick_params(axis="y", length=0, labelcolor=INK, labelsize=9)

@@ -11,12 +11,13 @@ from typing import Any
 import jsonschema
 import numpy as np
 import pytest
+from hypothesis import given, settings, strategies as st
 
 from analysis import Options, PreferenceTable, Scale, analyse
 from analysis.core.analysis import Analysis
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
-from analysis.core.statistic import Statistic
+from analysis.core.statistic import Statistic, within_ranges
 from analysis.pipeline import sections
 from analysis.pipeline.report_files import as_document, report_schema
 from analysis.render.output_files import as_json
@@ -24,6 +25,7 @@ from analysis.render.table import Table, TableBuilder
 from tests.analysis.pipeline import statistics_page
 from tests.analysis.pipeline.test_pipeline import preference_frame
 from tests.analysis.scores import simulated, table
+from tests.conftest import examples
 
 ANALYSIS = Path(__file__).resolve().parents[3] / "analysis"
 QUICK = Options(resamples=100, bias_margin=5, non_inferiority_margin=0.1, overall="QR")
@@ -52,6 +54,25 @@ def test_every_record_keeps_to_its_declaration(analysed: Analysis) -> None:
         assert record.target is None or record.target in statistic.targets, record
         for value in (record.value, record.ci_low, record.ci_high):
             assert math.isnan(value) or statistic.contains(value), record
+
+
+@settings(max_examples=examples(40))
+@given(
+    ends=st.tuples(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6)),
+    statistic=st.sampled_from(sections.statistics()),
+)
+def test_no_interval_is_outside_the_range_of_its_statistic(
+    ends: tuple[float, float], statistic: Statistic
+) -> None:
+    """Whatever ends are computed: an interval in the range and in order, or none and a reason."""
+    estimate = Estimate(statistic.id, value=0.0, ci_low=ends[0], ci_high=ends[1], ci_level=0.95)
+    (shown,) = within_ranges([statistic], [estimate])
+    if shown.has_interval:
+        assert shown.ci_low <= shown.ci_high
+        assert statistic.contains(shown.ci_low)
+        assert statistic.contains(shown.ci_high)
+    else:
+        assert shown.reason
 
 
 def test_ids_that_the_report_looks_up_are_declared() -> None:

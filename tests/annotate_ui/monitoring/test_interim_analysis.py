@@ -10,6 +10,7 @@ from sqlalchemy import insert, select, update
 
 from analysis.cli.source import from_study
 from analysis.pipeline.estimation import headline
+from analysis.pipeline.sections import statistics
 from analysis.render.limitations import not_established
 from annotate_ui.monitoring.background_job import (
     Note,
@@ -67,6 +68,33 @@ def add_judge(study: Study) -> None:
             for response in responses
         ]
         connection.execute(insert(scores), rows)
+
+
+@pytest.mark.parametrize("shared", [1, 2, 3])
+def test_interim_figures_of_few_shared_queries_are_possible(
+    study: Study, shared: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    simulate(
+        study, {"a": "guesses", "b": "guesses"}, queries=9, systems=2, per_item=2, keys=("QR",)
+    )
+    frame = study.score_table()
+    queries = sorted(frame["query_id"].unique())
+    by_one = {"a": queries[shared::2], "b": queries[shared + 1 :: 2]}
+    dropped = [
+        query in by_one["b" if scorer == "a" else "a"]
+        for query, scorer in zip(frame["query_id"], frame["scorer"], strict=True)
+    ]
+    so_far = frame[[not gone for gone in dropped]]
+    monkeypatch.setattr(Study, "score_table", lambda _: so_far)
+    declared = {statistic.id: statistic for statistic in statistics()}
+    for figure in run_interim_analysis(study, "agreement", "command").figures:
+        low, high = figure["ci_low"], figure["ci_high"]
+        if low is None:
+            assert figure["reason"]
+            continue
+        assert low <= high
+        assert all(declared[figure["statistic"]].contains(end) for end in (low, high))
+        assert shared > 1 or figure["statistic"] not in {"icc", "krippendorff_alpha"}
 
 
 def test_an_interim_analysis_has_intervals_and_is_recorded(any_study: Study) -> None:
