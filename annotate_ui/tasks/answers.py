@@ -5,11 +5,11 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
-from sqlalchemy import Connection, Row, bindparam, select
+from sqlalchemy import ColumnElement, Connection, Row, bindparam, or_, select
 
 from study.facts import ratings as facts
 from study.facts.comparison_decisions import newest_decisions
-from study.schema.tables import decisions, ratings
+from study.schema.tables import assignments, decisions, ratings
 from study.types import Key, Text, storable
 
 _Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
@@ -99,6 +99,40 @@ def newest_ratings(connection: Connection, assignment_id: int) -> dict[str, Stor
     """Return the newest rating of each construct of an assignment."""
     rows = connection.execute(_RATINGS, {"assignment": assignment_id})
     return {row.construct_key: as_stored(row) for row in rows}
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A rating whose newest value is kept beside the one that counts, or counts for nothing."""
+
+    counts: float | None
+    """The value that counts, where there is one."""
+    status: str | None
+    """Status of the rating that counts; None: every value was entered after the reveal."""
+
+
+def ratings_kept(
+    connection: Connection, *conditions: ColumnElement[bool]
+) -> dict[tuple[int, str], Kept]:
+    """Return the ratings, by assignment and construct, whose newest value does not count.
+
+    `conditions` are as in `study.facts.ratings.newest_ratings`.
+    """
+    counted = facts.counted_ratings(*conditions)
+    late = or_(counted.c.edited, counted.c.entered_after_reveal)
+    return {
+        (row.assignment_id, row.construct_key): Kept(None, None)
+        if row.entered_after_reveal
+        else Kept(row.value, row.status)
+        for row in connection.execute(select(counted).where(late))
+    }
+
+
+def rating_kept(connection: Connection, public_id: str, key: str) -> Kept | None:
+    """Return the value that counts in place of the newest one; None where the newest counts."""
+    assignment = select(assignments.c.id).where(assignments.c.public_id == public_id)
+    one = (ratings.c.assignment_id == assignment.scalar_subquery(), ratings.c.construct_key == key)
+    return next(iter(ratings_kept(connection, *one).values()), None)
 
 
 def newest_decision(connection: Connection, comparison_id: int) -> StoredAnswer | None:

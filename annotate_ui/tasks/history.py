@@ -5,9 +5,9 @@ from datetime import datetime
 from heapq import merge
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import ColumnElement, Connection, select
 
-from annotate_ui.tasks.answers import StoredAnswer, as_stored
+from annotate_ui.tasks.answers import Kept, StoredAnswer, as_stored, ratings_kept
 from annotate_ui.tasks.comparison_view import Option, options
 from annotate_ui.tasks.comparisons import rater_comparisons
 from annotate_ui.tasks.passes import Step, TaskPage
@@ -89,6 +89,8 @@ class HistoryValue:
     reason: str | None
     revision: int
     saved_at: datetime
+    kept: Kept | None
+    """What counts, where this answer does not."""
 
 
 @dataclass(frozen=True)
@@ -138,6 +140,7 @@ def history(
         pass_.query_id for pass_ in work.passes if pass_.repeat and pass_.begun and pass_.is_left
     }
     newest = _newest(connection, rater_id)
+    kept = ratings_kept(connection, _of_rater(rater_id))
     rated = []
     left_out = False
     for page_of_step, step in ((page_, step) for page_ in work.pages for step in page_.steps):
@@ -154,7 +157,15 @@ def history(
         # Ordered by the ratings' ids, which do not depend on a clock.
         last = max(rating_id for _, (rating_id, _) in mine)
         rated.append(
-            (last, _done(config, page_of_step, step, [(key, stored) for key, (_, stored) in mine]))
+            (
+                last,
+                _done(
+                    config,
+                    page_of_step,
+                    step,
+                    [(key, stored, kept.get((step.item.id, key))) for key, (_, stored) in mine],
+                ),
+            )
         )
     rated.sort(key=lambda pair: pair[0], reverse=True)
     comparisons = decided_comparisons(connection, config, rater_id)
@@ -173,10 +184,13 @@ def history(
 
 
 def _done(
-    config: StudyConfig, page: TaskPage, step: Step, mine: list[tuple[str, StoredAnswer]]
+    config: StudyConfig,
+    page: TaskPage,
+    step: Step,
+    mine: list[tuple[str, StoredAnswer, Kept | None]],
 ) -> HistoryStep:
     answers = []
-    for key, stored in mine:
+    for key, stored, kept in mine:
         spec = config.construct_spec(key)
         answers.append(
             HistoryValue(
@@ -187,6 +201,7 @@ def _done(
                 reason=stored.reason,
                 revision=stored.revision,
                 saved_at=stored.saved_at,
+                kept=kept,
             )
         )
     return HistoryStep(
@@ -206,8 +221,12 @@ def _done(
 def _newest(
     connection: Connection, rater_id: int
 ) -> dict[tuple[int, str], tuple[int, StoredAnswer]]:
+    rows = connection.execute(select(newest_ratings(_of_rater(rater_id))))
+    return {(row.assignment_id, row.construct_key): (row.id, as_stored(row)) for row in rows}
+
+
+def _of_rater(rater_id: int) -> ColumnElement[bool]:
     mine = select(assignments.c.id).where(
         assignments.c.rater_id == rater_id, assignments.c.channel == OWN_CHANNEL
     )
-    rows = connection.execute(select(newest_ratings(ratings.c.assignment_id.in_(mine))))
-    return {(row.assignment_id, row.construct_key): (row.id, as_stored(row)) for row in rows}
+    return ratings.c.assignment_id.in_(mine)

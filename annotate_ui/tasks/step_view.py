@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, insert, select
 
 from annotate_ui.participation import lock_rater
-from annotate_ui.tasks.answers import newest_ratings
+from annotate_ui.tasks.answers import Kept, newest_ratings, ratings_kept
 from annotate_ui.tasks.languages import language_of
 from annotate_ui.tasks.passes import Step, TaskPage
 from annotate_ui.tasks.refusals import InvalidError, NotYoursError
@@ -19,6 +19,7 @@ from study.schema.tables import (
     opened_passages,
     passages,
     queries,
+    ratings,
     response_passages,
     responses,
     reveals,
@@ -63,6 +64,8 @@ class ConstructView:
     comment: str | None = None
     chosen_flags: tuple[str, ...] = ()
     input_kind: str | None = None
+    kept: Kept | None = None
+    """What counts, where the stored value does not."""
 
 
 @dataclass(frozen=True)
@@ -174,6 +177,7 @@ def show_constructs(
 ) -> tuple[ConstructView, ...]:
     """Return the constructs of a step in the order to rate, with what is stored."""
     stored = newest_ratings(connection, step.item.id)
+    kept = ratings_kept(connection, ratings.c.assignment_id == step.item.id)
     views = []
     for index, key in enumerate(step.construct_keys, start=1):
         spec = config.construct_spec(key)
@@ -190,6 +194,7 @@ def show_constructs(
                 "comment": rating.comment,
                 "chosen_flags": rating.flags,
                 "input_kind": rating.input_kind,
+                "kept": kept.get((step.item.id, key)),
             }
         views.append(construct_view(spec, config, index=index, **stored_values))
     return tuple(views)

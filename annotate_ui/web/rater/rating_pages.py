@@ -7,7 +7,7 @@ from flask.typing import ResponseReturnValue
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from werkzeug.exceptions import BadRequest
 
-from annotate_ui.tasks.answers import ComparisonInput, RatingInput
+from annotate_ui.tasks.answers import ComparisonInput, Kept, RatingInput, rating_kept
 from annotate_ui.tasks.assignments import values_done
 from annotate_ui.tasks.closing import answer_closing, closing_answer
 from annotate_ui.tasks.comparison_view import Option, show_comparison
@@ -101,6 +101,7 @@ def step(public_id: str, stage: int) -> ResponseReturnValue:
     return render_template(
         "step.html",
         page="step",
+        kept_words=kept_words,
         step=view,
         columns=columns,
         progress=work.progress,
@@ -144,7 +145,9 @@ def save_rating(public_id: str, stage: int) -> ResponseReturnValue:
             connection, study(), rater.id, RatingPayload(public_id, stage, submission)
         )
         done, total = values_done(connection, study().config, rater.id)
-    return jsonify({**stored.as_json(), "progress": {"done": done, "total": total}})
+        kept = rating_kept(connection, public_id, stored.construct)
+    progress = {"done": done, "total": total}
+    return jsonify({**stored.as_json(), "progress": progress, "kept": kept_words(kept)})
 
 
 @pages.post("/rate/<public_id>/<int:stage>/passages")
@@ -193,7 +196,11 @@ def rated() -> str:
     with study().read() as connection:
         answers = history(connection, study().config, rater.id, page)
     return render_template(
-        "history.html", page="history", history=answers, option_words=option_words
+        "history.html",
+        page="history",
+        history=answers,
+        option_words=option_words,
+        kept_words=kept_words,
     )
 
 
@@ -234,6 +241,20 @@ def answer_closing_question() -> ResponseReturnValue:
         raise BadRequest from None
     answer_closing(study(), rater.id, entered)
     return redirect("/rate/end", 303)
+
+
+def kept_words(kept: Kept | None) -> str:
+    """Return which value counts where the newest one does not, else an empty text."""
+    if kept is None:
+        return ""
+    if kept.status is None:
+        return _("Entered after more was shown: it is kept, and does not count.")
+    if kept.counts is None:
+        return _("No value counts; what you entered after more was shown is kept beside it.")
+    value = int(kept.counts) if kept.counts.is_integer() else kept.counts
+    return _(
+        "%(value)s counts; what you entered after more was shown is kept beside it.", value=value
+    )
 
 
 def option_words(option: Option) -> str:

@@ -236,6 +236,7 @@ export function openConstruct(section, { queue, store, clock, turned, changed, r
     if (outcome === "saved") {
       revision = answer.revision;
       confirmed = contentOf(entry.body);
+      find(".kept").textContent = answer.kept ?? "";
     } else if (outcome === "stale") {
       revision = answer.current.revision;
       confirmed = contentOf(answer.current);

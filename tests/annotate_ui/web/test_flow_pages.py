@@ -308,7 +308,10 @@ def test_feedback_and_passages_asked_again_are_recorded_once(any_study: Study, v
     for _ in range(2):
         answer = browser.send(f"{practice}/save", late)
         assert (answer.status_code, answer.get_json()["revision"]) == (200, 2)
+        assert answer.get_json()["kept"].startswith("70 counts;")
     assert [row.after_reveal for row in ratings(any_study)] == [False, True]
+    for page in (practice, "/rate/history"):
+        assert "70 counts; what you entered after more" in browser.get(page).get_data(as_text=True)
 
 
 def test_a_full_disk_is_reported_and_the_same_save_succeeds_afterwards(
