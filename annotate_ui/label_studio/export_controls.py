@@ -35,8 +35,13 @@ def assign_constructs(controls: Iterable[str], options: FormatOptions) -> dict[s
 
 def unmapped_controls(source: RecordSource, options: FormatOptions) -> list[str]:
     """Return the controls that rate and whose construct is unknown."""
-    constructs = assign_constructs(_rating(read_controls(source)), options)
-    return [control for control, key in constructs.items() if key is None]
+    controls = read_controls(source)
+    constructs = assign_constructs(_rating(controls), options)
+    return [
+        control
+        for control, key in constructs.items()
+        if key is None and controls[control].region is None
+    ]
 
 
 def map_controls(
@@ -51,8 +56,10 @@ def map_controls(
         or an option names a control that does not rate.
     """
     constructs = assign_constructs(_rating(controls), options)
+    whole = {name: key for name, key in constructs.items() if controls[name].region is None}
     faults = [
-        *_unmapped(constructs, options),
+        *_regions(controls, constructs),
+        *_unmapped(whole, options),
         *_duplicates(constructs, options.declared_controls),
         *_wrong_options(controls, constructs, options),
         *_range_faults(controls, constructs, options),
@@ -68,6 +75,22 @@ def map_controls(
 
 def _rating(controls: Mapping[str, ExportControl]) -> list[str]:
     return [name for name, control in controls.items() if control.rates]
+
+
+def _regions(
+    controls: Mapping[str, ExportControl], constructs: Mapping[str, str | None]
+) -> Iterator[Fault]:
+    """Yield a fault for each control that rates parts of a task and is not left out."""
+    for control, key in constructs.items():
+        region = controls[control].region
+        if key != "" and region is not None:
+            row, task = region
+            yield Fault(
+                f"task {task}: the control {control!r} rates a region or an item of the task, "
+                "not the response (perRegion or perItem).",
+                f"Leave the control out with {_option(control)}.",
+                row,
+            )
 
 
 def _unmapped(constructs: Mapping[str, str | None], options: FormatOptions) -> Iterator[Fault]:
@@ -155,6 +178,8 @@ class ValueRange:
 
     def mapped(self, value: float) -> float:
         """Return a value of the range on the construct's scale."""
+        if (self.source.min, self.source.max) == (self.scale.min, self.scale.max):
+            return value
         if value == self.source.max:
             return self.scale.max  # A quotient may miss the end by the last digit.
         return self.scale.min + (value - self.source.min) * self._width / self._source_width
@@ -207,30 +232,31 @@ def _range_faults(
             yield from _off_grid_faults(control, key, controls[control], used_range)
         elif controls[control].stars:
             yield from _unknown_stars(control, key, controls[control], scale)
+        else:
+            yield from _unlikely_range(control, key, controls[control], scale)
 
 
-def range_warnings(
-    controls: Mapping[str, ExportControl], constructs: Mapping[str, str], options: FormatOptions
-) -> Iterator[str]:
-    """Warn of numbers that were probably given on another range than the construct's."""
-    for control, key in constructs.items():
-        if control in options.ranges or controls[control].stars:
-            continue
-        scale = options.scales[key]
-        values = [value for _, value in controls[control].numbers if scale.problem(value) is None]
-        start = 0.0 if scale.min < 0 < scale.max else scale.min
-        end = start + (scale.max - scale.min) / 10
-        if (
-            len(values) >= _MIN_VALUES
-            and all(start <= value <= end for value in values)
-            and any(value > start for value in values)
-        ):
-            yield (
-                f"all {len(values)} values of the control {control!r} are between {start:g} and "
-                f"{end:g}, while {key} goes from {scale}. If they were given on another range, "
-                f"import the file into a new study with {_scale(control, 'LOW:HIGH')}: stored "
-                "values are not changed."
-            )
+def _unlikely_range(
+    control: str, key: str, used: ExportControl, scale: RatingScale
+) -> Iterator[Fault]:
+    """Yield a fault for numbers that were probably given on another range than the construct's."""
+    within = [(row, value) for row, value in used.numbers if scale.problem(value) is None]
+    start = 0.0 if scale.min < 0 < scale.max else scale.min
+    end = start + (scale.max - scale.min) / 10
+    values = [value for _, value in within]
+    if (
+        len(values) >= _MIN_VALUES
+        and all(start <= value <= end for value in values)
+        and any(value > start for value in values)
+    ):
+        yield Fault(
+            f"all {len(values)} values of the control {control!r} are between {start:g} and "
+            f"{end:g}, while {key} goes from {scale.min:g} to {scale.max:g}.",
+            f"If they were given on another range, name it with {_scale(control, 'LOW:HIGH')}; "
+            f"if they are on the construct's, with "
+            f"{_scale(control, f'{scale.min:g}:{scale.max:g}')}.",
+            within[0][0],
+        )
 
 
 def _off_grid_faults(

@@ -21,7 +21,6 @@ from annotate_ui.label_studio.export_annotations import Annotations
 from annotate_ui.label_studio.export_controls import (
     ValueRange,
     map_controls,
-    range_warnings,
     unmapped_controls,
     value_range,
 )
@@ -132,7 +131,6 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
                 yield from scores
         yield from cells.remaining_faults()
     annotations.report_unreadable()
-    source.report.warnings += range_warnings(inventory, keys, options)
     if not ratings:
         source.report.warnings.append(_no_ratings(annotations.count, inventory, controls))
 

@@ -29,6 +29,8 @@ class ExportControl:
     """Types of its results in Label Studio: number, rating, choices."""
     numbers: list[tuple[int, float]] = field(default_factory=list)
     """Row and number of its results, without those of skipped tasks."""
+    region: tuple[int, Any] | None = None
+    """Row and id of the first task in which it rates a part of the task; None: there is none."""
 
     @property
     def rates(self) -> bool:
@@ -56,10 +58,21 @@ def read_controls(source: RecordSource) -> dict[str, ExportControl]:
                     continue  # A relation between results has no control.
                 control = controls.setdefault(str(result["from_name"]), ExportControl())
                 control.types.add(str(result.get("type")))
+                if control.region is None and _is_of_region(result):
+                    control.region = record.number, record.cells.get("id")
                 number = number_in(result.get("value"))
                 if is_number(number) and annotation.get("was_cancelled") is not True:
                     control.numbers.append((record.number, float(number)))
     return controls
+
+
+def _is_of_region(result: Mapping[str, Any]) -> bool:
+    """Whether a number or stars are of a region or of one item of a list (perRegion, perItem)."""
+    value = result.get("value")
+    if result.get("type") not in _RATING or not isinstance(value, dict):
+        return False
+    # The place of a region is in the value, the index of an item next to it.
+    return "item_index" in result or bool(value.keys() - _RATING)
 
 
 def _annotations(record: Any) -> Iterator[Mapping[str, Any]]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, delete, select
 
 from study.errors import Fault, InputError, nearest
 from study.importing.bulk_insert import Batch
@@ -15,11 +15,14 @@ from study.importing.gold import ExpectedStore
 from study.importing.import_report import ImportReport, ImportSummary
 from study.importing.rows import ExpectedRow, LocatedRow, PreferenceRow, ResponseRow
 from study.importing.value_checks import ValueChecks
-from study.schema import now
+from study.schema import Score, now, table
+from study.schema.creation import append_only_suspended
 from study.schema.tables import imported_files
 
 if TYPE_CHECKING:
     from study.study import Study
+
+CORRECTED = "scores of the last import of this file, now replaced: its ranges were others"
 
 # Names of the study's responses that are listed when ids do not match.
 _LISTED = 50
@@ -49,7 +52,8 @@ def import_rows(
         can't be read. Responses come before the scores that name them.
     source, sha256, importer, options
         What was read, and how. Importing the same four again changes nothing, and the summary
-        states when they were imported. `options` has values that JSON can represent.
+        states when they were imported. With other ranges (`options["ranges"]`) alone, the scores
+        of the last such import are replaced. `options` has values that JSON can represent.
     allow_unmatched
         Leave out scores of responses that are not in the study, counted and listed, instead of
         refusing the source.
@@ -80,9 +84,11 @@ def import_rows(
     }
     with study.write() as connection:
         _lock_imports(connection)
-        before, complete = _earlier_import(connection, record)
+        before, complete, corrected = _earlier_import(connection, record)
         if before is not None and complete:
             return ImportSummary.of(report, source, importer, before)
+        if corrected is not None:
+            report.rules[CORRECTED] += _delete_scores(connection, corrected)
         existing = ExistingContent(connection)
         content = ContentStore(connection, existing, report, revise=revise)
         checks = ValueChecks(
@@ -156,8 +162,11 @@ def _add_rows(
 
 def _earlier_import(
     connection: Connection, record: Mapping[str, Any]
-) -> tuple[datetime | None, bool]:
-    """Return when this source was last imported, and whether completely."""
+) -> tuple[datetime | None, bool, int | None]:
+    """Return when this source was last imported, whether completely, and what it corrects.
+
+    That is the key of the last import of the source whose options differ in nothing but ranges.
+    """
     t: Any = imported_files
     rows = connection.execute(
         select(t)
@@ -166,8 +175,21 @@ def _earlier_import(
     )
     for row in rows:
         if row.options == record["options"]:
-            return row.created_at, not row.counts.get("unmatched")
-    return None, False
+            return row.created_at, not row.counts.get("unmatched"), None
+        if _without_ranges(row.options) == _without_ranges(record["options"]):
+            return None, False, row.id
+    return None, False, None
+
+
+def _without_ranges(options: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if name != "ranges"}
+
+
+def _delete_scores(connection: Connection, file_id: int) -> int:
+    """Delete the scores that an import stored; return their number."""
+    scores = table(Score)
+    with append_only_suspended(connection, [scores.name]):
+        return connection.execute(delete(scores).where(scores.c.file_id == file_id)).rowcount
 
 
 def _unmatched_faults(

@@ -10,7 +10,8 @@ from click.testing import CliRunner
 from study import Study
 from study.cli.commands import import_
 from study.errors import InputError
-from study.importing.file_import import import_file
+from study.importing.file_import import import_file, unmapped_controls
+from study.importing.import_store import CORRECTED
 from tests.annotate_ui.label_studio.export_builder import annotation, result, stars, task, written
 
 FLUENCY = """
@@ -169,14 +170,52 @@ def test_a_value_that_misses_the_points_is_missing(fluency: Study, tmp_path: Pat
     assert [rule for rule in done.rules if "2.5 on 0 to 4: 3.5 is not a point" in rule]
 
 
-def test_numbers_of_a_tenth_of_the_scale_are_warned_of(study: Study, tmp_path: Path) -> None:
+def test_numbers_of_a_tenth_of_the_scale_are_refused(study: Study, tmp_path: Path) -> None:
     path = written(
         tmp_path,
         *(task(n, annotation(n, 5, QR=n, AC=10 * n, CC=80 + n % 2)) for n in range(1, 11)),
     )
-    (warning,) = [line for line in import_file(study, path).warnings if "--scale" in line]
-    assert "all 10 values of the control 'QR' are between 0 and 10" in warning
-    assert "--scale QR=LOW:HIGH" in warning
+    with pytest.raises(
+        InputError, match="all 10 values of the control 'QR' are between 0 and 10"
+    ) as refused:
+        import_file(study, path)
+    (fault,) = refused.value.faults
+    assert "--scale QR=LOW:HIGH" in fault.remedy
+    assert "--scale QR=0:100" in fault.remedy
+    assert len(study.score_table()) == 0
+    import_file(study, path, ranges={"QR": (0, 100)})
+    scores = study.score_table().groupby("construct")["value"].max().to_dict()
+    assert scores == {"QR": 10, "AC": 100, "CC": 81}
+
+
+def test_an_import_with_a_corrected_scale_replaces_the_first(study: Study, tmp_path: Path) -> None:
+    path = written(tmp_path, task(1, annotation(1, 5, a=4)), task(2, annotation(2, 5, a=2)))
+    for high, expected in ((10, [40, 20]), (5, [80, 40]), (10, [40, 20])):
+        done = import_file(study, path, controls={"a": "AC"}, ranges={"a": (0, high)})
+        assert study.score_table()["value"].tolist() == expected
+        assert done.added["scores"] == 2
+    assert done.rules[CORRECTED] == 2
+    again = import_file(study, path, controls={"a": "AC"}, ranges={"a": (0, 10)})
+    assert again.imported_before is not None
+
+
+@pytest.mark.parametrize("region", [{"start": 0, "end": 3}, {}], ids=["region", "item"])
+def test_a_rating_of_a_region_is_not_one_of_the_response(
+    study: Study, tmp_path: Path, region: dict[str, int]
+) -> None:
+    annotated = annotation(1, 5, QR=80)
+    part = result("stars", "rating", 2)
+    part["value"] |= region
+    annotated["result"].append(part if region else {**part, "item_index": 0})
+    path = written(tmp_path, task(7, annotation(2, 5, QR=70)), task(8, annotated))
+    for mapped in ({"stars": "AC"}, {}):
+        with pytest.raises(
+            InputError, match=r"row 2: task 8: the control 'stars' rates a region .* --control st"
+        ):
+            import_file(study, path, controls=mapped, ranges={"stars": (1, 5)} if mapped else None)
+    assert unmapped_controls(study, path) == []
+    import_file(study, path, controls={"stars": ""})
+    assert study.score_table()["construct"].tolist() == ["QR", "QR"]
 
 
 def test_where_most_values_miss_the_points_the_range_is_wrong(

@@ -132,7 +132,7 @@ def test_an_annotation_that_cannot_be_read_is_named_with_its_reason(
 
 
 def test_many_that_cannot_be_read_are_counted(study: Study, tmp_path: Path) -> None:
-    tasks = [task(n, {**annotation(n, 5, QR=9), "completed_by": "anna"}) for n in range(1, 8)]
+    tasks = [task(n, {**annotation(n, 5, QR=90), "completed_by": "anna"}) for n in range(1, 8)]
     done = import_file(study, written(tmp_path, *tasks, task(8, 7, annotation(9, 5, QR=1))))
     assert sorted(done.left_out.values()) == [1, 7]
     assert [line for line in done.left_out if "row 5: task 5, annotation 5; and 2 more)" in line]
