@@ -132,16 +132,18 @@ def _renew(study: Study, name: str, as_json: bool) -> None:
 
 def _show(study: Study, url: str, data: dict[str, object], lines: list[str], as_json: bool) -> None:
     """Print an address that is shown once, with warnings and the next command."""
-    from annotate_ui.participants.invitation import open_slots
+    from annotate_ui.participants.invitation import more_slots, open_slots
     from annotate_ui.server.sockets import is_local
 
     slots = open_slots(study)
     lines.append("This address is not shown again. Anyone who has it can join.")
     warnings = []
+    following = f"ccrs serve {shell_word(study.folder)}"
     if not slots:
+        following = more_slots(study)
         warnings.append(
             "There are no open slots, so raters who join have nothing to rate; "
-            "`ccrs assign --open` creates slots."
+            f"`{following}` creates slots."
         )
     base_url = study.config.rating.base_url
     if is_local(base_url):
@@ -150,8 +152,7 @@ def _show(study: Study, url: str, data: dict[str, object], lines: list[str], as_
             "in study.toml and create a new address with --renew."
         )
     lines += [f"Warning: {warning}" for warning in warnings]
-    following = f"serve {study.folder}" if slots else f"assign {study.folder} --open"
-    lines.append(f"Next: ccrs {following}")
+    lines.append(f"Next: {following}")
     print_result({**data, "link": url, "open_slots": slots, "warnings": warnings}, lines, as_json)
 
 

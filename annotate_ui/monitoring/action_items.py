@@ -24,6 +24,7 @@ _RANKED = (
     "training_failed",
     "training_stuck",
     "no_live_link",
+    "no_open_slots",
     "lacking_training",
     "lacking_checks",
     "vacant_places",
@@ -46,7 +47,7 @@ class ActionItem:
     code: str
     """One of the documented kinds."""
     subject: str | None
-    """The rater's or the construct's code; null where it concerns the campaign."""
+    """The rater, construct or enrolment link; null where it concerns the campaign."""
     text: str
     command: str | None
     """What helps, or shows more, quoted for a shell."""
@@ -60,6 +61,8 @@ def action_items(
     assignments: pd.DataFrame,
     *,
     vacant: int,
+    idle_links: Sequence[str] = (),
+    more_slots: str = "",
     stopping: Mapping[str, Any] | None,
     paused: bool,
 ) -> tuple[ActionItem, ...]:
@@ -73,6 +76,10 @@ def action_items(
         As in `CampaignRecords`.
     vacant
         Places of raters who left, which no other rater has taken over.
+    idle_links
+        Open enrolment links, if there are no open slots for raters who join by them.
+    more_slots
+        The command that creates slots.
     stopping
         The newest result of the stopping rule.
     """
@@ -88,6 +95,9 @@ def action_items(
         items.append(ActionItem("paused", None, text, f"ccrs pause {folder} --resume"))
     for material, text in lacking:
         items.append(ActionItem(f"lacking_{material}", None, text, f"ccrs import {folder} FILE"))
+    for link in idle_links:
+        text = "the enrolment link is open, and there are no open slots for raters who join"
+        items.append(ActionItem("no_open_slots", link, text, more_slots))
     if vacant:
         text = f"{counted(vacant, 'place')} of raters who left, not taken over by others yet"
         items.append(ActionItem("vacant_places", None, text, f"ccrs assign {folder}"))

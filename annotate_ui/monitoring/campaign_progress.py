@@ -13,6 +13,8 @@ from annotate_ui.monitoring.action_items import ActionItem, action_items
 from annotate_ui.monitoring.careless_responding import RaterSignals, rater_signals
 from annotate_ui.monitoring.interim_analysis import newest
 from annotate_ui.monitoring.rater_status import RaterStatus, rater_statuses
+from annotate_ui.participants.enrolment_links import list_links
+from annotate_ui.participants.invitation import more_slots, open_slots
 from annotate_ui.participation import paused
 from study.assignment.checks import LEAST_WORDS
 from study.facts.current_responses import is_answer
@@ -111,6 +113,7 @@ def campaign_progress(
     """
     signals = rater_signals(study) if signals is None else signals
     stopping = newest(study, "stopping")
+    idle_links = [] if open_slots(study) else [link.name for link in list_links(study) if link.open]
     with study.read() as connection:
         records = read_records(connection, study.construct_versions(connection))
         raters = rater_statuses(connection, study, records)
@@ -128,6 +131,8 @@ def campaign_progress(
             lacking,
             records.assignments,
             vacant=sum(item.vacant for item in items),
+            idle_links=idle_links,
+            more_slots=more_slots(study) if idle_links else "",
             stopping=None if stopping is None else stopping.stopping,
             paused=is_paused,
         ),

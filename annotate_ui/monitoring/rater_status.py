@@ -53,11 +53,14 @@ class Training:
     attempts: int
     """Attempts allowed."""
     passed: bool
+    """The rater may go on, by the values or since the owner let them through."""
     failed: bool
     """No further attempt is possible."""
     share: float | None
     """Share of values in their expected range in the newest finished attempt; null before the
     first."""
+    readmitted: bool = False
+    """The owner let the rater through, who has not passed."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +147,14 @@ def _training(connection: Connection, study: Study, rater_id: int) -> Training |
     from annotate_ui.tasks.training import training_state
 
     state = training_state(connection, study, rater_id)
-    return Training(state.attempt, state.attempts, state.passed, state.failed, state.share)
+    return Training(
+        state.attempt,
+        state.attempts,
+        state.passed,
+        state.failed,
+        state.share,
+        readmitted=state.why == "readmitted",
+    )
 
 
 def _enrolled(connection: Connection) -> dict[int, datetime]:

@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, func, insert, select
 
 from annotate_ui.participants.tokens import new_token, revoke_tokens
+from study.assignment.existing_assignments import existing_assignments, further_slots
 from study.errors import StudyError, nearest
 from study.facts.departures import departures
 from study.facts.scorers import scorer_names
@@ -168,6 +169,12 @@ def open_slots(study: Study) -> int:
     waiting = select(func.count()).where(is_open(), assignment_table.c.channel == OWN_CHANNEL)
     with study.read() as connection:
         return int(connection.execute(waiting).scalar_one())
+
+
+def more_slots(study: Study) -> str:
+    """Return the command that creates open slots where there are none."""
+    with study.read() as connection:
+        return further_slots(study.folder, existing_assignments(connection, study.config))
 
 
 @dataclass(frozen=True)

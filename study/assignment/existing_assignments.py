@@ -1,6 +1,8 @@
 """Existing assignments: rater, response, constructs and purpose."""
 
+from collections import Counter
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, func, select
@@ -9,6 +11,7 @@ from study.facts.ratings import finished_assignments
 from study.facts.slots import is_handed_on, is_released
 from study.schema.tables import assignments, responses, reveals
 from study.settings.study_toml import StudyConfig
+from study.text import shell_word
 
 Pass = tuple[str, int, int]
 """A pass of a rater through a query: phase, round, repeat."""
@@ -98,6 +101,18 @@ def existing_assignments(connection: Connection, config: StudyConfig) -> list[Ex
             )
         )
     return existing
+
+
+def further_slots(folder: Path, existing: Iterable[ExistingAssignment]) -> str:
+    """Return the command that creates an open slot more for each response."""
+    raters = Counter(
+        (assignment.response, key)
+        for assignment in existing
+        if assignment.counts
+        for key in assignment.construct_keys
+    )
+    each = f" --per-item {max(raters.values()) + 1}" if raters else ""
+    return f"ccrs assign {shell_word(folder)} --open{each}"
 
 
 def work_by_rater(existing: Iterable[ExistingAssignment]) -> WorkByRater:

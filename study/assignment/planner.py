@@ -16,11 +16,12 @@ from study.assignment.design_overrides import constructs_of, design_of
 from study.assignment.existing_assignments import (
     ExistingAssignment,
     existing_assignments,
+    further_slots,
     shown_later_stages,
 )
 from study.assignment.imported_values import refuse_replacing, replaced_values
 from study.assignment.planning_inputs import PlanningInputs, planning_inputs
-from study.assignment.query_scripts import scripts_note
+from study.assignment.query_scripts import scripts_notes
 from study.assignment.raters import RaterProfile, eligible_by_query, rater_profiles, raters_by_code
 from study.assignment.sample import Sample, draw_sample
 from study.assignment.sampling_frame import SamplingFrame, sampling_frame
@@ -152,12 +153,12 @@ def assign(
         _with_chances(rows, sample, chances, frame, existing)
         _with_places(rows, existing)
         changed = _changed(sample, chances, existing)
-        scripts = scripts_note(connection, rows, people)
-        notes += [] if scripts is None else [scripts]
+        notes += scripts_notes(connection, rows, people)
+        if open_slots and not rows and demand.covered:
+            notes.append(_advice(study, existing))
         replaced = replaced_values(connection, rows, codes, study.construct_versions(connection))
         if not dry_run:
-            if not replace_imported:
-                refuse_replacing(replaced)
+            refuse_replacing({} if replace_imported else replaced)
             _store(connection, rows, changed, study.config_hash)
         compared = None
         if not open_slots:
@@ -313,6 +314,10 @@ def _with_places(rows: Sequence[Row], existing: Sequence[ExistingAssignment]) ->
                 row["replaces_id"] = assignment.id
                 vacant[row["response_id"]].remove(assignment)
                 break
+
+
+def _advice(study: Study, existing: Sequence[ExistingAssignment]) -> str:
+    return f"For a further rater of each response: `{further_slots(study.folder, existing)}`"
 
 
 def _changed(

@@ -28,12 +28,12 @@ def script_of(text: str) -> str | None:
     return script if script == "CJK" else script.capitalize()
 
 
-def scripts_note(
+def scripts_notes(
     connection: Connection, rows: Iterable[Row], people: Iterable[RaterProfile]
-) -> str | None:
+) -> list[str]:
     """Return that queries in several scripts are assigned to raters who state no languages.
 
-    None where there is one script, or all raters state their languages. Rows without a rater are
+    Empty where there is one script, or all raters state their languages. Rows without a rater are
     open slots, which any rater without stated languages may get.
     """
     unstated = {person.id: person.code for person in people if person.languages is None}
@@ -43,7 +43,7 @@ def scripts_note(
         if row["purpose"] == "main" and any_language:
             reached.setdefault(row["rater_id"], set()).add(row["response_id"])
     if not reached:
-        return None
+        return []
     of_responses = connection.execute(select(responses.c.id, responses.c.query_id))
     query_of = {row.id: row.query_id for row in of_responses}
     texts = connection.execute(select(queries.c.id, queries.c.text))
@@ -51,7 +51,7 @@ def scripts_note(
     assigned = {query_of[response] for mine in reached.values() for response in mine}
     number = Counter(script for query in assigned if (script := scripts[query]) is not None)
     if len(number) < 2:
-        return None
+        return []
     usual = number.most_common(1)[0][0]
     codes = [
         code
@@ -68,7 +68,7 @@ def scripts_note(
         if codes
         else "`ccrs enrol --languages`"
     )
-    return (
+    return [
         f"Queries in several scripts ({written}) are {whom}. State who reads what: {remedy}, and "
         "the attribute `language` of the queries."
-    )
+    ]

@@ -10,6 +10,7 @@ from annotate_ui.cli.enrol import enrol as command
 from annotate_ui.cli.invite import invite as invite_command
 from annotate_ui.participants.invitation import invite
 from study import Study, StudyError
+from study.cli.root import cli
 from study.facts.departures import departures
 from tests.annotate_ui.participants.enrolled_raters import opened
 from tests.annotate_ui.rated_campaign import fill, give
@@ -43,6 +44,26 @@ def test_without_open_slots_the_command_warns(study: Study) -> None:
     assert "this computer" not in result.output
     assert result.output.splitlines()[-1] == f"Next: ccrs assign {named.folder} --open"
     named.close()
+
+
+def test_slots_that_are_all_taken_are_added_to_by_a_command_that_works(study: Study) -> None:
+    fill(study, queries=2, systems=2)
+    for code in ("anna", "ben"):
+        give(study, code)
+    nothing = CliRunner().invoke(cli, ["assign", str(study.folder), "--open", "--per-item", "2"])
+    shown = " ".join(nothing.output.split())
+    more = f"ccrs assign {study.folder} --open --per-item 3"
+    assert "Nothing to assign" in shown
+    assert more in shown
+    made = run(study, "spring", "--quota", "1").output.splitlines()
+    assert made[-1] == f"Next: {more}"
+    watched = json.loads(CliRunner().invoke(cli, ["watch", str(study.folder), "--json"]).output)
+    (item,) = (item for item in watched["action_items"] if item["code"] == "no_open_slots")
+    assert (item["subject"], item["command"]) == ("spring", more)
+    done = CliRunner().invoke(cli, more.split()[1:])
+    assert "Stored 4 open slots." in done.output
+    again = CliRunner().invoke(cli, ["watch", str(study.folder)])
+    assert "no open slots" not in again.output
 
 
 def test_json_contains_the_content_of_the_lines(study: Study) -> None:

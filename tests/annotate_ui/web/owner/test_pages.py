@@ -13,12 +13,17 @@ from flask import Flask
 from sqlalchemy import insert, select
 
 from annotate_ui.participants.invitation import list_links
+from annotate_ui.participants.withdrawal import readmit
 from annotate_ui.participation import paused
+from annotate_ui.web.app import create_app
+from annotate_ui.web.owner.password import set_password
 from study import Study
 from study.schema import now
 from study.schema.tables import assignments, interim_analyses, raters, ratings
-from tests.annotate_ui.rated_campaign import give
+from tests.annotate_ui.designed_campaign import configure, go_through, teach
+from tests.annotate_ui.rated_campaign import fill, give
 from tests.annotate_ui.web.conftest import Browser
+from tests.annotate_ui.web.owner.conftest import PASSWORD
 from tests.study.rating_fixtures import add_ratings
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -169,6 +174,22 @@ def test_a_rater_is_removed_and_let_in_again(
     assert anna.get("/rate").status_code == 401
     assert "has left" in owner.get("/owner/raters").text
     assert "Remove the rater" in owner.submit(f"{here}/readmit").text
+
+
+def test_a_rater_let_through_after_a_failed_training_is_not_shown_as_passed(study: Study) -> None:
+    fill(study, queries=1, systems=1)
+    configure(study, design={"training": 2})
+    anna = give(study, "anna", keys=["QR"])
+    assert anna is not None
+    teach(study, 3)
+    assert go_through(study, anna, 10)[-1].kind == "training_failed"
+    readmit(study, "anna")
+    set_password(study, PASSWORD)
+    owner = Browser(create_app(study, b"k" * 32).test_client())
+    owner.get("/owner/sign-in")
+    owner.submit("/owner/sign-in", password=PASSWORD)
+    page = owner.get(f"/owner/raters/{ids(study)['anna']}").text
+    assert "not passed, admitted by you, 0% of the values in range" in page
 
 
 @pytest.mark.parametrize("page", ["raters", "items"])
