@@ -26,7 +26,7 @@ _SERVER = (
         "--url",
         metavar="URL",
         help="Address of the server, including its path if it has one. Default: label_studio.url "
-        "in study.toml.",
+        "in study.toml, else the server of the last project pushed.",
     ),
     click.option(
         "--token-file",
@@ -54,7 +54,8 @@ _PUSHING = (
     click.option(
         "--title",
         metavar="TEXT",
-        help="Name of the projects, shortened to 30 characters. Default: the study's name.",
+        help="Name of the projects, shortened to 30 characters. Default: that of the last "
+        "project pushed, else the study's name.",
     ),
 )
 _PULLING = (
@@ -120,8 +121,9 @@ def push_command(
     with _opened(folder, url, token_file, ca, timeout) as (study, server):
         with progress_bar("Sending tasks", hidden=as_json) as advance:
             done = push(study, server, title=title, progress=advance)
-        lines = [*pushed_lines(done), f"Next: ccrs label-studio sync {shell_word(folder)}"]
-        print_result(done.as_json(), lines, as_json)
+        again = _server_options(study, server, token_file, ca)
+        next_step = " ".join(["ccrs label-studio sync", shell_word(folder), *again])
+        print_result(done.as_json(), [*pushed_lines(done), f"Next: {next_step}"], as_json)
 
 
 @label_studio.command("pull")
@@ -242,6 +244,22 @@ def sync_command(
         click.echo(f"Next: ccrs report {shell_word(folder)}")
 
 
+def _server_options(
+    study: Study, server: Server, token_file: Path | None, ca: Path | None
+) -> list[str]:
+    """Return the options without which a later command does not reach the same server."""
+    from study.facts.label_studio_address import label_studio_address
+
+    with study.read() as connection:
+        remembered = label_studio_address(connection, study.config)
+    options = (
+        ("--url", None if (remembered or "").rstrip("/") == server.url else server.url),
+        ("--token-file", token_file),
+        ("--ca", ca),
+    )
+    return [f"{name} {shell_word(value)}" for name, value in options if value is not None]
+
+
 @contextmanager
 def _opened(
     folder: Path,
@@ -251,11 +269,13 @@ def _opened(
     timeout: float,
 ) -> Iterator[tuple[Study, Server]]:
     from annotate_ui.label_studio.client import Server
+    from study.facts.label_studio_address import label_studio_address
     from study.study import Study
 
     # Constructs stay as they are now, also if study.toml is edited meanwhile.
     with Study.open(folder).pinned() as study:
-        address = url or study.config.label_studio.url
+        with study.read() as connection:
+            address = url or label_studio_address(connection, study.config)
         if address is None:
             raise click.UsageError(
                 "Name the server with --url, or set label_studio.url in study.toml."

@@ -54,6 +54,7 @@ def pushed_lines(done: Pushed) -> list[str]:
             "Label Studio before you delete the projects.",
         ),
         *_missing(done.missing_projects),
+        *(f"design.{name} of study.toml does not apply here." for name in done.ignored_settings),
     ]
 
 

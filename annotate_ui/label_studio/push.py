@@ -20,15 +20,26 @@ from annotate_ui.label_studio.projects import (
 from annotate_ui.label_studio.reserved_slots import Slot, ready, slots, split_by_stage
 from annotate_ui.label_studio.results import Pushed
 from annotate_ui.label_studio.revisions import Origins, ratings_of_channel
-from annotate_ui.label_studio.server_projects import exchange
-from annotate_ui.label_studio.task_data import NAME, task_names
+from annotate_ui.label_studio.server_projects import exchange, last_title
+from annotate_ui.label_studio.task_data import NAME, study_name, task_names
 from annotate_ui.label_studio.task_upload import ProjectKind, TaskSender
 from study.errors import StudyError
 from study.progress_bar import Advance
+from study.settings.design import DesignSpec
 from study.study import Study
 
 # Tasks deleted in one request: a rating made between check and deletion would be lost.
 _BATCH = 250
+# Settings of [design] that only the project's own pages apply.
+_OF_OWN_PAGES = (
+    "calibration",
+    "training",
+    "checks",
+    "repeats",
+    "one_construct_a_pass",
+    "layout",
+    "comparisons",
+)
 
 
 def push(
@@ -47,7 +58,8 @@ def push(
     Parameters
     ----------
     title
-        Beginning of the projects' names, before the stage; default: the study's name.
+        Beginning of the projects' names, before the stage; default: that of the study's newest
+        project on the server, else the study's name.
 
     Raises
     ------
@@ -71,6 +83,7 @@ def push(
         with study.read() as connection:
             reserved = slots(connection, study)
             rated = rated_slots(connection)
+            mark_name = study_name(connection)
         if not reserved:
             raise StudyError(
                 "Nothing is assigned to Label Studio. Reserve slots with "
@@ -90,14 +103,21 @@ def push(
             blocked=sum(sum(project.blocked.values()) for project in projects),
             waiting=len(current) - len(due),
             slots=len(reserved),
+            ignored_settings=_ignored_settings(study.config.design),
         )
-        sender = TaskSender(study, server, on_server, title or study.config.name, result, advance)
+        used_title = title or last_title(on_server.listed, mark_name) or study.config.name
+        sender = TaskSender(study, server, on_server, used_title, result, advance)
         sender.total = sum(len(responses) for responses in missing.values())
         for kind in sorted(missing, key=lambda kind: (kind.stage, kind.construct_keys)):
             sender.send(kind, missing[kind])
         result.unknown_projects = sender.unknown_projects()
         result.replaced = _delete_outdated(study, server, outdated)
         return result
+
+
+def _ignored_settings(design: DesignSpec) -> list[str]:
+    default = DesignSpec()
+    return [name for name in _OF_OWN_PAGES if getattr(design, name) != getattr(default, name)]
 
 
 def _detached_slots(

@@ -62,6 +62,8 @@ class Pushed:
     """Slots whose task is sent once the earlier stages of their query are rated and pulled."""
     slots: int = 0
     """All slots that are reserved for Label Studio."""
+    ignored_settings: list[str] = field(default_factory=list)
+    """Settings of [design] in study.toml that do not apply in Label Studio."""
 
     def as_json(self) -> dict[str, Any]:
         """Return the result as JSON values."""

@@ -16,6 +16,7 @@ from study.schema.tables import external_projects, external_raters
 from study.study import Study
 
 _NOT_FOUND = 404
+_TITLE = "Made by ccrs-study; delete nothing here. Title: "
 
 
 def project_mark(study_name: str, number: int, made_of: str) -> str:
@@ -30,6 +31,21 @@ def project_mark(study_name: str, number: int, made_of: str) -> str:
 
 def _mark(study_name: str) -> str:
     return f"[ccrs-study {study_name} "
+
+
+def description(place: str, title: str, mark: str) -> str:
+    """Return a project's description with the title of its push, which `last_title` reads."""
+    return f"{place} {_TITLE}{title} {mark}"
+
+
+def last_title(listed: Iterable[Project], study_name: str) -> str | None:
+    """Return the title with which the study's newest project was pushed; None: there is none."""
+    mark = f" {_mark(study_name)}"
+    for project in sorted(listed, key=lambda project: project.id, reverse=True):
+        text, found, _ = project.description.rpartition(mark)
+        if found and _TITLE in text:
+            return text.split(_TITLE, 1)[1]
+    return None
 
 
 def unknown_projects(

@@ -12,7 +12,12 @@ from annotate_ui.label_studio.client import Server, ServerError
 from annotate_ui.label_studio.configuration import Configuration, configuration, scale_points
 from annotate_ui.label_studio.projects import StoredProject, store_tasks, stored_projects
 from annotate_ui.label_studio.results import Pushed, PushedProject
-from annotate_ui.label_studio.server_projects import ServerProjects, project_mark, unknown_projects
+from annotate_ui.label_studio.server_projects import (
+    ServerProjects,
+    description,
+    project_mark,
+    unknown_projects,
+)
 from annotate_ui.label_studio.task_data import NAME, study_name, task_data, task_names
 from annotate_ui.participants.consent import markdown, texts_of
 from study.progress_bar import Advance
@@ -112,7 +117,7 @@ class TaskSender:
             number = self._server.create_project(
                 # Label Studio refuses longer titles.
                 title=f"{self._title[:30]}: {kind.stage} ({kind.overlap})"[:50],
-                description=f"{place} Made by ccrs-study; delete nothing here. {mark}",
+                description=description(place, self._title, mark),
                 xml=interface.xml,
                 instructions=instructions(self._study, constructs, place),
                 overlap=kind.overlap,

@@ -105,6 +105,8 @@ def assign(
             f"Channel {channel!r} requires open slots (--open): its raters are known when their "
             "ratings are pulled."
         )
+    if channel != OWN_CHANNEL:
+        _check_external(plan)
     specs = constructs_of(study, constructs)
     with study.read() if dry_run else study.write() as connection:
         if not dry_run:
@@ -177,6 +179,22 @@ def assign(
             comparisons=compared,
             replaces_imported=replaced,
             stored=not dry_run,
+        )
+
+
+def _check_external(plan: DesignSpec) -> None:
+    """Refuse settings by which open slots of another channel could not be rated as planned."""
+    problems = {
+        "--calibration 0": plan.calibration
+        and f"calibration = {plan.calibration}: no slots are made for calibration queries",
+        "--layout single": plan.layout != "single"
+        and f'layout = "{plan.layout}": Label Studio shows one response a task',
+    }
+    found = {option: problem for option, problem in problems.items() if problem}
+    if found:
+        raise StudyError(
+            f"Label Studio cannot keep these settings of [design]: {'; '.join(found.values())}. "
+            f"Assign with {' '.join(found)}, or change study.toml."
         )
 
 

@@ -203,6 +203,7 @@ def assign(
     """
     from study.assignment.planner import assign as assign_study
     from study.cli.displays import show_assigned
+    from study.facts.label_studio_address import label_studio_address
     from study.study import Study
 
     choices = {
@@ -219,6 +220,8 @@ def assign(
                 click.echo("Nothing was stored.")
                 return
         done = assign_study(study, dry_run=dry_run, replace_imported=yes or asks, **choices)
+        with study.read() as connection:
+            to_server = "" if label_studio_address(connection, study.config) else " --url URL"
     if as_json:
         print_result(done.as_json(), [], as_json)
         return
@@ -231,7 +234,7 @@ def assign(
     if stored:
         click.echo(f"Stored {' and '.join(stored)}.")
     if options["channel"] == "label_studio":
-        click.echo(f"Next: ccrs label-studio push {shell_word(folder)} --url URL")
+        click.echo(f"Next: ccrs label-studio push {shell_word(folder)}{to_server}")
         return
     new = " --new 10" if options["open_slots"] else ""
     click.echo(f"Next: ccrs invite {shell_word(folder)}{new}")

@@ -2,16 +2,19 @@
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
+from click.testing import CliRunner
 from sqlalchemy import func, select
 
+from annotate_ui.cli.label_studio_output import pushed_lines
 from annotate_ui.label_studio.client import ServerError
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from study import Study
 from study.assignment.planner import assign
+from study.cli.root import cli
 from study.errors import StudyError
 from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, ScoreRow
@@ -133,6 +136,82 @@ def test_a_project_of_an_earlier_push_is_protected_by_the_next(study: Study) -> 
     mended = made["xml"]
     push(study, server)
     assert made["xml"] is mended
+
+
+def test_a_later_push_keeps_the_title(study: Study) -> None:
+    server: Any = StandIn()
+    fill(study, queries=1, systems=1)
+    assign(study, per_item=1, open_slots=True, channel="label_studio", constructs=["QR", "CC"])
+    push(study, server, title="Pilot: of May")
+    (project,) = projects(study)
+    (task,) = project.tasks.values()
+    server.annotate(project.number, task, 5, "10:00", QR=70)
+    pull(study, server)
+    push(study, server)
+    titles = [made["title"] for made in server.made.values()]
+    assert titles == ["Pilot: of May: 1 (1)", "Pilot: of May: 2 (1)"]
+
+
+def test_settings_that_label_studio_cannot_keep_are_refused_or_named(tmp_path: Path) -> None:
+    settings = "[design]\ncalibration = 1\nchecks = 2\ntraining = 3\nrepeats = 0.1\n"
+    study = Study.create(tmp_path / "own", f'{settings}layout = "side_by_side"\n')
+    fill(study, queries=2, systems=1)
+    plan: dict[str, Any] = {"per_item": 1, "open_slots": True, "channel": "label_studio"}
+    with pytest.raises(StudyError, match=r"calibration = 1: .*--calibration 0 --layout single"):
+        assign(study, **plan)
+    assign(study, **plan, calibration=0, layout="single", constructs=["QR"])
+    server: Any = StandIn()
+    done = push(study, server)
+    assert done.tasks == 2
+    named = ["calibration", "training", "checks", "repeats", "layout"]
+    assert done.ignored_settings == named
+    lines = pushed_lines(done)
+    assert lines[-5:] == [f"design.{name} of study.toml does not apply here." for name in named]
+    study.close()
+
+
+class Opened(StandIn):
+    """Is opened as the client of a real server is."""
+
+    def __init__(self, url: str, *_: Any, **__: Any) -> None:
+        super().__init__()
+        self.url = url
+        self.identity = url
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+def test_the_printed_commands_reach_the_same_server(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    servers: dict[str, Opened] = {}
+    monkeypatch.setattr(
+        "annotate_ui.label_studio.client.Server",
+        lambda url, *_, **__: servers.setdefault(url, Opened(url)),
+    )
+    fill(study, queries=1, systems=1)
+
+    def next_command(*words: str) -> str:
+        done = CliRunner().invoke(cli, words, env={"LABEL_STUDIO_API_KEY": "x"})
+        assert done.exit_code == 0, done.output
+        return done.output.splitlines()[-1].removeprefix("Next: ccrs ")
+
+    folder = str(study.folder)
+    slots = ("assign", folder, "--open", "--channel", "label_studio", "--per-item")
+    assert next_command(*slots, "1") == f"label-studio push {folder} --url URL"
+    printed = next_command("label-studio", "push", folder, "--url", "http://one.example.org")
+    assert printed == f"label-studio sync {folder}"
+    assert next_command(*printed.split(), "--rounds", "1") == f"report {folder}"
+    assert list(servers) == ["http://one.example.org"]
+    assert next_command(*slots, "2") == f"label-studio push {folder}"
+    path = study.folder / "study.toml"
+    path.write_text(path.read_text() + '\n[label_studio]\nurl = "http://two.example.org"\n')
+    printed = next_command("label-studio", "push", folder, "--url", "http://one.example.org")
+    assert printed == f"label-studio sync {folder} --url http://one.example.org"
 
 
 def test_unrated_tasks_of_a_deleted_project_are_sent_again(any_study: Study) -> None:
