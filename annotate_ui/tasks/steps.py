@@ -124,6 +124,16 @@ class Work:
             for item in pass_.items
         )
 
+    def practice(self, item: AssignedItem) -> tuple[int, int] | None:
+        """Return the number of a training response in its attempt, of how many; None of others."""
+        if item.phase != "training":
+            return None
+        training = (pass_ for pass_ in self.passes if pass_.phase == "training")
+        attempt = [
+            other for pass_ in training for other in pass_.items if other.round == item.round
+        ]
+        return attempt.index(item) + 1, len(attempt)
+
     @property
     def progress(self) -> Progress:
         """Count the values that are done; slots that were handed on count with their values."""

@@ -41,9 +41,10 @@ class RaterProgress:
     responses_done: int
     """Those with a value of every construct, whether it counts or not."""
     values: int
-    """Those that count."""
+    """Those that count; without training, as the rater's own pages count."""
     values_expected: int
-    """Those assigned; a response that the rater is asked for twice, repeats aside, counts once."""
+    """Those assigned, without training; a response that the rater is asked for twice, repeats
+    aside, counts once."""
     after_reveal: int
     """Values entered after the reveal: kept, and counted in no figure of agreement."""
     cannot_judge: int
@@ -72,9 +73,9 @@ class RatingProgress:
 
     raters: list[RaterProgress]
     values: int
-    """Those that count."""
+    """Those that count, without training."""
     values_expected: int
-    """Those of open slots included."""
+    """Those of open slots included, without training."""
     open_slots: int
     """Responses that wait for a rater who is not known yet, on the project's own pages."""
     open_elsewhere: int = 0
@@ -167,10 +168,11 @@ def rating_progress(connection: Connection, versions: Mapping[str, int]) -> Rati
     waiting = work[work["rater_id"].isna() & (work["expected"] > 0)]
     on_own_pages = waiting["channel"] == OWN_CHANNEL
     ratings = records.ratings
+    measured = work["purpose"] != "training"
     return RatingProgress(
         raters=rater_progress(connection, records),
-        values=int(work["counted"].sum()),
-        values_expected=int(work["values_expected"].sum()),
+        values=int(work.loc[measured, "counted"].sum()),
+        values_expected=int(work.loc[measured, "values_expected"].sum()),
         open_slots=int(on_own_pages.sum()),
         open_elsewhere=int((~on_own_pages).sum()),
         after_reveal=int(work["after_reveal"].sum()),
@@ -189,12 +191,13 @@ def rater_progress(connection: Connection, records: CampaignRecords) -> list[Rat
     )
     work = records.assignments
     done = (work["expected"] > 0) & ~work["open"]
+    measured = work["purpose"] != "training"
     left = (work["expected"] - work["entered"]).where(work["channel"] == OWN_CHANNEL, 0)
     columns = {
         "responses": work["expected"] > 0,
         "responses_done": done,
-        "values": work["counted"],
-        "values_expected": work["values_expected"],
+        "values": work["counted"].where(measured, 0),
+        "values_expected": work["values_expected"].where(measured, 0),
         "after_reveal": work["after_reveal"],
         "own_left": left,
     }

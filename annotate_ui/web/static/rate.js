@@ -65,6 +65,8 @@ function say(words, about) {
 }
 
 function renderProgress({ done, total }) {
+  // A training page counts responses, and its values are not part of the progress.
+  if ("practice" in element("progress").dataset) return;
   const [words, bar] = element("progress").children;
   words.textContent = ngettext("%(done)s of %(num)s value, %(left)s left", "%(done)s of %(num)s values, %(left)s left", total, { done, left: total - done });
   bar.max = total || 1;

@@ -8,7 +8,7 @@ from annotate_ui.tasks.feedback import FeedbackView, show_feedback
 from annotate_ui.tasks.steps import rater_work
 from annotate_ui.tasks.training import TrainingState, training_state
 from annotate_ui.tasks.workflow import all_done, open_next
-from study import Study
+from study import Study, study_status
 from study.schema.tables import departures, reveals
 from tests.annotate_ui.designed_campaign import (
     assignments,
@@ -62,6 +62,11 @@ def test_a_rater_who_passes_continues_with_the_main_work(any_study: Study, anna:
         progress = rater_work(connection, any_study.config, anna).progress
         assert all_done(connection, any_study, anna)
     assert (progress.done, progress.total, progress.queries_total) == (1, 1, 1)
+    # The owner sees the same count.
+    counted = study_status(any_study).rating
+    assert counted is not None
+    assert (counted.values, counted.values_expected) == (1, 1)
+    assert [(one.values, one.values_expected) for one in counted.raters] == [(1, 1)]
     assert len(any_study.score_table()) == 1
 
 

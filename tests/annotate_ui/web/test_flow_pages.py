@@ -104,6 +104,22 @@ def test_training_is_failed_once_and_passed(any_study: Study, visit: Come) -> No
     assert [row.wall_seconds for row in ratings(any_study)] == [3.5] * 3
 
 
+def test_training_shows_how_far_it_is(study: Study, visit: Come) -> None:
+    fill(study, queries=1, systems=1)
+    give(study, "anna", keys=["QR"])
+    teach(study, 2, keys=["QR"])
+    configure(study, design={"training": 2})
+    browser = visit(study, "anna")
+    for place in ("Practice 1 of 2", "Practice 2 of 2"):
+        assert place in browser.go_on().text
+        assert place in browser.get("/rate").text
+        page = browser.go_on().text
+        assert "left</span>" not in page, "values of the main work do not move here"
+        rate_all(browser, 70)
+        browser.go_on()
+    assert "0 of 1 value, 1 left" in browser.go_on().text
+
+
 def test_a_failed_training_is_explained_and_does_not_end_as_done(
     any_study: Study, visit: Come
 ) -> None:
