@@ -236,6 +236,9 @@ def assign(
     if options["channel"] == "label_studio":
         click.echo(f"Next: ccrs label-studio push {shell_word(folder)}{to_server}")
         return
+    if options["open_slots"] and not done.open_slots:
+        # The plan's last line names the command that adds slots.
+        return
     new = " --new 10" if options["open_slots"] else ""
     click.echo(f"Next: ccrs invite {shell_word(folder)}{new}")
 

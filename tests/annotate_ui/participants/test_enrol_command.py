@@ -55,6 +55,7 @@ def test_slots_that_are_all_taken_are_added_to_by_a_command_that_works(study: St
     more = f"ccrs assign {study.folder} --open --per-item 3"
     assert "Nothing to assign" in shown
     assert more in shown
+    assert "Next:" not in shown
     made = run(study, "spring", "--quota", "1").output.splitlines()
     assert made[-1] == f"Next: {more}"
     watched = json.loads(CliRunner().invoke(cli, ["watch", str(study.folder), "--json"]).output)
