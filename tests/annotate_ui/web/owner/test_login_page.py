@@ -208,9 +208,10 @@ def test_guesses_that_are_sent_at_once_are_throttled(
     def slow_hash(*_: object) -> bool:
         # Before this guess is answered, the next one arrives.
         if len(begun) < 8:
-            begun.append(Thread(target=guess))
-            begun[-1].start()
-            begun[-1].join()
+            thread = Thread(target=guess)
+            begun.append(thread)
+            thread.start()
+            thread.join()
         return False
 
     begun: list[Thread] = []
