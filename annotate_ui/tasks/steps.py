@@ -101,6 +101,17 @@ class Work:
         later = chain(here[here.index(page) + 1 :], (p for pass_ in begun for p in pass_.pages))
         return next((p for p in later if p.opened), None)
 
+    def opens_next_stage(self, page: TaskPage) -> bool:
+        """Whether the page after this one shows more of the query, and was not opened before."""
+        pages = self.passes[self._places[page.item.public_id]].pages
+        following = pages[pages.index(page) + 1 :][:1]
+        return any(
+            step.stage.number > page.steps[0].stage.number
+            for later in following
+            if not later.opened
+            for step in later.steps
+        )
+
     @cached_property
     def _places(self) -> dict[str, int]:
         """The place of each item's pass."""

@@ -110,6 +110,7 @@ def step(public_id: str, stage: int) -> ResponseReturnValue:
         back_url=None if before is None else _address(before),
         forward_url=None if after is None else _address(after),
         next_url="/rate/next",
+        opens_next_stage=after is None and work.opens_next_stage(page),
     )
 
 

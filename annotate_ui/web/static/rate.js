@@ -16,6 +16,7 @@ import { _, clockTime, ngettext } from "./words.js";
 const element = (id) => document.getElementById(id);
 const panel = element("panel");
 const { rater } = panel.dataset;
+const opensNextStage = "opensNextStage" in panel.dataset;
 const csrf = document.querySelector("meta[name=csrf-token]").content;
 
 const store = openStore(rater);
@@ -29,6 +30,7 @@ let savedAt = null;
 let savedName = "";
 let wantsOn = false;
 let leaving = false;
+let stopped = false;
 let warnedOfStorage = false;
 let undoable = null;
 
@@ -95,6 +97,7 @@ function renderNext() {
   const saving = views.some((view) => view.missing() === "saving");
   const next = element("next");
   next.setAttribute("aria-disabled", String(left.length > 0 || saving));
+  if (opensNextStage) element("final").hidden = left.length > 0;
   let words = "";
   if (left.length === 1) words = left[0].missing();
   else if (left.length > 1) words = _("%(left)s of %(all)s still need a value", { left: left.length, all: views.length });
@@ -179,10 +182,11 @@ function goOn() {
   const open = blocking();
   if (active + 1 < views.length) turnTo(active + 1, true);
   else if (open) turnTo(views.indexOf(open), true);
-  else askOn();
+  else askOn(false);
 }
 
-function askOn() {
+// The step that opens the next stage cannot be taken back: the last Enter stops at its button.
+function askOn(pressed) {
   views.forEach((view) => view.commitRemarks());
   const open = blocking();
   if (open) {
@@ -190,14 +194,21 @@ function askOn() {
     return;
   }
   element("next").focus();
+  if (!pressed && opensNextStage) {
+    stopped = true;
+    return;
+  }
   wantsOn = true;
   renderNext();
 }
 
 element("on").addEventListener("submit", (event) => {
   event.preventDefault();
-  if (!leaving) askOn();
+  // A key that is held down has stopped here.
+  if (!leaving && !stopped) askOn(true);
 });
+addEventListener("keyup", () => (stopped = false));
+addEventListener("pointerdown", () => (stopped = false));
 // A rater who turns to something else is not moved on when the connection returns.
 element("next").addEventListener("blur", () => document.hasFocus() && (wantsOn = false));
 

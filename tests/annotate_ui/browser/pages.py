@@ -125,9 +125,17 @@ def tab_to(page: Page, wanted: str, most: int = 40) -> int:
 
 
 def enter(page: Page, value: Any) -> None:
-    """Type a value where the focus is, and press Enter."""
+    """Type a value where the focus is, and press Enter, twice where it stops at the next part."""
     page.keyboard.type(str(value))
+    press_on(page)
+
+
+def press_on(page: Page) -> None:
+    """Press Enter, and once more where going on opens the next stage and is therefore asked for."""
+    may_stop = page.locator("#panel[data-opens-next-stage]").count() > 0
     page.keyboard.press("Enter")
+    if may_stop and focused(page) == "next":
+        page.keyboard.press("Enter")
 
 
 @contextmanager

@@ -70,6 +70,28 @@ def test_the_first_press_enters_the_value_under_the_pointer(begin: Begin) -> Non
     assert {row.input_kind for row in anna.ratings()} == {"slider"}
 
 
+def test_the_last_enter_stops_before_more_is_shown(begin: Begin) -> None:
+    anna, page = begin()
+    rate_step(page, 10)
+    page.keyboard.type("5")
+    page.keyboard.down("Enter")
+    expect(page.locator("#final")).to_be_visible()
+    expect(page.locator("#next")).to_be_focused()
+    page.keyboard.down("Enter")  # as it repeats while it is held
+    page.keyboard.up("Enter")
+    saved(page, "QR")
+    here = page.url
+    field(page, "QR").fill("50")
+    page.keyboard.press("Enter")
+    expect(page.locator("#next")).to_be_focused()
+    saved(page, "QR")
+    assert page.url == here
+    with moving_on(page):
+        page.keyboard.press("Enter")
+    assert [row.value for row in anna.ratings("QR")] == [10, 5, 50]
+    assert not any(row.after_reveal for row in anna.ratings())
+
+
 def test_the_slider_counts_when_it_is_released_or_rests(begin: Begin) -> None:
     anna, page = begin()
     box = page.locator("#slider-QR").bounding_box()
