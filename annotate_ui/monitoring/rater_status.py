@@ -153,7 +153,7 @@ def _training(connection: Connection, study: Study, rater_id: int) -> Training |
         state.passed,
         state.failed,
         state.share,
-        readmitted=state.why == "readmitted",
+        readmitted=state.let_through,
     )
 
 

@@ -62,6 +62,11 @@ class TrainingState:
     shares: tuple[float, ...] = ()
     """Of each finished attempt."""
 
+    @property
+    def let_through(self) -> bool:
+        """Whether the rater may go on without having passed, by the owner's decision."""
+        return self.why in _LET_THROUGH
+
     def as_json(self) -> dict[str, Any]:
         """Return the state as JSON values."""
         return {**asdict(self), "shares": list(self.shares)}
@@ -87,6 +92,7 @@ def training_state(connection: Connection, study: Study, rater_id: int) -> Train
 
 
 _PASSED: tuple[Why, ...] = ("not_asked", "no_material", "passed", "readmitted")
+_LET_THROUGH: tuple[Why, ...] = ("readmitted",)
 _FAILED: tuple[Why, ...] = ("attempts_used", "material_used")
 
 
