@@ -29,7 +29,7 @@ import numpy as np
 
 from analysis.core.arrays import FloatArray
 from analysis.core.context import ENOUGH
-from analysis.statistics.correction.prediction_powered import corrected
+from analysis.statistics.correction.prediction_powered import corrected, learned_lambda
 from analysis.statistics.correction.query_sums import query_sums
 from tests.coverage.corrected import (
     ERROR,
@@ -41,7 +41,7 @@ from tests.coverage.corrected import (
     SHRUNK,
     Cell,
 )
-from tests.coverage.regimes import CEILINGS, FAILURES, SCORES
+from tests.coverage.regimes import CEILINGS, FAILURES, SCORES as REGIMES
 from tests.coverage.tables import read_rows, write_rows
 
 POOL, SYSTEMS, WORSE, TRUTH_QUERIES = 500, 4, 2.0, 300_000
@@ -49,6 +49,10 @@ SEVERITIES = np.array([-3.0, 3.0])
 #: Error and bias in points, and the share of failures that it sees, of each construct's judge.
 JUDGES = ((4.0, 0.0, 1.0), (12.0, 0.0, 0.5), (12.0, 8.0, 0.5))
 PAIRS = tuple(combinations(range(SYSTEMS), 2))
+
+#: Failures of the first system only, whose errors do not cancel in its differences to the others.
+FAILURES_OF_ONE = "failures of one"
+SCORES = (*REGIMES, FAILURES_OF_ONE)
 
 #: Ends (systems, 2) of the means and (pairs, 2) of the differences.
 Ends = tuple[FloatArray, FloatArray]
@@ -66,12 +70,15 @@ class Campaign:
 def drawn(scores: str, queries: int, rng: np.random.Generator) -> Campaign:
     """Every response rated."""
     size = (len(JUDGES), queries, SYSTEMS)
-    fails = scores == FAILURES
+    fails = scores in (FAILURES, FAILURES_OF_ONE)
+    failing = FAILING * np.ones(SYSTEMS)
+    if scores == FAILURES_OF_ONE:
+        failing[1:] = 0.0
     level = GOOD if fails else Cell(0, CEILINGS[scores]).level(ERROR)
     shared = rng.normal(0, 1, (1, queries, 1)) + rng.normal(0, 1, (len(JUDGES), queries, 1))
     quality = QUERY * np.sqrt(0.5) * shared + rng.normal(0, RESPONSE, size)
     quality = quality - WORSE * np.arange(SYSTEMS)
-    failed = rng.random(size) < (FAILING if fails else 0.0)
+    failed = rng.random(size) < (failing if fails else 0.0)
 
     def scored(raw: FloatArray) -> FloatArray:
         points = level + (SHRUNK if fails else 1.0) * raw
@@ -103,8 +110,10 @@ def ours(human: FloatArray, judge: FloatArray) -> Ends:
         query_sums(human[:, s], judge[:, s], query, human_width=100.0, judge_width=100.0)
         for s in range(SYSTEMS)
     ]
-    means = [corrected(of).interval for of in sums]
-    pairs = [corrected(sums[a], sums[b]).interval for a, b in PAIRS]
+    of_means = learned_lambda([(of,) for of in sums])
+    of_pairs = learned_lambda([(sums[a], sums[b]) for a, b in PAIRS])
+    means = [corrected(of, lam=of_means).interval for of in sums]
+    pairs = [corrected(sums[a], sums[b], of_pairs).interval for a, b in PAIRS]
     return np.array([(i.low, i.high) for i in means]), np.array([(i.low, i.high) for i in pairs])
 
 

@@ -18,7 +18,11 @@ import numpy as np
 from scipy.special import ndtri
 
 from analysis.core.arrays import FloatArray
-from analysis.statistics.correction.prediction_powered import Corrected, corrected
+from analysis.statistics.correction.prediction_powered import (
+    Corrected,
+    corrected,
+    learned_lambda,
+)
 from analysis.statistics.correction.query_sums import query_sums
 from tests.coverage.tables import options, write_rows
 
@@ -32,9 +36,6 @@ TRUTH_QUERIES = 2_000_000
 
 #: Ways to correct, by their name in the table: lambda, None for what reports use.
 WAYS: dict[str, float | None] = {"report": None, "lambda = 1": 1.0, "ratings alone": 0.0}
-#: Below 30 labels reports use lambda = 1 anyway.
-ALWAYS_ONE_BELOW = 30
-
 
 #: Share of the responses that fail, to which people give 0, and the mean of the other scores.
 FAILING, GOOD = 0.06, 88.0
@@ -105,7 +106,11 @@ def estimated(human: FloatArray, judge: FloatArray, lam: float | None) -> dict[s
     first, second = (
         query_sums(human[:, s], judge[:, s], query, len(human), **widths) for s in range(2)
     )
-    return {"mean": corrected(first, lam=lam), "difference": corrected(first, second, lam=lam)}
+    of_means = learned_lambda([(first,), (second,)]) if lam is None else lam
+    return {
+        "mean": corrected(first, lam=of_means),
+        "difference": corrected(first, second, lam=lam),
+    }
 
 
 def rows(cell: Cell, repetitions: int, seed: int = 1) -> Iterator[dict[str, object]]:
@@ -114,8 +119,6 @@ def rows(cell: Cell, repetitions: int, seed: int = 1) -> Iterator[dict[str, obje
     by_name: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for human, judge in campaigns(cell, repetitions, seed):
         for way, lam in WAYS.items():
-            if way == "lambda = 1" and cell.labels < ALWAYS_ONE_BELOW:
-                continue
             for what, entry in estimated(human, judge, lam).items():
                 by_name.setdefault((what, way), []).append(
                     (entry.interval.low, entry.interval.high)

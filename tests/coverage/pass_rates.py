@@ -22,7 +22,7 @@ from analysis.core.arrays import FloatArray
 from analysis.core.resampling import QueryResampling
 from analysis.statistics.binary.confusion_cells import confusion_cells
 from analysis.statistics.binary.pass_rates import pass_rate_by_rates, why_rates_are_unknown
-from analysis.statistics.correction.prediction_powered import corrected
+from analysis.statistics.correction.prediction_powered import corrected, learned_lambda
 from analysis.statistics.correction.query_sums import query_sums
 from tests.coverage.tables import options, write_rows
 
@@ -71,9 +71,11 @@ def rows(cell: Cell, repetitions: int) -> Iterator[dict[str, object]]:
         unknown = why_rates_are_unknown(confusion_cells(judge, people, QUERY, POOL))
         ends = (np.nan, np.nan) if unknown else (interval.low, interval.high)
         results["rates"].append((statistic.point, *ends))
-        sums = query_sums(people[SECOND], judge[SECOND], QUERY[SECOND], POOL, human_width=1.0,
-                          judge_width=1.0)  # fmt: skip
-        value = corrected(sums)
+        first, second = (
+            query_sums(people[of], judge[of], QUERY[of], POOL, human_width=1.0, judge_width=1.0)
+            for of in (~SECOND, SECOND)
+        )
+        value = corrected(second, lam=learned_lambda([(first,), (second,)]))
         results["labels"].append((value.value, value.interval.low, value.interval.high))
     for way, of_samples in results.items():
         point, low, high = np.array(of_samples).T

@@ -7,6 +7,7 @@ that the labeled responses belong to.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,13 +18,14 @@ from analysis.core.query_statistic import NEGLIGIBLE, comparable, ratio
 from analysis.core.resampling import NO_SPREAD, Interval, effective_df, no_spread, withheld
 from analysis.statistics.correction.query_sums import COUNT, HUMAN, JUDGE, POOL, WEIGHT, QuerySums
 
-#: Below this many labeled queries lambda is 1 instead of tuned: the tuned one fits their noise.
-TUNED_FROM = 30
+#: Labels that lambda = 1 is worth when it is averaged with the learned lambda, which fits the noise
+#: of few labels: with 15 of four systems and 78% of the scores at the end of the scale, intervals
+#: of means cover .935 by the learned lambda alone, and .95 by the average.
+WORTH_OF_ONE = 20
 
-#: And below this many that do not share the most common human value. With 30 labels and 78% of the
-#: scores at the end of the scale the tuned lambda rests on seven, and its interval covers .91,
-#: that of lambda = 1 .97 (tests/coverage/corrected.csv).
-INFORMATIVE_FROM = 15
+#: Without a common scale lambda = 1 means nothing, and lambda is learned from the labels alone:
+#: from as many as this, and as many that do not share the most common human value.
+LEARNED_FROM, INFORMATIVE_FROM = 30, 15
 
 #: With a smaller share of the pool unlabeled, lambda is 0: the ratings alone. Even a judge that
 #: equals people would make their interval only 5% narrower, since 1 - sqrt(1 - .1) = .05.
@@ -39,6 +41,18 @@ APART_FROM = 3
 UNSEEN_FROM = 0.01
 
 METHOD = "query_jackknife_t"
+
+
+#: One system, or two whose difference is estimated.
+Compared = tuple[QuerySums] | tuple[QuerySums, QuerySums]
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedLambda:
+    """Lambda of one figure, or of several that share it, and those (Q,) with a query left out."""
+
+    value: float
+    without: FloatArray
 
 
 @dataclass(frozen=True)
@@ -62,59 +76,62 @@ class Corrected:
 
 
 def corrected(
-    sums: QuerySums, minus: QuerySums | None = None, lam: float | None = None, level: float = 0.95
+    sums: QuerySums,
+    minus: QuerySums | None = None,
+    lam: float | LearnedLambda | None = None,
+    level: float = 0.95,
 ) -> Corrected:
     """Mean of one system, or its difference to another (`minus`), for queries like these.
 
     The estimate is H + lambda (P - J): H the weighted mean of the human values, J that of the judge
-    scores of the same responses, P the judge's mean over the pool. `lam` fixes lambda (0: the
-    ratings alone, 1: the judge's mean less its mean error); by default it is 0 where
-    `uncorrected`, tuned where `tunable`, and 1 elsewhere.
-
-    The tuned lambda minimizes the squared error summed over queries (Angelopoulos, Duchi and
-    Zrnic 2023, section 6), of a difference that of the difference, anew for every query left out.
-    P includes the labeled responses, so that P - J is the unlabeled share times the gap between
-    the unlabeled and the labeled: lambda times that share is PPI++'s weight, which falls with the
-    number of unlabeled responses. The error of P - J is estimated twice, from the labeled queries
-    and from all, and the larger estimate counts, which shrinks lambda where they disagree. In
-    standard deviations lambda is bounded to 0 to 1 as in PPI++; as a slope, which leads from the
-    judge's points to people's, to 0 to the ratio of people's standard deviation to the judge's.
+    scores of the same responses, P the judge's mean over the pool. A number `lam` fixes lambda (0:
+    the ratings alone, 1: the judge's mean less its mean error). Otherwise it is 0 where
+    `uncorrected`, else `lam` or, by default, what `learned_lambda` learns from this figure alone.
 
     The error comes from leaving queries out, whether labeled or not.
     """
     tables = [sums] if minus is None else [sums, minus]
     labeled = np.column_stack([table.labeled for table in tables])
     count = int(labeled.sum(axis=0).min())
-    why_alone = uncorrected(sums, minus) if lam is None else None
-    fixed = lam
-    if lam is None:
-        fixed = 0.0 if why_alone else None if tunable(sums, minus) else 1.0
+    fixed = not (lam is None or isinstance(lam, LearnedLambda))
+    why_alone = None if fixed else uncorrected(sums, minus)
     reason = _undefined(tables, lam)
     if reason:
         nan = float("nan")
         none = withheld(level, METHOD, reason)
         return Corrected(nan, none, nan, count, nan, nan, nan, reason)
     columns = np.hstack([table.columns for table in tables])
-    if fixed == 0:
+    if why_alone:
+        lam = 0.0
+    elif lam is None:
+        lam = learned_lambda([(sums,) if minus is None else (sums, minus)])
+    if not isinstance(lam, LearnedLambda):
+        lam = LearnedLambda(lam, np.full(len(columns), lam))
+    if lam.value == 0 and not lam.without.any():
         columns = _ratings_alone(columns)
     used = _either(columns[:, WEIGHT::5] > 0) | _either(columns[:, COUNT::5] > 0)
     columns, any_label = columns[used], _either(labeled[used])
     shift = sums.human_origin - (minus.human_origin if minus else 0.0)
-    points, lams = _leaving_out(columns, np.zeros((1, columns.shape[1])), fixed)
-    value, used_lam = float(points[0]) + shift, float(lams[0])
-    without = _leaving_out(columns, columns, fixed)[0] + shift
-    parts = _squared_error(columns, used_lam)
-    if np.sqrt(parts[0]) <= NO_SPREAD * max(1.0, abs(value)) and np.count_nonzero(any_label) > 1:
+    value = float(_leaving_out(columns, _nothing(columns), np.array([lam.value]))[0]) + shift
+    without = _leaving_out(columns, columns, lam.without[used]) + shift
+    parts = _squared_error(columns, lam.value)
+    # Where the judge misses people's values by the same amount on every one of few labeled queries,
+    # lambda = 1 leaves no error, and a lambda near 1 one that is too small: judges that are right
+    # on 95% of all responses are right on 15 labeled ones in half of the samples.
+    least = parts[0]
+    if not fixed and count < LEARNED_FROM:
+        least = min(least, _squared_error(columns, 1.0)[0])
+    if np.sqrt(least) <= NO_SPREAD * max(1.0, abs(value)) and np.count_nonzero(any_label) > 1:
         why = no_spread("every labeled query gives the same value")
         none = withheld(level, METHOD, why)
         return Corrected(
-            value, none, used_lam, count, float("nan"), *parts, reason=None, alone=why_alone
+            value, none, lam.value, count, float("nan"), *parts, reason=None, alone=why_alone
         )
     interval, df = _interval(value, without, any_label, level)
     why_unseen = next(filter(None, map(_unseen, tables)), None)
     if why_unseen and interval.reason is None:
         interval, df = withheld(level, METHOD, why_unseen), float("nan")
-    return Corrected(value, interval, used_lam, count, df, *parts, reason=None, alone=why_alone)
+    return Corrected(value, interval, lam.value, count, df, *parts, reason=None, alone=why_alone)
 
 
 def uncorrected(sums: QuerySums, minus: QuerySums | None = None) -> str | None:
@@ -143,12 +160,46 @@ def _unseen(table: QuerySums) -> str | None:
     )
 
 
-def tunable(sums: QuerySums, minus: QuerySums | None = None) -> bool:
-    """Whether there are labels enough to tune lambda."""
-    tables = [sums] if minus is None else [sums, minus]
-    if min(int(table.labeled.sum()) for table in tables) < TUNED_FROM:
-        return False
-    return informative(sums, minus)[0] >= INFORMATIVE_FROM
+def learned_lambda(figures: Sequence[Compared], *, one_scale: bool = True) -> LearnedLambda:
+    """The lambda that these means, or differences, share; on one scale averaged with lambda = 1.
+
+    It minimizes the squared error summed over queries and figures (Angelopoulos, Duchi and Zrnic
+    2023, section 6), anew for every query left out. Any lambda leaves a figure unbiased, so that
+    sharing it supposes nothing of the systems; where the judge serves some better than others,
+    their intervals are wider than they could be.
+
+    P includes the labeled responses, so that P - J is the unlabeled share times the gap between
+    the unlabeled and the labeled: lambda times that share is PPI++'s weight, which falls with the
+    number of unlabeled responses. The error of P - J is estimated twice, from the labeled queries
+    and from all, and the larger estimate counts, which shrinks lambda where they disagree. In
+    standard deviations lambda is bounded to 0 to 1 as in PPI++; as a slope, which leads from the
+    judge's points to people's, to 0 to the ratio of people's standard deviation to the judge's.
+
+    On one scale the result is (n lambda + 20) / (n + 20), n the labels whose human value (or
+    difference) is not the most common one.
+    """
+    columns = [np.hstack([table.columns for table in figure]) for figure in figures]
+    tuned = (_tuned([(of, _nothing(of)) for of in columns]), _tuned([(of, of) for of in columns]))
+    if one_scale:
+        labels = _independent(figures) * sum(informative(*figure)[0] for figure in figures)
+        share = labels / (labels + WORTH_OF_ONE)
+        tuned = (share * tuned[0] + (1 - share), share * tuned[1] + (1 - share))
+    return LearnedLambda(float(tuned[0][0]), tuned[1])
+
+
+def learnable(figures: Sequence[Compared]) -> bool:
+    """Whether there are labels enough to learn a lambda for people and a judge on two scales."""
+    share = _independent(figures)
+    labels = sum(min(int(table.labeled.sum()) for table in figure) for figure in figures)
+    differing = sum(informative(*figure)[0] for figure in figures)
+    return share * labels >= LEARNED_FROM and share * differing >= INFORMATIVE_FROM
+
+
+def _independent(figures: Sequence[Compared]) -> float:
+    """Share of figures that do not follow from the others: k systems have k - 1 differences."""
+    if all(len(figure) == 1 for figure in figures):
+        return 1.0
+    return (len({id(table) for figure in figures for table in figure}) - 1) / len(figures)
 
 
 def informative(sums: QuerySums, minus: QuerySums | None = None) -> tuple[int, int]:
@@ -164,7 +215,7 @@ def informative(sums: QuerySums, minus: QuerySums | None = None) -> tuple[int, i
     return int(counts.sum()) - most, most
 
 
-def _undefined(tables: list[QuerySums], lam: float | None) -> str | None:
+def _undefined(tables: list[QuerySums], lam: float | LearnedLambda | None) -> str | None:
     for table in tables:
         if table.n_labels == 0:
             return "no labeled response"
@@ -189,32 +240,42 @@ def _ratings_alone(columns: FloatArray) -> FloatArray:
     return columns
 
 
-def _leaving_out(
-    columns: FloatArray, out: FloatArray, lam: float | None
-) -> tuple[FloatArray, FloatArray]:
-    """Estimates (m,) and their lambdas, each without one row of sums (m, 5 or 10)."""
-    total = columns.sum(axis=0) - out
-    human, judge, pool, point, gap, defined = _influences(total)
-    if lam is not None:
-        return np.where(defined, point + lam * gap, np.nan), np.full(len(out), lam)
-    moments = columns.T @ columns
+def _nothing(columns: FloatArray) -> FloatArray:
+    """A row of sums (1, 5 or 10) that leaves no query out."""
+    return np.zeros((1, columns.shape[1]))
 
-    def product(a: FloatArray, b: FloatArray) -> FloatArray:
-        """Sum over the queries that are left of two influences' products."""
-        of_left_out = np.einsum("ij,ij->i", a, out) * np.einsum("ij,ij->i", b, out)
-        return np.asarray(np.einsum("ij,ij->i", a @ moments, b) - of_left_out)
 
-    drift = pool - judge
-    of_judge = product(judge, judge)
-    # Two estimates of the squared error of P - J, from the labeled queries and from all. Few
-    # unlabeled queries make the second small by chance.
-    spread = np.maximum(-product(judge, drift), product(drift, drift))
+def _leaving_out(columns: FloatArray, out: FloatArray, lams: FloatArray) -> FloatArray:
+    """Estimates (m,), each without one row of sums (m, 5 or 10) and with a lambda of its own."""
+    _, _, _, point, gap, defined = _influences(columns.sum(axis=0) - out)
+    return np.where(defined, point + lams * gap, np.nan)
+
+
+def _tuned(parts: Sequence[tuple[FloatArray, FloatArray]]) -> FloatArray:
+    """Lambdas (m,) with the least squared error summed over figures: columns, rows to leave out."""
+    of_people, of_judge, gained, spread, scale = (np.zeros(1) for _ in range(5))
+    for columns, out in parts:
+        human, judge, pool, *_ = _influences(columns.sum(axis=0) - out)
+        moments = columns.T @ columns
+
+        def product(
+            a: FloatArray, b: FloatArray, moments: FloatArray = moments, out: FloatArray = out
+        ) -> FloatArray:
+            """Sum over the queries that are left of two influences' products."""
+            of_left_out = np.einsum("ij,ij->i", a, out) * np.einsum("ij,ij->i", b, out)
+            return np.asarray(np.einsum("ij,ij->i", a @ moments, b) - of_left_out)
+
+        drift, of_scores = pool - judge, product(judge, judge)
+        # Two estimates of the squared error of P - J, from the labeled queries and from all. Few
+        # unlabeled queries make the second small by chance.
+        spread = spread + np.maximum(-product(judge, drift), product(drift, drift))
+        gained = gained - product(human, drift)
+        of_people, of_judge = of_people + product(human, human), of_judge + of_scores
+        scale = scale + product(pool, pool) + of_scores
     # A pool that is all labeled, or a constant judge, adds no information.
-    some = (spread > NEGLIGIBLE * (product(pool, pool) + of_judge)) & (of_judge > 0)
-    steepest = np.sqrt(np.maximum(ratio(product(human, human), of_judge, some), 0.0))
-    slope = -ratio(product(human, drift), spread, some)
-    tuned = np.where(some, np.clip(slope, 0.0, steepest), 0.0)
-    return np.where(defined, point + tuned * gap, np.nan), tuned
+    some = (spread > NEGLIGIBLE * scale) & (of_judge > 0)
+    steepest = np.sqrt(np.maximum(ratio(of_people, of_judge, some), 0.0))
+    return np.where(some, np.clip(ratio(gained, spread, some), 0.0, steepest), 0.0)
 
 
 def _influences(

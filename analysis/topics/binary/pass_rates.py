@@ -18,8 +18,12 @@ from analysis.render.formatting import percent
 from analysis.render.table import Table, TableBuilder
 from analysis.statistics.binary.clustered_share import clustered_share
 from analysis.statistics.binary.pass_rates import pass_rate_by_rates, why_rates_are_unknown
-from analysis.statistics.correction.prediction_powered import corrected
-from analysis.statistics.correction.query_sums import inclusion_probabilities, query_sums
+from analysis.statistics.correction.prediction_powered import (
+    LearnedLambda,
+    corrected,
+    learned_lambda,
+)
+from analysis.statistics.correction.query_sums import QuerySums, inclusion_probabilities, query_sums
 from analysis.topics.binary.verdicts import Verdicts, pass_or_fail
 from analysis.topics.distribution.people_by_system import severity_by_system
 
@@ -38,28 +42,59 @@ def pass_rates(context: Context) -> Iterator[Estimate]:
     """`pass_rate` by each way, of every system and of all responses."""
     for verdicts in pass_or_fail(context, all_responses=True):
         data = verdicts.data
-        yield from _of_responses(context, verdicts, None, "pooled", ())
-        for system in data.systems:
-            chosen = data.of_system(system)
-            yield from _of_responses(context, verdicts, chosen, f"system:{system}", (system,))
+        systems: dict[str, BoolArray] = {name: data.of_system(name) for name in data.systems}
+        if verdicts.reason:
+            for name in (None, *systems):
+                record = _record(verdicts, name)
+                for way in WAYS:
+                    params = {"way": way}
+                    yield Estimate("pass_rate", reason=verdicts.reason, params=params, **record)
+            continue
+        whole = _sums(context, verdicts, None)
+        by_system = {name: _sums(context, verdicts, chosen) for name, chosen in systems.items()}
+        shared = learned_lambda([(sums,) for sums in by_system.values()])
+        yield from _of_responses(context, verdicts, None, whole, learned_lambda([(whole,)]), None)
+        for name, chosen in systems.items():
+            yield from _of_responses(context, verdicts, chosen, by_system[name], shared, name)
+
+
+def _record(verdicts: Verdicts, system: str | None) -> dict[str, Any]:
+    where: dict[str, Any] = {"scope": "pooled", "systems": ()}
+    if system is not None:
+        where = {"scope": f"system:{system}", "systems": (system,)}
+    return verdicts.scored.record() | where
+
+
+def _sums(context: Context, verdicts: Verdicts, chosen: BoolArray | None) -> QuerySums:
+    data = verdicts.data
+    items = slice(None) if chosen is None else chosen
+    return query_sums(
+        verdicts.people[items],
+        verdicts.judge[items],
+        data.query[items],
+        data.n_queries,
+        inclusion_probabilities(context.scores, data)[items],
+        human_width=1.0,
+        judge_width=1.0,
+    )
 
 
 def _of_responses(
     context: Context,
     verdicts: Verdicts,
     chosen: BoolArray | None,
-    scope: str,
-    systems: tuple[str, ...],
+    sums: QuerySums,
+    lam: LearnedLambda,
+    system: str | None,
 ) -> Iterator[Estimate]:
-    record = verdicts.scored.record() | {"scope": scope, "systems": systems}
-    if verdicts.reason:
-        for way in WAYS:
-            params = {"way": way}
-            yield Estimate("pass_rate", reason=verdicts.reason, params=params, **record)
-        return
+    record = _record(verdicts, system)
     yield _judge_alone(context, verdicts, chosen, record)
     yield _by_rates(context, verdicts, chosen, record)
-    yield _by_labels(context, verdicts, chosen, record)
+    severity = severity_by_system(context, verdicts.data.construct) if system else None
+    if severity:
+        yield Estimate("pass_rate", reason=severity, params={"way": "labels"}, **record)
+    else:
+        yield _by_labels(sums, lam, context.options.level, record)
 
 
 def _judge_alone(
@@ -108,24 +143,10 @@ def _by_rates(
 
 
 def _by_labels(
-    context: Context, verdicts: Verdicts, chosen: BoolArray | None, record: dict[str, Any]
+    sums: QuerySums, lam: LearnedLambda, level: float, record: dict[str, Any]
 ) -> Estimate:
-    data = verdicts.data
+    value = corrected(sums, lam=lam, level=level)
     params: dict[str, Any] = {"way": "labels"}
-    severity = severity_by_system(context, data.construct) if chosen is not None else None
-    if severity:
-        return Estimate("pass_rate", reason=severity, params=params, **record)
-    items = slice(None) if chosen is None else chosen
-    sums = query_sums(
-        verdicts.people[items],
-        verdicts.judge[items],
-        data.query[items],
-        data.n_queries,
-        inclusion_probabilities(context.scores, data)[items],
-        human_width=1.0,
-        judge_width=1.0,
-    )
-    value = corrected(sums, level=context.options.level)
     if value.alone:
         params["ratings_alone"] = value.alone
     return Estimate(

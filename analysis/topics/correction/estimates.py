@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import combinations
@@ -18,12 +18,15 @@ from analysis.core.scales import Scale
 from analysis.core.statistic import SYSTEM, Statistic
 from analysis.statistics.correction.prediction_powered import (
     INFORMATIVE_FROM,
+    Compared,
     Corrected,
+    LearnedLambda,
     corrected,
     informative,
     labels_needed,
     labels_saved,
-    tunable,
+    learnable,
+    learned_lambda,
     uncorrected,
 )
 from analysis.statistics.correction.query_sums import QuerySums, inclusion_probabilities, query_sums
@@ -112,15 +115,25 @@ class _Correction:
             judge_width=of_judge.width if of_judge else None,
         )
 
+    def shared_lambda(self, figures: Sequence[Compared]) -> LearnedLambda | str:
+        """What these means, or differences, share; or why it cannot be learned."""
+        withheld = self.context.differences_withheld(self.data.construct, self.scorer)
+        if withheld and not learnable(figures):
+            return f"too few labels to learn the judge's scale, and without that: {withheld}"
+        return learned_lambda(figures, one_scale=withheld is None)
+
     def overall(self) -> Iterator[Estimate]:
-        yield from self.mean(self.sums(), "pooled", ())
+        sums = self.sums()
+        yield from self.mean(sums, self.shared_lambda([(sums,)]), "pooled", ())
 
     def estimates(self) -> Iterator[Estimate]:
         yield from self.overall()
         systems = self.data.systems
         of = {name: self.sums(self.data.of_system(name)) for name in systems}
+        shared = self.shared_lambda([(sums,) for sums in of.values()])
         for name in systems:
-            yield from self.mean(of[name], f"system:{name}", (name,), self.data.of_system(name))
+            chosen = self.data.of_system(name)
+            yield from self.mean(of[name], shared, f"system:{name}", (name,), chosen)
         if len(systems) > SYSTEMS_PAIRED:
             yield Estimate(
                 "ppi_difference",
@@ -130,18 +143,21 @@ class _Correction:
                 **self.record,
             )
             return
-        for pair in combinations(systems, 2):
-            yield from self.difference(of[pair[0]], of[pair[1]], pair)
+        pairs = list(combinations(systems, 2))
+        shared = self.shared_lambda([(of[a], of[b]) for a, b in pairs])
+        for pair in pairs:
+            yield from self.difference(of[pair[0]], of[pair[1]], shared, pair)
 
     def mean(
         self,
         sums: QuerySums,
+        shared: LearnedLambda | str,
         scope: str,
         systems: tuple[str, ...],
         chosen: BoolArray | slice = slice(None),
     ) -> Iterator[Estimate]:
         contains_severity = self.contains_severity if systems else None
-        value, ratings_alone = self.both(sums, None, contains_severity)
+        value, ratings_alone = self.both(sums, None, shared, contains_severity)
         record = {**self.record, "scope": scope, "systems": systems}
         few, most = informative(sums)
         falls_short = (
@@ -165,9 +181,13 @@ class _Correction:
         yield from self.planned(value, ratings_alone, sums, None, record)
 
     def difference(
-        self, first: QuerySums, second: QuerySums, pair: tuple[str, str]
+        self,
+        first: QuerySums,
+        second: QuerySums,
+        shared: LearnedLambda | str,
+        pair: tuple[str, str],
     ) -> Iterator[Estimate]:
-        value, ratings_alone = self.both(first, second, self.contains_severity)
+        value, ratings_alone = self.both(first, second, shared, self.contains_severity)
         record = {**self.record, "scope": "system_level", "systems": pair}
         params: dict[str, Any] = {
             "judge_difference": first.judge_mean - second.judge_mean,
@@ -179,18 +199,21 @@ class _Correction:
         yield from self.planned(value, ratings_alone, first, second, record)
 
     def both(
-        self, sums: QuerySums, minus: QuerySums | None, contains_severity: str | None
+        self,
+        sums: QuerySums,
+        minus: QuerySums | None,
+        shared: LearnedLambda | str,
+        contains_severity: str | None,
     ) -> tuple[Corrected, Corrected]:
         """The corrected value, and that of the ratings alone; neither where severity is in it."""
         level = self.context.options.level
         alone = corrected(sums, minus, lam=0.0, level=level)
         if contains_severity:
             return _without(alone, contains_severity), _without(alone, contains_severity)
-        withheld = self.context.differences_withheld(self.data.construct, self.scorer)
-        learned = tunable(sums, minus) or uncorrected(sums, minus)
-        if withheld and alone.reason is None and not learned:
-            why = f"too few labels to learn the judge's scale, and without that: {withheld}"
-            return _without(alone, why), alone
+        if isinstance(shared, LearnedLambda):
+            return corrected(sums, minus, shared, level=level), alone
+        if alone.reason is None and not uncorrected(sums, minus):
+            return _without(alone, shared), alone
         return corrected(sums, minus, level=level), alone
 
     def estimate(

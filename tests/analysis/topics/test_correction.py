@@ -97,9 +97,11 @@ def test_a_judge_on_another_scale_is_corrected_from_thirty_labels(frame: pd.Data
 
     plain = corrected_of(table(frame))
     for e, same in zip(of(other).select("ppi_mean"), plain.select("ppi_mean"), strict=True):
-        assert e.value == pytest.approx(same.value)
-        assert e.ci_low == pytest.approx(same.ci_low)
-    few = of(partly_rated(other, 20)).select("ppi_mean", scope="system:s0")[0]
+        # On one scale lambda is averaged with 1 as well.
+        assert e.value == pytest.approx(same.value, abs=0.2)
+        assert e.ci_low == pytest.approx(same.ci_low, abs=0.3)
+        assert 100 * float(str(same.params["lambda"])) > float(str(e.params["lambda"])) > 50
+    few = of(partly_rated(other, 5)).select("ppi_mean", scope="system:s0")[0]
     assert "too few labels" in str(few.reason)
     assert "common scale" in str(few.reason)
 
@@ -202,7 +204,7 @@ def test_failures_that_nobody_rated() -> None:
     assert saved.reason == analysis.estimates.select("ppi_mean", scope="system:s0")[0].reason
 
 
-@pytest.mark.parametrize(("rated", "covers"), [(12, 0.68), (20, 0.68), (40, 0.84), (80, None)])
+@pytest.mark.parametrize(("rated", "covers"), [(12, 0.66), (20, 0.66), (40, 0.84), (80, None)])
 def test_failures_that_nothing_shows_are_stated(rated: int, covers: float | None) -> None:
     frame = partly_rated(simulated(queries=120, systems=2), rated)
     good = frame["system"] == "s0"

@@ -6,9 +6,12 @@ from hypothesis import given, strategies as st
 
 from analysis.statistics.correction import prediction_powered
 from analysis.statistics.correction.prediction_powered import (
+    Corrected,
+    LearnedLambda,
     corrected,
     labels_saved,
-    tunable,
+    learnable,
+    learned_lambda,
 )
 from analysis.statistics.correction.query_sums import QuerySums, query_sums
 from tests.analysis.statistics.correction.two_systems import simulated
@@ -47,44 +50,54 @@ def test_textbook_example(lam: float, value: float) -> None:
     assert corrected(textbook(), lam=lam).value == pytest.approx(value, abs=1e-6)
 
 
-def test_below_thirty_labels_lambda_is_one() -> None:
-    assert corrected(textbook()).value == pytest.approx(0.6145, abs=1e-12)
+def test_the_learned_lambda_of_few_labels_is_averaged_with_one() -> None:
+    # Four of the ten labels are not the most common one; lambda = 1 is worth twenty.
+    averaged = corrected(textbook())
+    assert averaged.lam == pytest.approx((4 * 0.903132 + 20) / 24, abs=1e-6)
+    assert averaged.value == pytest.approx(0.6 + averaged.lam * 0.0145)
 
 
-def test_tuned_lambda_of_the_textbook_example(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prediction_powered, "TUNED_FROM", 2)
-    monkeypatch.setattr(prediction_powered, "INFORMATIVE_FROM", 2)
+def test_tuned_lambda_of_the_textbook_example() -> None:
     # Each sample has its own variance: (cov / n) / (var / n + var_unlabeled / N), all over n.
     human, judge, more = np.array(HUMAN), np.array(JUDGE), np.array(UNLABELED)
     covariance = np.mean((human - human.mean()) * (judge - judge.mean()))
     lam = covariance / 10 / (judge.var() / 10 + more.var() / 20)
-    corrected_mean = corrected(textbook())
+    corrected_mean = corrected(textbook(), lam=learned_lambda([(textbook(),)], one_scale=False))
     assert corrected_mean.lam == pytest.approx(lam)
     assert corrected_mean.lam == pytest.approx(0.903132, abs=1e-6)
     assert corrected_mean.value == pytest.approx(0.613095, abs=1e-6)
 
 
-@pytest.mark.parametrize("lam", [None, 1.0, 0.4])
-def test_jackknife_leaves_each_query_out_with_a_lambda_of_its_own(lam: float | None) -> None:
+def learned_alone(sums: QuerySums) -> LearnedLambda:
+    """What the labels say, not averaged with 1."""
+    return learned_lambda([(sums,)], one_scale=False)
+
+
+@pytest.mark.parametrize("fixed", [None, 1.0, 0.4])
+def test_jackknife_leaves_each_query_out_with_a_lambda_of_its_own(fixed: float | None) -> None:
     human, judge = simulated(1)
     human[3, 1] = np.nan
     query = np.repeat(np.arange(len(human)), 2)
     chance = np.tile([0.5, 1.0], len(human))
     h, j = human.ravel(), judge.ravel()
-    corrected_mean = corrected(query_sums(h, j, query, probability=chance), lam=lam)
-    if lam is None:
+
+    def estimated(sums: QuerySums, level: float = 0.95) -> Corrected:
+        return corrected(sums, lam=learned_alone(sums) if fixed is None else fixed, level=level)
+
+    corrected_mean = estimated(query_sums(h, j, query, probability=chance))
+    if fixed is None:
         assert corrected_mean.value == pytest.approx(plain(h, j, query, 1 / chance))
     without = []
     for out in range(len(human)):
         kept = query != out
         codes = query[kept] - (query[kept] > out)
         part = query_sums(h[kept], j[kept], codes, probability=chance[kept])
-        without.append(corrected(part, lam=lam).value)
+        without.append(estimated(part).value)
     values = np.array(without)
     squares = (values - values.mean()) ** 2
     squares[:40] *= 39 / 40
     error = np.sqrt(squares.sum())
-    again = corrected(query_sums(h, j, query, probability=chance), lam=lam, level=0.9)
+    again = estimated(query_sums(h, j, query, probability=chance), level=0.9)
     for entry, level in ((corrected_mean, 0.95), (again, 0.9)):
         reach = prediction_powered.t_quantile((1 + level) / 2, entry.df) * error
         assert entry.interval.high - entry.value == pytest.approx(reach)
@@ -145,9 +158,11 @@ def test_order_of_responses_and_the_judges_scale_do_not_matter(
 ) -> None:
     human, judge = simulated(seed, labels=35)
     query = np.arange(90)
-    corrected_mean = corrected(query_sums(human[:, 0], judge[:, 0], query))
+    sums = query_sums(human[:, 0], judge[:, 0], query)
+    corrected_mean = corrected(sums, lam=learned_alone(sums))
     order = np.random.default_rng(seed).permutation(90)
-    moved = corrected(query_sums(human[order, 0], factor * judge[order, 0] + shift, query[order]))
+    sums = query_sums(human[order, 0], factor * judge[order, 0] + shift, query[order])
+    moved = corrected(sums, lam=learned_alone(sums))
     assert moved.value == pytest.approx(corrected_mean.value)
     assert moved.interval.low == pytest.approx(corrected_mean.interval.low)
     assert moved.lam == pytest.approx(corrected_mean.lam / factor)
@@ -213,6 +228,27 @@ def test_a_pool_that_is_all_labeled_leaves_peoples_mean() -> None:
     assert corrected_mean.value == pytest.approx(human[:, 0].mean())
 
 
+def test_a_shared_lambda_is_between_those_of_the_systems() -> None:
+    human, judge = simulated(9)
+    first, second = (query_sums(human[:, s], judge[:, s], np.arange(90)) for s in range(2))
+    alone = [learned_alone(sums).value for sums in (first, second)]
+    shared = learned_lambda([(first,), (second,)], one_scale=False).value
+    assert min(alone) < shared < max(alone)
+    same = learned_lambda([(first,), (first,)], one_scale=False).value
+    assert same == pytest.approx(alone[0])
+
+
+def test_a_system_that_is_not_rated_changes_no_shared_lambda() -> None:
+    human, judge = simulated(9)
+    rated = query_sums(human[:, 0], judge[:, 0], np.arange(90))
+    unrated = query_sums(np.full(90, np.nan), judge[:, 1], np.arange(90))
+    for one_scale in (False, True):
+        alone = learned_lambda([(rated,)], one_scale=one_scale)
+        shared = learned_lambda([(rated,), (unrated,)], one_scale=one_scale)
+        assert shared.value == pytest.approx(alone.value)
+        assert shared.without == pytest.approx(alone.without)
+
+
 @pytest.mark.parametrize("unrated", [1, 2, 23])
 def test_nearly_all_rated_leaves_the_ratings_alone(unrated: int) -> None:
     human, judge = simulated(8, queries=240, labels=240 - unrated)
@@ -235,7 +271,8 @@ def test_lambda_is_between_zero_and_the_ratio_of_spreads(
     judge[240 - unrated :] = judge.mean(axis=0) + 0.01
     for minus in (None, query_sums(human[:, 1], judge[:, 1], np.arange(240))):
         sums = query_sums(human[:, 0], judge[:, 0], np.arange(240))
-        lam = prediction_powered.corrected(sums, minus).lam
+        figure = (sums,) if minus is None else (sums, minus)
+        lam = learned_lambda([figure], one_scale=False).value
         rated = slice(0, 240 - unrated)
         columns = [human[rated], judge[rated]]
         people, scores = (c[:, 0] if minus is None else c[:, 0] - c[:, 1] for c in columns)
@@ -289,19 +326,33 @@ def test_without_scales_nothing_is_far() -> None:
 
 def test_a_constant_judge_leaves_peoples_mean() -> None:
     human, _ = simulated(7)
-    corrected_mean = corrected(query_sums(human[:, 0], np.full(90, 70.0), np.arange(90)))
-    assert corrected_mean.lam == 0
-    assert corrected_mean.value == pytest.approx(human[:40, 0].mean())
+    sums = query_sums(human[:, 0], np.full(90, 70.0), np.arange(90))
+    assert learned_alone(sums).value == 0
+    assert corrected(sums).value == pytest.approx(human[:40, 0].mean())
+    assert corrected(sums).interval.low == pytest.approx(corrected(sums, lam=0.0).interval.low)
 
 
-def test_lambda_is_tuned_from_enough_labels_that_differ() -> None:
-    def tuned(values: list[float]) -> bool:
-        human = np.r_[values, np.full(60, np.nan)]
-        return tunable(query_sums(human, np.arange(human.size), np.arange(human.size)))
+def rated(values: list[float]) -> QuerySums:
+    """Values of as many queries, and sixty unrated responses."""
+    human = np.r_[values, np.full(60, np.nan)]
+    return query_sums(human, np.arange(human.size), np.arange(human.size))
 
-    assert tuned([100.0] * 15 + list(range(15)))
-    assert not tuned([100.0] * 16 + list(range(14)))
-    assert not tuned(list(np.arange(29.0)))
+
+def test_a_judges_scale_is_learned_from_enough_labels_that_differ() -> None:
+    def enough(values: list[float]) -> bool:
+        return learnable([(rated(values),)])
+
+    assert enough([100.0] * 15 + list(range(15)))
+    assert not enough([100.0] * 16 + list(range(14)))
+    assert not enough(list(np.arange(29.0)))
+
+
+def test_systems_that_share_a_lambda_share_their_labels() -> None:
+    first, second, third = (rated(list(np.arange(15.0) ** power)) for power in (1, 2, 3))
+    assert learnable([(first,), (second,)])
+    # Two systems have one difference; of the three differences of three systems two are free.
+    assert not learnable([(first, second)])
+    assert learnable([(first, second), (first, third), (second, third)])
 
 
 @pytest.mark.parametrize(
