@@ -34,6 +34,7 @@ _RANKED = (
     "too_fast",
     "low_agreement",
     "many_missing",
+    "passages_unopened",
     "idle",
     "unconnected",
     "interval_wide",

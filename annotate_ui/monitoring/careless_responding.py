@@ -17,6 +17,7 @@ from annotate_ui.monitoring.signals import (
     Signal,
     little_variation,
     many_missing,
+    passages_unopened,
     run_of,
     straight_lining,
     straight_lining_throughout,
@@ -89,6 +90,7 @@ def rater_signals(study: Study) -> list[RaterSignals]:
                 too_fast(shares.get(code, [])),
                 checks_missed(missed.get(code, [])),
                 *_of_agreement(code, by_construct),
+                *_of_passages(main[main["rater_id"] == rater_id]),
             ),
         )
         for rater_id, code in raters.items()
@@ -116,6 +118,13 @@ def _of_values(rater: Any, values: dict[str, ConstructValues], seed: int) -> Ite
             yield many_missing(own_rows, others, construct)
     if len(values) > 1:
         yield straight_lining_throughout(runs)
+
+
+def _of_passages(main: pd.DataFrame) -> Iterator[Signal]:
+    for construct, rows in main[main["value"].notna()].groupby("construct", sort=False):
+        signal = passages_unopened(list(rows["passages_opened"]), str(construct))
+        if signal is not None:
+            yield signal
 
 
 def reading_shares(

@@ -18,6 +18,7 @@ Kind = Literal[
     "checks_missed",
     "low_agreement",
     "many_missing",
+    "passages_unopened",
 ]
 Verdict = Literal["fine", "flagged", "too_few"]
 
@@ -44,6 +45,9 @@ _SPREAD, _OTHER_VALUES = 0.25, 1 / 3
 
 #: Share of missing values that is flagged, if it is also this many times the others'.
 _MISSING, _MORE_MISSING = 0.2, 3.0
+
+#: Share of values given without opening a passage that is flagged.
+_UNOPENED = 0.5
 
 
 @dataclass(frozen=True)
@@ -248,6 +252,30 @@ def many_missing(rater: ConstructValues, others: ConstructValues, construct: str
         usual,
         count,
         f"{share:.0%} of {count} responses without a value, {usual:.0%} among the others",
+    )
+
+
+def passages_unopened(opened: Sequence[str | None], construct: str) -> Signal | None:
+    """Return whether a rater gave most values on a construct without opening a passage.
+
+    `opened` is `yes`, `no` or None for each value, as in `study.facts.passages_opened`. None is
+    returned where it is recorded for no value.
+    """
+    known = [state for state in opened if state is not None]
+    if not known:
+        return None
+    if len(known) < LEAST_VALUES:
+        return too_few("passages_unopened", construct, len(known), "values with passages shown")
+    count = known.count("no")
+    share = count / len(known)
+    return Signal(
+        "passages_unopened",
+        construct,
+        "flagged" if share >= _UNOPENED else "fine",
+        share,
+        _UNOPENED,
+        len(known),
+        f"{count} of {len(known)} values ({share:.0%}) given before any passage was opened",
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from string import ascii_uppercase
-from typing import Any
+from typing import Any, ClassVar
 
 from sqlalchemy import Connection, insert, select
 
@@ -13,6 +13,7 @@ from annotate_ui.tasks.languages import language_of
 from annotate_ui.tasks.passes import Step, TaskPage
 from annotate_ui.tasks.refusals import InvalidError, NotYoursError
 from annotate_ui.tasks.stages import in_order
+from study.facts.passages_opened import FOLDED_LENGTH
 from study.facts.slots import OWN_CHANNEL
 from study.schema.tables import (
     assignments,
@@ -34,6 +35,7 @@ from study.types import Sees
 class PassageView:
     """A passage at its place, and whether the rater has unfolded it."""
 
+    folded_length: ClassVar[int] = FOLDED_LENGTH
     position: int
     text: str
     opened: bool

@@ -79,6 +79,12 @@ def _show_rating(console: Console, rating: RatingProgress) -> None:
             f"{rating.seen_more:,} values were given by raters who had been shown more of the "
             "query before."
         )
+    if rating.passages_unopened:
+        share = rating.passages_unopened / rating.passages_shown
+        console.print(
+            f"{rating.passages_unopened:,} of {rating.passages_shown:,} values ({share:.0%}) on "
+            "constructs that need the passages were given before any passage was opened."
+        )
     if rating.recognized:
         answers = ", ".join(f"{count} {answer}" for answer, count in rating.recognized.items())
         console.print(f"Raters who reported that they recognized a system: {answers}.")

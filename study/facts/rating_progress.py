@@ -13,6 +13,7 @@ from typing import Any, Literal
 import pandas as pd
 from sqlalchemy import Connection, case, func, select
 
+from study.facts.passages_opened import passages_opened
 from study.facts.ratings import MEASURING, counted_ratings, rated_again
 from study.facts.slots import OWN_CHANNEL, is_handed_on, is_live, is_live_comparison, is_released
 from study.schema.database import read_frame
@@ -84,6 +85,10 @@ class RatingProgress:
     """Values entered after the reveal: kept, and counted in no figure of agreement."""
     seen_more: int = 0
     """Values that count and were given by raters who had been shown more of the query before."""
+    passages_shown: int = 0
+    """Values that count and whose pages record whether a passage was opened before."""
+    passages_unopened: int = 0
+    """Those of them that were given before any passage was opened."""
     recognized: dict[str, int] = field(default_factory=dict)
     """Raters by their last word on whether they recognized a system: yes, no or unsure."""
 
@@ -111,7 +116,8 @@ class CampaignRecords:
     """The revision that counts of each rating on the current version of its construct:
     `assignment`, `construct`, `value`, `status`, `late`, `seen_more`, `order` (rises as ratings
     were first entered), `active_seconds` (sum over revisions), `saved_at`, `rater_id`, `rater`,
-    `response`, `query`, `purpose`, `round`, `repeat`; `answered`: not withdrawn;
+    `response`, `query`, `purpose`, `round`, `repeat`, `passages_opened` (see
+    `study.facts.passages_opened`); `answered`: not withdrawn;
     `after_reveal`: first entered after the reveal, so that it is kept and not counted; `counts`:
     neither that, nor withdrawn, nor a second rating of the same response by its rater."""
 
@@ -168,6 +174,8 @@ def rating_progress(connection: Connection, versions: Mapping[str, int]) -> Rati
     waiting = work[work["rater_id"].isna() & (work["expected"] > 0)]
     on_own_pages = waiting["channel"] == OWN_CHANNEL
     ratings = records.ratings
+    measuring = ratings["counts"] & ratings["purpose"].isin(MEASURING) & ratings["value"].notna()
+    opened = ratings.loc[measuring, "passages_opened"]
     measured = work["purpose"] != "training"
     return RatingProgress(
         raters=rater_progress(connection, records),
@@ -177,6 +185,8 @@ def rating_progress(connection: Connection, versions: Mapping[str, int]) -> Rati
         open_elsewhere=int((~on_own_pages).sum()),
         after_reveal=int(work["after_reveal"].sum()),
         seen_more=int((ratings["seen_more"] & ratings["counts"]).sum()),
+        passages_shown=int(opened.notna().sum()),
+        passages_unopened=int(opened.eq("no").sum()),
         recognized=_recognized(connection),
     )
 
@@ -298,6 +308,9 @@ def _ratings(connection: Connection, versions: Mapping[str, int]) -> pd.DataFram
             counted.c.status,
             counted.c.late,
             counted.c.seen_more,
+            counted.c.channel,
+            counted.c.revealed,
+            counted.c.created_at,
             counted.c.first_id.label("order"),
             counted.c.all_active_seconds.label("active_seconds"),
             counted.c.saved_at,
@@ -326,7 +339,8 @@ def _ratings(connection: Connection, versions: Mapping[str, int]) -> pd.DataFram
     again = rated_again(of_scorers, of_scorers["answered"])
     second = frame.index.isin(again.index[again])
     frame["counts"] = current & ~frame["after_reveal"] & frame["answered"] & ~second
-    return frame
+    frame["passages_opened"] = passages_opened(connection, frame)
+    return frame.drop(columns=["channel", "revealed", "created_at"])
 
 
 def _recognized(connection: Connection) -> dict[str, int]:

@@ -107,13 +107,14 @@ def _iccs(context: Context, construct: str, data: ConstructData) -> Iterator[Est
     values, query = data.ratings[rated], data.query[rated]
     average = raters_per_response(data)
     parts = unconnected(data)
+    shared = np.isfinite(values).sum(axis=1) > 1
     level = context.options.level
     record: dict[str, Any] = {
         "constructs": (construct,),
         "scorers": data.raters,
         "target": "raters_like_these",
         "n_responses": len(values),
-        "n_queries": int(np.unique(query).size),
+        "n_queries": int(np.unique(query[shared]).size),
         "n_raters": int(np.isfinite(values).any(axis=0).sum()),
         "n_dropped": int((~rated).sum()),
     }

@@ -197,6 +197,7 @@ _LABELS = {
         "checks_missed": mark("checks missed"),
         "low_agreement": mark("low agreement with others"),
         "many_missing": mark("many values missing"),
+        "passages_unopened": mark("passages not opened"),
     },
     "purpose": {
         "main": mark("main part"),

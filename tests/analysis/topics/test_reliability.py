@@ -46,6 +46,14 @@ def test_icc_has_six_forms_with_both_name_sets(ragged: EstimateList) -> None:
     assert all(e.has_interval != e.params["form"].startswith("1") for e in ragged.select("icc"))
 
 
+def test_the_icc_counts_queries_that_two_raters_share() -> None:
+    frame = simulated(queries=12)
+    alone = (frame["scorer_kind"] == "human") & (frame["scorer"] != "rater-1")
+    frame = frame[~(alone & frame["query_id"].isin(frame["query_id"].unique()[:5]))]
+    shared = {e.n_queries for e in figures(frame).select("icc")}
+    assert shared == {7}
+
+
 def test_the_reliability_of_a_mean_grows_with_raters(ragged: EstimateList) -> None:
     curve = ragged.select("spearman_brown")
     assert [e.params["k"] for e in curve] == list(range(1, 11))

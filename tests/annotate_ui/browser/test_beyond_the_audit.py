@@ -37,6 +37,12 @@ SEEN = """() => {
   return { inside: hit.every(Boolean), covered: covered.map((one) => one.outerHTML.slice(0, 80)),
            what: document.activeElement.outerHTML.slice(0, 80) };
 }"""
+# How far a long word in an anchor reaches out of the panel.
+LONG_WORD = """(anchor) => {
+  for (const one of document.querySelectorAll(anchor)) one.textContent = "W".repeat(90);
+  const panel = document.getElementById("constructs");
+  return panel.scrollWidth - panel.clientWidth;
+}"""
 _WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 
@@ -117,7 +123,8 @@ def test_what_is_read_out(newcomer: Newcomer) -> None:
     (value,) = [
         node for node in tree(page) if node["role"] == "textbox" and "Value" in node["name"]
     ]
-    assert value["name"] == "Value, 0 to 100"
+    assert value["name"] == "Question Relevance Value, 0 to 100"
+    assert page.evaluate(LONG_WORD, "#construct-QR .points-row bdi") <= 0
     assert accessible(page, "progressbar")["name"]
     field(page, "QR").fill("101")
     page.keyboard.press("Enter")

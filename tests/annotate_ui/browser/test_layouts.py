@@ -23,7 +23,7 @@ from tests.annotate_ui.browser.pages import (
     tab_to,
     wait_all_saved,
 )
-from tests.annotate_ui.browser.test_beyond_the_audit import SEEN, too_small
+from tests.annotate_ui.browser.test_beyond_the_audit import LONG_WORD, SEEN, too_small
 
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 SIZES = pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
@@ -172,6 +172,7 @@ def test_points_are_chosen_by_click_by_key_and_by_number(
     assert revisions(anna, "use") == [(1, 4), (2, 2)]
     page.keyboard.press("Enter")
     assert focused(page) == "value-tone"
+    assert page.evaluate(LONG_WORD, "#construct-tone .point span") <= 0
     photograph(page, "likert-list")
     assert grave_violations(page) == ""
     enter(page, 3)
@@ -188,7 +189,8 @@ def test_points_are_chosen_by_click_by_key_and_by_number(
     page.keyboard.press("Enter")
     expect(page.locator("#error-depth")).to_contain_text("in steps of 5")
     page.locator("#value-depth").fill("45")
+    assert page.locator("#construct-depth [data-at]").count() == 4
+    assert page.evaluate(LONG_WORD, "#construct-depth [data-at] bdi") <= 0
     with moving_on(page):
         page.keyboard.press("Enter")
-    assert page.locator("#construct-depth [data-at]").count() == 4
     assert anna.errors == []

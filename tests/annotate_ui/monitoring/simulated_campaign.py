@@ -2,7 +2,8 @@
 
 Careful raters: a response's worth with an effect of its query, two fifths of it at the ceiling,
 plus the rater's severity and noise, in steps of 5; active seconds of .5 to 1.6 of the reading time;
-a fiftieth is left out. Careless raters do the same but for their one habit.
+a fiftieth is left out; no passage of a twentieth of the responses is opened. Careless raters do
+the same but for their one habit.
 """
 
 from collections.abc import Mapping
@@ -17,18 +18,21 @@ from study.schema import (
     Assignment,
     CheckPair,
     Invitation,
+    OpenedPassage,
     Output,
+    Passage,
     Query,
     Rater,
     Rating,
     Response,
+    ResponsePassage,
     now,
     random_id,
     table,
 )
 
 KEYS = ("QR", "CC", "ID", "AC", "IR")
-Habit = Literal["careful", "tired", "clicks", "hurries", "guesses", "skips", "one_value"]
+Habit = Literal["careful", "tired", "clicks", "hurries", "guesses", "skips", "one_value", "unread"]
 WORDS = 60
 
 
@@ -46,6 +50,8 @@ def simulate(
 ) -> None:
     """Fill an empty study; `share` of each rater's work is done. Raters are names with habits."""
     draw = np.random.default_rng(seed)
+    # Drawn apart, so that the values are the same with and without it.
+    opening = np.random.default_rng([seed, 1])
     text = " ".join(["word"] * WORDS)
     with study.write() as connection:
 
@@ -57,6 +63,9 @@ def simulate(
         add(Query, [_query(q, text) for q in range(queries)])
         add(Response, [_response(r, r // systems, text, "answer") for r in range(n)])
         add(Response, [_response(n + c, c, f"{text} {c}", "check") for c in range(checks)])
+        # One passage for all would be opened once for all.
+        add(Passage, [_passage(r, text) for r in range(total)])
+        add(ResponsePassage, [_place(r) for r in range(total)])
         add(Output, [_output(r, systems) for r in range(n)])
         add(Rater, [_rater(i, code) for i, code in enumerate(habits)])
         add(Invitation, [_link(i) for i in range(len(habits))])
@@ -67,6 +76,7 @@ def simulate(
         queries_of = _drawn(draw, queries, len(habits), per_item)
         assigned: list[dict[str, Any]] = []
         ratings: list[dict[str, Any]] = []
+        opened: list[dict[str, Any]] = []
         for place, habit in enumerate(habits.values()):
             mine = [int(q) for q in draw.permutation(queries_of[place])]
             work = [(q, q * systems + int(s)) for q in mine for s in draw.permutation(systems)]
@@ -82,10 +92,13 @@ def simulate(
                 purpose = "check" if r >= n else "main"
                 assigned.append(assignment_row(assignment, place, r, keys, purpose, position))
                 if position < done:
+                    if habit != "unread" and opening.uniform() > 0.05:
+                        opened.append(_opened(assignment))
                     values = _values(draw, habit, truth[r], severity, position / len(work))
                     ratings += rating_rows(draw, habit, assignment, keys, values)
         assert total == len(truth)
         add(Assignment, assigned)
+        add(OpenedPassage, opened)
         add(Rating, ratings)
 
 
@@ -140,7 +153,7 @@ def rating_rows(
             "value": value,
             "status": "rated" if value is not None else "cannot_judge",
             "active_seconds": pace * reading / len(keys),
-            "revealed": [],
+            "revealed": ["question", "response", "context", "reference"],
             "after_reveal": False,
             "seen_more": False,
             "late": False,
@@ -174,6 +187,18 @@ def _response(number: int, query: int, text: str, role: str) -> dict[str, Any]:
         "content_hash": number.to_bytes(16, "big"),
         "context_hash": None,
     }
+
+
+def _passage(number: int, text: str) -> dict[str, Any]:
+    return {"id": number + 1, "text": text, "content_hash": number.to_bytes(16, "big")}
+
+
+def _place(response: int) -> dict[str, Any]:
+    return {"response_id": response + 1, "position": 0, "passage_id": response + 1}
+
+
+def _opened(assignment: int) -> dict[str, Any]:
+    return {"assignment_id": assignment, "position": 0, "created_at": now()}
 
 
 def _output(response: int, systems: int) -> dict[str, Any]:

@@ -24,6 +24,7 @@ EXPECTED: dict[Habit, str] = {
     "hurries": "too_fast",
     "guesses": "low_agreement",
     "skips": "many_missing",
+    "unread": "passages_unopened",
 }
 
 
