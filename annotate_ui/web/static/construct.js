@@ -11,7 +11,7 @@ import { _, locale } from "./words.js";
 
 const COMMENT_PAUSE = 800;
 
-// `turned(by)` asks for another construct, `changed()` for drawing anew; `replaced(before)` reports
+// `turned(by)` asks for another construct (with `stay`, for none beyond the last), `changed()` for drawing anew; `replaced(before)` reports
 // what was entered before something else was.
 export function openConstruct(section, { queue, store, clock, turned, changed, replaced }) {
   const find = (selector) => section.querySelector(selector);
@@ -68,10 +68,21 @@ export function openConstruct(section, { queue, store, clock, turned, changed, r
       changed();
     },
     commit: (value) => {
+      const isFirst = committed.status === null;
       field.value = showNumber(value);
       commitValue(track.dataset.inputKind);
+      // Whoever changes a value may want to adjust it further.
+      if (isFirst && onControl()) turned(1, { stay: true });
     },
   });
+  // The second press of a double click is not meant for the construct that the first one opened.
+  for (const kind of ["mousedown", "click"]) {
+    track.addEventListener(kind, (event) => {
+      if (event.detail < 2 || committed.status !== null) return;
+      event.preventDefault();
+      event.stopPropagation();
+    }, { capture: true });
+  }
 
   function showProblem(problem) {
     if (error.textContent !== problem) error.textContent = problem;

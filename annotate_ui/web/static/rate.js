@@ -178,11 +178,13 @@ function turnToResponse(letter) {
   if (wanted >= 0 && wanted !== active) turnTo(wanted, false);
 }
 
-function goOn() {
+// A press on a control opens the next construct, and leaves the page to the button.
+function goOn({ stay } = {}) {
   const open = blocking();
-  if (active + 1 < views.length) turnTo(active + 1, true);
-  else if (open) turnTo(views.indexOf(open), true);
-  else askOn(false);
+  const focus = !stay || !onTouch();
+  if (active + 1 < views.length) turnTo(active + 1, focus);
+  else if (open) turnTo(views.indexOf(open), focus);
+  else if (!stay) askOn(false);
 }
 
 // The step that opens the next stage cannot be taken back: the last Enter stops at its button.
@@ -346,10 +348,17 @@ for (const link of document.querySelectorAll(".skip-link, .to-rating")) {
   });
 }
 
+// A number that is typed on a heading of what is new, or on a passage, is the value. Keys act only
+// where they have the focus: on a link or a button they would surprise whoever speaks to the page.
+element("material").addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.altKey || event.metaKey || !event.target.matches("[data-new], summary")) return;
+  if (/^[\p{Nd}+\-−.,]$/u.test(event.key)) turnTo(active, true);
+});
+
 for (const section of document.querySelectorAll(".construct")) {
   const index = views.length;
-  const turned = (by) => {
-    if (by > 0) goOn();
+  const turned = (by, how) => {
+    if (by > 0) goOn(how);
     else if (by === 0) turnTo(index, !onTouch());
     else if (index > 0) turnTo(index - 1, true);
   };

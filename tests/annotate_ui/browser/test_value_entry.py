@@ -13,6 +13,7 @@ from tests.annotate_ui.browser.pages import (
     enter,
     field,
     focused,
+    keys,
     moving_on,
     rate_step,
     saved,
@@ -90,6 +91,40 @@ def test_the_last_enter_stops_before_more_is_shown(begin: Begin) -> None:
         page.keyboard.press("Enter")
     assert [row.value for row in anna.ratings("QR")] == [10, 5, 50]
     assert not any(row.after_reveal for row in anna.ratings())
+
+
+def test_a_response_takes_15_keys_or_8_clicks(begin: Begin) -> None:
+    anna, page = begin()
+    pressed = [0, 0]
+    for response in (0, 1) * 3:
+        with moving_on(page):
+            for key in keys(page):
+                expect(page.locator(f"#construct-{key}")).to_have_class(re.compile("active"))
+                for name in ("4", "7", "Enter"):
+                    page.keyboard.press(name)
+                    pressed[response] += 1
+            if page.locator("#panel[data-opens-next-stage]").count():
+                expect(page.locator("#next")).to_be_focused()
+                page.keyboard.press("Enter")
+                pressed[response] += 1
+    assert pressed == [15, 15 + 2], "with one more before each part that the last response opens"
+    assert [row.value for row in anna.ratings()] == [47] * 10
+    assert not any(row.after_reveal for row in anna.ratings())
+
+    ben, page = begin()
+    clicks = [0, 0]
+    for response in (0, 1) * 3:
+        for key in keys(page):
+            expect(page.locator(f"#construct-{key}")).to_have_class(re.compile("active"))
+            # A double click is one press: it enters nothing for the construct that opens.
+            page.locator(f"#slider-{key}").click(click_count=2 if key == "CC" else 1)
+            clicks[response] += 1
+        wait_all_saved(page)
+        with moving_on(page):
+            page.locator("#next").click()
+            clicks[response] += 1
+    assert clicks == [8, 8]
+    assert [row.value for row in ben.ratings()] == [50] * 10
 
 
 def test_the_slider_counts_when_it_is_released_or_rests(begin: Begin) -> None:
