@@ -136,6 +136,8 @@ def save_within(
 def rules_hash(spec: ConstructSpec) -> str:
     """Return the SHA-256 of the instructions that a rater reads for a construct."""
     instructions = [spec.question, spec.anchors, spec.rules, spec.flags]
+    if spec.comment_question is not None:
+        instructions.append(spec.comment_question)
     return sha256(json.dumps(instructions, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
 
 

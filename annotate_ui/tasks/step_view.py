@@ -52,6 +52,8 @@ class ConstructView:
     """Points of the scale, from low to high, with their labels."""
     rules: tuple[str, ...]
     flags: tuple[str, ...]
+    comment_question: str | None
+    """Asked at the comment; None for a comment of any kind."""
     min: float
     max: float
     step: float | None
@@ -211,6 +213,7 @@ def construct_view(spec: ConstructSpec, config: StudyConfig, **stored: Any) -> C
         anchors=tuple(sorted(spec.anchors.items(), key=lambda anchor: float(anchor[0]))),
         rules=spec.rules,
         flags=spec.flags,
+        comment_question=spec.comment_question,
         min=spec.scale.min,
         max=spec.scale.max,
         step=spec.scale.step,

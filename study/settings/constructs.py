@@ -30,12 +30,16 @@ class ConstructSpec(BaseModel):
         description="fields that rater and judge may see",
     )
     rules: tuple[Text, ...] = Field(default=(), description="short rules for hard cases")
-    # Flags and control are not part of the construct's version.
+    # What follows is not part of the construct's version.
     flags: tuple[Key, ...] = Field(
         default=(), description='remarks that a rater may tick, such as "too long"'
     )
     control: Key | None = Field(
         default=None, description="control of the rating page; default: chosen by the scale"
+    )
+    comment_question: Text | None = Field(
+        default=None,
+        description="optional question that the rater answers in the comment, in words",
     )
 
     @model_validator(mode="after")

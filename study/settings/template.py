@@ -21,7 +21,8 @@ seed = 0
 # question = "How well does the response read?"
 # sees = ["question", "response"]
 # flags = ["unfinished"]
-# control = "points"         # or "slider"; default: chosen by the scale
+# control = "points"         # or "slider", "switch"; default: chosen by the scale
+# comment_question = "..."   # answered in words, which is no rating
 # anchors = {{ "1" = "hardly readable", "5" = "reads like print" }}
 # scale = {{ min = 1, max = 5, step = 1, level = "ordinal" }}
 

@@ -39,6 +39,8 @@ class Control:
     """Why the control cannot be used for a construct; None where it can."""
     view: Callable[[ConstructSpec], Any] = lambda _: None
     """What the template shows besides the construct, as `view`."""
+    typed: bool = True
+    """Whether the page shows a field for the number as well."""
 
     @property
     def template(self) -> str:

@@ -75,6 +75,13 @@ export function openConstruct(section, { queue, store, clock, turned, changed, r
       if (isFirst && onControl()) turned(1, { stay: true });
     },
   });
+  const press = (event) => {
+    if (event.repeat || event.ctrlKey || event.altKey || event.metaKey) return false;
+    if (!control.press?.(event.key)) return false;
+    event.preventDefault();
+    turned(1, { stay: true });
+    return true;
+  };
   // The second press of a double click is not meant for the construct that the first one opened.
   for (const kind of ["mousedown", "click"]) {
     track.addEventListener(kind, (event) => {
@@ -169,6 +176,17 @@ export function openConstruct(section, { queue, store, clock, turned, changed, r
     commit({ value: null, status: "cannot_judge", reason: null, ...remarks() }, "button");
   }
 
+  // A stored value is typed over; a draft is typed on.
+  function focus() {
+    if (control.focus) {
+      control.focus();
+      return;
+    }
+    field.focus();
+    if (hasDraft()) field.setSelectionRange(field.value.length, field.value.length);
+    else field.select();
+  }
+
   field.addEventListener("input", () => {
     const { value, problem, unfinished } = typed();
     showProblem(problem && !unfinished ? problem : "");
@@ -199,7 +217,7 @@ export function openConstruct(section, { queue, store, clock, turned, changed, r
   track.addEventListener("focusout", (event) => !track.contains(event.relatedTarget) && flush());
   cannot.addEventListener("click", () => {
     if (committed.status !== "cannot_judge" || hasDraft()) cannotJudge();
-    else field.focus();
+    else focus();
   });
   boxes.forEach((box) => box.addEventListener("change", commitRemarks));
   comment.addEventListener("input", () => {
@@ -210,6 +228,7 @@ export function openConstruct(section, { queue, store, clock, turned, changed, r
   });
   comment.addEventListener("blur", () => flush());
   open.addEventListener("click", () => turned(0));
+  body.addEventListener("keydown", (event) => !event.target.matches("textarea, [type=text]") && press(event));
   find(".more-toggle").addEventListener("click", (event) => {
     const shown = section.classList.toggle("more-open");
     event.currentTarget.setAttribute("aria-expanded", String(shown));
@@ -278,7 +297,8 @@ export function openConstruct(section, { queue, store, clock, turned, changed, r
     letter: data.letter ?? "",
     name: data.name,
     section,
-    field,
+    focus,
+    press,
     render,
     settle,
     flush,
@@ -308,7 +328,6 @@ export function openConstruct(section, { queue, store, clock, turned, changed, r
       keepDraft();
       changed();
     },
-    hasDraft,
     // A value or "cannot judge" that was entered stays; everything else can be skipped.
     canSkip: () => hasDraft() || committed.status === null || committed.status === "skipped",
     // Remarks that wait for a value are in this browser only.

@@ -6,7 +6,9 @@ const openers = new Map();
 // `show(value)` shows a value, or none for null; `cancel()` forgets a value that waits for a pause;
 // `flush()` commits such a value now and returns whether there was one. The control calls
 // `draft(value)` while its value changes, `commit(value)` once it is chosen, and `turned(1)` or
-// `turned(-1)` to go on or back.
+// `turned(-1)` to go on or back. Two more functions are optional: `focus()` for a control that
+// replaces the field, and `press(key)`, which enters what a key means and returns whether it
+// means anything.
 export function register(name, open) {
   openers.set(name, open);
 }

@@ -162,13 +162,7 @@ function turnTo(index, focus) {
   clock.turnTo(views[index].timed);
   columns.turnTo(views[index].letter);
   renderSkip();
-  if (focus) {
-    const { field } = views[index];
-    field.focus();
-    // A stored value is typed over; a draft is typed on.
-    if (views[index].hasDraft()) field.setSelectionRange(field.value.length, field.value.length);
-    else field.select();
-  }
+  if (focus) views[index].focus();
 }
 
 // From one of the responses side by side to its line of the construct that is being rated.
@@ -293,7 +287,7 @@ element("undo").addEventListener("click", () => {
   turnTo(views.indexOf(view), true);
   view.restore(before);
   undoable = null;
-  view.field.select();
+  view.focus();
   render();
 });
 
@@ -352,7 +346,7 @@ for (const link of document.querySelectorAll(".skip-link, .to-rating")) {
 // where they have the focus: on a link or a button they would surprise whoever speaks to the page.
 element("material").addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.altKey || event.metaKey || !event.target.matches("[data-new], summary")) return;
-  if (/^[\p{Nd}+\-−.,]$/u.test(event.key)) turnTo(active, true);
+  if (!views[active].press(event) && /^[\p{Nd}+\-−.,]$/u.test(event.key)) turnTo(active, true);
 });
 
 for (const section of document.querySelectorAll(".construct")) {

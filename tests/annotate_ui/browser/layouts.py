@@ -38,11 +38,21 @@ question = "How deep does the response go?"
 sees = ["question", "response"]
 scale = { min = 0, max = 100, step = 5 }
 anchors = { 0 = "shallow", 25 = "names the subject", 60 = "explains it", 100 = "in full" }
+
+[[constructs]]
+key = "pass"
+name = "Acceptable"
+question = "Would you send the response to a customer?"
+sees = ["question", "response"]
+scale = { min = 0, max = 1, step = 1, level = "ordinal" }
+anchors = { 0 = "No", 1 = "Yes" }
+control = "switch"
+comment_question = "What would you change?"
 """
 
 
 def with_scales(study: Study) -> Study:
-    """Define constructs on scales of four kinds, all rated at the first stage."""
+    """Define constructs on scales of five kinds, all rated at the first stage."""
     folder = study.folder
     with (folder / "study.toml").open("a", encoding="utf-8") as settings:
         settings.write(SCALES)

@@ -152,7 +152,7 @@ def test_side_by_side_by_keyboard_alone(
 def test_points_are_chosen_by_click_by_key_and_by_number(
     study: Study, serve: Serve, arrive: Arrive, size: dict[str, int]
 ) -> None:
-    keys = ("use", "tone", "rank", "depth")
+    keys = ("use", "tone", "rank", "depth", "pass")
     campaign = partial(fill, queries=1, systems=2)
     served = serve(with_scales(study), "anna", filled=campaign, keys=keys)
     anna = arrive(served, "anna", viewport=size)
@@ -165,6 +165,8 @@ def test_points_are_chosen_by_click_by_key_and_by_number(
     expect(page.locator("#value-use")).to_have_value("4")
     assert [(r.value, r.input_kind) for r in anna.ratings("use")] == [(4, "button")]
     # By keys: values passed on the way are not revisions.
+    expect(page.locator("#value-tone")).to_be_visible()
+    page.locator("#construct-use .open").click()
     page.locator("#construct-use :checked").focus()
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowLeft")
@@ -182,15 +184,29 @@ def test_points_are_chosen_by_click_by_key_and_by_number(
     page.locator("#construct-rank .point").nth(7).click()
     saved(page, "rank")
     assert revisions(anna, "rank") == [(1, 7)]
-    page.locator("#value-rank").press("Enter")
+    expect(page.locator("#value-depth")).to_be_visible()
     photograph(page, "stepped")
     assert grave_violations(page) == ""
-    page.keyboard.type("42")
+    page.locator("#value-depth").fill("42")
     page.keyboard.press("Enter")
     expect(page.locator("#error-depth")).to_contain_text("in steps of 5")
     page.locator("#value-depth").fill("45")
     assert page.locator("#construct-depth [data-at]").count() == 4
     assert page.evaluate(LONG_WORD, "#construct-depth [data-at] bdi") <= 0
+    page.keyboard.press("Enter")
+    no = page.get_by_role("radio", name="No")
+    expect(no).to_be_focused()
+    expect(page.locator("#value-pass")).to_be_hidden()
+    photograph(page, "switch")
+    assert grave_violations(page) == ""
+    page.keyboard.press("y")
+    expect(page.get_by_role("radio", name="Yes")).to_be_checked()
+    no.check()
+    expect(page.locator("#undo")).to_be_visible()
+    comment = page.get_by_label("What would you change?")
+    comment.press("y")  # no choice, but a word
     with moving_on(page):
-        page.keyboard.press("Enter")
+        no.press("Enter")
+    last = anna.ratings("pass")[-1]
+    assert (last.value, last.input_kind, last.comment) == (0, "button", "y")
     assert anna.errors == []

@@ -13,6 +13,7 @@ from annotate_ui.web.app import create_app
 from annotate_ui.web.controls.control import control_of, controls
 from annotate_ui.web.controls.points import scale_points
 from annotate_ui.web.controls.slider import anchor_places
+from annotate_ui.web.controls.switch import choices
 from annotate_ui.web.rate_limits import limiter
 from study import Study
 from study.errors import StudyError
@@ -69,6 +70,24 @@ def test_points_are_in_a_row_where_their_labels_are_short() -> None:
         assert [point.text for point in points.points] == list(anchors.values())
 
 
+@pytest.mark.parametrize(
+    ("scale", "anchors", "wanted"),
+    [
+        ({"min": 0, "max": 1, "step": 1}, {"0": "No", "1": "Yes"}, "ny"),
+        ({"min": 0, "max": 1, "step": 1}, {"0": "Partly", "1": "Perfectly"}, "01"),
+        ({"min": 1, "max": 5, "step": 1}, FIVE, "12345"),
+        ({"min": 0, "max": 1, "step": 1, "level": "ordinal"}, {"0": "No"}, ""),
+        ({"min": 0, "max": 1, "step": 0.5}, {"0": "No", "0.5": "Half", "1": "Yes"}, ""),
+        ({"min": 0, "max": 10, "step": 1, "level": "ordinal"}, {}, ""),
+    ],
+    ids=["yes and no", "same letters", "five", "not all named", "halves", "eleven"],
+)
+def test_choices_of_a_switch_have_their_keys(
+    scale: dict[str, object], anchors: dict[str, str], wanted: str
+) -> None:
+    assert "".join(choice.key for choice in choices(spec(scale, anchors))) == wanted
+
+
 def test_anchors_between_the_ends_have_their_place() -> None:
     anchors = {"0": "shallow", "25": "names it", "60": "explains it", "100": "in full"}
     places = anchor_places(spec({"min": 0, "max": 100}, anchors))
@@ -117,6 +136,7 @@ def test_a_construct_gets_the_control_it_names_or_the_first_that_fits(
             "control of the construct 'use' in study.toml: unknown .* Did you mean 'slider'",
         ),
         ("points", "'points' needs a scale with 2 to 11 points"),
+        ("switch", "'switch' needs a scale of 2 to 10 whole numbers"),
     ],
 )
 def test_a_control_that_cannot_be_used_is_refused(control: str, message: str) -> None:
