@@ -1,7 +1,7 @@
 """The content of a rating page: the texts that its stage allows, and the constructs to rate."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from string import ascii_uppercase
 from typing import Any, ClassVar
 
@@ -33,12 +33,14 @@ from study.types import Sees
 
 @dataclass(frozen=True)
 class PassageView:
-    """A passage at its place, and whether the rater has unfolded it."""
+    """A passage at its place, and whether the rater has unfolded it, here or before."""
 
     folded_length: ClassVar[int] = FOLDED_LENGTH
     position: int
     text: str
     opened: bool
+    as_with: int | None = None
+    """Number of the first response on an earlier page that had it, and was shown with it."""
 
 
 @dataclass(frozen=True)
@@ -116,9 +118,12 @@ class ColumnView:
 
 
 def show_page(
-    connection: Connection, config: StudyConfig, page: TaskPage
+    connection: Connection, config: StudyConfig, page: TaskPage, earlier: Sequence[Step] = ()
 ) -> tuple[StepView, tuple[ColumnView, ...]]:
-    """Return what the rater may see of a page; no other field is read from the database."""
+    """Return what the rater may see of a page; no other field is read from the database.
+
+    `earlier` are the steps of the same stage and query that came before.
+    """
     steps = [step for step in page.steps if step.opened]
     first = steps[0]
     # Responses side by side were opened together, but study.toml may have changed since.
@@ -138,7 +143,9 @@ def show_page(
             )
         )
     }
-    passages = [_passages(connection, step) if "context" in step.shown else None for step in steps]
+    passages = [
+        _passages(connection, step, earlier) if "context" in step.shown else None for step in steps
+    ]
     shared = _shared(passages)
     view = StepView(
         public_id=first.item.public_id,
@@ -287,8 +294,7 @@ def _shared(
     if len({tuple((p.position, p.text) for p in shown) for shown in known}) > 1:
         return None
     return tuple(
-        PassageView(same[0].position, same[0].text, any(p.opened for p in same))
-        for same in zip(*known, strict=True)
+        replace(same[0], opened=any(p.opened for p in same)) for same in zip(*known, strict=True)
     )
 
 
@@ -303,18 +309,35 @@ def letter_of(page: TaskPage, step: Step) -> str:
             return letters
 
 
-def _passages(connection: Connection, step: Step) -> tuple[PassageView, ...]:
-    opened = set(
-        connection.execute(
-            select(opened_passages.c.position).where(
-                opened_passages.c.assignment_id == step.item.id
+def _passages(
+    connection: Connection, step: Step, earlier: Sequence[Step]
+) -> tuple[PassageView, ...]:
+    # Not those of other passes: an opening from a first rating would tell a repeat.
+    shown = [*(other for other in earlier if "context" in other.shown), step]
+    assignment_of = {other.item.response_id: other.item.id for other in shown}
+    opened = {
+        (row.assignment_id, row.position)
+        for row in connection.execute(
+            select(opened_passages.c.assignment_id, opened_passages.c.position).where(
+                opened_passages.c.assignment_id.in_(assignment_of.values())
             )
-        ).scalars()
-    )
+        )
+    }
     rows = connection.execute(
-        select(response_passages.c.position, passages.c.text)
+        select(response_passages, passages.c.text)
         .join_from(response_passages, passages, response_passages.c.passage_id == passages.c.id)
-        .where(response_passages.c.response_id == step.item.response_id)
+        .where(response_passages.c.response_id.in_(assignment_of))
         .order_by(response_passages.c.position)
+    ).all()
+    known = {
+        row.passage_id for row in rows if (assignment_of[row.response_id], row.position) in opened
+    }
+    first: dict[int, int] = {}
+    for other in reversed(shown[:-1]):
+        mine = (row for row in rows if row.response_id == other.item.response_id)
+        first.update((row.passage_id, other.response_number) for row in mine)
+    return tuple(
+        PassageView(row.position, row.text, row.passage_id in known, first.get(row.passage_id))
+        for row in rows
+        if row.response_id == step.item.response_id
     )
-    return tuple(PassageView(row.position, row.text, row.position in opened) for row in rows)

@@ -112,6 +112,12 @@ class Work:
             for step in later.steps
         )
 
+    def earlier_in_stage(self, page: TaskPage) -> tuple[Step, ...]:
+        """Return the steps on earlier pages of the same query and stage."""
+        steps = self.passes[self._places[page.item.public_id]].steps
+        before = steps[: steps.index(page.steps[0])]
+        return tuple(step for step in before if step.stage == page.steps[0].stage)
+
     @cached_property
     def _places(self) -> dict[str, int]:
         """The place of each item's pass."""

@@ -97,7 +97,7 @@ def step(public_id: str, stage: int) -> ResponseReturnValue:
         page = work.page_of(here)
         if page.address != (public_id, stage):
             return redirect(_address(page), 303)
-        view, columns = show_page(connection, config, page)
+        view, columns = show_page(connection, config, page, work.earlier_in_stage(page))
     before, after = work.before(page), work.after(page)
     return render_template(
         "step.html",

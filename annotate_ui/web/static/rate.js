@@ -6,7 +6,7 @@ import { watchColumns } from "./columns.js";
 import { openConstruct } from "./construct.js";
 import { watchFind } from "./find.js";
 import { watchKeys } from "./keys.js";
-import { focusHeading, onTouch, watchLayout } from "./layout.js";
+import { focusHeading, onTouch, showPanel, watchLayout } from "./layout.js";
 import { watchPassages } from "./passages.js";
 import { openQueue } from "./queue.js";
 import { showNumber } from "./scale.js";
@@ -162,7 +162,10 @@ function turnTo(index, focus) {
   clock.turnTo(views[index].timed);
   columns.turnTo(views[index].letter);
   renderSkip();
-  if (focus) views[index].focus();
+  if (focus) {
+    showPanel(true);
+    views[index].focus();
+  }
 }
 
 // From one of the responses side by side to its line of the construct that is being rated.
@@ -345,7 +348,7 @@ for (const link of document.querySelectorAll(".skip-link, .to-rating")) {
 // A number that is typed on a heading of what is new, or on a passage, is the value. Keys act only
 // where they have the focus: on a link or a button they would surprise whoever speaks to the page.
 element("material").addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.altKey || event.metaKey || !event.target.matches("[data-new], summary")) return;
+  if (event.ctrlKey || event.altKey || event.metaKey || !event.target.matches("[data-new], summary, .scroll")) return;
   if (!views[active].press(event) && /^[\p{Nd}+\-−.,]$/u.test(event.key)) turnTo(active, true);
 });
 

@@ -200,6 +200,35 @@ def test_nothing_covers_what_has_the_focus(
         assert free, f"the last line of {last} can be read"
 
 
+def test_the_response_stays_in_view_and_a_phones_panel_folds(newcomer: Newcomer) -> None:
+    page = second_stage(newcomer(viewport={"width": 1440, "height": 900}))
+    page.get_by_role("button", name="Open all passages").click()
+    response, passages = page.locator("#field-response"), page.locator("#field-passages")
+    for size in ({"width": 1440, "height": 900}, {"width": 1280, "height": 800}, PHONE):
+        page.set_viewport_size({**size})
+        passages.locator(".text").last.scroll_into_view_if_needed()
+        expect(response.locator(".text")).to_be_in_viewport()
+        expect(passages.locator(".text").last).to_be_in_viewport()
+        beside, here = response.bounding_box(), passages.bounding_box()
+        assert beside is not None
+        assert here is not None
+        assert (beside["x"] + beside["width"] <= here["x"]) == (size["width"] == 1440)
+        assert page.evaluate(_WIDER) <= 0
+    assert grave_violations(page) == ""
+    page.get_by_role("button", name="Fold", exact=True).click()
+    expect(page.locator("#constructs")).to_be_hidden()
+    folded = page.locator("#panel").bounding_box()
+    assert folded is not None
+    assert folded["height"] < 50, "one line"
+    assert grave_violations(page) == ""
+    # A value that is typed at the response unfolds it.
+    response.get_by_role("group", name="Response").press("7")
+    expect(field(page, "CC")).to_have_value("7")
+    expect(field(page, "CC")).to_be_in_viewport()
+    response.locator("summary").click()
+    expect(response.locator(".text")).to_be_hidden()
+
+
 def test_a_phones_keyboard_leaves_the_field_and_some_text_in_view(newcomer: Newcomer) -> None:
     anna = newcomer(viewport=PHONE, **TOUCH)
     page = anna.begin()

@@ -184,6 +184,27 @@ def test_an_unfolded_passage_is_recorded_once_and_only_where_passages_are_shown(
     assert [p.opened for p in view.passages or ()] == [False, True]
 
 
+def test_a_passage_of_an_earlier_response_is_named_and_stays_opened(study: Study) -> None:
+    fill(study, queries=1, systems=2)
+    anna = give(study, "anna")
+    assert anna is not None
+    first = [finish_step(study, anna) for _ in range(3)][-1]
+    record_opened(study, anna, first.item.public_id, 2, 0)
+    second = open_next(study, anna).step
+    assert second is not None
+    with study.read() as connection:
+        work = rater_work(connection, study.config, anna)
+        step = work.find(second.item.public_id, 2)
+        assert step is not None
+        page = work.page_of(step)
+        earlier = work.earlier_in_stage(page)
+        view, _ = show_page(connection, study.config, page, earlier)
+    assert [(step.item.public_id, step.stage.number) for step in earlier] == [
+        (first.item.public_id, 2)
+    ]
+    assert [(p.as_with, p.opened) for p in view.passages or ()] == [(1, True), (None, False)]
+
+
 @pytest.mark.parametrize(
     ("attribute", "shown"), [("de", "de"), ('"><script>', "en"), (7, "en"), (None, "en")]
 )
