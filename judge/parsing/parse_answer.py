@@ -2,12 +2,14 @@
 
 A wrong value is worse than a missing one, so an answer counts only if all of it is understood:
 formatting without meaning is removed, and the rest must be one score. Scores are not searched for
-inside sentences, clipped, rescaled or rounded. Labels and refusals are read in English only.
-`judge/parsing/answer_forms.jsonl` lists answers with their outcomes.
+inside sentences, clipped, rescaled or rounded. Labels are read in English and some other
+languages, refusals in English only. `judge/parsing/answer_forms.jsonl` lists answers with
+their outcomes.
 """
 
+import re
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 from typing import Literal, NamedTuple
 
 from judge.parsing.markup import after_thinking, plain
@@ -24,7 +26,7 @@ from judge.parsing.score_forms import (
 from judge.parsing.score_patterns import Names
 from study.scales import RatingScale
 
-PARSER_VERSION = "2"
+PARSER_VERSION = "3"
 """Changes with every change of an outcome; stored with each judgment."""
 
 LONGEST = 5_000
@@ -136,9 +138,29 @@ def _after_reason(answer: str, scale: RatingScale, names: Names) -> ScoreMatch |
         score = score_in_last_sentence(last, scale, names)
         score = score and replace(score, ended="\n" in gap)
     if score is None:
+        reason, block = _last_block(body)
+        score = find_score(block + gap, scale, names) if reason.strip() else None
+    if score is None:
         return None
-    labelled = score.rule == "labelled"
-    return replace(score, rule="last_line", tail=f"{reason}\n{score.tail}", labelled=labelled)
+    if score.rule in {"labelled", "json"}:
+        above = f"{reason}\n{score.tail}\n{score.reason}"
+        return replace(score, rule="last_line", tail="", reason=above)
+    return replace(score, rule="last_line", tail=f"{reason}\n{score.tail}")
+
+
+def _last_block(body: str) -> tuple[str, str]:
+    """Return the text above a code fence, object or element of several lines at the end, and it."""
+    start = -1
+    if body.endswith("\n```"):
+        start = body.rfind("\n```", 0, -4)
+    elif body.endswith("}"):
+        start = body.rfind("\n{")
+    elif body.endswith(">"):
+        start = max(map(re.Match.start, _ELEMENT.finditer(body)), default=-1)
+    return (body[:start], body[start + 1 :]) if start > 0 else ("", "")
+
+
+_ELEMENT = re.compile(r"\n<[a-z_]{1,30}>[^<>]*</[a-z_]{1,30}>\Z", re.IGNORECASE)
 
 
 def _checked(
@@ -147,11 +169,7 @@ def _checked(
     value = float(score.number)
     if names_other_scale(answer, value, scale):
         return _missing("other_scale")
-    contest = (
-        labelled_scores(score.tail, scale, names)
-        if score.labelled
-        else (other_scores(score.tail, scale))
-    )
+    contest = chain(labelled_scores(score.reason, scale, names), other_scores(score.tail, scale))
     # The same score may be repeated ("A score of 85 reflects ..."), to a limit.
     others = list(islice(contest, MOST_REPETITIONS + 1))
     if len(others) > MOST_REPETITIONS or any(other != value for other in others):
