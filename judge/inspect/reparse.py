@@ -267,6 +267,7 @@ def _parsed(row: Any, prompts: PromptVersion) -> Parsed:
         row.finish_reason,
         form=prompts.form,
         names=prompts.construct_names,
+        labels=prompts.labels,
     )
     if parsed.value is not None and prompts.scale.problem(parsed.value):
         return Parsed(None, "out_of_range", None)

@@ -44,6 +44,7 @@ _STAR = r"[★☆⭐🌟]\ufe0f?"
 _PICTURES = re.compile(
     rf"\A(?:{_PICTURE}+|{_STAR}(?= *[*_\"']*[A-Za-z])) *|(?<=.) *[\u2700-\u27bf]\ufe0f?\Z"
 )
+_TEXT = re.compile(r"\\text(?:bf)? *\{([^{}]*)\}")
 _BOXED = re.compile(r"\\boxed *\{([^{}]*)\}")
 _FRAMED = re.compile(r"\\\(([^\\]*)\\\)|\\\[([^\\]*)\\\]|\[\[([^\[\]]*)\]\]")
 _INSIDE_WORD = re.compile(r"(?<=[A-Za-z])[_'](?=[A-Za-z])")
@@ -92,7 +93,7 @@ def undecorated(text: str) -> str | None:
     """
     text = _BULLET.sub("", _HEADING.sub("", text.strip().translate(_QUOTES)))
     text = _PICTURES.sub("", text)
-    text = _BOXED.sub(r" \1 ", text)
+    text = _BOXED.sub(r" \1 ", _TEXT.sub(r"\1", text))
     text = _FRAMED.sub(lambda framed: f" {framed[framed.lastindex or 0]} ", text)
     text = _INSIDE_WORD.sub(" ", text)
     return None if _unpaired(text) else _MARKS.sub(" ", text)

@@ -12,6 +12,7 @@ from dataclasses import replace
 from itertools import chain, islice
 from typing import Literal, NamedTuple
 
+from judge.parsing.labels import LabelReader, Labels
 from judge.parsing.markup import after_thinking, plain
 from judge.parsing.other_scores import other_scores
 from judge.parsing.refusals import is_refusal, refuses_next_to_score
@@ -37,8 +38,9 @@ MOST_REPETITIONS = 100
 
 _CUT = frozenset({"length", "max_tokens"})
 
-Form = Literal["score", "rationale"]
-"""What a prompt asks for: the score alone, or a reason first and the score on the last line."""
+Form = Literal["score", "rationale", "label"]
+"""What a prompt asks for: the score alone, a reason first and the score on the last line, or a
+label that stands for a score."""
 
 __all__ = ["PARSER_VERSION", "Form", "Parsed", "parse_answer"]
 
@@ -61,6 +63,7 @@ def parse_answer(
     *,
     form: Form = "score",
     names: Names = (),
+    labels: Labels | None = None,
 ) -> Parsed:
     """Read the score out of a judge's answer.
 
@@ -79,6 +82,8 @@ def parse_answer(
         unless the reason contains any other number that may be a score.
     names
         Names of the study's constructs, which may be labels: "Politeness: 4".
+    labels
+        Words that stand for values, where the prompts ask for one of them; numbers are not read.
 
     Returns
     -------
@@ -101,12 +106,32 @@ def parse_answer(
     answer = plain(answer)
     if not answer.strip():
         return _missing("truncated" if cut else "empty_answer")
+    if labels:
+        return _labelled(answer, labels, names, (text or "").strip(), cut=cut)
     score = find_score(answer, scale, names)
     if score is None and form == "rationale":
         score = _after_reason(answer, scale, names)
     if score is not None and (score.ended or not cut):
         return _checked(score, answer, scale, names, (text or "").strip())
     return _missing("truncated" if cut else _why_missing(answer, scale, form, names))
+
+
+def _labelled(answer: str, labels: Labels, names: Names, stripped: str, *, cut: bool) -> Parsed:
+    """Return the value of the label that is the answer."""
+    reader = LabelReader(labels, names)
+    found, rule = reader.find(answer)
+    if cut and not (rule == "first_line" and len(answer.strip().split("\n")) > 1):
+        # "no" may be the beginning of "not applicable".
+        return _missing("truncated")
+    if refuses_next_to_score(answer):
+        return _missing("refusal")
+    if len(found) > 1 or (not found and len(reader.mentioned(answer)) > 1):
+        return _missing("several_scores")
+    if not found:
+        return _missing("refusal" if is_refusal(answer) else "no_score")
+    [label] = found
+    bare = stripped.casefold() == label.casefold()
+    return Parsed(float(labels[label]), None, "bare" if bare else rule)
 
 
 def _why_missing(answer: str, scale: RatingScale, form: Form, names: Names) -> str:

@@ -50,7 +50,7 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
         low, high = ends
         least, most = (re.escape(f"{end:g}") + r"(?:\.0+)?" for end in ends)
         stars = "stars?" if high <= _MOST_STARS else "(?!)"
-    constructs = "|".join((_CONSTRUCTS, *(_spaced(name) for name in names)))
+    constructs = "|".join((_CONSTRUCTS, *(spaced(name) for name in names)))
     constructs = rf"(?:{constructs})"
     span = rf"(?:from\s+|between\s+)?{least}\s*(?:-|–|—|to|and)\s*{most}"
     over = (
@@ -145,5 +145,6 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
 _MOST_STARS = 10
 
 
-def _spaced(name: str) -> str:
+def spaced(name: str) -> str:
+    """Return a pattern of a name with any white space between its words."""
     return r"\s+".join(re.escape(word) for word in name.split())

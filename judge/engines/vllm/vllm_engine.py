@@ -34,7 +34,8 @@ class VLLMEngine:
             )
         if settings.structured and prompts.form != "score":
             raise StudyError(
-                f"--structured leaves no room for the reason that {prompts.name} asks for."
+                f"--structured lets the model write only a whole number; {prompts.name} asks for a "
+                "reason or a label."
             )
         if settings.structured and (prompts.scale.min, prompts.scale.max) != (0, 100):
             raise StudyError("--structured supports only whole numbers from 0 to 100.")
