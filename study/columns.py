@@ -17,6 +17,7 @@ SCORE_COLUMNS = {
     "response_words": "float64",
     "position": "float64",
     "layout": "str",
+    "domain": "str",
 }
 PREFERENCE_COLUMNS = {
     "query_id": "str",

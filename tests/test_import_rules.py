@@ -42,6 +42,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "topics.binary",
         "topics.reliability",
         "topics.calibration",
+        "topics.slices",
         "topics.probes",
         "topics.discrimination",
         "topics.correction",

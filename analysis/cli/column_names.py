@@ -35,7 +35,7 @@ _IDENTIFYING = {
 # Columns of an index, which pandas and spreadsheets write, and fields of the project's own tables.
 _OTHER_FIELDS = {
     "", "index", "unnamed:_0", "column_1", "row", "repeat", "inclusion_prob", "stratum",
-    "response_words", "position",
+    "response_words", "position", "domain",
 }  # fmt: skip
 
 

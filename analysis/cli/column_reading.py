@@ -38,7 +38,7 @@ def read_named_columns(
     import pandas as pd
 
     from analysis.core.errors import TableError
-    from analysis.core.named_columns import long_scores
+    from analysis.core.named_columns import KEPT, long_scores
     from analysis.core.table_checks import missing_columns
     from study.errors import Fault, InputError
     from study.importing.import_report import ImportSummary
@@ -61,8 +61,8 @@ def read_named_columns(
     }
     if faults := missing_columns(present, [*identifying.values(), *values]):
         raise TableError(str(path), faults)
-    fields = {name: (column,) for name, column in identifying.items()}
-    reader = Reader(source, fields, reserved=values.__contains__)
+    kept = [n for n in KEPT if n in present and n not in (*values, *identifying.values())]
+    reader = Reader(source, _fields(identifying, kept), reserved=values.__contains__)
     rows: list[dict[str, Any]] = []
     numbers: list[int] = []
     words: set[tuple[str, int]] = set()
@@ -75,7 +75,7 @@ def read_named_columns(
             continue
         last = cells
         report.count_row(cells.number)
-        row, in_words = _row(cells, identifying, values, source)
+        row, in_words = _row(cells, identifying, values, kept, source)
         rows.append(row)
         words.update((column, cells.number) for column in in_words)
         numbers.append(cells.number)
@@ -84,7 +84,7 @@ def read_named_columns(
     _note_repeated(rows, numbers, identifying, source)
     _note_summary(last, source)
     if not report.faults:
-        wide = pd.DataFrame(rows, columns=[*identifying.values(), *values], dtype=object)
+        wide = pd.DataFrame(rows, columns=[*identifying.values(), *values, *kept], dtype=object)
         wide[values] = wide[values].astype("float64")
         frame = long_scores(wide, judge, human, **identifying)
         _note_outside(frame, numbers, scales, scorer_scales, source)
@@ -96,8 +96,17 @@ def read_named_columns(
     return frame
 
 
+def _fields(identifying: Mapping[str, str], kept: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    fields: dict[str, tuple[str, ...]] = {name: (name,) for name in kept}
+    return fields | {name: (column,) for name, column in identifying.items()}
+
+
 def _row(
-    cells: RecordCells, identifying: Mapping[str, str], values: Sequence[str], source: RecordSource
+    cells: RecordCells,
+    identifying: Mapping[str, str],
+    values: Sequence[str],
+    kept: Sequence[str],
+    source: RecordSource,
 ) -> tuple[dict[str, Any], list[str]]:
     """Cells by column, and the columns with a word for pass or fail."""
     row: dict[str, Any] = {}
@@ -105,6 +114,8 @@ def _row(
         row[column] = cells.words(name)
         if name != "system" and not (row[column] or "").strip():
             source.report.fault("is blank.", "Fill it in.", cells.number, column)
+    for column in kept:
+        row[column] = cells.key(column) if column == "domain" else cells.whole_number(column)
     scores = {column: cells.score(column, column) for column in values}
     row |= {column: value for column, (value, _) in scores.items()}
     return row, [column for column, (_, word) in scores.items() if word]

@@ -15,6 +15,9 @@ from analysis.core.table_checks import missing_columns, rows_named
 #: The construct of a table that names none.
 ONLY_CONSTRUCT = "score"
 
+#: Columns of a score table that are kept where the table has them.
+KEPT = ("response_words", "domain")
+
 ColumnNames = str | Sequence[str] | Mapping[str, str | Sequence[str]]
 
 
@@ -45,7 +48,8 @@ def long_scores(
     Returns
     -------
     DataFrame
-        The required columns of a score table, and system; a blank value is missing.
+        The required columns of a score table, and system, response_words and domain where the
+        table has them; a blank value is missing.
 
     Raises
     ------
@@ -81,6 +85,9 @@ def long_scores(
     base = pd.DataFrame({"response_id": response.to_numpy()})
     base["query_id"] = frame[query].to_numpy() if query else base["response_id"]
     base["system"] = frame[system].to_numpy() if system else None
+    for name in KEPT:
+        if name in present and name not in used and name not in others:
+            base[name] = frame[name].to_numpy()
     parts = [
         base.assign(
             construct=frame[construct].to_numpy() if construct else key,

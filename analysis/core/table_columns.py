@@ -128,6 +128,15 @@ def probability_faults(probability: np.ndarray[Any, np.dtype[np.float64]]) -> li
 LAYOUTS = ("single", "side_by_side")
 
 
+def domain_faults(columns: Columns) -> list[str]:
+    """A query has one domain."""
+    query, domain = columns.text("query_id"), columns.text("domain")
+    return check.one_each(
+        query, columns.names["query_id"], domain, columns.names["domain"],
+        "query {name!r} has domain {a!r} and in {rows} domain {b!r}; give a query one domain",
+    )  # fmt: skip
+
+
 def layout_faults(columns: Columns) -> list[str]:
     """A layout is that of a page with one response or with several; empty where not known."""
     columns.text("layout")

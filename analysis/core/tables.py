@@ -21,6 +21,7 @@ from analysis.core.errors import TableError
 from analysis.core.scales import Scale
 from analysis.core.table_columns import (
     Columns,
+    domain_faults,
     layout_faults,
     one_human_scale,
     position_faults,
@@ -35,7 +36,7 @@ from analysis.core.verdict_words import with_two_points
 _REQUIRED = ("response_id", "query_id", "construct", "scorer", "scorer_kind", "value")
 _OPTIONAL = (
     "system", "repeat", "missing_reason", "rule", "inclusion_prob", "stratum", "source",
-    "response_words", "position", "layout",
+    "response_words", "position", "layout", "domain",
 )  # fmt: skip
 _PREFERENCE_REQUIRED = (
     "query_id", "response_a", "response_b", "construct", "scorer", "scorer_kind", "value",
@@ -115,7 +116,7 @@ class ScoreTable(_Table):
             One row for each response, construct, scorer, repeat and producing system, with the
             columns response_id, query_id, construct, scorer, scorer_kind, value, and optionally
             system, repeat (0), missing_reason, rule, inclusion_prob (1), stratum, source,
-            response_words, position, layout.
+            response_words, position, layout, domain.
         scales, scorer_scales
             Declared scales by construct, and by (scorer, construct) where they differ.
         construct_names
@@ -146,7 +147,7 @@ class ScoreTable(_Table):
         position = columns.number("position")
         faults = columns.faults
         faults += words_faults(response, words) + position_faults(position)
-        faults += layout_faults(columns)
+        faults += layout_faults(columns) + domain_faults(columns)
         faults += check.kinds(kind, columns.names["scorer_kind"])
         faults += check.one_each(
             response, columns.names["response_id"], query, columns.names["query_id"],
@@ -176,8 +177,9 @@ class ScoreTable(_Table):
             table["response_words"] = words
         if np.isfinite(position).any():
             table["position"] = position
-        if table["layout"].isna().all():
-            table = table.drop(columns="layout")
+        for name in ("layout", "domain"):
+            if table[name].isna().all():
+                table = table.drop(columns=name)
         warnings = columns.ignored() + _left_out(frame)
         if again.any():
             warnings.append(

@@ -19,6 +19,7 @@ from analysis.topics.missingness import section as missingness
 from analysis.topics.probes import section as probes
 from analysis.topics.reliability import section as reliability
 from analysis.topics.runs import section as runs
+from analysis.topics.slices import section as slices
 from analysis.topics.stability import section as stability
 from analysis.topics.validity import section as validity
 
@@ -30,6 +31,7 @@ SECTIONS: tuple[Section, ...] = tuple(
         judges,
         reliability,
         calibration,
+        slices,
         probes,
         correction,
         discrimination,

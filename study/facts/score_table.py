@@ -55,7 +55,9 @@ def score_table(
     )
     left_out: dict[str, int] = {}
     scores = _on_current_constructs(scores, versions, left_out)
-    described = _together([responses[["response", "response_id", "query_id", "response_words"]]])
+    described = _together(
+        [responses[["response", "response_id", "query_id", "response_words", "domain"]]]
+    )
     scores = scores.merge(described, on="response", how="left")
     stale = scores["response"].isin(_replaced(responses))
     if stale.any():
@@ -178,10 +180,13 @@ def _responses(connection: Connection, outputs: pd.DataFrame) -> pd.DataFrame:
             response_table.c.version,
             response_table.c.text,
             queries.c.key.label("query_id"),
+            queries.c.attributes,
         ).join_from(response_table, queries, response_table.c.query_id == queries.c.id),
     )
     texts = responses.pop("text")
     responses["response_words"] = [float(len(text.split())) for text in texts]
+    attributes = responses.pop("attributes")
+    responses["domain"] = [_domain(of_query) for of_query in attributes]
     versions = response_versions(
         responses[["response", "key", "version"]].itertuples(index=False, name=None),
         outputs[["response", "current"]].itertuples(index=False, name=None),
@@ -189,6 +194,11 @@ def _responses(connection: Connection, outputs: pd.DataFrame) -> pd.DataFrame:
     responses["response_id"] = responses["response"].map(versions.ids)
     responses["in_use"] = responses["response"].isin(versions.in_use)
     return responses
+
+
+def _domain(attributes: Any) -> str | None:
+    domain = (attributes or {}).get("domain")
+    return None if domain is None else str(domain)
 
 
 def _outputs(connection: Connection) -> pd.DataFrame:

@@ -105,6 +105,8 @@ class ScoreRow(_Row):
     """Position in the rater's order, if the table has it."""
     layout: Literal["single", "side_by_side"] | None = None
     """Layout of the rater's page, if the table has it."""
+    domain: Key | None = None
+    """Domain of the query, if the table has it; a study takes it from the query's attributes."""
 
     @model_validator(mode="after")
     def _names_a_response(self) -> Self:

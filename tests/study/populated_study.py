@@ -28,7 +28,16 @@ def fill(study: Study) -> None:
             connection.execute(insert(table(noun)), list(rows))
 
         content = {"query_id": 1, "version": 1, "context_hash": None}
-        add(Query, {"id": 1, "key": "q1", "text": "?", "references": ["!"], "attributes": {}})
+        add(
+            Query,
+            {
+                "id": 1,
+                "key": "q1",
+                "text": "?",
+                "references": ["!"],
+                "attributes": {"domain": "law"},
+            },
+        )
         add(
             Response,
             {**content, "id": 1, "key": "r1", "text": "yes", "content_hash": b"1" * 16},

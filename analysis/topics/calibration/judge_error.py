@@ -13,6 +13,7 @@ from analysis.core.context import ComparedScores, Context
 from analysis.core.estimates import Estimate
 from analysis.core.family_estimates import ResampledFamily
 from analysis.core.resampling import PERCENTILE_FROM, Scheme, withheld
+from analysis.core.response_words import response_words
 from analysis.core.scales import Scale
 from analysis.core.simultaneous_intervals import simultaneous_intervals
 from analysis.statistics.calibration.error_by_system import error_by_system_given_human
@@ -140,7 +141,7 @@ def _by_level(context: Context, scored: ComparedScores, ratings: FloatArray) -> 
 
 def _by_length(context: Context, scored: ComparedScores) -> Iterator[Estimate]:
     data = scored.data
-    words = response_words(context, data)
+    words = response_words(context.scores, data)
     if not np.isfinite(words).any():
         return
     error = scored.values - data.reference
@@ -149,13 +150,3 @@ def _by_length(context: Context, scored: ComparedScores) -> Iterator[Estimate]:
     complete = int(np.count_nonzero(np.isfinite(error)))
     statistic = replace(statistic, n_dropped=complete - statistic.n_responses)
     yield context.estimate("error_by_length", statistic, **scored.record())
-
-
-def response_words(context: Context, data: ConstructData) -> FloatArray:
-    """Words (n,) of each response, NaN where the table has none."""
-    frame = context.scores.frame
-    if "response_words" not in frame or not frame["response_words"].notna().any():
-        return np.full(len(data.responses), np.nan)
-    rows = frame[frame["response_words"].notna()].drop_duplicates("response_id")
-    by_response = rows.set_index(rows["response_id"].astype("object"))["response_words"]
-    return by_response.reindex(list(data.responses)).to_numpy(dtype=np.float64)

@@ -27,6 +27,7 @@ OPTIONAL: Fields = {
     "response_words": ("response_words",),
     "position": ("position",),
     "layout": ("layout",),
+    "domain": ("domain",),
 }
 FIELDS: Fields = {
     **IDENTIFIERS,
@@ -104,4 +105,5 @@ def optional_fields(cells: RecordCells) -> dict[str, Any]:
         "response_words": cells.whole_number("response_words"),
         "position": cells.whole_number("position"),
         "layout": cells.key("layout"),
+        "domain": cells.key("domain"),
     }

@@ -25,6 +25,7 @@ def test_each_kind_of_score_is_in_the_table_once_for_each_system(filled: Study) 
         "response_words",
         "position",
         "layout",
+        "domain",
     ]
     shown = table_.drop(columns=aside)
     rows = shown.to_numpy().tolist()
@@ -129,3 +130,7 @@ def test_equal_texts_of_a_frame_are_one_object() -> None:
     assert frame["reason"].dtype == object
     assert frame["reason"][0] is frame["reason"][1]
     assert frame["n"].isna().tolist() == [False, True]
+
+
+def test_the_domain_is_an_attribute_of_the_query(filled: Study) -> None:
+    assert set(filled.score_table()["domain"]) == {"law"}

@@ -1,0 +1,1 @@
+"""Agreement by system, by domain and by length of the response."""
