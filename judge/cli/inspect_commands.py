@@ -258,8 +258,13 @@ def export(
 @STUDY
 @RUN
 @click.option("--dry-run", is_flag=True, help="Only report what would change.")
+@click.option(
+    "--accept-low-scores",
+    is_flag=True,
+    help="Store readings although all scores are in the lowest tenth of the scale.",
+)
 @AS_JSON
-def reparse(folder: Path, name: str, dry_run: bool, as_json: bool) -> None:
+def reparse(folder: Path, name: str, dry_run: bool, accept_low_scores: bool, as_json: bool) -> None:
     """Read the raw answers of a RUN of STUDY again.
 
     They are read by the current parser. A different reading is stored next to the first one, and
@@ -274,4 +279,5 @@ def reparse(folder: Path, name: str, dry_run: bool, as_json: bool) -> None:
     from study.study import Study
 
     with Study.open(folder) as study:
-        print_fields(reparse_run(study, name, dry_run=dry_run), as_json)
+        result = reparse_run(study, name, dry_run=dry_run, accept_low_scores=accept_low_scores)
+        print_fields(result, as_json)

@@ -52,7 +52,7 @@ class BatchEngine:
         if settings.logprobs == "on" and (reasons or prompts.form != "score"):
             raise StudyError(
                 "--logprobs on: probabilities of scores need an answer that begins with the "
-                "score; here a reason comes first."
+                "score; here a reason comes first, or the answer is a label."
             )
         self._study = study
         self._settings = settings

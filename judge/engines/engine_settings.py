@@ -224,7 +224,9 @@ class VLLMSettings(JudgeSettings):
         description="revision of the model on the hub: a tag or a commit",
         json_schema_extra=option("NAME"),
     )
-    structured: bool = Field(default=False, description="let the model write only a whole number")
+    structured: bool = Field(
+        default=False, description="let the model write only a whole number, or a label"
+    )
     processes: int = Field(
         default=1,
         ge=1,

@@ -23,6 +23,7 @@ from judge.protocol.exchange import (
 )
 from judge.running.remaining_work import EMPTY_RESPONSE
 from judge.running.runs import run_metric, run_of, sole_writer
+from judge.running.scale_use import ScaleUse
 from judge.text import Result, by_number, printable, quoted
 from study.errors import StudyError
 from study.facts.judgments import as_read
@@ -79,6 +80,8 @@ class Reparsing(Result):
     changes: dict[str, int]
     """ "no_score to labelled" to number of judgments; the names are rules and reasons."""
     examples: list[Reread]
+    low_scores: str | None
+    """A sentence where the scores seem to be on another scale than the prompts request."""
 
     def lines(self) -> list[str]:
         """Return the result as lines of text, without control characters."""
@@ -87,6 +90,8 @@ class Reparsing(Result):
             f"{self.parser_version}; {self.not_read} judgments do not depend on the text of an "
             "answer."
         ]
+        if self.low_scores is not None:
+            lines.append(self.low_scores)
         if not self.changed:
             return [printable(line) for line in [*lines, "No reading changed."]]
         lines.append(f"{self.changed} readings changed, {self.values_changed} of them in value:")
@@ -113,7 +118,9 @@ class _Change(NamedTuple):
     parsed: Parsed
 
 
-def reparse_run(study: Study, name: str, *, dry_run: bool = False) -> Reparsing:
+def reparse_run(
+    study: Study, name: str, *, dry_run: bool = False, accept_low_scores: bool = False
+) -> Reparsing:
     """Read the raw answers of all judgments of a run with the current parser.
 
     A reading that differs from the newest one is stored as a further reading; judgments never
@@ -126,12 +133,15 @@ def reparse_run(study: Study, name: str, *, dry_run: bool = False) -> Reparsing:
         Name of the run.
     dry_run : bool
         Only report what would change.
+    accept_low_scores : bool
+        Store readings although all scores are in the lowest tenth of the scale.
 
     Raises
     ------
     StudyError
         The study has no run of this name, another process works on it, or the prompts of the run,
-        which define the scale, are neither installed nor in the study.
+        which define the scale, are neither installed nor in the study. Or at least 50 scores that
+        differ, of the run or on one construct, would all be in the lowest tenth of the scale.
     """
     with study.read() as connection:
         run = run_of(connection, name)
@@ -147,25 +157,33 @@ def reparse_run(study: Study, name: str, *, dry_run: bool = False) -> Reparsing:
             f"{name!r} are neither installed nor in the study, so their scale is not known. "
             "Install the version of ccrs-study that made the run, or restore the study's prompts."
         )
+    scale_use = ScaleUse(metric.words.scale, accept=accept_low_scores)
     if dry_run:
-        return _reread(study, run["id"], name, metric.words)[0]
+        return _reread(study, run["id"], name, metric.words, scale_use)[0]
     with sole_writer(study, run["id"], name):
-        result, rows = _reread(study, run["id"], name, metric.words, dry_run=False)
+        result, rows = _reread(study, run["id"], name, metric.words, scale_use, dry_run=False)
         if rows:
+            scale_use.check()
             with study.write() as connection:
                 connection.execute(insert(readings), rows)
     return result
 
 
 def _reread(
-    study: Study, run_id: int, name: str, prompts: PromptVersion, *, dry_run: bool = True
+    study: Study,
+    run_id: int,
+    name: str,
+    prompts: PromptVersion,
+    scale_use: ScaleUse,
+    *,
+    dry_run: bool = True,
 ) -> tuple[Reparsing, list[dict[str, Any]]]:
     counts: Counter[str] = Counter()
     kinds: Counter[str] = Counter()
     first: list[_Change] = []
     rows: list[dict[str, Any]] = []
     with study.read() as connection:
-        for change in _changes(connection, run_id, prompts, counts):
+        for change in _changes(connection, run_id, prompts, counts, scale_use):
             judgment, parsed = change.judgment, change.parsed
             rows.append(change.row)
             counts["values"] += judgment.value != parsed.value
@@ -184,14 +202,22 @@ def _reread(
         values_changed=counts["values"],
         changes=dict(by_number(kinds)),
         examples=examples,
+        low_scores=scale_use.note(),
     )
     return result, rows
 
 
 def _changes(
-    connection: Connection, run_id: int, prompts: PromptVersion, counts: Counter[str]
+    connection: Connection,
+    run_id: int,
+    prompts: PromptVersion,
+    counts: Counter[str],
+    scale_use: ScaleUse,
 ) -> Iterator[_Change]:
-    """Yield the judgments with a different reading, in the order of response and construct."""
+    """Yield the judgments with a different reading, in the order of response and construct.
+
+    All values, as they are read now, are added to `scale_use`.
+    """
     names = ("id", "response_id", "construct_key", "repeat", "attempt", "value", "missing_reason")
     statement = as_read(
         (*names, "rule", "raw_answer", "finish_reason", "revision"), judgments.c.run_id == run_id
@@ -207,9 +233,11 @@ def _changes(
         for row in rows:
             if _is_final(row):
                 counts["not read"] += 1
+                scale_use.add([dict(row._mapping)])
                 continue
             counts["read"] += 1
             parsed = _parsed(row, prompts)
+            scale_use.add([{**row._mapping, "value": parsed.value, "rule": parsed.rule}])
             if parsed != Parsed(row.value, row.missing_reason, row.rule):
                 yield _Change(_reading(row, parsed, moment), row, parsed)
 
@@ -239,6 +267,7 @@ def _parsed(row: Any, prompts: PromptVersion) -> Parsed:
         row.finish_reason,
         form=prompts.form,
         names=prompts.construct_names,
+        labels=prompts.labels,
     )
     if parsed.value is not None and prompts.scale.problem(parsed.value):
         return Parsed(None, "out_of_range", None)

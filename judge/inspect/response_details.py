@@ -103,6 +103,9 @@ class RunResponse(Result):
     query_id: str
     systems: list[str]
     """Systems with this response; empty if a later response replaced it."""
+    system: str | None = None
+    """The system message that is sent before each prompt; None where there is none, or where the
+    prompts are not installed."""
     constructs: list[ConstructRecord] = field(default_factory=list)
     notes: tuple[str, ...] = ()
 
@@ -113,6 +116,8 @@ class RunResponse(Result):
             f"Response {self.response_id} to query {self.query_id}, of {systems}; run {self.run}",
             *self.notes,
         ]
+        if self.system is not None:
+            lines += ["", "system message before each prompt:", *_prompt_lines(self.system)]
         for record in self.constructs:
             lines += ["", *record.lines()]
         # Prompts keep their tabs.
@@ -179,6 +184,7 @@ def show_response(
         systems=sorted(
             system for (_, system), (output, _) in content.outputs.items() if output == response
         ),
+        system=(metric.prompts.system or None) if metric and metric.prompts else None,
         constructs=[
             _record(study, run, metric, key, response, judgments.get(key, [])) for key in keys
         ],

@@ -70,6 +70,7 @@ class Ccrs(Metric):
             answer.finish_reason,
             form=self.words.form,
             names=self.words.construct_names,
+            labels=self.words.labels,
         )
         if parsed.value is None:
             return MissingValue(parsed.reason or "no_score")

@@ -26,12 +26,25 @@ _SPACES = dict.fromkeys(
 )
 _LINE_BREAKS = dict.fromkeys([0x0B, 0x0C, 0x0D, 0x85, 0x2028, 0x2029], "\n")
 _QUOTES = {**dict.fromkeys(map(ord, "“”„‟«»"), '"'), **dict.fromkeys(map(ord, "‘’‚‛"), "'")}
-_SIGNS = {0x2212: "-", 0xFF1A: ":"}
+# Full-width forms of digits and of the signs next to them: "８５／１００", "９０％".
+_WIDE = {
+    code: chr(code - 0xFEE0) for code in (*range(0xFF10, 0xFF1B), 0xFF05, 0xFF08, 0xFF09, 0xFF0F)
+}
+_SIGNS = {0x2212: "-", **_WIDE}
 _PLAIN = {**_SPACES, **_LINE_BREAKS, **_SIGNS}
 
 _FENCE = re.compile(r"``` ?[A-Za-z]{0,20} {0,9}\n")
 _HEADING = re.compile(r"\A#{1,6} +")
-_BULLET = re.compile(r"\A[-*+•] +(?=[*_\"']*[A-Za-z])")
+# Before a letter only: "> 85" may mean more than 85.
+_BULLET = re.compile(r"\A(?:[-*+•]|>(?: ?>)*) +(?=[*_\"']*[A-Za-z])")
+# Not stars, of which several are a rating, and not 💯 and 🔟, which are numbers. After a score only
+# check marks and the like: a face may mean that the score is a joke.
+_PICTURE = r"(?:(?![★☆🌟💯🔟])[\u2600-\u27bf\U0001f300-\U0001faff]\ufe0f?)"
+_STAR = r"[★☆⭐🌟]\ufe0f?"
+_PICTURES = re.compile(
+    rf"\A(?:{_PICTURE}+|{_STAR}(?= *[*_\"']*[A-Za-z])) *|(?<=.) *[\u2700-\u27bf]\ufe0f?\Z"
+)
+_TEXT = re.compile(r"\\text(?:bf)? *\{([^{}]*)\}")
 _BOXED = re.compile(r"\\boxed *\{([^{}]*)\}")
 _FRAMED = re.compile(r"\\\(([^\\]*)\\\)|\\\[([^\\]*)\\\]|\[\[([^\[\]]*)\]\]")
 _INSIDE_WORD = re.compile(r"(?<=[A-Za-z])[_'](?=[A-Za-z])")
@@ -79,7 +92,8 @@ def undecorated(text: str) -> str | None:
     None if a mark has no partner: `$85`, `'85` and `85*` do not mean 85.
     """
     text = _BULLET.sub("", _HEADING.sub("", text.strip().translate(_QUOTES)))
-    text = _BOXED.sub(r" \1 ", text)
+    text = _PICTURES.sub("", text)
+    text = _BOXED.sub(r" \1 ", _TEXT.sub(r"\1", text))
     text = _FRAMED.sub(lambda framed: f" {framed[framed.lastindex or 0]} ", text)
     text = _INSIDE_WORD.sub(" ", text)
     return None if _unpaired(text) else _MARKS.sub(" ", text)

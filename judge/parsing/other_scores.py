@@ -53,6 +53,13 @@ _SCORE_OF = re.compile(r"\b(?:scores?|ratings?|grades?|marks?|value) of \Z", re.
 _PART_AFTER = re.compile(
     r" ?\(?(?:/|(?:out )?of(?: the| a| all| these)?(?: possible)?) ?([0-9]+)", re.IGNORECASE
 )
+_FRACTION_OF_THINGS = re.compile(
+    r" (?:out )?of(?: the| a| all| these| its)? [0-9]+ (?!(?:stars|marks)\b)[a-z]{3,}",
+    re.IGNORECASE,
+)
+"""2 of 3 points that are made: a score has the end of the scale as its whole."""
+_POINTS = re.compile(r" (?:points?|pts)\b", re.IGNORECASE)
+_FAR_BEYOND = 10
 _NUMBERED_BEFORE = re.compile(
     r"\b(?:passage|document|doc|chunk|source|reference|section|chapter|table|figure|fig|page|line|"
     r"paragraph|sentence|item|part|step|stage|phase|type)s?\.? \Z",
@@ -77,6 +84,8 @@ def other_scores(text: str, scale: RatingScale) -> Iterator[float]:
     """
     text = _scale_pattern(scale.min, scale.max).sub(" ", unmarked(text))
     listed = 1
+    # A larger number is a year or an amount, also where points are mentioned.
+    far = _FAR_BEYOND * max(abs(scale.min), abs(scale.max))
     for number in _NUMBER.finditer(text):
         start, end = number.span()
         before, after = text[max(0, start - _WINDOW) : start], text[end : end + _WINDOW]
@@ -86,7 +95,7 @@ def other_scores(text: str, scale: RatingScale) -> Iterator[float]:
         at_line_start = not before.rpartition("\n")[2].strip()
         if at_line_start and value == listed and _LISTED.match(after):
             listed += 1
-        elif _is_score(value, before, after, scale):
+        elif value <= far and _is_score(value, before, after, scale):
             yield value
 
 
@@ -95,11 +104,14 @@ def _is_score(value: float, before: str, after: str, scale: RatingScale) -> bool
     part = _PART_AFTER.match(after)
     beyond = after[part.end() :] if part else after
     if _SCORE_OF.search(near) or (
-        part and float(part[1]) == scale.max and not _COUNTED.match(beyond)
+        part
+        and float(part[1]) == scale.max
+        and (not _COUNTED.match(beyond) or _POINTS.match(beyond))
     ):
         return True
     cited = _CITED_BEFORE.search(near) and _CITED_AFTER.match(after)
-    if cited or _WHOLE_BEFORE.search(near) or _COUNTED_PLURAL.match(after):
+    of_things = part and float(part[1]) != scale.max and _FRACTION_OF_THINGS.match(after)
+    if cited or of_things or _WHOLE_BEFORE.search(near) or _COUNTED_PLURAL.match(after):
         return False
     sentence = _sentence(before, after)
     if _ABOUT_SCORES.search(sentence):

@@ -2,14 +2,17 @@
 
 A wrong value is worse than a missing one, so an answer counts only if all of it is understood:
 formatting without meaning is removed, and the rest must be one score. Scores are not searched for
-inside sentences, clipped, rescaled or rounded. Labels and refusals are read in English only.
-`judge/parsing/answer_forms.jsonl` lists answers with their outcomes.
+inside sentences, clipped, rescaled or rounded. Labels are read in English and some other
+languages, refusals in English only. `judge/parsing/answer_forms.jsonl` lists answers with
+their outcomes.
 """
 
+import re
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 from typing import Literal, NamedTuple
 
+from judge.parsing.labels import LabelReader, Labels
 from judge.parsing.markup import after_thinking, plain
 from judge.parsing.other_scores import other_scores
 from judge.parsing.refusals import is_refusal, refuses_next_to_score
@@ -24,7 +27,7 @@ from judge.parsing.score_forms import (
 from judge.parsing.score_patterns import Names
 from study.scales import RatingScale
 
-PARSER_VERSION = "2"
+PARSER_VERSION = "3"
 """Changes with every change of an outcome; stored with each judgment."""
 
 LONGEST = 5_000
@@ -35,8 +38,9 @@ MOST_REPETITIONS = 100
 
 _CUT = frozenset({"length", "max_tokens"})
 
-Form = Literal["score", "rationale"]
-"""What a prompt asks for: the score alone, or a reason first and the score on the last line."""
+Form = Literal["score", "rationale", "label"]
+"""What a prompt asks for: the score alone, a reason first and the score on the last line, or a
+label that stands for a score."""
 
 __all__ = ["PARSER_VERSION", "Form", "Parsed", "parse_answer"]
 
@@ -59,6 +63,7 @@ def parse_answer(
     *,
     form: Form = "score",
     names: Names = (),
+    labels: Labels | None = None,
 ) -> Parsed:
     """Read the score out of a judge's answer.
 
@@ -77,6 +82,8 @@ def parse_answer(
         unless the reason contains any other number that may be a score.
     names
         Names of the study's constructs, which may be labels: "Politeness: 4".
+    labels
+        Words that stand for values, where the prompts ask for one of them; numbers are not read.
 
     Returns
     -------
@@ -99,12 +106,32 @@ def parse_answer(
     answer = plain(answer)
     if not answer.strip():
         return _missing("truncated" if cut else "empty_answer")
+    if labels:
+        return _labelled(answer, labels, names, (text or "").strip(), cut=cut)
     score = find_score(answer, scale, names)
     if score is None and form == "rationale":
         score = _after_reason(answer, scale, names)
     if score is not None and (score.ended or not cut):
         return _checked(score, answer, scale, names, (text or "").strip())
     return _missing("truncated" if cut else _why_missing(answer, scale, form, names))
+
+
+def _labelled(answer: str, labels: Labels, names: Names, stripped: str, *, cut: bool) -> Parsed:
+    """Return the value of the label that is the answer."""
+    reader = LabelReader(labels, names)
+    found, rule = reader.find(answer)
+    if cut and not (rule == "first_line" and len(answer.strip().split("\n")) > 1):
+        # "no" may be the beginning of "not applicable".
+        return _missing("truncated")
+    if refuses_next_to_score(answer):
+        return _missing("refusal")
+    if len(found) > 1 or (not found and len(reader.mentioned(answer)) > 1):
+        return _missing("several_scores")
+    if not found:
+        return _missing("refusal" if is_refusal(answer) else "no_score")
+    [label] = found
+    bare = stripped.casefold() == label.casefold()
+    return Parsed(float(labels[label]), None, "bare" if bare else rule)
 
 
 def _why_missing(answer: str, scale: RatingScale, form: Form, names: Names) -> str:
@@ -136,9 +163,29 @@ def _after_reason(answer: str, scale: RatingScale, names: Names) -> ScoreMatch |
         score = score_in_last_sentence(last, scale, names)
         score = score and replace(score, ended="\n" in gap)
     if score is None:
+        reason, block = _last_block(body)
+        score = find_score(block + gap, scale, names) if reason.strip() else None
+    if score is None:
         return None
-    labelled = score.rule == "labelled"
-    return replace(score, rule="last_line", tail=f"{reason}\n{score.tail}", labelled=labelled)
+    if score.rule in {"labelled", "json"}:
+        above = f"{reason}\n{score.tail}\n{score.reason}"
+        return replace(score, rule="last_line", tail="", reason=above)
+    return replace(score, rule="last_line", tail=f"{reason}\n{score.tail}")
+
+
+def _last_block(body: str) -> tuple[str, str]:
+    """Return the text above a code fence, object or element of several lines at the end, and it."""
+    start = -1
+    if body.endswith("\n```"):
+        start = body.rfind("\n```", 0, -4)
+    elif body.endswith("}"):
+        start = body.rfind("\n{")
+    elif body.endswith(">"):
+        start = max(map(re.Match.start, _ELEMENT.finditer(body)), default=-1)
+    return (body[:start], body[start + 1 :]) if start > 0 else ("", "")
+
+
+_ELEMENT = re.compile(r"\n<[a-z_]{1,30}>[^<>]*</[a-z_]{1,30}>\Z", re.IGNORECASE)
 
 
 def _checked(
@@ -147,11 +194,7 @@ def _checked(
     value = float(score.number)
     if names_other_scale(answer, value, scale):
         return _missing("other_scale")
-    contest = (
-        labelled_scores(score.tail, scale, names)
-        if score.labelled
-        else (other_scores(score.tail, scale))
-    )
+    contest = chain(labelled_scores(score.reason, scale, names), other_scores(score.tail, scale))
     # The same score may be repeated ("A score of 85 reflects ..."), to a limit.
     others = list(islice(contest, MOST_REPETITIONS + 1))
     if len(others) > MOST_REPETITIONS or any(other != value for other in others):

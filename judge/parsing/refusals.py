@@ -20,7 +20,11 @@ _REFUSES = re.compile(
     r"as an? (?:ai|(?:large )?language model)\b|"
     r"i(?:'m| am) (?:unable|not able|not comfortable|not allowed|not permitted)|"
     r"i (?:can't|cannot|can not|could not|couldn't|won't|will not|(?:must )?decline|refuse)\b"
-    r"(?! (?:decide|choose|find|fault|help but))|i (?:don't|do not) feel comfortable)",
+    r"(?! (?:decide|choose|find|fault|help but))|i (?:don't|do not) feel comfortable)|"
+    # In a later clause only with what is refused, since the judge may give no more than 0 either.
+    r"(?:[,;(] ?|\b(?:so|and|but|hence|therefore) )"
+    r"i(?: can't| cannot| can not|(?:'m| am) unable to) (?:evaluate|assess|judge|rate|score) "
+    r"(?:it|this|the response|the answer)\b(?! (?:any )?(?:higher|above|more|as))",
     re.IGNORECASE,
 )
 _REFUSAL_WITHIN = 300

@@ -28,6 +28,10 @@ _TAGGED = re.compile(rf"<({NOUN}|{AMBIGUOUS})>([^<>]*)</\1>(\.?)", re.IGNORECASE
 _BLANK_LINE = re.compile(r"\n *\n")
 _INTRODUCTION = re.compile(r"\A[^\n0-9{}`]{1,120}:\s*\n\s*(?=\{|```)")
 """A line such as "Here is the evaluation:" above an object or a code fence."""
+_WRAPPED = re.compile(r"<([a-z_]{1,30})>\s*(<.*>)\s*</\1>", re.IGNORECASE | re.DOTALL)
+"""An element around others: <evaluation><score>85</score></evaluation>."""
+_BRACKETED = re.compile(r"\[\s*([A-Za-z][^\[\]]*)\]|\(\s*([A-Za-z][^()]*)\)")
+"""A score with its label in brackets: [Score: 85]."""
 _OUT_OF = re.compile(rf" *(?:/|out of) *{END}\b", re.IGNORECASE | re.ASCII)
 _LIST_BEGINS = re.compile(r"[^0-9]*\b1\W*\.\W*|#+ +1\W*")
 """The number of a first list item, or of a first heading, if more text follows."""
@@ -43,8 +47,9 @@ class ScoreMatch:
     """Text next to the score, which must contain no other."""
     ended: bool = False
     """Whether a line break follows the score."""
-    labelled: bool = False
-    """Whether it has a label and comes last: only another labelled score contests it."""
+    reason: str = ""
+    """Text that only another labelled score contests: what precedes a labelled score, or is a
+    separate field of its object."""
 
 
 def find_score(answer: str, scale: RatingScale, names: Names) -> ScoreMatch | None:
@@ -99,8 +104,9 @@ _SCALE_NAMED = re.compile(
     r"(?P<low>[0-9]+) ?(?:-|–|—|to|and) ?(?P<high>[0-9]+)\b|"
     r"\b(?:max(?:imum)?|out[_ ]of)(?:[_ ](?:score|value|points))?"
     r"\W{0,3}[:=]\W{0,3}(?P<most>[0-9]+)\b|"
-    r"(?:\b(?P<written>[0-9]+(?:\.[0-9]+)?)\W{0,3})?(?<![a-z] )(?:/|\bout of) ?"
-    rf"(?P<whole>{END})\b(?! ?[a-z])",
+    r"(?:\b(?P<written>[0-9]+(?:\.[0-9]+)?)\W{0,3})?(?<![a-z] )"
+    r"(?:/|\bout of|\b(?:von|sur|sobre|su)\b|\bof(?= [0-9]+ (?:points|stars)\b)) ?"
+    rf"(?P<whole>{END})\b(?! ?(?!(?:points|stars)\b)[a-z])",
     re.IGNORECASE | re.ASCII,
 )
 
@@ -111,6 +117,9 @@ def _ends(scale: RatingScale) -> tuple[float, float]:
 
 def _find(answer: str, patterns: ScorePatterns) -> ScoreMatch | None:
     text = _INTRODUCTION.sub("", answer.strip())
+    wrapped = _WRAPPED.fullmatch(text)
+    if wrapped:
+        text = wrapped[2]
     ended = "\n" in answer[len(answer.rstrip()) :] and not _LIST_BEGINS.fullmatch(text)
     match = _score(text, patterns)
     if match:
@@ -122,7 +131,8 @@ def _find(answer: str, patterns: ScorePatterns) -> ScoreMatch | None:
         match = _score(head, patterns)
         if match:
             rule = "first_line" if rest else match.rule
-            return ScoreMatch(match.number, rule, f"{match.tail}\n{rest}", ended or bool(rest))
+            ended = ended or bool(rest)
+            return ScoreMatch(match.number, rule, f"{match.tail}\n{rest}", ended, match.reason)
     return _explained(text, patterns)
 
 
@@ -176,6 +186,9 @@ def _score(head: str, patterns: ScorePatterns) -> ScoreMatch | None:
     tagged = _TAGGED.fullmatch(head)
     if tagged:
         head = f"{tagged[1]}: {tagged[2]}"
+    bracketed = _BRACKETED.fullmatch(head)
+    if bracketed:
+        head = bracketed[bracketed.lastindex or 0]
     plain = undecorated(head)
     match = plain and patterns.score.fullmatch(plain)
     if not match:
@@ -217,6 +230,11 @@ def _object(text: str, patterns: ScorePatterns) -> ScoreMatch | None:
         return _lenient_object(text, patterns)
     scores: list[ScoreMatch] = []
     prose: list[str] = []
+    if len(pairs) == 1 and patterns.label.fullmatch(_BROKEN_KEY.sub(" ", pairs[0][0])):
+        # An object in an object: {"question_relevance": {"score": 85}}.
+        [(_, inner)] = pairs
+        if isinstance(inner, list) and inner and all(isinstance(pair, tuple) for pair in inner):
+            pairs = inner
     for name, value in pairs:
         score = _member(name, value, patterns)
         if score:
@@ -228,7 +246,7 @@ def _object(text: str, patterns: ScorePatterns) -> ScoreMatch | None:
     # A number that is written with an escape ("\\u0038") does not count.
     if len(scores) != 1 or scores[0].number not in text:
         return None
-    return replace(scores[0], tail="\n".join(prose))
+    return replace(scores[0], reason="\n".join(prose))
 
 
 _BESIDE_SCORE = re.compile(r"(?:max|scale|out[_ ]?of|confidence)[a-z_ ]*", re.IGNORECASE)

@@ -9,10 +9,18 @@ _CONSTRUCTS = (
     r"answer\s+correctness|information\s+recall|coherence|relevance|density|correctness|recall)"
 )
 NOUN = (
-    r"(?:score|scoring|rating|grade|mark|evaluation|assessment|judge?ment|verdict|评分|得分|分数)"
+    r"(?:score|scoring|rating|grade|mark|[éÉe]valuation|assessment|judge?ment|verdict|"
+    # German, French, Spanish, Italian and Portuguese; Chinese, Japanese, Korean and Russian.
+    r"(?:gesamt|end)?(?:bewertung|punktzahl|wertung|punktestand)|notation|"
+    r"puntuaci[óo]n|puntaje|calificaci[óo]n|valoraci[óo]n|punteggio|valutazione|voto|"
+    r"pontua[çc][ãa]o|avalia[çc][ãa]o|"
+    r"(?:最终|最終|总体|综合|总)?(?:评分|得分|分数|评级|評価|点数|スコア|得点)|점수|평점|[Оо]ценка|[Бб]алл)"
 )
 # "The answer is 85" may answer the judged query: these words need a colon, or "final".
 AMBIGUOUS = r"(?:answer|output|result|total|overall|final)"
+_AFTER_NOUN = r"(?:\s+(?:finale?|globale?|totale?))?"
+_OF = r"(?:(?:out\ +)?of|von|sur|sobre|su|из)"
+"""Between a score and the end of its scale: "85 out of 100", "85 von 100", "85 sur 100"."""
 _WORDS = (
     r"(?:the|this|that|it|i|my|there|while|although|however|overall|all|both|no|only|some|most)"
 )
@@ -42,11 +50,11 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
         low, high = ends
         least, most = (re.escape(f"{end:g}") + r"(?:\.0+)?" for end in ends)
         stars = "stars?" if high <= _MOST_STARS else "(?!)"
-    constructs = "|".join((_CONSTRUCTS, *(_spaced(name) for name in names)))
+    constructs = "|".join((_CONSTRUCTS, *(spaced(name) for name in names)))
     constructs = rf"(?:{constructs})"
     span = rf"(?:from\s+|between\s+)?{least}\s*(?:-|–|—|to|and)\s*{most}"
     over = (
-        rf"(?:/\ *{most}|(?:out\ +)?of\ +(?:a\ +)?(?:possible\ +|maximum\ +)?{most})"
+        rf"(?:/\ *{most}|{_OF}\ +(?:a\ +)?(?:possible\ +|maximum\ +)?{most})"
         rf"(?:\ +{stars})?"
     )
     on_scale = (
@@ -54,13 +62,13 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
     )
     bounds = rf"(?:{span}|(?:/\ *|out\ +of\ +){most}|{on_scale})"
     percent = r"(?:\\?%|per\ ?cent)" if (low, high) == (0, 100) else r"(?!)"
-    points = r"(?:points?|pts?|分)"
+    points = r"(?:points?|pts?|Punkte?n?|puntos?|punt[io]|pontos?|балл(?:а|ов)?|分|点|점)"
     sign = "[-+]?" if low < 0 else "-?"
     number = rf"{sign}(?:0|[1-9][0-9]*)(?:\.[0-9]+)?"
 
     kind = r"(?:(?:final|overall|total|assigned|numerical|numeric|appropriate|suggested)\s+){0,2}"
     named = (
-        rf"(?:{constructs}(?:\s+{NOUN})?|(?:(?:cc|qr|id|ac|ir)\s+)?{NOUN}|"
+        rf"(?:{constructs}(?:\s+{NOUN})?|(?:(?:cc|qr|id|ac|ir)\s+)?{NOUN}{_AFTER_NOUN}|"
         rf"{NOUN}\s+(?:for|of)\s+{constructs}|final\s+{AMBIGUOUS})"
     )
     of_response = r"(?:generated|given|provided|model\s+s|system\s+s)"
@@ -70,12 +78,17 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
     article = r"(?:(?:the|my)\s+)?"
     assigned = r"(?:\s+(?:given|assigned)|\s+i\s+(?:would|will|d|ll)?\s*(?:give|assign|award))?"
     clear = rf"{article}{kind}{named}{assigned}{about}{in_brackets}"
-    ambiguous = rf"{AMBIGUOUS}{in_brackets}"
+    # "Note: 85" may be a remark in English; "Note: 85/100" is a grade in French or German.
+    grade = rf"not[ea]{_AFTER_NOUN}(?=\s*:\s*{number}\ *{over})"
+    ambiguous = rf"(?:{AMBIGUOUS}{_AFTER_NOUN}{in_brackets}|{grade})"
     colon = r"(?:\s*(?:[:=→：]|->)|\s+[-–—]\s|\ *\n)\s*"
     announced = rf"here\s+(?:s|is)\s+(?:the|my)\s+{kind}{NOUN}[^0-9:\n]{{0,80}}:\s*"
     label = rf"(?:{clear}(?:{colon}|\s+is\b\s*:?\s*|\s+)|{ambiguous}{colon}|{announced})"
 
-    thing = rf"(?:(?:the\s+)?{constructs}\s+of\s+)?(?:it|this|{response})"
+    thing = (
+        rf"(?:(?:(?:the\s+)?{constructs}\s+of\s+)?(?:it|this|{response})|"
+        rf"(?:{response}\s+s\s+|(?:the|its)\s+){constructs})"
+    )
     a_score = rf"(?:an?\s+)?(?:{kind}{NOUN}\s+of\s+)?"
     will = r"(?:would|will|can|d|ll)"
     verdict = (
@@ -95,7 +108,7 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
     unit = rf"(?:{points}|{stars})(?:\ *(?:{over}|\(\ *{over}\ *\)))?"
     suffix = (
         rf"(?:\ *(?:{percent}|{unit}|(?:{over}|\(\ *{over}\ *\))(?:\ *{points})?|"
-        rf",?\ *{on_scale}|,?\ *\(\ *{on_scale}\ *\)))?"
+        rf",?\ *{on_scale}|,?\ *\(\ *(?:{on_scale}|{span})\ *\)))?"
     )
     before = rf"(?:{because}{label}(?:{label})?|{because}{verdict})"
     written = rf"(?P<number>{number}){suffix}"
@@ -113,15 +126,15 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
         score=re.compile(
             rf"\s*(?:(?P<label>{before})?(?:[:=]\s*)?{written}|"
             rf"(?P<fit>{because}an?\s+{kind}{NOUN}\s+of\s+)(?P<fitting>{number}){suffix}{fits}|"
-            rf"(?P<named>{before})?[(\[]\s*(?P<framed>{number})\s*[)\]])\ *\.?\s*",
+            rf"(?P<named>{before})?[(\[<]\s*(?P<framed>{number})\s*[)\]>])\ *[.,;。]?\s*",
             flags,
         ),
         explained=re.compile(rf"\s*(?P<label>{before})?(?:[:=]\s*)?{written}{why}\s*", flags),
         label=re.compile(rf"\s*(?:{clear}|{ambiguous})\s*", flags),
         number=re.compile(number, flags),
         anywhere=re.compile(
-            rf"\b{clear}(?:{colon}|\s+(?:is|was|would\s+be|should\s+be)\s+)(?P<number>{number})"
-            r"(?![0-9]|\.[0-9])|"
+            rf"(?<![A-Za-z0-9_]){clear}(?:{colon}|\s+(?:is|was|would\s+be|should\s+be)\s+)"
+            rf"(?P<number>{number})(?![0-9]|\.[0-9])|"
             rf"\b{NOUN}s?\s+of\s+(?P<of>{number})(?![0-9]|\.[0-9])|"
             rf"^\W*[a-z][a-z ]{{2,40}}:\s*(?P<alone>{number}){suffix}\W*$",
             flags | re.MULTILINE,
@@ -132,5 +145,6 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
 _MOST_STARS = 10
 
 
-def _spaced(name: str) -> str:
+def spaced(name: str) -> str:
+    """Return a pattern of a name with any white space between its words."""
     return r"\s+".join(re.escape(word) for word in name.split())

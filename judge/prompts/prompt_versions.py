@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, ValidationError, model_validator
 
+from judge.parsing.labels import folded
 from judge.parsing.parse_answer import Form
 from judge.prompts.template import PAPER, SHOWN, PromptVersion, Template, invalid_settings
 from study.errors import StudyError, nearest
@@ -44,6 +45,7 @@ class _Settings(BaseModel):
     max_tokens: Annotated[int, Field(ge=1)] = 16
     temperature: Annotated[float, Field(ge=0, le=2)] = 0.0
     form: Form = "score"
+    labels: dict[str, _Point] = {}
     system: str = ""
 
     @model_validator(mode="after")
@@ -53,6 +55,22 @@ class _Settings(BaseModel):
             raise ValueError("scale: write the lowest and the highest score, such as [0, 100]")
         if self.empty_response is not None and not low <= self.empty_response <= high:
             raise ValueError("empty_response: is outside the scale")
+        return self
+
+    @model_validator(mode="after")
+    def _labels_of_the_form(self) -> "_Settings":
+        if (self.form == "label") != bool(self.labels):
+            raise ValueError(
+                'labels: go with form = "label"; write a table [labels] such as yes = 1, no = 0'
+            )
+        low, high = self.scale
+        for label, value in self.labels.items():
+            if not low <= value <= high:
+                raise ValueError(f"labels: {label} = {value:g} is outside the scale")
+        if len({folded(label) for label in self.labels} - {""}) < len(self.labels):
+            raise ValueError("labels: differ only in case or white space, or one is empty")
+        if self.labels and len(set(self.labels.values())) == 1:
+            raise ValueError("labels: all have the same value")
         return self
 
 

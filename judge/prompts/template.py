@@ -3,7 +3,7 @@
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
@@ -101,8 +101,10 @@ class PromptSet(ABC):
     scale: RatingScale = field(default_factory=RatingScale)
     """The range of scores that the prompts request."""
     form: str = "free"
-    """What an answer is: `score`, `rationale` (a score after its reason) or `free` text. Engines
-    read probabilities of scores only where an answer begins with the score."""
+    """What an answer is: `score`, `rationale` (a score after its reason), `label` or `free`
+    text. Engines read probabilities of scores only where an answer begins with the score."""
+    labels: Mapping[str, float] = field(default_factory=dict)
+    """Values of the labels that an answer may be, where the form is `label`."""
     system: str = ""
     """System message before each prompt; empty: there is none."""
     max_tokens: int
@@ -160,7 +162,11 @@ class PromptVersion(PromptSet):
             "empty_response": self.empty_response,
         }
         # Left out for the default form, so that it does not change the hash.
-        return content if self.form == "score" else {**content, "form": self.form}
+        if self.form != "score":
+            content["form"] = self.form
+        if self.labels:
+            content["labels"] = dict(self.labels)
+        return content
 
     @property
     def texts(self) -> list[str]:

@@ -1,6 +1,6 @@
 """Recognizes a run whose scores are on another scale than the prompts request."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -8,11 +8,14 @@ from sqlalchemy import Connection, func, select
 
 from judge.running.remaining_work import EMPTY_RESPONSE
 from study.errors import StudyError
+from study.facts.judgments import as_read
 from study.scales import RatingScale
 from study.schema.tables import judgments
 
 ENOUGH = 50
-"""Scores after which a run is stopped if all are low."""
+"""Scores of a run, or on one construct, after which the run is stopped if all are low."""
+_FEW = 10
+"""Scores after which a note names them."""
 _LOWEST = 0.1
 # Points of a scale that is too short to be taken for another one.
 _SHORT_SCALE = 10
@@ -24,22 +27,30 @@ class ScaleUse:
     """Counts the scores of a run, and stops it where all are in the lowest tenth of the scale.
 
     A model that rates from 1 to 10 although the prompt asks for 0 to 100 gives a run of valid
-    scores, all of them wrong. Equal scores alone are not taken for another scale, and scores that
-    prompts define for an empty response do not count.
+    scores, all of them wrong; so does a prompt of one construct that names another scale than those
+    of the others. Equal scores alone are not taken for another scale, and scores that prompts
+    define for an empty response do not count.
     """
 
-    def __init__(self, scale: RatingScale, earlier: Mapping[float, int], *, accept: bool) -> None:
+    def __init__(
+        self,
+        scale: RatingScale,
+        earlier: Mapping[str, Mapping[float, int]] | None = None,
+        *,
+        accept: bool,
+    ) -> None:
         self._scale = scale
-        self._values = Counter(earlier)
+        self._values: defaultdict[str, Counter[float]] = defaultdict(Counter)
+        for construct, values in (earlier or {}).items():
+            self._values[construct] = Counter(values)
         self._accept = accept or scale.max - scale.min <= _SHORT_SCALE
+        self._bound = scale.min + _LOWEST * (scale.max - scale.min)
 
     def add(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Count the values of judgments."""
-        self._values.update(
-            row["value"]
-            for row in rows
-            if row["value"] is not None and row["rule"] != EMPTY_RESPONSE
-        )
+        for row in rows:
+            if row["value"] is not None and row["rule"] != EMPTY_RESPONSE:
+                self._values[row["construct_key"]][row["value"]] += 1
 
     def check(self) -> None:
         """Raise where the scores so far are on another scale.
@@ -47,40 +58,59 @@ class ScaleUse:
         Raises
         ------
         StudyError
-            At least 50 scores that differ are all in the lowest tenth of the scale.
+            At least 50 scores that differ, of the run or on one construct, are all in the lowest
+            tenth of the scale.
         """
-        if self._values.total() >= ENOUGH and (seen := self.note()):
+        if seen := self._low_scores(ENOUGH):
             raise StudyError(
                 f"{seen} Look at the answers with `ccrs judge show --response`, and say in the "
                 "prompts which scale is meant. If the scores are right, add --accept-low-scores."
             )
 
     def note(self) -> str | None:
-        """Return a sentence on scores that are all in the lowest tenth; None where they are not."""
-        scale, values = self._scale, self._values
-        if self._accept or len(values) < 2:
+        """Return a sentence on scores that are all in the lowest tenth; None where they are not.
+
+        At least 10 scores, of the run or on one construct, are needed.
+        """
+        return self._low_scores(_FEW)
+
+    def _low_scores(self, enough: int) -> str | None:
+        """Describe the run, or else each construct, whose scores are all in the lowest tenth."""
+        if self._accept:
             return None
-        low, high = min(values), max(values)
-        if high > scale.min + _LOWEST * (scale.max - scale.min):
-            return None
+        low = {key: values for key, values in self._values.items() if max(values) <= self._bound}
+        if low and len(low) == len(self._values):
+            low = {"": sum(low.values(), Counter[float]())}
+        sentences = [
+            self._sentence(f" on {construct}" if construct else "", values)
+            for construct, values in low.items()
+            if len(values) > 1 and values.total() >= enough
+        ]
+        return " ".join(sentences) or None
+
+    def _sentence(self, where: str, values: Counter[float]) -> str:
+        scale, low, high = self._scale, min(values), max(values)
         likely = next((name for most, name in _LIKELY if high <= most), None)
         guess = f" The model seems to rate from {likely}." if likely and scale.min == 0 else ""
         return (
-            f"All {values.total()} scores so far are from {low:g} to {high:g}, in the lowest tenth "
-            f"of the scale from {scale.min:g} to {scale.max:g}.{guess}"
+            f"All {values.total()} scores so far{where} are from {low:g} to {high:g}, in the "
+            f"lowest tenth of the scale from {scale.min:g} to {scale.max:g}.{guess}"
         )
 
 
-def stored_values(connection: Connection, run_id: int) -> dict[float, int]:
-    """Return how often each score was given in a run, except to empty responses."""
-    column = judgments.c.value
-    rows = connection.execute(
-        select(column, func.count())
-        .where(
-            judgments.c.run_id == run_id,
-            column.is_not(None),
-            judgments.c.rule != EMPTY_RESPONSE,
-        )
-        .group_by(column)
+def stored_values(connection: Connection, run_id: int) -> dict[str, dict[float, int]]:
+    """Return how often each score was given in a run by construct, except to empty responses.
+
+    Scores are those of the newest reading.
+    """
+    rows = as_read(("construct_key", "value", "rule"), judgments.c.run_id == run_id).subquery()
+    columns = (rows.c.construct_key, rows.c.value)
+    statement = (
+        select(*columns, func.count())
+        .where(rows.c.value.is_not(None), rows.c.rule != EMPTY_RESPONSE)
+        .group_by(*columns)
     )
-    return {float(value): int(number) for value, number in rows}
+    values: dict[str, dict[float, int]] = {}
+    for construct, value, number in connection.execute(statement):
+        values.setdefault(construct, {})[float(value)] = int(number)
+    return values

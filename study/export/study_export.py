@@ -1,16 +1,25 @@
 """Export of a study: responses, scores and preferences as files, with a codebook."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sqlalchemy import Connection, select
+
 from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
 from study.errors import StudyError
 from study.export.table_files import Kind, Rows, write_table
-from study.facts.current_responses import RESPONSE_COLUMNS, current_responses, response_rows
+from study.facts.current_responses import (
+    RESPONSE_COLUMNS,
+    CurrentResponse,
+    current_responses,
+    response_rows,
+)
+from study.facts.ratings import MEASURING, newest_ratings
 from study.pyarrow_extra import load_pyarrow
+from study.schema.tables import assignments, raters, ratings
 from study.settings.study_toml import StudyConfig
 from study.text import MARK, counted
 
@@ -46,6 +55,7 @@ MEANING = {
     "position": "position of the value in the rater's sequence, from 1; empty if unknown",
     "layout": "what its rater saw on a page: single, one response, or side_by_side, all to a "
     "query; empty for what was not rated here",
+    "answer": "what the rater answered to the construct's `comment_question`, in words; no value",
     "domain": "domain of the query, from its attributes; empty where it has none",
     "response_a": "id of the first response of a comparison",
     "response_b": "id of the second response of a comparison",
@@ -62,6 +72,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "responses": RESPONSE_COLUMNS,
     "scores": tuple(SCORE_COLUMNS),
     "preferences": tuple(PREFERENCE_COLUMNS),
+    "answers": ("response_id", "construct", "scorer", "answer"),
 }
 
 
@@ -88,6 +99,7 @@ def codebook(config: StudyConfig, rows: Mapping[str, int], form: str) -> dict[st
                 "anchors": dict(construct.anchors),
                 "sees": list(construct.sees),
                 "rules": list(construct.rules),
+                "comment_question": construct.comment_question,
             }
             for construct in config.constructs
         ],
@@ -181,8 +193,9 @@ def export_study(
 ) -> ExportSummary:
     """Write a study's tables and their codebook into `folder`.
 
-    `import_file` takes the files back: a fresh study with the same study.toml has the same
-    tables. What later versions and revisions replaced is left out, and counted.
+    `import_file` takes the files back, except for answers in words: a fresh study with the same
+    study.toml has the same tables. What later versions and revisions replaced is left out, and
+    counted.
 
     Raises
     ------
@@ -217,6 +230,7 @@ def export_study(
             "responses": _with_passages(response_rows(connection, responses), format),
             "scores": _tuples(scores),
             "preferences": _tuples(preferences),
+            "answers": _answers(connection, study.config, responses),
         }
         for name, rows in tables.items():
             # Under another name until all is written: an export is whole, or not there.
@@ -240,6 +254,28 @@ def export_study(
 
 def _names() -> list[str]:
     return [f"{name}.{form}" for name in COLUMNS for form in _FORMS] + list(_CODEBOOK)
+
+
+def _answers(
+    connection: Connection, config: StudyConfig, responses: Iterable[CurrentResponse]
+) -> Iterator[tuple[Any, ...]]:
+    asked = [c.key for c in config.constructs if c.comment_question is not None]
+    ids = {response.id: response.response_id for response in responses}
+    newest = newest_ratings(ratings.c.construct_key.in_(asked))
+    rows = connection.execute(
+        select(assignments.c.response_id, newest.c.construct_key, raters.c.code, newest.c.comment)
+        .join_from(newest, assignments, assignments.c.id == newest.c.assignment_id)
+        .join(raters, raters.c.id == assignments.c.rater_id)
+        .where(
+            newest.c.answered,
+            newest.c.comment.is_not(None),
+            assignments.c.purpose.in_(MEASURING),
+        )
+        .order_by(newest.c.id)
+    )
+    for response, *cells in rows:
+        if response in ids:
+            yield ids[response], *cells
 
 
 def _tuples(frame: "DataFrame") -> Iterator[tuple[Any, ...]]:

@@ -148,6 +148,10 @@ _THINKING = re.compile(r"\A\s*<(think|thinking|reasoning)>.*?</\1>", re.IGNORECA
 _END_OF_TURN = re.compile(
     r"\s*(?:</s>|<end_of_turn>|<\|(?:eot_id|im_end|end_of_text|endoftext|end)\|>)\s*\Z"
 )
+# A fence, object or element of several lines at the end, which contains the score.
+_SCORE_BLOCK = re.compile(
+    r"(?:\n```[a-z]*\n[^`]*```|\n\{[^{}]*\}|\n<([a-z_]+)>[^<>]*</\1>)\Z", re.IGNORECASE
+)
 # Databases bind at least this many parameters.
 _TOGETHER = 500
 
@@ -187,6 +191,9 @@ def reason_before_score(answer: str | None, rule: str | None) -> str | None:
     if answer is None or rule != LAST_LINE:
         return None
     body = _END_OF_TURN.sub("", _THINKING.sub("", answer)).rstrip()
+    block = _SCORE_BLOCK.search(body)
+    if block:
+        return body[: block.start()].strip() or None
     return "".join(body.splitlines(keepends=True)[:-1]).strip() or None
 
 

@@ -13,8 +13,8 @@ from judge.engines.engine_settings import OpenAISettings
 from judge.engines.openai.answer_schema import (
     TOKENS as SCHEMA_TOKENS,
     SchemaSupport,
+    answer_format,
     check_schema,
-    score_format,
 )
 from judge.engines.openai.endpoint import Endpoint, ListedModel, ask_repeatedly
 from judge.engines.openai.logprob_support import LogprobRequest, check_logprobs, logprob_requests
@@ -245,13 +245,14 @@ class CapabilityProbe:
         settings, prompts = self._settings, self._prompts
         if settings.answer_schema == "off":
             return
-        if prompts.form != "score":
+        if prompts.form not in {"score", "label"}:
             raise StudyError(
                 "--answer-schema: needs prompts that ask for the score alone; leave it out."
             )
-        sent = {**self._parameters, **score_format(prompts.scale)}
+        labels = list(prompts.labels)
+        sent = {**self._parameters, **answer_format(prompts.scale, labels)}
         sent[self._limit_name] += SCHEMA_TOKENS
-        self._schema = await check_schema(self._endpoint, sent, QUESTION, prompts.scale)
+        self._schema = await check_schema(self._endpoint, sent, QUESTION, prompts.scale, labels)
         if self._schema == "honoured":
             self._parameters = sent
         elif settings.answer_schema == "on":
@@ -270,7 +271,9 @@ class CapabilityProbe:
         settings, prompts = self._settings, self._prompts
         if settings.logprobs == "off":
             return
-        if prompts.form != "score":
+        if prompts.form == "label":
+            self._logprobs = "not asked: answers are labels"
+        elif prompts.form != "score":
             self._logprobs = "not asked: a reason comes before the score"
         elif self._schema == "honoured":
             self._logprobs = "not asked: answers are JSON"
@@ -317,7 +320,7 @@ class CapabilityProbe:
             # Left out otherwise, so the identity of runs without probabilities does not change.
             decoding["logprobs"] = self._logprob_request.name
         if self._schema == "honoured":
-            decoding["answer_schema"] = "score"
+            decoding["answer_schema"] = "label" if self._prompts.labels else "score"
         if self._settings.body:
             decoding["body"] = dict(self._settings.body)
         if headers := described_headers(self._settings):

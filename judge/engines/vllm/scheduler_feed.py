@@ -31,6 +31,8 @@ class Decoding:
     max_tokens: int
     seed: int | None
     structured: bool
+    labels: tuple[str, ...] = ()
+    """Where answers are structured: the texts to choose from; empty: a whole number to 100."""
 
 
 @dataclass
@@ -151,14 +153,17 @@ class SchedulerFeed:
 
         decoding, scores = self._decoding, self._model.tokenization
         one_token = max_tokens is None
-        structured = decoding.structured and not one_token
+        structured = None
+        if decoding.structured and not one_token:
+            form = {"choice": [*decoding.labels]} if decoding.labels else {"regex": _NUMBER}
+            structured = StructuredOutputsParams(**form)
         return SamplingParams(
             temperature=0.0 if one_token else decoding.temperature,
             max_tokens=max_tokens or 1,
             # The same seed would only repeat the answer.
             seed=None if decoding.seed is None else decoding.seed + repeat,
             logprob_token_ids=scores.tokens if scores else None,
-            structured_outputs=StructuredOutputsParams(regex=_NUMBER) if structured else None,
+            structured_outputs=structured,
             output_kind=RequestOutputKind.FINAL_ONLY,
         )
 

@@ -32,11 +32,15 @@ class VLLMEngine:
             raise StudyError(
                 "Name the model that judges, with --model: a folder, or a name on the hub."
             )
-        if settings.structured and prompts.form != "score":
+        if settings.structured and prompts.form not in {"score", "label"}:
             raise StudyError(
                 f"--structured leaves no room for the reason that {prompts.name} asks for."
             )
-        if settings.structured and (prompts.scale.min, prompts.scale.max) != (0, 100):
+        if (
+            settings.structured
+            and not prompts.labels
+            and (prompts.scale.min, prompts.scale.max) != (0, 100)
+        ):
             raise StudyError("--structured supports only whole numbers from 0 to 100.")
         arguments = dict(study.config.judge.vllm)
         check_arguments(arguments)
@@ -57,6 +61,7 @@ class VLLMEngine:
             settings.max_tokens or prompts.max_tokens,
             settings.seed,
             settings.structured,
+            tuple(prompts.labels),
         )
         self._model: LoadedModel | None = None
         self._feed: SchedulerFeed | None = None

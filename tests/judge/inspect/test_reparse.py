@@ -1,5 +1,6 @@
 """Raw answers read again: differences are stored as new readings, all or none, and once."""
 
+import itertools
 import json
 from dataclasses import replace
 from typing import Any
@@ -15,6 +16,7 @@ from judge.parsing.parse_answer import PARSER_VERSION, Parsed
 from judge.prompts.prompt_versions import prompt_version
 from judge.protocol.exchange import CONTENT_FILTER, REJECTED, TRUNCATED_BY_SERVER, Answer
 from judge.running.runs import sole_writer
+from judge.running.scale_use import stored_values
 from study import Study, StudyError
 from study.schema import JudgeRun, Judgment, JudgmentBase, Reading, now, table
 from study.schema.tables import judgments
@@ -81,6 +83,31 @@ def test_differences_are_stored_as_new_readings_and_count_in_the_table(
     assert {r.revision for r in rows(judged, Reading)} == {1, 2}
     scores = judged.score_table()
     assert scores[scores["scorer"] == "j"]["value"].isna().all()
+
+
+def test_scores_on_another_scale_are_not_stored_unless_accepted(
+    study: Study, scripted: type[Scripted], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(study, queries=13)
+    answers = (Answer(f"I would say {number % 5 + 1}") for number in itertools.count())
+    monkeypatch.setattr(scripted, "answer", staticmethod(lambda _: next(answers)))
+    judge_study(study, ScriptedSettings(name="j", constructs=("CC",), max_missing=1))
+    monkeypatch.setattr("judge.inspect.reparse.parse_answer", generous)
+    seen = "All 52 scores so far are from 1 to 5, in the lowest tenth of the scale from 0 to 100."
+    tried = reparse_run(study, "j", dry_run=True)
+    assert (tried.low_scores or "").startswith(seen)
+    assert any(line.startswith(seen) for line in tried.lines())
+    words = ["reparse", str(study.folder), "j"]
+    refused = CliRunner().invoke(judge, words)
+    assert isinstance(refused.exception, StudyError)
+    assert str(refused.exception).startswith(seen)
+    assert not rows(study, Reading)
+    done = CliRunner().invoke(judge, [*words, "--accept-low-scores"])
+    assert done.exit_code == 0, done.output
+    assert len(rows(study, Reading)) == 52
+    # A call that continues the run counts the newest readings.
+    with study.read() as connection:
+        assert sum(stored_values(connection, rows(study, JudgeRun)[0].id)["CC"].values()) == 52
 
 
 @pytest.mark.parametrize("reason", [TRUNCATED_BY_SERVER, CONTENT_FILTER, REJECTED])

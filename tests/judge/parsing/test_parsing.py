@@ -28,6 +28,13 @@ FURTHER: list[dict[str, Any]] = [
     json.loads(line)
     for line in Path(__file__).with_name("further_answers.jsonl").read_text("utf-8").splitlines()
 ]
+CURRENT: list[dict[str, Any]] = [
+    json.loads(line)
+    for line in Path(__file__)
+    .with_name("answers_of_current_models.jsonl")
+    .read_text("utf-8")
+    .splitlines()
+]
 RULES = {"bare", "decorated", "labelled", "json", "first_line", "last_line"}
 STRICT = re.compile(r"\s*(?:Score: )?[0-9]+(?:\.[0-9]+)?\s*", re.ASCII)
 """What the usual tools read: a bare number or "Score: N"."""
@@ -71,6 +78,14 @@ def test_further_answers_are_read_as_a_reader_reads_them_or_not_at_all() -> None
         assert outcome(row).value in row["accepted"], row
 
 
+def test_answers_of_current_models_are_read_without_a_wrong_value_and_nearly_all() -> None:
+    # Written before the parser was tried on them; null where a reader may call the answer unclear.
+    clear = [row for row in CURRENT if None not in row["accepted"]]
+    missed = [row["answer"] for row in clear if outcome(row).value is None]
+    assert [row for row in CURRENT if outcome(row).value not in (None, *row["accepted"])] == []
+    assert len(missed) / len(clear) <= 0.05, missed
+
+
 @pytest.mark.parametrize(
     ("answer", "form", "value"),
     [
@@ -92,6 +107,19 @@ def test_further_answers_are_read_as_a_reader_reads_them_or_not_at_all() -> None
         ("40 points are lost for the date.\nScore: 60", "rationale", 60),
         ("Score: 60\nbut the date is wrong.\nScore: 80", "rationale", None),
         ("Question Relevance: 40\nScore: 90", "rationale", None),
+        ('{"score": 75, "reason": "I give it a score of 80."}', "score", None),
+        ('{"score": 75, "reason": "3 of 4"}\n\nActually, 80.', "score", None),
+        ('It is right.\nScore: 60\n```json\n{"score": 78}\n```', "rationale", None),
+        ('{"a": {"score": 75}}', "score", None),
+        ("评分：60\n评分：85", "rationale", None),
+        ("Bewertung: 60\nPunktzahl: 85", "rationale", None),
+        ("Note: 3 facts are missing.", "score", None),
+        ("73,\n90", "score", None),
+        ("73, 90", "score", None),
+        ("85 ⭐⭐⭐", "score", None),
+        ("💯", "score", None),
+        ("<a><score>75</score><score>80</score></a>", "score", None),
+        ("[Score: 75] [Score: 80]", "score", None),
     ],
 )
 def test_a_score_is_not_read_from_what_only_looks_like_one(
@@ -112,6 +140,9 @@ def test_a_score_is_not_read_from_what_only_looks_like_one(
         "On a scale of 1 to 10, I would rate this 9.",
         "Rating: 4 (1-5 scale)",
         "得分：9/10",
+        "Bewertung: 9 von 10",
+        "Note : 9/10",
+        "Punktzahl: 9\n\n9 von 10",
     ],
 )
 def test_a_score_on_another_scale_is_missing_and_says_so(answer: str) -> None:
@@ -176,7 +207,7 @@ def test_every_number_in_every_wrapping_gives_its_value(wrapping: str, rule: str
 
 
 @pytest.mark.parametrize(("wrapping", "rule"), WRAPPINGS)
-@pytest.mark.parametrize("number", ["085", "00", "８５", "85,5", "1e2", "-0", ".5", "8 5", "80-90"])
+@pytest.mark.parametrize("number", ["085", "00", "85,5", "1e2", "-0", ".5", "8 5", "80-90"])
 def test_an_invalid_number_gives_no_value_in_any_wrapping(
     wrapping: str, rule: str, number: str
 ) -> None:
@@ -238,6 +269,7 @@ SCALES = [POINTS, RatingScale(min=1, max=5), RatingScale(min=0, max=1), RatingSc
 @settings(max_examples=examples(1500))
 @given(text=TEXTS, scale=st.sampled_from(SCALES), finish=st.sampled_from([None, "stop", "length"]))
 @example("ſcore: 85", POINTS, None)
+@example("0 (0-100)", POINTS, None)
 @example('{"score": "\\u0038\\u0035"}', POINTS, None)
 def test_any_text_gives_a_value_of_the_scale_that_it_contains_or_a_reason(
     text: str, scale: RatingScale, finish: str | None
@@ -251,11 +283,14 @@ def test_any_text_gives_a_value_of_the_scale_that_it_contains_or_a_reason(
     numbers = numbers_in(text)
     assert parsed.value in numbers
     if parsed.rule in {"bare", "decorated", "labelled"} and "think>" not in text:
-        assert numbers <= {parsed.value, scale.min, scale.max}, "the answer contains another number"
+        # "85 (0-100)" has a range, whose dash is no sign.
+        known = {abs(number) for number in (parsed.value, scale.min, scale.max)}
+        assert {abs(number) for number in numbers} <= known, "the answer contains another number"
 
 
 def numbers_in(text: str) -> set[float]:
     """Return each number of a text with both its signs: what carries a sign is not asked here."""
+    text = text.translate({0xFF10 + digit: str(digit) for digit in range(10)})
     numbers = {float(number) for number in re.findall(r"[0-9]+(?:\.[0-9]+)?", text)}
     return numbers | {-number for number in numbers} if re.search("[-−]", text) else numbers
 
@@ -288,6 +323,7 @@ BEGUN = [
         for more in ["It says 2019. ", "85 ", "score ", "[1, ", "scale of 1", "</s> "]
     ),
     *(("```", " "), ("```\n", " "), ("85", " "), ("85 out", " "), ("85.", "0"), ("Score", " ")),
+    *(("<a>", "<b> "), ("<a>", "> "), ("85", "❤"), ("\n", "\n{")),
     *(("Score (", " "), ("{'score': 85", " "), ('{"score": "', "a"), ("<think>", "\n")),
 ]
 HOSTILE = [piece * (BIG // len(piece)) for piece in REPEATED] + [

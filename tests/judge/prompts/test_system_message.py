@@ -6,10 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from judge import BatchSettings, OpenAISettings, copy_version, judge_study, list_runs
+from judge import (
+    BatchSettings,
+    OpenAISettings,
+    copy_version,
+    judge_study,
+    list_runs,
+    show_response,
+)
 from judge.prompts.prompt_versions import prompt_version
 from judge.prompts.template import PAPER
 from study import Study
+from tests.judge.small_studies import Scripted, ScriptedSettings
 from tests.judge.stub.process import Stub, running_stub
 
 SYSTEM = "You are a strict judge.\nNever explain."
@@ -58,3 +66,21 @@ def test_a_batch_has_it(campaign: Study, version: str, tmp_path: Path) -> None:
     assert first
     assert {message[0]["content"] for message in first} == {SYSTEM}
     assert {tuple(part["role"] for part in message) for message in first} == {("system", "user")}
+
+
+def test_it_is_shown_with_the_prompts_of_a_response(
+    campaign: Study, scripted: type[Scripted], version: str
+) -> None:
+    plain = ScriptedSettings(name="plain", constructs=("QR",), limit=1)
+    judge_study(campaign, plain)
+    judge_study(campaign, plain.model_copy(update={"name": "strict", "prompts": version}))
+    response = str(campaign.score_table()["response_id"].iloc[0])
+    shown = show_response(campaign, "strict", response)
+    assert shown.system == SYSTEM
+    lines = shown.lines()
+    at = lines.index("system message before each prompt:")
+    assert lines[at + 1 : at + 3] == ["    | You are a strict judge.", "    | Never explain."]
+    assert lines[at:].index("QR:") > 0
+    without = show_response(campaign, "plain", response)
+    assert without.system is None
+    assert not any("system message" in line for line in without.lines())

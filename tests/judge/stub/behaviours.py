@@ -279,11 +279,12 @@ def follows_schema(seen: Seen, reply: Reply) -> None:
     wanted = (seen.parameters.get("response_format") or {}).get("json_schema")
     if reply.completion is None or wanted is None:
         return
-    values = wanted["schema"]["properties"]["score"].get("enum")
+    [(name, field)] = wanted["schema"]["properties"].items()
+    values = field.get("enum")
     message = reply.completion["choices"][0]["message"]
     score = int(message["content"])
     fitting = score if values is None or score in values else values[score % len(values)]
-    message["content"] = json.dumps({"score": fitting}, indent=1)
+    message["content"] = json.dumps({name: fitting}, indent=1)
 
 
 def wavering(seen: Seen, reply: Reply) -> None:

@@ -153,6 +153,17 @@ def distributions(loaded: LoadedModel, folder: Path) -> list[dict[str, Any]]:
     ]
 
 
+def labelled(study: Study) -> None:
+    """Store a prompt version that asks for one of three labels."""
+    fill(study)
+    version = study.folder / "prompts" / "yes-no"
+    version.mkdir(parents=True)
+    (version / "version.toml").write_text(
+        'scale = [0, 100]\nform = "label"\n[labels]\n"partly right" = 50\nyes = 100\nno = 0\n'
+    )
+    (version / "QR.txt").write_text("Does {response} answer {question}?\n")
+
+
 @torch.inference_mode()
 def exhaustive(slow: Any, loaded: LoadedModel, question: str) -> dict[str, float]:
     """Return the probability of each score, written out token by token, one score at a time."""
@@ -203,6 +214,7 @@ def main(whole: Path, by_digit: Path, out: Path) -> None:
     say("digits-judged", judged(spelt, folder(), fill))
     # Free answers of this model are often not scores.
     say("structured", judged(spelt, folder(), fill, structured=True))
+    say("labels", judged(spelt, folder(), labelled, structured=True, prompts="yes-no"))
 
 
 if __name__ == "__main__":

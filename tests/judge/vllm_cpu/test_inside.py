@@ -82,6 +82,14 @@ def test_structured_answers_are_numbers_where_free_ones_are_not(result_of: Resul
     assert min(masses) < 1
 
 
+def test_structured_answers_of_prompts_with_labels_are_labels(result_of: ResultOf) -> None:
+    values = {"yes": 100, "partly right": 50, "no": 0}
+    rows = result_of("labels")["rows"]
+    assert len(rows) == 12
+    assert all(row[2] in {None, *values} for row in rows)
+    assert {row[1] for row in rows if row[2]} == {values[row[2]] for row in rows if row[2]}
+
+
 def test_no_more_prompts_than_twice_what_it_works_on_are_under_way(result_of: ResultOf) -> None:
     result = result_of("full")
     assert len(result["asked"]) > 100

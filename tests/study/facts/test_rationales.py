@@ -20,12 +20,15 @@ from tests.study.populated_study import fill
         ("<script>alert(1)</script>\n85", "<script>alert(1)</script>"),
         ("\u202eesrever\n85", "\u202eesrever"),
         ("a" * 1_000_000 + "\n85", "a" * 1_000_000),
+        ('Short.\n```json\n{"score": 85}\n```', "Short."),
+        ('Short.\n{\n"score": 85\n}', "Short."),
+        ("Short.\n<score>\n85\n</score>", "Short."),
         ("85", None),
         ("\n85", None),
         (None, None),
     ],
-    ids=["plain", "lines", "thought", "end", "end-alone", "script", "turned", "long", "bare",
-         "blank", "none"],
+    ids=["plain", "lines", "thought", "end", "end-alone", "script", "turned", "long", "fence",
+         "object", "element", "bare", "blank", "none"],
 )  # fmt: skip
 def test_the_reason_is_what_stands_above_the_score(answer: str | None, reason: str | None) -> None:
     assert reason_before_score(answer, "last_line") == reason

@@ -17,6 +17,7 @@ from annotate_ui.web.controls.switch import choices
 from annotate_ui.web.rate_limits import limiter
 from study import Study
 from study.errors import StudyError
+from study.export.study_export import export_study
 from study.settings.constructs import ConstructSpec
 from tests.annotate_ui.rated_campaign import fill, give, ratings
 from tests.annotate_ui.web.conftest import Browser
@@ -173,6 +174,7 @@ question = "How well does it read?"
 sees = ["response"]
 scale = { min = 0, max = 5, step = 1 }
 control = "stars"
+comment_question = "Which words are wrong?"
 """
 
 
@@ -218,10 +220,17 @@ def test_a_control_of_another_package_is_shown_and_its_values_are_stored(tmp_pat
     assert 'register("stars"' in answer.text
     answer.close()
     assert anna.client.get(script.replace("stars", "slider")).status_code == 404
-    assert anna.save("FL", 4.0, key=uuid4().hex, input_kind="stars").status_code == 200
+    assert ">Which words are wrong?</label>" in page
+    first = {"key": uuid4().hex, "input_kind": "stars", "comment": "The last two"}
+    assert anna.save("FL", 4.0, **first).status_code == 200
     assert [(row.value, row.input_kind) for row in ratings(study)] == [(4.0, "stars")]
     refused = anna.save("FL", 3.0, base=1, input_kind="slider")
     assert (refused.status_code, refused.get_json()["field"]) == (422, "input_kind")
+    # The answer in words has a file of its own, apart from the values.
+    done = export_study(study, tmp_path / "export")
+    assert done.files == {"responses.csv": 1, "scores.csv": 1, "answers.csv": 1}
+    (answered,) = (tmp_path / "export" / "answers.csv").read_text().splitlines()[1:]
+    assert answered.endswith(",FL,anna,The last two")
     study.close()
     app.config["STUDY"].close()
 

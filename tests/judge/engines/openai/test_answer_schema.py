@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import select
 
 from judge import OpenAISettings, judge_study, show_run
-from judge.engines.openai.answer_schema import score_format
+from judge.engines.openai.answer_schema import answer_format
 from study import Study, StudyError
 from study.scales import RatingScale
 from study.schema.tables import judgments
@@ -50,7 +50,7 @@ def test_it_is_requested_where_it_is_honoured(campaign: Study, stub: Stub, schem
     outcome = judge_study(campaign, settings(stub, schema))
     assert (outcome.missing, outcome.falls_short, outcome.notes) == ({}, False, ())
     assert len(values(campaign)) == 12
-    wanted = score_format(RatingScale())["response_format"]
+    wanted = answer_format(RatingScale())["response_format"]
     for request in stub.log().judged:
         assert request["parameters"]["response_format"] == wanted
         assert request["parameters"]["max_tokens"] == 32
@@ -100,7 +100,7 @@ def test_the_free_form_is_used_elsewhere(
     ],
 )
 def test_the_schema_follows_the_scale(scale: RatingScale, score: dict[str, Any]) -> None:
-    schema = score_format(scale)["response_format"]["json_schema"]["schema"]
+    schema = answer_format(scale)["response_format"]["json_schema"]["schema"]
     assert schema["properties"] == {"score": score}
 
 
