@@ -93,8 +93,8 @@ def of_scores(analysis: Analysis) -> Iterator[Table]:
         "responses that are alike has a low tau-b although the scorer is not worse there: read "
         "the bias with it. Differences are from all other responses, for domains and lengths; of "
         f"two slices the second mirrors the first. The first {SLICES_SHOWN} of a kind.",
-        ("Construct", "Scorer", "By", "Slice", headings["slice_tau_b"], headings["slice_bias"],
-         "Tau-b minus the others'", "Bias minus the others'", "Responses"),
+        ("Construct", "Scorer", "By", "Slice", headings["kendall_tau_b"], headings["bias"],
+         "Tau-b less others", "Bias less others", "Responses"),
         heads=4,
     )  # fmt: skip
 
@@ -122,7 +122,7 @@ def of_verdicts(analysis: Analysis) -> Iterator[Table]:
         "second mirrors the first. "
         f" The first {SLICES_SHOWN} of a kind.",
         ("Construct", "Scorer", "By", "Slice", *(headings[name] for name in estimates.RATES),
-         "Accuracy minus the others'", "Responses"),
+         "Accuracy less others", "Responses"),
         heads=4,
     )  # fmt: skip
 
