@@ -18,6 +18,7 @@ SCORE_COLUMNS = {
     "position": "float64",
     "layout": "str",
     "domain": "str",
+    "passages_opened": "str",
 }
 PREFERENCE_COLUMNS = {
     "query_id": "str",

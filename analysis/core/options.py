@@ -79,6 +79,8 @@ class Options:
     layout: str | None = None
     """Layout of the pages whose ratings are used where there are two, single or side_by_side; by
     default the one with more values."""
+    without_unopened: bool = False
+    """Whether the agreement is also shown without ratings given before a passage was opened."""
     target_width: float | None = None
     """Half-width in points that corrected means should reach; by default 5% of the scale."""
     interim_analyses: int = 0

@@ -137,13 +137,13 @@ def domain_faults(columns: Columns) -> list[str]:
     )  # fmt: skip
 
 
-def layout_faults(columns: Columns) -> list[str]:
-    """A layout is that of a page with one response or with several; empty where not known."""
-    columns.text("layout")
-    unknown = [name for name in columns.names["layout"] if name not in LAYOUTS]
+def named_faults(columns: Columns, column: str, known: tuple[str, ...]) -> list[str]:
+    """A cell of this column is one of the known names, or empty where it is not known."""
+    columns.text(column)
+    unknown = [name for name in columns.names[column] if name not in known]
     if not unknown:
         return []
-    return [f"layout is {unknown[0]!r}; it is {' or '.join(LAYOUTS)}, or empty"]
+    return [f"{column} is {unknown[0]!r}; it is {' or '.join(known)}, or empty"]
 
 
 def one_human_scale(

@@ -20,9 +20,10 @@ from analysis.core import table_checks as check
 from analysis.core.errors import TableError
 from analysis.core.scales import Scale
 from analysis.core.table_columns import (
+    LAYOUTS,
     Columns,
     domain_faults,
-    layout_faults,
+    named_faults,
     one_human_scale,
     position_faults,
     probability_faults,
@@ -36,7 +37,7 @@ from analysis.core.verdict_words import with_two_points
 _REQUIRED = ("response_id", "query_id", "construct", "scorer", "scorer_kind", "value")
 _OPTIONAL = (
     "system", "repeat", "missing_reason", "rule", "inclusion_prob", "stratum", "source",
-    "response_words", "position", "layout", "domain",
+    "response_words", "position", "layout", "domain", "passages_opened",
 )  # fmt: skip
 _PREFERENCE_REQUIRED = (
     "query_id", "response_a", "response_b", "construct", "scorer", "scorer_kind", "value",
@@ -116,7 +117,7 @@ class ScoreTable(_Table):
             One row for each response, construct, scorer, repeat and producing system, with the
             columns response_id, query_id, construct, scorer, scorer_kind, value, and optionally
             system, repeat (0), missing_reason, rule, inclusion_prob (1), stratum, source,
-            response_words, position, layout, domain.
+            response_words, position, layout, domain, passages_opened.
         scales, scorer_scales
             Declared scales by construct, and by (scorer, construct) where they differ.
         construct_names
@@ -147,7 +148,8 @@ class ScoreTable(_Table):
         position = columns.number("position")
         faults = columns.faults
         faults += words_faults(response, words) + position_faults(position)
-        faults += layout_faults(columns) + domain_faults(columns)
+        faults += named_faults(columns, "layout", LAYOUTS) + domain_faults(columns)
+        faults += named_faults(columns, "passages_opened", ("yes", "no"))
         faults += check.kinds(kind, columns.names["scorer_kind"])
         faults += check.one_each(
             response, columns.names["response_id"], query, columns.names["query_id"],
@@ -177,7 +179,7 @@ class ScoreTable(_Table):
             table["response_words"] = words
         if np.isfinite(position).any():
             table["position"] = position
-        for name in ("layout", "domain"):
+        for name in ("layout", "domain", "passages_opened"):
             if table[name].isna().all():
                 table = table.drop(columns=name)
         warnings = columns.ignored() + _left_out(frame)

@@ -128,6 +128,7 @@ def _provenance(
             "true_rate": options.true_rate,
             "cut": dict(options.cut),
             "overall": options.overall,
+            "without_unopened": options.without_unopened,
             "target_width": options.target_width,
             "map": dict(options.map),
             "interim_analyses": options.interim_analyses,

@@ -57,6 +57,8 @@ MEANING = {
     "query; empty for what was not rated here",
     "answer": "what the rater answered to the construct's `comment_question`, in words; no value",
     "domain": "domain of the query, from its attributes; empty where it has none",
+    "passages_opened": "yes or no: whether the rater had opened a passage of the response "
+    "before the value was given, on a construct that needs passages; empty if not recorded",
     "response_a": "id of the first response of a comparison",
     "response_b": "id of the second response of a comparison",
     "query": "text of the query",

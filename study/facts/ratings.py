@@ -33,6 +33,7 @@ from sqlalchemy import (
 )
 
 from study.errors import StudyError
+from study.facts.passages_opened import passages_opened
 from study.facts.scorers import ADJUDICATED
 from study.facts.slots import OWN_CHANNEL, is_live
 from study.schema.database import read_frame
@@ -280,6 +281,10 @@ def _human_ratings(connection: Connection, edits: Edits) -> pd.DataFrame:
             assignments.c.stratum,
             assignments.c.layout,
             counted.c.channel.label("source"),
+            counted.c.channel,
+            counted.c.revealed,
+            counted.c.created_at,
+            assignments.c.rater_id,
             counted.c.edited,
             counted.c.answered,
             counted.c.entered_after_reveal,
@@ -297,6 +302,8 @@ def _human_ratings(connection: Connection, edits: Edits) -> pd.DataFrame:
     )
     flags = dict.fromkeys(("answered", "edited", "entered_after_reveal"), "bool")
     types: Any = {"value": "float64", **flags}
+    ratings["passages_opened"] = passages_opened(connection, ratings)
+    ratings = ratings.drop(columns=["channel", "revealed", "created_at", "rater_id"])
     return ratings.astype(types)
 
 

@@ -91,6 +91,12 @@ class AnalysisSpec(SettingsSection):
         "are estimated",
         json_schema_extra=option("CONSTRUCT"),
     )
+    without_unopened: bool = Field(
+        default=False,
+        description="whether the agreement is also shown without ratings that were given before "
+        "any passage was opened",
+        json_schema_extra=option(),
+    )
     target_width: float | None = Field(
         default=None,
         gt=0,

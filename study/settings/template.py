@@ -112,6 +112,7 @@ seed = 0
 # true_rate = 0.8               # least true positive and negative rate of a judge of two values
 # cut = {{ human = 4 }}           # from 4 on people pass a response; also SCORER, human:CONSTRUCT
 # overall = "overall"           # construct with an overall rating, to learn a composite's weights
+# without_unopened = false      # true: also without ratings given with all passages folded
 # target_width = 5              # points to each side that corrected means should reach
 # map = {{ "my-metric" = "linear" }}   # or "thresholds": from its own scale to people's
 """

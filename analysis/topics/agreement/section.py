@@ -28,6 +28,7 @@ from analysis.topics.agreement import (
     preferences,
     sensitivity,
     tables,
+    unopened_passages,
 )
 
 
@@ -192,6 +193,7 @@ SECTION = Section(
         *preferences.STATISTICS,
         *bare_answers.STATISTICS,
         *edits.STATISTICS,
+        *unopened_passages.STATISTICS,
     ),
     figures=(
         figures.ceiling,
@@ -220,6 +222,7 @@ SECTION = Section(
         bare_answers.from_bare_numbers,
         edits.with_edits,
         edits.edits_made,
+        unopened_passages.without_unopened,
         preferences.preferences_table,
         preferences.preference_accuracy_table,
     ),

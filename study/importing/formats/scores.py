@@ -28,6 +28,7 @@ OPTIONAL: Fields = {
     "position": ("position",),
     "layout": ("layout",),
     "domain": ("domain",),
+    "passages_opened": ("passages_opened",),
 }
 FIELDS: Fields = {
     **IDENTIFIERS,
@@ -106,4 +107,5 @@ def optional_fields(cells: RecordCells) -> dict[str, Any]:
         "position": cells.whole_number("position"),
         "layout": cells.key("layout"),
         "domain": cells.key("domain"),
+        "passages_opened": cells.key("passages_opened"),
     }
