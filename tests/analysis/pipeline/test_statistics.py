@@ -131,6 +131,9 @@ def test_another_heading_is_another_column(analysed: Analysis) -> None:
         # In estimates.csv.
         "pearson_by_scale_use",
         "recalibrated_mae_difference",
+        # In columns with the headings of the figures of all responses.
+        "slice_tau_b",
+        "slice_bias",
     }
 
 
