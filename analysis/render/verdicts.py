@@ -20,6 +20,7 @@ from analysis.core.statistic import ORDER, Target
 from analysis.render.category_verdict import category_notes, on_categories
 from analysis.render.formatting import amount, between, correlation, counted, percent, points
 from analysis.render.influence_notes import influence_notes
+from analysis.render.metric_notes import beside_metrics
 from analysis.render.verdict_notes import ORDERS_WELL, ends, headline_bias, level, notes
 from analysis.render.verdict_order import Comparison, beside_a_rater, leading_scope, order, target
 
@@ -193,6 +194,7 @@ def with_contradictions(analysis: Analysis, verdicts: Sequence[Verdict]) -> tupl
             notes=(
                 *verdict.notes,
                 *contradictions(analysis, verdict),
+                *beside_metrics(analysis, verdict.construct, verdict.scorer),
                 *influence_notes(
                     analysis, verdict.construct, verdict.scorer, verdict.scope, verdict.comparison
                 ),

@@ -49,9 +49,8 @@ def load_metric(name: str, prompts: str = PAPER, study_folder: Path | None = Non
     if name not in entries:
         hint = nearest(name, entries)
         raise StudyError(
-            f"Unknown metric {name!r}. {hint} Known: {', '.join(sorted(entries))}.".replace(
-                "  ", " "
-            )
+            f"Unknown metric {name!r}. {hint} Known: {', '.join(sorted(entries))}; of rankings "
+            f"{', '.join(NAMES)}, also with @k; suites {', '.join(SUITES)}.".replace("  ", " ")
         )
     try:
         loaded = entries[name].load()

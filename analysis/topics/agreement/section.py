@@ -20,6 +20,7 @@ from analysis.topics.agreement import (
     edits,
     figures,
     human_ceiling,
+    judge_and_metrics,
     judge_comparison,
     judge_comparison_tables,
     largest_disagreements,
@@ -43,6 +44,13 @@ def reading(analysis: Analysis) -> Iterator[str]:
     yield from _stands_in(analysis, judge)
     yield from _declared(analysis, judge)
     yield from judge_comparison_tables.reading(analysis)
+    yield from judge_and_metrics.reading(analysis)
+
+
+def compared(analysis: Analysis) -> Iterator[Estimate]:
+    """The differences between judges, and of judges and metrics, of which claims are made."""
+    yield from judge_comparison_tables.compared(analysis)
+    yield from judge_and_metrics.compared(analysis)
 
 
 def _judge(analysis: Analysis) -> str | None:
@@ -187,6 +195,7 @@ SECTION = Section(
         *pairwise_accuracy.STATISTICS,
         *decisions.STATISTICS,
         *judge_comparison.STATISTICS,
+        *judge_and_metrics.STATISTICS,
         *alternative_annotator.STATISTICS,
         *non_inferiority.STATISTICS,
         *sensitivity.STATISTICS,
@@ -215,6 +224,7 @@ SECTION = Section(
         pairwise_accuracy.pairwise_table,
         judge_comparison_tables.ranks_table,
         judge_comparison_tables.differences_table,
+        judge_and_metrics.differences_table,
         decisions.decisions_table,
         decisions.disagreements_table,
         largest_disagreements.largest_disagreements_table,
@@ -227,7 +237,7 @@ SECTION = Section(
         preferences.preference_accuracy_table,
     ),
     reading=reading,
-    compared=judge_comparison_tables.compared,
+    compared=compared,
     on_categories=(
         reading,
         alternative_annotator.alternative_annotator_table,

@@ -1,0 +1,159 @@
+"""Does a judge order responses better than metrics that need no model? Differences and a margin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from analysis.core.analysis import Analysis
+from analysis.core.construct_data import ConstructData
+from analysis.core.context import Context
+from analysis.core.estimates import Estimate
+from analysis.core.query_statistic import QueryStatistic
+from analysis.core.statistic import ORDER, Statistic
+from analysis.decisions.standards import ORDER_MARGIN
+from analysis.render.metric_notes import SCOPES, beside_metrics
+from analysis.render.table import Table, TableBuilder
+from analysis.statistics.agreement.judge_comparison import Compared, Measure, MeasureScope
+from analysis.topics.agreement.judge_comparison import compared_judges
+
+#: Metrics that are compared with each judge on a construct; of more the first ones are.
+METRICS_COMPARED = 12
+
+_MEASURES: tuple[tuple[Measure, MeasureScope], ...] = (
+    ("kendall_tau_b", "within_query"),
+    ("pairwise_accuracy", "within_query"),
+    ("pearson", "within_query"),
+    ("kendall_tau_b", "pooled"),
+    ("pearson", "pooled"),
+)
+
+
+def judges_minus_metrics(context: Context) -> Iterator[Estimate]:
+    """`judge_minus_metric` in each measure, and `metric_within_margin` in the leading one."""
+    for data in context.rated.values():
+        metrics = metrics_of(context, data)
+        if data.reference_missing or not data.judges or not metrics:
+            continue
+        for judge in compared_judges(data):
+            for metric in metrics:
+                yield from _compared(context, data, judge, metric)
+
+
+def metrics_of(context: Context, data: ConstructData) -> list[str]:
+    """Metrics with values on rated responses that are not made of a judge's scores."""
+    rated = np.isfinite(data.reference)
+    names = [
+        name
+        for name, values in data.scorers.items()
+        if data.kinds[name] == "metric"
+        and name not in context.options.derived_from
+        and np.isfinite(values[rated]).any()
+    ]
+    return names[:METRICS_COMPARED]
+
+
+def _compared(context: Context, data: ConstructData, judge: str, metric: str) -> Iterator[Estimate]:
+    names = (judge, metric)
+    pair = Compared.of(
+        data.scorers[judge], data.scorers[metric], data.reference, data.query, data.n_queries,
+        names,
+    )  # fmt: skip
+    record: dict[str, Any] = data.record(judge) | {"scorers": (*names, *data.people)}
+    leading = True
+    for measure, scope in _MEASURES:
+        if scope == "within_query" and not data.several_a_query:
+            continue
+        difference = pair.difference(measure, scope)
+        of = record | {"scope": scope}
+        yield context.estimate("judge_minus_metric", difference, params={"measure": measure}, **of)
+        if leading and measure == ORDER:
+            declared = context.options.non_inferiority_margin
+            margin = ORDER_MARGIN if declared is None else declared
+            yield context.estimate(
+                "metric_within_margin",
+                _short_of(margin, difference),
+                params={"measure": measure, "margin": margin},
+                **of,
+            )
+        leading = False
+
+
+def _short_of(margin: float, difference: QueryStatistic) -> QueryStatistic:
+    """The margin minus a difference: above 0 where the difference is smaller."""
+    return QueryStatistic.combined(
+        (difference,),
+        lambda values: margin - values[0],
+        difference.contributing,
+        difference.n_responses,
+        difference.n_dropped,
+        difference.reason,
+    )
+
+
+#: What the statistics of this module have in common.
+_statistic = partial(
+    Statistic,
+    estimates=judges_minus_metrics,
+    targets=("these_raters",),
+    scopes=("within_query", "pooled"),
+)
+
+STATISTICS = (
+    _statistic(
+        "judge_minus_metric",
+        "Judge minus metric",
+        "a measure of agreement with people (params.measure) of the first of `scorers`, a judge, "
+        "minus that of the second, a metric, on the responses that both scored and people rated",
+    ),
+    _statistic(
+        "metric_within_margin",
+        "Margin minus difference",
+        "params.margin minus the tau-b by which the judge exceeds the metric: above 0 the metric "
+        "orders responses as well, to within the margin",
+    ),
+)
+
+
+def reading(analysis: Analysis) -> Iterator[str]:
+    """How each judge compares with the best metric, by construct."""
+    for construct, data in analysis.rated.items():
+        for judge in data.judges:
+            for stated in beside_metrics(analysis, construct, judge):
+                yield f"{construct}: {stated}"
+
+
+def compared(analysis: Analysis) -> Iterator[Estimate]:
+    """The comparisons from which a judge is called better than a metric, or no better."""
+    for margin in analysis.estimates.select("metric_within_margin"):
+        yield margin
+        where = {"construct": margin.constructs[0], "scope": margin.scope, "measure": ORDER}
+        for e in analysis.estimates.select("judge_minus_metric", **where):
+            if e.scorers == margin.scorers:
+                yield e
+
+
+def differences_table(analysis: Analysis) -> Iterator[Table]:
+    """Every judge minus every metric in every measure."""
+    built = TableBuilder()
+    for e in analysis.estimates.select("judge_minus_metric"):
+        measure = analysis.headings[str(e.params["measure"])]
+        built.add(
+            e.constructs[0],
+            f"{e.scorers[0]} minus {e.scorers[1]}",
+            f"{measure}, {SCOPES[e.scope]}",
+            built.r(e),
+            f"{e.n_queries:,}",
+        )
+    yield built.table(
+        "judges-minus-metrics",
+        "Judges minus metrics",
+        "Agreement of the judge with people minus that of the metric, on the responses that both "
+        "scored and people rated. Only measures of order: a metric has a scale of its own.",
+        ("Construct", "Judge and metric", "Measure", analysis.headings["judge_minus_metric"],
+         "Queries"),
+        heads=3,
+    )  # fmt: skip

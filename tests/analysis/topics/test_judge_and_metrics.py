@@ -1,0 +1,113 @@
+"""A judge beside metrics: what is stated where one is better, where neither is, and never more."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis import Options, Scale, ScoreTable
+from analysis.core.analysis import Analysis
+from analysis.core.claims import claims
+from analysis.core.context import Context
+from analysis.core.estimates import EstimateList
+from analysis.topics.agreement import judge_and_metrics
+from analysis.topics.agreement.association import judge_against_humans
+
+POINTS = Scale(0, 100)
+
+
+def simulated(
+    seed: int, judge: float, metrics: dict[str, float], queries: int = 60
+) -> pd.DataFrame:
+    """Four responses a query and two raters; scorers with errors of these standard deviations."""
+    rng = np.random.default_rng(seed)
+    true = rng.normal(50, 12, 4 * queries)
+    scorers = {"anna": 6.0, "ben": 6.0, "judge": judge, **metrics}
+    kinds = {"anna": "human", "ben": "human", "judge": "judge"}
+    parts = [
+        pd.DataFrame(
+            {
+                "response_id": [f"r{i}" for i in range(true.size)],
+                "query_id": [f"q{i // 4}" for i in range(true.size)],
+                "system": [f"s{i % 4}" for i in range(true.size)],
+                "construct": "QR",
+                "scorer": name,
+                "scorer_kind": kinds.get(name, "metric"),
+                "value": np.clip(np.round(true + rng.normal(0, error, true.size)), 0, 100)
+                / (100 if name in metrics else 1),
+            }
+        )
+        for name, error in scorers.items()
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def context(frame: pd.DataFrame) -> Context:
+    """The table, metrics on 0 to 1, with few resamples."""
+    metrics = frame.loc[frame["scorer_kind"] == "metric", "scorer"].unique()
+    own = {(name, "QR"): Scale(0, 1) for name in metrics}
+    table = ScoreTable.from_frame(frame, {"QR": POINTS}, own)
+    return Context(table, None, Options(resamples=100))
+
+
+def stated(frame: pd.DataFrame) -> str:
+    """The sentences of the section where nothing else is compared."""
+    of = context(frame)
+    report = Analysis("", of, EstimateList(tuple(judge_and_metrics.judges_minus_metrics(of))))
+    comparisons = {"agreement": list(judge_and_metrics.compared(report))}
+    report = replace(report, claims=claims((), comparisons, 0.95))
+    return " ".join(judge_and_metrics.reading(report))
+
+
+def test_a_difference_is_that_of_the_two_figures() -> None:
+    of = context(simulated(1, 8, {"f1": 10}))
+    difference = EstimateList(tuple(judge_and_metrics.judges_minus_metrics(of)))
+    alone = EstimateList(tuple(judge_against_humans(of, ("kendall_tau_b", "pearson"))))
+    for scope in ("within_query", "pooled"):
+        for measure in ("kendall_tau_b", "pearson"):
+            e = difference.first("judge_minus_metric", scope=scope, measure=measure)
+            judge, metric = (
+                alone.first(measure, scorer=name, scope=scope) for name in ("judge", "f1")
+            )
+            assert e is not None
+            assert judge is not None
+            assert metric is not None
+            assert e.value == pytest.approx(judge.value - metric.value)
+    margin = difference.first("metric_within_margin")
+    first = difference.first("judge_minus_metric")
+    assert margin is not None
+    assert first is not None
+    assert margin.value == pytest.approx(0.1 - first.value)
+
+
+@pytest.mark.parametrize(
+    ("frame", "sentence"),
+    [
+        (simulated(2, 4, {"f1": 25}), "judge orders responses within a query better than f1, a me"),
+        (simulated(2, 25, {"f1": 4}), "f1, a metric, orders responses within a query better than"),
+        (simulated(2, 6, {"f1": 6}, 200), "f1, a metric, orders responses within a query as well"),
+        (simulated(3, 8, {"f1": 9}, 12), "judge is not shown to order responses within a query be"),
+    ],
+)
+def test_what_is_stated(frame: pd.DataFrame, sentence: str) -> None:
+    assert f"QR: {sentence}" in stated(frame)
+
+
+def test_the_best_of_several_metrics_is_named() -> None:
+    text = stated(simulated(4, 4, {"f1": 25, "rouge": 20, "bleu": 40}))
+    assert "better than rouge, the best of 3 metrics (tau-b" in text
+
+
+def test_without_metrics_or_judges_nothing_is_compared() -> None:
+    frame = simulated(5, 8, {"f1": 9})
+    assert stated(frame[frame["scorer"] != "f1"]) == ""
+    assert stated(frame[frame["scorer"] != "judge"]) == ""
+
+
+@pytest.mark.slow
+def test_a_metric_as_good_as_the_judge_is_seldom_called_better_or_worse() -> None:
+    texts = [stated(simulated(seed, 10, {"f1": 10, "bleu": 10}, queries=40)) for seed in range(100)]
+    false = sum("better" in text and "not shown" not in text for text in texts)
+    # The section has half of 5%.
+    assert false <= 7
