@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import isclose
 from pathlib import Path
-from typing import NamedTuple, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, delete, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from judge.metrics.evaluation import evaluate
@@ -21,8 +21,12 @@ from study.errors import StudyError
 from study.progress_bar import Advance
 from study.scales import RatingScale
 from study.schema import ScoreBase
+from study.schema.creation import append_only_suspended
 from study.schema.tables import judge_runs, raters, scores as score_table
 from study.study import Study
+
+_SOURCE = "own"
+"""Source of scores that are computed here, not imported."""
 
 
 class _ScoreKey(NamedTuple):
@@ -291,19 +295,25 @@ def _convert(value: float, source: RatingScale, scale: RatingScale) -> float:
 
 
 def _store(study: Study, scores: _Scores, dry_run: bool) -> dict[str, Counter[str]]:
-    """Store the scores that are not there yet, and count values by metric and outcome."""
+    """Store the scores that are not there yet, and count values by metric and outcome.
+
+    A value replaces the reason that it was missing for, which relevance judgments of more queries
+    may remove.
+    """
     counts: dict[str, Counter[str]] = {key.metric: Counter() for key in scores}
     with study.read() if dry_run else study.write() as connection:
         versions = study.construct_versions(connection)
         existing = {
-            _ScoreKey(row.response_id, row.scorer, row.construct_key): row.value
+            _ScoreKey(row.response_id, row.scorer, row.construct_key): row
             for row in connection.execute(
                 select(
+                    score_table.c.id,
                     score_table.c.response_id,
                     score_table.c.scorer,
                     score_table.c.construct_key,
                     score_table.c.construct_version,
                     score_table.c.value,
+                    score_table.c.source,
                 ).where(
                     score_table.c.response_id.in_({key.response for key in scores}),
                     score_table.c.scorer.in_({key.metric for key in scores}),
@@ -312,10 +322,17 @@ def _store(study: Study, scores: _Scores, dry_run: bool) -> dict[str, Counter[st
             )
             if row.construct_version == versions.get(row.construct_key)
         }
-        rows = []
+        rows: list[dict[str, Any]] = []
+        replaced: list[int] = []
         for key, (value, missing_reason, rule) in scores.items():
-            if key in existing:
-                if not _same(existing[key], value):
+            before = existing.get(key)
+            if before is not None and (before.value, before.source) == (None, _SOURCE):
+                if value is None:
+                    continue
+                replaced.append(before.id)
+                before = None
+            if before is not None:
+                if not _same(before.value, value):
                     counts[key.metric]["differing"] += 1
                 elif value is not None:
                     counts[key.metric]["existing"] += 1
@@ -328,13 +345,17 @@ def _store(study: Study, scores: _Scores, dry_run: bool) -> dict[str, Counter[st
                 value=value,
                 missing_reason=missing_reason,
                 rule=rule,
-                source="own",
+                source=_SOURCE,
             )
             rows.append({**score.model_dump(), "response_id": key.response})
             if value is not None:
                 counts[key.metric]["stored"] += 1
-        if rows and not dry_run:
-            connection.execute(insert(score_table), rows)
+        if not dry_run:
+            if replaced:
+                with append_only_suspended(connection, [score_table.name]):
+                    connection.execute(delete(score_table).where(score_table.c.id.in_(replaced)))
+            if rows:
+                connection.execute(insert(score_table), rows)
     return counts
 
 

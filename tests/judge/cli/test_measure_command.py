@@ -100,6 +100,11 @@ def test_retrieval_is_measured_with_a_file_of_judgments(study: Study, tmp_path: 
     digest = sha256(qrels.read_bytes()).hexdigest()
     assert values["NDCG"] == (pytest.approx(66.9672, abs=1e-4), values["RR"][1])
     assert values["RR"] == (50.0, f"retrieval-v1 qrels sha256:{digest}")
+    qrels.write_text("q 0 d1 1\nq 0 d3 2\nunjudged 0 d2 1\n")
+    more = ccrs(study.folder, "--metrics", "RR", *words)["RR"]
+    # The value replaces the reason; what had a value keeps it.
+    assert (more["stored"], more["existing"]) == (1, 1)
+    assert sorted(row[4] for row in metric_rows(study) if row[3] == "RR" and row[4]) == [50, 100]
     qrels.write_text("Q 0 d1 1\n")
     with pytest.raises(StudyError, match=r"judges no query of the study.*'Q'.*'q'"):
         ccrs(study.folder, "--metrics", "RR", *words)
