@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
 
@@ -19,7 +20,11 @@ from analysis.render.verdict_order import ENOUGH_RATERS
 from analysis.statistics.agreement.association import association
 from analysis.statistics.agreement.further_rater import beside_a_further_rater
 from analysis.statistics.agreement.human_ceiling import human_ceiling
-from analysis.statistics.correction.prediction_powered import Corrected, corrected
+from analysis.statistics.correction.prediction_powered import (
+    Corrected,
+    corrected,
+    learned_lambda,
+)
 from analysis.statistics.correction.query_sums import QuerySums, query_sums
 from analysis.statistics.reliability.alpha import alpha_of_weights
 from analysis.statistics.reliability.icc import icc_interval
@@ -53,7 +58,7 @@ class Design:
 class Simulated:
     """One simulated study: ratings (n, R), judge (n,), query codes (n,).
 
-    `unrated` (queries judged beyond those rated, at most 2 systems) are scores of the judge. `true`
+    `unrated` (queries judged beyond those rated, systems) are scores of the judge. `true`
     (n,) are the true values by the components, and `noise` (2, n) the standard normal noise of the
     judge and of another one, from which further judges of the same responses follow.
     """
@@ -119,7 +124,7 @@ def simulated(
     of_judge = rng.normal(size=n)
     judge = components.slope * true + components.judge * of_judge
     further = components.query * rng.normal(size=(judged, 1))
-    further = further + components.response * rng.normal(size=(judged, min(2, design.responses)))
+    further = further + components.response * rng.normal(size=(judged, design.responses))
     unrated = components.slope * further + components.judge * rng.normal(size=further.shape)
     ratings = true[:, None] + severity + error
     noise = np.stack([of_judge, rng.normal(size=n)])
@@ -154,7 +159,9 @@ def _ceiling(study: Simulated) -> Interval:
 
 
 def _ppi_mean(study: Simulated) -> Interval:
-    return corrected(_sums(study, 0), level=study.level).interval
+    systems = _systems(study)
+    shared = learned_lambda([(of,) for of in systems])
+    return corrected(systems[0], lam=shared, level=study.level).interval
 
 
 def _ppi_difference(study: Simulated) -> Interval:
@@ -163,8 +170,15 @@ def _ppi_difference(study: Simulated) -> Interval:
 
 def between_systems(study: Simulated, better: float = 0.0) -> Corrected:
     """The corrected difference of two systems, of which the first is `better` points better."""
-    first, second = _sums(study, 0, better), _sums(study, 1)
-    return corrected(first, second, level=study.level)
+    systems = _systems(study, better)
+    shared = learned_lambda(list(combinations(systems, 2)))
+    return corrected(systems[0], systems[1], shared, level=study.level)
+
+
+def _systems(study: Simulated, better: float = 0.0) -> list[QuerySums]:
+    """Sums of all systems, of which the first is `better` points better."""
+    number = study.design.responses
+    return [_sums(study, system, better if system == 0 else 0.0) for system in range(number)]
 
 
 def _sums(study: Simulated, system: int, better: float = 0.0) -> QuerySums:

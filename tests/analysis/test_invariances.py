@@ -92,7 +92,9 @@ def keyed(
         scope = "".join(e.scope.partition(":")[:2]) + known.get(*[e.scope.partition(":")[2]] * 2)
         params = tuple(
             sorted(
-                (k, v) for k, v in e.params.items() if isinstance(v, str | int) and k not in TEXTS
+                (k, known.get(v, v) if isinstance(v, str) else v)
+                for k, v in e.params.items()
+                if isinstance(v, str | int) and k not in TEXTS
             )
         )
         key: Key = (e.statistic, *whose, scope, e.target, params)

@@ -3,7 +3,7 @@
 import os
 import re
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -176,6 +176,15 @@ def kill_tabs(page: Page) -> None:
 def saved(page: Page, key: str) -> None:
     """Wait until a construct is shown as saved."""
     expect(state(page, key)).to_have_text("saved", timeout=5_000)
+
+
+def wait_until(page: Page, holds: Callable[[], bool]) -> None:
+    """Wait until a condition that the page does not show holds, for example in the database."""
+    for _ in range(50):
+        if holds():
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError("the condition did not hold within 5 seconds")
 
 
 def wait_all_saved(page: Page) -> None:

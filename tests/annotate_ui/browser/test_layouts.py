@@ -22,6 +22,7 @@ from tests.annotate_ui.browser.pages import (
     state,
     tab_to,
     wait_all_saved,
+    wait_until,
 )
 from tests.annotate_ui.browser.test_beyond_the_audit import LONG_WORD, SEEN, too_small
 
@@ -170,7 +171,8 @@ def test_points_are_chosen_by_click_by_key_and_by_number(
     page.locator("#construct-use :checked").focus()
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowLeft")
-    page.wait_for_timeout(800)
+    expect(page.locator("#value-use")).to_have_value("2")
+    wait_until(page, lambda: len(revisions(anna, "use")) > 1)
     assert revisions(anna, "use") == [(1, 4), (2, 2)]
     page.keyboard.press("Enter")
     assert focused(page) == "value-tone"

@@ -1,7 +1,6 @@
 """Leaving a step: by skipping, without a connection, by closing the page, or out of a conflict."""
 
 import re
-from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
@@ -14,6 +13,7 @@ from tests.annotate_ui.browser.pages import (
     saved,
     state,
     wait_all_saved,
+    wait_until,
 )
 
 
@@ -80,7 +80,7 @@ def test_a_page_that_is_closed_sends_every_value_that_waits(newcomer: Newcomer) 
         field(page, key).fill(value)
         field(page, key).press("Enter")
     page.evaluate("dispatchEvent(new PageTransitionEvent('pagehide'))")
-    _until(page, lambda: {r.construct for r in anna.ratings()} >= {"QR", "ID"})
+    wait_until(page, lambda: {r.construct for r in anna.ratings()} >= {"QR", "ID"})
     page.close(run_before_unload=False)
 
 
@@ -130,11 +130,3 @@ def test_a_note_without_a_value_is_not_called_saved(newcomer: Newcomer) -> None:
     page.locator("#comment-QR").fill("what is this")
     expect(page.locator("#hint-QR")).to_contain_text("saved with a value")
     expect(page.locator("#saved")).to_contain_text("A note waits for a value")
-
-
-def _until(page: Page, holds: Callable[[], bool]) -> None:
-    for _ in range(50):
-        if holds():
-            return
-        page.wait_for_timeout(100)
-    raise AssertionError("it did not come to hold within 5 seconds")
