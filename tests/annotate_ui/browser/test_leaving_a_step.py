@@ -2,7 +2,7 @@
 
 import re
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from tests.annotate_ui.browser.conftest import Newcomer
 from tests.annotate_ui.browser.pages import (
