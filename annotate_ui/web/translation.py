@@ -2,21 +2,16 @@
 
 import json
 import re
-from collections.abc import Iterable
 from functools import cache
+from gettext import GNUTranslations, NullTranslations
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from babel.messages.catalog import Catalog
-from babel.messages.extract import extract_from_dir, extract_from_file
-from babel.messages.mofile import write_mo
-from babel.messages.pofile import PoFileError, read_po
-from babel.support import NullTranslations, Translations
+import polib
 from flask import Flask, current_app
 from markupsafe import Markup, escape
 
-from annotate_ui.web.controls.control import control_scripts
 from study.errors import StudyError
 from study.study import Study
 
@@ -62,57 +57,50 @@ def read_catalogue(path: Path) -> NullTranslations:
         The file is missing or not a gettext file, or a text of it can't be filled in.
     """
     try:
-        with path.open("rb") as file:
-            catalogue = read_po(file, abort_invalid=True)
+        path.read_bytes()
     except OSError as error:
         raise StudyError(
             f"{path}, named in rating.catalogue, can't be read: {error.strerror}."
         ) from None
-    except (PoFileError, ValueError) as error:
+    try:
+        catalogue = polib.pofile(str(path))
+        # A template's header names no encoding.
+        catalogue.metadata["Content-Type"] = f"text/plain; charset={catalogue.encoding}"
+        translations = GNUTranslations(BytesIO(catalogue.to_binary()))
+    except (OSError, ValueError, LookupError) as error:
         raise StudyError(f"{path} is not a gettext catalogue: {error}") from None
     _check(catalogue, path)
-    compiled = BytesIO()
-    write_mo(compiled, catalogue)
-    compiled.seek(0)
-    return Translations(compiled)
+    return translations
 
 
 # What a page fills in; anything else after a percent sign fails when the page is shown.
 _PLACE = re.compile(r"%\((\w+)\)s|%%")
 
 
-def _check(catalogue: Catalog, path: Path) -> None:
+def _check(catalogue: polib.POFile, path: Path) -> None:
     """Refuse translations that would fail when a page is shown."""
-    for message in catalogue:
-        if not message.id or message.fuzzy:
-            continue
-        names = {name for text in _forms(message.id) for name in _PLACE.findall(text)}
-        for text in _forms(message.string):
+    for entry in catalogue.translated_entries():
+        originals = [entry.msgid, entry.msgid_plural]
+        names = {name for text in originals for name in _PLACE.findall(text)}
+        for text in [entry.msgstr, *entry.msgstr_plural.values()]:
             unknown = sorted(set(_PLACE.findall(text)) - names - {""})
             if unknown:
                 raise StudyError(
-                    f"{path}: the translation {text!r} of {_forms(message.id)[0]!r} names "
+                    f"{path}: the translation {text!r} of {entry.msgid!r} names "
                     f"%({unknown[0]})s, which is not in the original. Keep the names in brackets "
                     "as they are."
                 )
             if "%" in _PLACE.sub("", text):
                 raise StudyError(
-                    f"{path}: the translation {text!r} of {_forms(message.id)[0]!r} contains "
+                    f"{path}: the translation {text!r} of {entry.msgid!r} contains "
                     "a single percent sign. Write %% for one, and %(name)s as in the original."
                 )
 
 
-def _forms(text: str | Iterable[str] | None) -> list[str]:
-    return [text] if isinstance(text, str) else list(text or ())
-
-
-_STATIC = Path(__file__).parent / "static"
 # Gettext's rules look at the last two digits: 200 forms determine those of every count.
 _COUNTS = 200
 # What would end the block early, or start a comment in it.
 _ESCAPED = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
-
-Message = str | tuple[str, ...]
 
 
 def install_words(app: Flask, words: NullTranslations, language: str = "en") -> None:
@@ -129,9 +117,9 @@ def install_words(app: Flask, words: NullTranslations, language: str = "en") -> 
     app.config["WORDS_LANGUAGE"] = language
     app.jinja_env.add_extension("jinja2.ext.i18n")
     app.jinja_env.install_gettext_callables(  # type: ignore[attr-defined]
-        lambda text: _escaped(_words().ugettext(text), text),
+        lambda text: _escaped(_words().gettext(text), text),
         lambda singular, plural, count: _escaped(
-            _words().ungettext(singular, plural, count), singular, plural
+            _words().ngettext(singular, plural, count), singular, plural
         ),
         newstyle=True,
     )
@@ -140,13 +128,13 @@ def install_words(app: Flask, words: NullTranslations, language: str = "en") -> 
 
 def gettext(text: str, **values: Any) -> str:
     """Return a text in the language of the pages; `%(name)s` in it is filled from `values`."""
-    translated = _words().ugettext(text)
+    translated = _words().gettext(text)
     return translated % values if values else translated
 
 
 def ngettext(singular: str, plural: str, count: int, **values: Any) -> str:
     """Return the text for a count; `%(num)s` in it is the count."""
-    return _words().ungettext(singular, plural, count) % {"num": count, **values}
+    return _words().ngettext(singular, plural, count) % {"num": count, **values}
 
 
 def mark(text: str) -> str:
@@ -219,7 +207,7 @@ def script_words(words: NullTranslations, language: str) -> Markup:
     if type(words) is not NullTranslations:
         data["plural"] = "".join(str(_form(words, count)) for count in range(_COUNTS))
         data["words"] = {
-            _key(message): _translated(words, message) for message in _script_messages()
+            message.msgid: _translated(words, message) for message in _script_messages()
         }
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     for sign, escaped in _ESCAPED.items():
@@ -228,23 +216,19 @@ def script_words(words: NullTranslations, language: str) -> Markup:
 
 
 @cache
-def _script_messages() -> tuple[Message, ...]:
-    messages = [row[2] for row in extract_from_dir(str(_STATIC), [("**.js", "javascript")])]
-    for script in control_scripts():
-        messages += [row[1] for row in extract_from_file("javascript", str(script))]
-    return tuple(dict.fromkeys(messages))
+def _script_messages() -> tuple[polib.POEntry, ...]:
+    template = polib.pofile(str(TRANSLATIONS / "messages.pot"))
+    return tuple(
+        entry for entry in template if any(file.endswith(".js") for file, _ in entry.occurrences)
+    )
 
 
-def _key(message: Message) -> str:
-    return message if isinstance(message, str) else message[0]
-
-
-def _translated(words: NullTranslations, message: Message) -> str | list[str]:
-    if isinstance(message, str):
-        return words.ugettext(message)
-    singular, plural = message[:2]
+def _translated(words: NullTranslations, message: polib.POEntry) -> str | list[str]:
+    singular, plural = message.msgid, message.msgid_plural
+    if not plural:
+        return words.gettext(singular)
     forms = {
-        _form(words, count): words.ungettext(singular, plural, count) for count in range(_COUNTS)
+        _form(words, count): words.ngettext(singular, plural, count) for count in range(_COUNTS)
     }
     return [forms.get(form, plural) for form in range(max(forms) + 1)]
 

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterator
+from gettext import NullTranslations
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,6 @@ from typing import Any
 import pytest
 from babel.messages.extract import DEFAULT_KEYWORDS, extract_from_dir
 from babel.messages.pofile import read_po
-from babel.support import NullTranslations
 from flask import Flask
 
 from annotate_ui.participants.enrolment import make_link
@@ -64,8 +64,8 @@ ELSEWHERE = {
 """Endpoints whose pages the tests below come to on the way, and those that show none."""
 
 
-def found_in_the_code() -> set[Any]:
-    """Return every message that the code marks."""
+def found_in_the_code() -> dict[Any, bool]:
+    """Return every message that the code marks, and whether a script has it."""
     keywords = {**DEFAULT_KEYWORDS, "mark": None}
     methods = [
         ("web/translations/**", "ignore"),
@@ -75,8 +75,10 @@ def found_in_the_code() -> set[Any]:
         ("web/controls/**.html", "jinja2"),
         ("web/controls/**.js", "javascript"),
     ]
-    extracted = extract_from_dir(str(PACKAGE), methods, keywords=keywords)
-    return {message for _, _, message, _, _ in extracted}
+    found: dict[Any, bool] = {}
+    for file, _, message, _, _ in extract_from_dir(str(PACKAGE), methods, keywords=keywords):
+        found[message] = found.get(message, False) or file.endswith(".js")
+    return found
 
 
 def messages(path: Path) -> dict[Any, Any]:
@@ -90,9 +92,16 @@ def messages(path: Path) -> dict[Any, Any]:
 
 
 def test_the_template_contains_the_messages_of_the_code() -> None:
-    template, code = set(messages(TRANSLATIONS / "messages.pot")), found_in_the_code()
-    assert sorted(map(str, code - template)) == [], f"missing: {RENEW}"
-    assert sorted(map(str, template - code)) == [], f"no longer used: {RENEW}"
+    template, code = messages(TRANSLATIONS / "messages.pot"), found_in_the_code()
+    assert sorted(map(str, code.keys() - template.keys())) == [], f"missing: {RENEW}"
+    assert sorted(map(str, template.keys() - code.keys())) == [], f"no longer used: {RENEW}"
+    # Pages send scripts the words whose location in the template is a script.
+    of_scripts = {
+        identity
+        for identity, message in template.items()
+        if any(file.endswith(".js") for file, _ in message.locations)
+    }
+    assert of_scripts == {message for message, script in code.items() if script}, RENEW
 
 
 @pytest.mark.parametrize("path", sorted(TRANSLATIONS.glob("*.po")), ids=lambda path: path.stem)
@@ -117,10 +126,10 @@ def test_a_shipped_catalogue_is_complete(path: Path) -> None:
 class Bracketed(NullTranslations):
     """Every text of the pages in brackets, so that one without them is noticed."""
 
-    def ugettext(self, message: str) -> str:
+    def gettext(self, message: str) -> str:
         return f"⟦{message}⟧"
 
-    def ungettext(self, singular: str, plural: str, n: int) -> str:
+    def ngettext(self, singular: str, plural: str, n: int) -> str:
         return f"⟦{singular if n == 1 else plural}⟧"
 
 
