@@ -70,8 +70,8 @@ class Status:
     """Responses that raters are checked with, damaged copies among them."""
     files: list[dict[str, Any]]
     scorers: list[ScorerStatus]
-    juries: dict[str, str]
-    """Jury to its members, and which of them have no scores yet."""
+    combined: dict[str, str]
+    """Jury or composite to its members, and which of them have no scores yet."""
     left_out: dict[str, int]
     """Why values do not enter the score table, with their number."""
     edited: int
@@ -154,7 +154,7 @@ def study_status(study: "Study") -> Status:
         checks=len(material["check"]),
         files=files,
         scorers=scorers,
-        juries=_juries(study, scorers),
+        combined=_combined(study, scorers),
         left_out=dict(scores.attrs["left_out"]),
         edited=scores.attrs["edited"],
         rating=rating,
@@ -162,11 +162,11 @@ def study_status(study: "Study") -> Status:
     )
 
 
-def _juries(study: "Study", scorers: list[ScorerStatus]) -> dict[str, str]:
+def _combined(study: "Study", scorers: list[ScorerStatus]) -> dict[str, str]:
     names = {scorer.scorer: None for scorer in scorers}
     return {
-        name: ". ".join([in_words(jury), *without_scores(jury, names)])
-        for name, jury in study.config.juries.items()
+        name: ". ".join([in_words(spec), *without_scores(spec, names)])
+        for name, spec in study.config.combined.items()
     }
 
 

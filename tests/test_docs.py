@@ -20,7 +20,13 @@ from study.settings.constructs import ConstructSpec
 from study.settings.design import DesignSpec
 from study.settings.rating import LabelStudioSpec, RaterSpec, RatingSpec
 from study.settings.report import AnalysisSpec, CheckSpec, HypothesisSpec, StoppingSpec
-from study.settings.scorer_sections import JurySpec, PreferenceSpec, ScorerSpec, SystemSpec
+from study.settings.scorer_sections import (
+    CompositeSpec,
+    JurySpec,
+    PreferenceSpec,
+    ScorerSpec,
+    SystemSpec,
+)
 from study.settings.study_toml import StudyConfig
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -98,6 +104,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "constructs.": ConstructSpec,
     'scorers."NAME".': ScorerSpec,
     'juries."NAME".': JurySpec,
+    'composites."NAME".': CompositeSpec,
     'systems."NAME".': SystemSpec,
     "preferences.": PreferenceSpec,
     "design.": DesignSpec,
@@ -119,6 +126,7 @@ def test_every_setting_is_documented(prefix: str) -> None:
         "scorers",
         "systems",
         "juries",
+        "composites",
         "preferences",
         "design",
         "raters",

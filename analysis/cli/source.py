@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from analysis.core.probe_table import ProbeTable
     from analysis.core.scales import Scale
     from analysis.core.tables import PreferenceTable, ScoreTable
-    from study.settings.scorer_sections import JurySpec
+    from study.settings.scorer_sections import CombinedSpec
     from study.settings.study_toml import StudyConfig
 
 
@@ -94,9 +94,9 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> AnalysisInput:
         # One state of the study: people may be rating at this moment.
         with study.read() as connection:
             versions = study.construct_versions(connection)
-            frame = score_table(connection, versions, juries=config.juries)
+            frame = score_table(connection, versions, combined=config.combined)
             again = frame.attrs["edited"]
-            last = score_table(connection, versions, "last", config.juries) if again else None
+            last = score_table(connection, versions, "last", config.combined) if again else None
             rows = preference_table(connection, versions)
             runs = judge_runs(connection)
             probed = probe_table(connection, versions)
@@ -128,7 +128,7 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> AnalysisInput:
         "map": {k: v for k, v in config.analysis.map.items() if k in scores.scorer_kinds},
         "cut": {k: v for k, v in config.analysis.cut.items() if _cuts_somebody(k, scores)},
         "interim_analyses": interim_analyses,
-        "derived_from": _derived_from(scores, config.juries),
+        "derived_from": _derived_from(scores, config.combined),
         "runs": attributes(runs),
         "instruction_mismatches": tuple(_instruction_mismatches(scores, rules, runs, folder)),
         "hypotheses": declared(config.hypotheses, scores, systems, tuple(scales)),
@@ -199,19 +199,19 @@ def _reasons_of(
 
 
 def _notes(config: StudyConfig) -> dict[str, str]:
-    """Remarks on scorers; that on a jury begins with its members."""
+    """Remarks on scorers; that on a jury or composite begins with its members."""
     from study.facts.scorers import in_words
 
     notes = {name: spec.note for name, spec in config.scorers.items() if spec.note}
-    for name, jury in config.juries.items():
-        notes[name] = ". ".join(filter(None, [in_words(jury), notes.get(name)]))
+    for name, spec in config.combined.items():
+        notes[name] = ". ".join(filter(None, [in_words(spec), notes.get(name)]))
     return notes
 
 
 def _derived_from(
-    scores: ScoreTable, juries: Mapping[str, JurySpec] | None = None
+    scores: ScoreTable, combined: Mapping[str, CombinedSpec] | None = None
 ) -> dict[str, tuple[str, ...]]:
-    """Scorers that follow from others: juries, and means of the distributions of a judge."""
+    """Scorers that follow from others: juries, composites, and means of a judge's distributions."""
     from study.columns import EXPECTED
 
     names = scores.scorer_kinds
@@ -220,7 +220,9 @@ def _derived_from(
         for name in names
         if name.endswith(EXPECTED) and (of := name.removesuffix(EXPECTED)) in names
     }
-    return expected | {name: jury.of for name, jury in (juries or {}).items() if name in names}
+    return expected | {
+        name: tuple(spec.of) for name, spec in (combined or {}).items() if name in names
+    }
 
 
 def _instruction_mismatches(

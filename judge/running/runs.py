@@ -223,7 +223,7 @@ def _check_name(study: Study, connection: Connection, name: str, parts: Mapping[
             f"{name!r} is the name of the means of another run's distributions; choose another "
             "--name."
         )
-    names = scorer_names(connection, study.config.juries)
+    names = scorer_names(connection, study.config.combined)
     for used in (name, name + EXPECTED):
         if used in names:
             raise StudyError(
@@ -269,7 +269,7 @@ def _differences(stored: Mapping[Any, Any], parts: Mapping[str, Any]) -> list[st
 
 def _free_name(study: Study, connection: Connection, model: str) -> str:
     # The scores of a metric may be stored later under its name.
-    names = {*scorer_names(connection, study.config.juries), *metric_names()}
+    names = {*scorer_names(connection, study.config.combined), *metric_names()}
     name, number = model, 1
     while name in names or name + EXPECTED in names:
         number += 1

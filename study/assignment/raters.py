@@ -97,8 +97,8 @@ def raters_by_code(
     departed_ids = departures(connection)
     departed = {code for code, rater in stored.items() if rater in departed_ids}
     ids: dict[str, int] = {}
-    machines = machine_names(connection) | set(study.config.juries)
-    scorers = scorer_names(connection, study.config.juries)
+    machines = machine_names(connection) | set(study.config.combined)
+    scorers = scorer_names(connection, study.config.combined)
     for index, code in enumerate(_codes(study, raters, stored, scorers, departed)):
         if code in departed:
             raise StudyError(

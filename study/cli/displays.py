@@ -45,7 +45,7 @@ def show_status(status: Status) -> None:
         _show_rating(console, status.rating)
     if status.scorers:
         console.print(_scorers(status.scorers))
-    for name, words in status.juries.items():
+    for name, words in status.combined.items():
         console.print(Text(f"{name}: {words}."))
     for reason, count in status.left_out.items():
         console.print(

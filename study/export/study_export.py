@@ -107,7 +107,7 @@ def codebook(config: StudyConfig, rows: Mapping[str, int], form: str) -> dict[st
         ],
         "scorer_scales": {
             name: scale.model_dump()
-            for name in (*config.scorers, *config.juries)
+            for name in (*config.scorers, *config.combined)
             if (scale := config.own_scale(name)) is not None
         },
         "preference_scale": config.preferences.scale.model_dump(),

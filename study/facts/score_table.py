@@ -14,10 +14,10 @@ from study.facts.comparison_decisions import decision_rows
 from study.facts.current_responses import all_outputs, response_versions
 from study.facts.judgments import judge_scores
 from study.facts.ratings import Edits, human_scores
-from study.facts.scorers import with_juries
+from study.facts.scorers import with_combined
 from study.schema.database import read_frame
 from study.schema.tables import preferences, queries, responses as response_table, scores
-from study.settings.scorer_sections import JurySpec
+from study.settings.scorer_sections import CombinedSpec
 
 _STORED_TYPES = {
     "response": "int64",
@@ -37,14 +37,13 @@ def score_table(
     connection: Connection,
     versions: Mapping[str, int],
     edits: Edits = "before_reveal",
-    juries: Mapping[str, JurySpec] | None = None,
+    combined: Mapping[str, CombinedSpec] | None = None,
 ) -> pd.DataFrame:
     """Return one row for each value (and, where systems share a response, each system).
 
     `versions` are the current versions of the constructs. `edits` selects which of a rater's
-    values counts: the last one before more was shown, or the last one. `juries` are
-    scorers made of several judges (`study.facts.scorers`). The columns are those of
-    `SCORE_COLUMNS`; rows
+    values counts: the last one before more was shown, or the last one. `combined` are juries and
+    composites (`study.facts.scorers`). The columns are those of `SCORE_COLUMNS`; rows
     are ordered by response, construct, scorer, repeat and system. `attrs["edited"]` counts the
     ratings in the table where the two differ.
     """
@@ -72,7 +71,7 @@ def score_table(
         left_out["imported for a rater who rated the same here"] = int(twice.sum())
         scores = scores[~twice]
     edited = int(scores["edited"].eq(True).sum())
-    scores = with_juries(scores, juries or {})
+    scores = with_combined(scores, combined or {})
     current_outputs = _together([outputs.loc[outputs["current"], ["response", "system"]]])
     scores = scores.merge(current_outputs, on="response", how="left")
     by = ["response_id", "construct", "scorer", "repeat", "system"]

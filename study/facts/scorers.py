@@ -1,7 +1,7 @@
-"""Names of scorers, and juries: the median or mean of several judges as an additional scorer.
+"""Names of scorers, and scorers that combine others: juries of judges, and composites.
 
-The scores of a jury are computed with the score table and not stored, so they follow every new
-judgment.
+The scores of a jury or composite are computed with the score table and not stored, so they follow
+every new score of a member.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,14 +12,14 @@ from sqlalchemy import Connection, select
 
 from study.errors import StudyError, nearest
 from study.schema.tables import judge_runs, preferences, raters, scores
-from study.settings.scorer_sections import JurySpec
+from study.settings.scorer_sections import CombinedSpec, JurySpec
 
 ADJUDICATED = " (adjudicated)"
 """Suffix of a rater's code in tables, for the values that they gave as adjudicator."""
 
 
-def scorer_names(connection: Connection, juries: Iterable[str] = ()) -> set[str]:
-    """Return the names of raters, imported scorers (people included), judge runs and `juries`."""
+def scorer_names(connection: Connection, combined: Iterable[str] = ()) -> set[str]:
+    """Return the names of raters, imported scorers (people included), judge runs and `combined`."""
     statements = (
         select(raters.c.code),
         select(scores.c.scorer).distinct(),
@@ -29,7 +29,7 @@ def scorer_names(connection: Connection, juries: Iterable[str] = ()) -> set[str]
     names = {
         str(name) for statement in statements for name in connection.execute(statement).scalars()
     }
-    return names | set(juries)
+    return names | set(combined)
 
 
 def machine_names(connection: Connection) -> set[str]:
@@ -41,105 +41,125 @@ def machine_names(connection: Connection) -> set[str]:
     }
 
 
-MEMBER_MISSING = "jury_member_missing"
-"""Reason of a jury's missing score: a judge was asked and has no score."""
-NOT_JUDGED = "jury_member_not_judged"
-"""Reason of a jury's missing score: a judge was not asked (yet)."""
+MEMBER_MISSING = "member_missing"
+"""Last part of the reason of a missing score: a member was scored and has no value."""
+NOT_SCORED = {"jury": "member_not_judged", "composite": "member_not_scored"}
+"""Last part of the reason of a missing score: a member was not asked (yet)."""
 
 _OF_RESPONSE = ["response", "construct"]
 
 
-def with_juries(scores: pd.DataFrame, juries: Mapping[str, JurySpec]) -> pd.DataFrame:
-    """Return the scores with those of the juries below them.
+def with_combined(scores: pd.DataFrame, combined: Mapping[str, CombinedSpec]) -> pd.DataFrame:
+    """Return the scores with those of juries and composites below them.
 
     Parameters
     ----------
     scores
         `response`, `construct`, `scorer`, `scorer_kind`, `repeat`, `value`, `missing_reason` and
         further columns, a row for each response, construct, scorer and repeat.
-    juries
-        By name.
+    combined
+        Juries and composites by name.
 
     Returns
     -------
     pandas.DataFrame
         A jury has one score, of its judges' first scores (repeat 0), wherever one of them has a
-        row. Where a judge lacks a value or a row, the jury's value is missing: fewer judges would
-        be another jury.
+        row; a composite likewise on constructs on which all of its members have rows. Where a
+        member lacks a value or a row, the value is missing: fewer members would be another scorer.
 
     Raises
     ------
     StudyError
-        A jury has the name of another scorer, or a person or metric for a judge.
+        A jury or composite has the name of another scorer, or members of a kind that it can't have.
     """
-    if not juries:
+    if not combined:
         return scores
-    of_juries = [_of_jury(scores, name, jury) for name, jury in juries.items()]
-    return pd.concat([_as_objects(part) for part in (scores, *of_juries)], ignore_index=True)
+    parts = [_scores_of(scores, name, spec) for name, spec in combined.items()]
+    return pd.concat([_as_objects(part) for part in (scores, *parts)], ignore_index=True)
 
 
 def _as_objects(scores: pd.DataFrame) -> pd.DataFrame:
-    """Return scores with objects in place of categories, which juries add to."""
+    """Return scores with objects in place of categories, which juries and composites add to."""
     categorical = scores.select_dtypes("category").columns
     return scores.astype(dict.fromkeys(categorical, "object"))
 
 
-def in_words(jury: JurySpec) -> str:
-    """Return the members of a jury in words: "the median of a, b and c"."""
-    *others, last = jury.of
-    return f"the {jury.by} of {', '.join(others)} and {last}"
+def in_words(spec: CombinedSpec) -> str:
+    """Return how the members are combined, as in "the median of a, b and c"."""
+    if isinstance(spec, JurySpec):
+        how, members = f"the {spec.by} of", list(spec.of)
+    else:
+        how = "the weighted mean of"
+        members = [f"{name} (weight {weight:g})" for name, weight in spec.of.items()]
+    *others, last = members
+    return f"{how} {', '.join(others)} and {last}"
 
 
-def _of_jury(scores: pd.DataFrame, name: str, jury: JurySpec) -> pd.DataFrame:
-    _check(scores, name, jury)
-    members = scores[scores["scorer"].isin(jury.of) & scores["repeat"].eq(0)]
+def _scores_of(scores: pd.DataFrame, name: str, spec: CombinedSpec) -> pd.DataFrame:
+    what = "jury" if isinstance(spec, JurySpec) else "composite"
+    kinds = _member_kinds(scores, name, spec)
+    members = scores[scores["scorer"].isin(spec.of) & scores["repeat"].eq(0)]
+    if what == "composite":
+        together = members.groupby("construct", observed=True)["scorer"].nunique() == len(spec.of)
+        members = members[members["construct"].isin(together.index[together])]
     rows = members.drop_duplicates(_OF_RESPONSE).copy()
     index = pd.MultiIndex.from_frame(rows[_OF_RESPONSE])
-    values = np.full((len(rows), len(jury.of)), np.nan)
-    judged = np.zeros(values.shape, dtype=bool)
-    for column, judge in enumerate(jury.of):
-        member = members[members["scorer"] == judge]
-        places = index.get_indexer(pd.MultiIndex.from_frame(member[_OF_RESPONSE]))
-        values[places, column] = member["value"].to_numpy(dtype=float)
-        judged[places, column] = True
+    values = np.full((len(rows), len(spec.of)), np.nan)
+    scored = np.zeros(values.shape, dtype=bool)
+    for column, member in enumerate(spec.of):
+        its = members[members["scorer"] == member]
+        places = index.get_indexer(pd.MultiIndex.from_frame(its[_OF_RESPONSE]))
+        values[places, column] = its["value"].to_numpy(dtype=float)
+        scored[places, column] = True
     whole = np.isfinite(values).all(axis=1)
     rows["value"] = np.nan
-    rows.loc[whole, "value"] = _verdict(values[whole], jury)
-    reasons = np.where(judged.all(axis=1), MEMBER_MISSING, NOT_JUDGED).astype(object)
+    rows.loc[whole, "value"] = _combine(values[whole], spec)
+    missing, not_scored = f"{what}_{MEMBER_MISSING}", f"{what}_{NOT_SCORED[what]}"
+    reasons = np.where(scored.all(axis=1), missing, not_scored).astype(object)
     reasons[whole] = None
     rows["missing_reason"] = reasons
     return rows.assign(
-        scorer=name, rule=None, inclusion_prob=1.0, stratum=None, source="own", layout=None
-    )
+        scorer=name, scorer_kind="metric" if kinds <= {"metric"} else "judge", rule=None,
+        inclusion_prob=1.0, stratum=None, source="own", layout=None,
+    )  # fmt: skip
 
 
-def _verdict(values: np.ndarray, jury: JurySpec) -> np.ndarray:
-    if jury.by == "median":
-        return np.asarray(np.median(values, axis=1))
-    # A mean of equal scores is that score, to the last digit: it must not leave the scale.
-    equal = (values == values[:, :1]).all(axis=1)
-    return np.where(equal, values[:, 0], values.mean(axis=1))
+def _combine(values: np.ndarray, spec: CombinedSpec) -> np.ndarray:
+    if isinstance(spec, JurySpec):
+        if spec.by == "median":
+            return np.asarray(np.median(values, axis=1))
+        mean = values.mean(axis=1)
+    else:
+        mean = np.average(values, axis=1, weights=list(spec.of.values()))
+    # A mean is between its members to the last digit: it must not leave the scale.
+    return np.asarray(np.clip(mean, values.min(axis=1), values.max(axis=1)))
 
 
-def _check(scores: pd.DataFrame, name: str, jury: JurySpec) -> None:
+def _member_kinds(scores: pd.DataFrame, name: str, spec: CombinedSpec) -> set[str]:
     kinds = dict(zip(scores["scorer"], scores["scorer_kind"], strict=True))
+    section, what, members, allowed = (
+        ("juries", "jury", "judges", {"judge"})
+        if isinstance(spec, JurySpec)
+        else ("composites", "composite", "metrics and judges", {"judge", "metric"})
+    )
     if name in kinds:
         raise StudyError(
-            f'study.toml: juries."{name}" has the name of a {kinds[name]} scorer of the study; '
-            "give the jury another name."
+            f'study.toml: {section}."{name}" has the name of a {kinds[name]} scorer of the study; '
+            f"give the {what} another name."
         )
-    for judge in jury.of:
-        if kinds.get(judge, "judge") != "judge":
+    for member in spec.of:
+        if kinds.get(member, "judge") not in allowed:
             raise StudyError(
-                f'study.toml: juries."{name}" names {judge!r}, whose scores are {kinds[judge]}; '
-                "a jury is made of judges."
+                f'study.toml: {section}."{name}" names {member!r}, whose scores are '
+                f"{kinds[member]}; a {what} is made of {members}."
             )
+    return {kinds[member] for member in spec.of if member in kinds}
 
 
-def without_scores(jury: JurySpec, scorers: Mapping[str, object]) -> list[str]:
-    """Return a sentence for each judge of a jury that is not among these scorers."""
+def without_scores(spec: CombinedSpec, scorers: Mapping[str, object]) -> list[str]:
+    """Return a sentence for each member of a jury or composite that is not among these scorers."""
     return [
-        f"{judge!r} has no scores yet {nearest(judge, scorers)}".rstrip().removesuffix("?")
-        for judge in jury.of
-        if judge not in scorers
+        f"{member!r} has no scores yet {nearest(member, scorers)}".rstrip().removesuffix("?")
+        for member in spec.of
+        if member not in scorers
     ]

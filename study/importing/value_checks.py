@@ -205,11 +205,12 @@ class ValueChecks:
         """Check the construct, the scorer's kind and the value; note every fault."""
         number = located.number
         good = True
-        if row.scorer in self._config.juries:
+        if row.scorer in self._config.combined:
+            what = "jury" if row.scorer in self._config.juries else "composite"
             self._report.fault(
-                f"{row.scorer!r} is a jury of study.toml.",
-                "Its scores follow from those of its judges: leave these rows out, or rename the "
-                "jury.",
+                f"{row.scorer!r} is a {what} of study.toml.",
+                "Its scores follow from those of its members: leave these rows out, or rename the "
+                f"{what}.",
                 number,
                 located.column("scorer"),
             )

@@ -1,6 +1,6 @@
-"""The sections [scorers], [systems], [preferences], [juries] and [judge] of study.toml."""
+"""The sections of study.toml on scorers: [scorers], [juries], [composites], [judge] and others."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from unicodedata import category
 
 from pydantic import Field, field_validator
@@ -73,6 +73,20 @@ class JurySpec(SettingsSection):
         if twice:
             raise ValueError(f"{', '.join(map(repr, twice))} is named more than once")
         return judges
+
+
+class CompositeSpec(SettingsSection):
+    """`[composites."NAME"]`: the weighted mean of metrics and judges as one scorer."""
+
+    of: dict[Key, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = Field(
+        min_length=2,
+        description="the members with their weights, whose sum may be any; where a member has no "
+        "score, the composite has none",
+    )
+
+
+CombinedSpec = JurySpec | CompositeSpec
+"""A scorer whose scores follow from those of others, in `of`."""
 
 
 class JudgeSpec(SettingsSection):

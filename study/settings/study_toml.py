@@ -20,6 +20,8 @@ from study.settings.design import DesignSpec
 from study.settings.rating import LabelStudioSpec, RaterSpec, RatingSpec
 from study.settings.report import AnalysisSpec, CheckSpec, HypothesisSpec, StoppingSpec
 from study.settings.scorer_sections import (
+    CombinedSpec,
+    CompositeSpec,
     JudgeSpec,
     JurySpec,
     PreferenceSpec,
@@ -52,6 +54,9 @@ class StudyConfig(SettingsSection):
     )
     juries: dict[Key, JurySpec] = Field(
         default={}, description="scorers that combine several judges"
+    )
+    composites: dict[Key, CompositeSpec] = Field(
+        default={}, description="scorers that are weighted means of metrics and judges"
     )
     systems: dict[Key, SystemSpec] = Field(default={}, description="model families of systems")
     preferences: PreferenceSpec = PreferenceSpec()
@@ -96,11 +101,15 @@ class StudyConfig(SettingsSection):
         return self
 
     @model_validator(mode="after")
-    def _juries_of_judges_on_one_scale(self) -> Self:
-        for name, jury in self.juries.items():
-            problem = self._problem_of_jury(name, jury)
+    def _combined_on_one_scale(self) -> Self:
+        for name in self.composites:
+            if name in self.juries:
+                raise ValueError(f'composites."{name}": a jury has this name; choose another')
+        for name, spec in self.combined.items():
+            problem = self._problem_of_combined(name, spec)
             if problem is not None:
-                raise ValueError(f'juries."{name}": {problem}')
+                section = "juries" if name in self.juries else "composites"
+                raise ValueError(f'{section}."{name}": {problem}')
         return self
 
     @model_validator(mode="after")
@@ -113,27 +122,38 @@ class StudyConfig(SettingsSection):
                 )
         return self
 
-    def _problem_of_jury(self, name: str, jury: JurySpec) -> str | None:
+    def _problem_of_combined(self, name: str, spec: CombinedSpec) -> str | None:
+        jury = isinstance(spec, JurySpec)
+        what, members = ("a jury", "judges") if jury else ("a composite", "metrics and judges")
+        allowed = {None, "judge"} if jury else {None, "judge", "metric"}
         settings = self.scorers.get(name, ScorerSpec())
-        if settings.scale is not None or settings.kind not in {None, "judge"}:
-            return "a jury is a judge on its judges' scale; leave kind and scale out of scorers"
-        for judge in jury.of:
-            if judge in self.juries:
-                return f"{judge!r} is a jury itself; name its judges instead"
-            kind = self.scorers.get(judge, ScorerSpec()).kind
-            if kind not in {None, "judge"}:
-                return f"{judge!r} is declared {kind}; a jury consists of judges"
-        first, *others = jury.of
+        if settings.scale is not None or settings.kind not in {None, *(["judge"] if jury else [])}:
+            return (
+                f"{what} has the kind and scale of its members; leave kind and scale out of scorers"
+            )
+        for member in spec.of:
+            if member in self.combined:
+                section = "jury" if member in self.juries else "composite"
+                return f"{member!r} is a {section} itself; name its members instead"
+            kind = self.scorers.get(member, ScorerSpec()).kind
+            if kind not in allowed:
+                return f"{member!r} is declared {kind}; {what} consists of {members}"
+        first, *others = spec.of
         for construct in self.constructs:
             scale = self.scale(construct.key, first)
-            for judge in others:
-                other = self.scale(construct.key, judge)
+            for member in others:
+                other = self.scale(construct.key, member)
                 if scale != other:
                     return (
-                        f"{first!r} is on {scale} and {judge!r} on {other}; a jury's judges share "
-                        "one scale, so leave one of them out"
+                        f"{first!r} is on {scale} and {member!r} on {other}; the members of "
+                        f"{what} share one scale, so leave one of them out"
                     )
         return None
+
+    @property
+    def combined(self) -> dict[str, CombinedSpec]:
+        """Juries and composites by name."""
+        return {**self.juries, **self.composites}
 
     def construct_spec(self, key: str) -> ConstructSpec | None:
         """Return the construct with this key, if the study has it."""
@@ -148,8 +168,8 @@ class StudyConfig(SettingsSection):
 
     def own_scale(self, scorer: str) -> RatingScale | None:
         """Return the scale of a scorer on all constructs; None where it takes each construct's."""
-        if scorer in self.juries:
-            scorer = self.juries[scorer].of[0]
+        if scorer in self.combined:
+            scorer = next(iter(self.combined[scorer].of))
         # The mean of a judge's distribution is on the scale of its numbers.
         names = (scorer, scorer.removesuffix(EXPECTED))
         return next((self.scorers[name].scale for name in names if name in self.scorers), None)
@@ -246,6 +266,7 @@ def _known_keys(location: Iterable[Any]) -> list[str]:
         "constructs": ConstructSpec,
         "scorers": ScorerSpec,
         "juries": JurySpec,
+        "composites": CompositeSpec,
         "systems": SystemSpec,
         "preferences": PreferenceSpec,
         "design": DesignSpec,

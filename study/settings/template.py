@@ -39,6 +39,9 @@ seed = 0
 # of = ["judge-1", "judge-2", "judge-3"]
 # by = "median"              # or "mean"
 
+# [composites."word overlap"] # a scorer that is the weighted mean of metrics and judges
+# of = {{ "F1" = 2, "ROUGE-L" = 1 }}
+
 # [preferences]
 # scale = {{ min = -2, max = 2, step = 1, level = "ordinal" }}
 

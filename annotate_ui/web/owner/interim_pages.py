@@ -150,7 +150,7 @@ def _judges() -> list[str]:
     metric = select(scores.c.scorer).where(scores.c.scorer_kind == "metric").distinct()
     with study().read() as connection:
         metrics = set(connection.execute(metric).scalars())
-        names = machine_names(connection) | set(study().config.juries)
+        names = machine_names(connection) | set(study().config.combined)
         return sorted(names, key=lambda name: (name in metrics, name))
 
 

@@ -85,13 +85,13 @@ def test_a_mean_of_two_and_its_words(tmp_path: Path) -> None:
     bring(study, [score(0, "a", 10), score(0, "b", 71)])
     assert jury(study, "both") == {"r0": (40.5, None)}
     assert in_words(study.config.juries["both"]) == "the mean of a and b"
-    assert study_status(study).juries == {"both": "the mean of a and b"}
+    assert study_status(study).combined == {"both": "the mean of a and b"}
 
 
 def test_the_status_names_a_judge_without_scores(tmp_path: Path) -> None:
     study = made(tmp_path)
     bring(study, [score(0, "a", 10), score(0, "b", 70)])
-    text = study_status(study).juries["three"]
+    text = study_status(study).combined["three"]
     assert text.startswith("the median of a, b and c. 'c' has no scores yet")
 
 

@@ -1,0 +1,89 @@
+"""A composite's scores are weighted means of its members', and missing where one of theirs is."""
+
+from pathlib import Path
+
+import pytest
+
+from study import Study, study_status
+from study.errors import InputError, StudyError
+from study.settings.study_toml import parse_config
+from tests.study.facts.test_juries import bring, jury as scores_of, made, score
+
+BLEND = '[composites.blend]\nof = { "judge" = 3, "EM" = 1 }\n'
+
+
+def metric(response: int, name: str, value: float | None, **more: object) -> dict[str, object]:
+    return score(response, name, value, **more) | {"scorer_kind": "metric"}
+
+
+def kinds(study: Study, name: str) -> set[str]:
+    return set(study.score_table().query("scorer == @name")["scorer_kind"])
+
+
+def test_the_weighted_mean_where_all_members_have_a_score(tmp_path: Path) -> None:
+    study = made(tmp_path, BLEND)
+    bring(
+        study,
+        [
+            score(0, "judge", 40),
+            metric(0, "EM", 100),
+            score(1, "judge", 40),
+            metric(1, "EM", None, missing_reason="no_reference"),
+            score(2, "judge", 40),
+            # On this construct the composite has no rows: EM has none.
+            score(2, "judge", 10) | {"construct": "CC"},
+        ],
+    )
+    assert scores_of(study, "blend") == {
+        "r0": (55.0, None),
+        "r1": (None, "composite_member_missing"),
+        "r2": (None, "composite_member_not_scored"),
+    }
+    assert kinds(study, "blend") == {"judge"}
+    words = study_status(study).combined["blend"]
+    assert words == "the weighted mean of judge (weight 3) and EM (weight 1)"
+
+
+def test_a_composite_of_metrics_is_a_metric(tmp_path: Path) -> None:
+    study = made(tmp_path, "[composites.both]\nof = { F1 = 1, EM = 1 }\n")
+    bring(study, [metric(0, "F1", 0.1), metric(0, "EM", 0.1), metric(1, "F1", 60)])
+    scores = scores_of(study, "both")
+    assert scores["r0"] == (0.1, None)
+    assert kinds(study, "both") == {"metric"}
+
+
+def test_members_on_different_constructs_have_no_composite(tmp_path: Path) -> None:
+    study = made(tmp_path, BLEND)
+    bring(study, [score(0, "judge", 40), metric(0, "EM", 1) | {"construct": "AC"}])
+    assert scores_of(study, "blend") == {}
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ("[composites.c]\nof = { a = 1 }\n", "at least 2"),
+        ("[composites.c]\nof = { a = 1, b = 0 }\n", "greater than 0"),
+        ("[composites.c]\nof = { a = 1, b = inf }\n", "finite"),
+        ("[composites.c]\nof = { a = 1, c = 1 }\n", "is a composite itself"),
+        ('[composites.c]\nof = { a = 1, j = 1 }\n[juries.j]\nof = ["a", "b"]\n', "a jury itself"),
+        ('[composites.j]\nof = { a = 1, b = 1 }\n[juries.j]\nof = ["a", "b"]\n', "another"),
+        ('[scorers.b]\nkind = "human"\n[composites.c]\nof = { a = 1, b = 1 }\n', "declared human"),
+        (
+            "[scorers.b]\nscale = { min = 0, max = 1 }\n[composites.c]\nof = { a = 1, b = 1 }\n",
+            "'a' is on 0 to 100 and 'b' on 0 to 1",
+        ),
+    ],
+    ids=["one", "zero", "infinite", "itself", "jury", "name", "human", "scales"],
+)
+def test_what_makes_no_composite_is_refused_with_its_reason(settings: str, message: str) -> None:
+    with pytest.raises(StudyError, match=message):
+        parse_config(settings)
+
+
+def test_a_person_is_no_member_and_no_file_has_its_scores(tmp_path: Path) -> None:
+    study = made(tmp_path, BLEND)
+    with pytest.raises(InputError, match="'blend' is a composite of study"):
+        bring(study, [score(0, "blend", 1)])
+    bring(study, [score(0, "judge", 1) | {"scorer_kind": "human"}])
+    with pytest.raises(StudyError, match="made of metrics and judges"):
+        study.score_table()
