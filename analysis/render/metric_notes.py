@@ -25,17 +25,25 @@ def beside_metrics(analysis: Analysis, construct: str, judge: str) -> Iterator[s
     where = SCOPES[best.scope]
     of = f"the best of {len(pairs)} metrics" if len(pairs) > 1 else "a metric"
     figure = f"tau-b of {judge} minus {metric}: {correlation(best.value)} {between(best)}".rstrip()
+    free = ", and asks no model" if _asks_no_model(analysis, metric) else ""
     orders = f"orders responses {where}"
     if hold(SECTION, best) and best.value < 0:
-        yield f"{metric}, {of}, {orders} better than {judge} does ({figure})."
+        yield f"{metric}, {of}, {orders} better than {judge} does{free} ({figure})."
     elif hold(SECTION, margin) and margin.value > 0:
         within = correlation(float(str(margin.params["margin"])))
-        yield f"{metric}, {of}, {orders} as well as {judge}, to within {within} ({figure})."
+        yield f"{metric}, {of}, {orders} as well as {judge}, to within {within}{free} ({figure})."
     elif all(hold(SECTION, e) and e.value > 0 for e, _ in pairs):
         yield f"{judge} {orders} better than {metric}, {of} ({figure})."
     else:
         better = f"order responses {where} better than {metric}, {of}"
         yield f"{judge} is not shown to {better} ({figure})."
+
+
+def _asks_no_model(analysis: Analysis, metric: str) -> bool:
+    """Whether the scores of a metric, or of all members of a composite, were computed here."""
+    frame = analysis.context.scores.frame
+    members = analysis.options.derived_from.get(metric, (metric,))
+    return bool(frame.loc[frame["scorer"].isin(members), "source"].eq("own").all())
 
 
 def _pairs(analysis: Analysis, construct: str, judge: str) -> list[tuple[Estimate, Estimate]]:

@@ -35,7 +35,7 @@ _MEASURES: tuple[tuple[Measure, MeasureScope], ...] = (
 def judges_minus_metrics(context: Context) -> Iterator[Estimate]:
     """`judge_minus_metric` in each measure, and `metric_within_margin` in the leading one."""
     for data in context.rated.values():
-        metrics = metrics_of(context, data)
+        metrics = metrics_of(data)
         if data.reference_missing or not data.judges or not metrics:
             continue
         for judge in compared_judges(data):
@@ -43,15 +43,13 @@ def judges_minus_metrics(context: Context) -> Iterator[Estimate]:
                 yield from _compared(context, data, judge, metric)
 
 
-def metrics_of(context: Context, data: ConstructData) -> list[str]:
-    """Metrics with values on rated responses that are not made of a judge's scores."""
+def metrics_of(data: ConstructData) -> list[str]:
+    """Metrics with values on rated responses."""
     rated = np.isfinite(data.reference)
     names = [
         name
         for name, values in data.scorers.items()
-        if data.kinds[name] == "metric"
-        and name not in context.options.derived_from
-        and np.isfinite(values[rated]).any()
+        if data.kinds[name] == "metric" and np.isfinite(values[rated]).any()
     ]
     return names[:METRICS_COMPARED]
 

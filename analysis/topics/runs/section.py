@@ -126,7 +126,14 @@ SECTION = Section(
     key="runs",
     title="How the judge was run",
     figures=(judge_missing,),
-    tables=(tables.made_with, tables.worked, tables.calls),
+    tables=(tables.made_with, tables.worked, tables.scorers, tables.calls),
     reading=reading,
-    on_categories=(reading, judge_missing, tables.made_with, tables.worked, tables.calls),
+    on_categories=(
+        reading,
+        judge_missing,
+        tables.made_with,
+        tables.worked,
+        tables.scorers,
+        tables.calls,
+    ),
 )

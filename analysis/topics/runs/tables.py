@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -54,6 +55,51 @@ def worked(analysis: Analysis) -> Iterator[Table]:
         "tokens it is the most that it can be.",
         _WORKED,
     )
+
+
+def scorers(analysis: Analysis) -> Iterator[Table]:
+    """What judges and metrics lack and cost, where both have scores."""
+    first = analysis.context.scores.frame
+    first = first[first["repeat"].eq(0) & first["scorer_kind"].isin(["judge", "metric"])]
+    first = first.drop_duplicates(["response_id", "construct", "scorer"])
+    kinds = first.drop_duplicates("scorer").set_index("scorer")["scorer_kind"].astype("str")
+    if set(kinds) != {"judge", "metric"}:
+        return
+    built = TableBuilder()
+    runs = {str(run["name"]): run for run in analysis.inputs.judge_runs if run.get("account")}
+    for name, kind in kinds.items():
+        rows = first[first["scorer"] == name]
+        missing = Counter(rows.loc[rows["value"].isna(), "missing_reason"].dropna())
+        built.add(
+            str(name),
+            kind,
+            f"{rows['value'].notna().sum():,}",
+            _counts(dict(missing.most_common())),
+            *_spent(runs, analysis.options.derived_from, str(name), rows),
+        )
+    yield built.table(
+        "scorers-cost",
+        "Judges and metrics: missing scores and cost",
+        "First scores on all constructs. Calls, tokens, time and cost of a judge are those of its "
+        "run; a metric that is measured here asks no model. Of imported scores the cost is not "
+        "known, and a jury or composite costs what its members do.",
+        ("Scorer", "Kind", "Scores", "Missing", "Answers of a model", "Tokens", "Time", "Cost"),
+    )
+
+
+def _spent(
+    runs: Mapping[str, Run], derived: Mapping[str, object], name: str, scores: pd.DataFrame
+) -> tuple[str, str, str, str]:
+    if name in runs:
+        run = runs[name]
+        total = run["account"]["account"]
+        time = _time(total["seconds"]) if total["calls"] else ""
+        return f"{total['answered']:,}", _counts(run["account"]["tokens"]), time, _cost(run)
+    if name in derived:
+        return ("as its members", "", "", "")
+    if (scores["source"] == "own").all():
+        return ("0", "0", "", "0")
+    return ("not known", "", "", "")
 
 
 def calls(analysis: Analysis) -> Iterator[Table]:

@@ -99,6 +99,13 @@ def test_the_best_of_several_metrics_is_named() -> None:
     assert "better than rouge, the best of 3 metrics (tau-b" in text
 
 
+def test_a_metric_that_is_computed_here_asks_no_model() -> None:
+    frame = simulated(2, 25, {"f1": 4})
+    assert "asks no model" not in stated(frame)
+    own = frame.assign(source=np.where(frame["scorer"] == "f1", "own", "imported"))
+    assert "better than judge does, and asks no model (tau-b" in stated(own)
+
+
 def test_without_metrics_or_judges_nothing_is_compared() -> None:
     frame = simulated(5, 8, {"f1": 9})
     assert stated(frame[frame["scorer"] != "f1"]) == ""

@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import pandas as pd
 import pytest
 
 from analysis import Options, analyse, write_report
 from analysis.core.analysis import Analysis
+from analysis.core.context import Context
+from analysis.core.estimates import EstimateList
 from analysis.pipeline.report_files import report_schema
 from analysis.topics.runs import tables
 from tests.analysis.scores import simulated, table
@@ -121,6 +124,34 @@ def test_calls_for_probes_are_told_from_the_run(analysis: Analysis, tmp_path: Pa
     assert "0.50 (1 call without prices)" in page
     (shown,) = tables.calls(analysed_with(analysis, run))
     assert [row[2].text for row in shown.rows] == ["", "a sample", "probes"]
+
+
+def test_judges_and_metrics_are_listed_with_what_they_lack_and_cost() -> None:
+    frame = simulated()
+    judged = frame[frame["scorer"] == "judge"]
+    metric = judged.assign(scorer_kind="metric", value=50.0)
+    measured = metric.assign(scorer="F1", source="own")
+    first = measured["response_id"] == "r0"
+    reasons = pd.Series(None, index=measured.index, dtype="object").mask(first, "no_reference")
+    measured = measured.assign(value=measured["value"].mask(first), missing_reason=reasons)
+    parts = [frame, measured, metric.assign(scorer="imported")]
+    blend = judged.assign(scorer="blend", source="own")
+    options = Options(resamples=100, derived_from={"blend": ("judge", "F1")})
+    scores = pd.concat([*parts, blend], ignore_index=True)
+    (listed,) = tables.scorers(analysed_with(analysis_of(scores, options), RUN))
+    shown = {row[0].text: [cell.text for cell in row[1:]] for row in listed.rows}
+    n = len(judged)
+    assert shown == {
+        "judge": ["judge", str(n), "", "38", "4,000 prompt, 1,000 cached", "20.0 s", "0.50"],
+        "F1": ["metric", str(n - 1), "1 no reference", "0", "0", "", "0"],
+        "imported": ["metric", str(n), "", "not known", "", "", ""],
+        "blend": ["judge", str(n), "", "as its members", "", "", ""],
+    }
+    assert list(tables.scorers(analysed_with(analysis_of(frame, options), RUN))) == []
+
+
+def analysis_of(frame: pd.DataFrame, options: Options) -> Analysis:
+    return Analysis("", Context(table(frame), None, options), EstimateList(()))
 
 
 def analysed_with(analysis: Analysis, run: dict[str, Any]) -> Analysis:
