@@ -83,7 +83,7 @@ def scorers(analysis: Analysis) -> Iterator[Table]:
         "First scores on all constructs. Calls, tokens, time and cost of a judge are those of its "
         "run; a metric that is measured here asks no model. Of imported scores the cost is not "
         "known, and a jury or composite costs what its members do.",
-        ("Scorer", "Kind", "Scores", "Without a value", "Answers of a model", "Tokens", "Time", "Cost"),
+        ("Scorer", "Kind", "Scores", "No value", "Answers of a model", "Tokens", "Time", "Cost"),
     )
 
 
