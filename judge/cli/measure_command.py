@@ -1,4 +1,4 @@
-"""The command `ccrs measure`: scores by metrics that ask no model.
+"""The command `ccrs measure`: scores by metrics that ask no judge.
 
 Only click is imported until the command runs.
 """
@@ -22,20 +22,44 @@ from study.text import shell_word
     metavar="NAMES",
     help="Metrics by name; lexical for EM, EM-normalized, F1, BLEU, ROUGE-1, ROUGE-2 and ROUGE-L; "
     "usage for context-usage and novel-words; retrieval for RR, hit, NDCG, NDCG-exp, AP, precision "
-    "and precision-ranked, each also with a cut such as NDCG@10. Repeatable.",
+    "and precision-ranked, each also with a cut such as NDCG@10; embedding for similarity, "
+    "context-relevance, BERTScore, BERTScore-P and BERTScore-R, the latter three also with a layer "
+    "such as BERTScore@5. Repeatable.",
 )
 @click.option(
     "--on",
     multiple=True,
     metavar="CONSTRUCTS",
     help="Constructs that the values stand for. Default: those that each metric names, AC for "
-    "the lexical ones, CC for usage, none for retrieval. Repeatable.",
+    "the lexical ones, similarity and BERTScore, CC for usage, none for retrieval and "
+    "context-relevance. Repeatable.",
 )
 @click.option(
     "--qrels",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
     help="Relevance judgments for metrics of retrieval: a TREC file, CSV, TSV or JSON.",
+)
+@click.option(
+    "--encoder",
+    metavar="PATH_OR_NAME",
+    help="Encoder for metrics of embedding: a model's folder, its name on the Hugging Face hub, or "
+    "with --base-url a model of that endpoint.",
+)
+@click.option(
+    "--base-url", metavar="URL", help="Endpoint with /embeddings, such as http://localhost:8000/v1."
+)
+@click.option(
+    "--api-key-env",
+    default="OPENAI_API_KEY",
+    show_default=True,
+    metavar="VARIABLE",
+    help="Environment variable with the endpoint's key, if any.",
+)
+@click.option(
+    "--api-key-command",
+    metavar="COMMAND",
+    help="Command that prints the key; it is run again when the endpoint refuses the key.",
 )
 @click.option("--dry-run", is_flag=True, help="Compute and count everything; store nothing.")
 @AS_JSON
@@ -44,10 +68,14 @@ def measure(
     metrics: tuple[str, ...],
     on: tuple[str, ...],
     qrels: Path | None,
+    encoder: str | None,
+    base_url: str | None,
+    api_key_env: str,
+    api_key_command: str | None,
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Score the responses of STUDY with metrics without a model.
+    """Score the responses of STUDY with metrics that ask no judge.
 
     Values are stored as scores, converted to the scale of the construct, with the version of the
     metric; a response that can't be measured has a missing value with its reason. The report
@@ -60,7 +88,9 @@ def measure(
       ccrs measure my-study --metrics F1,ROUGE-L --dry-run
       ccrs measure ragchecker --metrics lexical --on overall
       ccrs measure my-study --metrics RR,NDCG@10 --on CC --qrels qrels.txt
+      ccrs measure my-study --metrics similarity,BERTScore --encoder all-MiniLM-L6-v2
     """
+    from judge.running.model_metrics import MetricModels
     from judge.running.text_scores import measure_study
     from study.study import Study
 
@@ -69,13 +99,21 @@ def measure(
             [name for text in texts for name in comma_separated(text)] for texts in (metrics, on)
         )
         counts = measure_study(
-            study, names, constructs, qrels=qrels, dry_run=dry_run, advance=advance
+            study,
+            names,
+            constructs,
+            qrels=qrels,
+            models=MetricModels(encoder, base_url, api_key_env, api_key_command),
+            dry_run=dry_run,
+            advance=advance,
         )
     lines = []
     for name, count in counts.items():
         would = "would be stored" if dry_run else "stored"
         parts = [f"{count['stored']:,} values {would}"]
         parts += [f"{count['existing']:,} were there before"] if count["existing"] else []
+        if count["truncated"]:
+            parts.append(f"{count['truncated']:,} of texts that were cut at the model's window")
         parts += [f"{n:,} missing: {reason}" for reason, n in count["missing"].items()]
         if count["differing"]:
             parts.append(f"{count['differing']:,} stored ones differ and were not changed")

@@ -185,6 +185,9 @@ class Metric(ABC):
     text is made. Probes, rounds of drift and recorded answers need such a metric."""
     empty_response: float | None = None
     """Value of a response without text; None: such a response is evaluated like any other."""
+    key_names_model: bool = False
+    """Whether another model has another key: then stored values are not computed again, only to
+    be compared. For metrics without prompts."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -198,6 +201,10 @@ class Metric(ABC):
         Answers that the server cut or refused are not sent: the runner ends the evaluation and
         stores the reason.
         """
+
+    def prepare(self, responses: Sequence[MetricInput]) -> None:
+        """Compute together what `score` will need of each of these responses; here nothing."""
+        del responses
 
     @classmethod
     def create(cls, prompts: str, study_folder: Path | None) -> Self:

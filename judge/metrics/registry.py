@@ -7,6 +7,8 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import CodeType
 
+from judge.metrics.bert_score import BERT_SCORES
+from judge.metrics.embedding import ContextRelevance, Similarity
 from judge.metrics.metric import Metric
 from judge.metrics.retrieval import NAMES
 from judge.prompts.template import PAPER
@@ -17,6 +19,7 @@ SUITES = {
     "lexical": ("EM", "EM-normalized", "F1", "BLEU", "ROUGE-1", "ROUGE-2", "ROUGE-L"),
     "usage": ("context-usage", "novel-words"),
     "retrieval": NAMES,
+    "embedding": (Similarity.name, ContextRelevance.name, *BERT_SCORES),
 }
 """Names for several metrics without prompts."""
 

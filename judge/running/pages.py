@@ -82,16 +82,21 @@ def places(study: Study, systems: Sequence[str] = ()) -> list[Place]:
 
 
 def pages(
-    study: Study, order: Sequence[Place], run_id: int | None, *, texts: bool
+    study: Study,
+    order: Sequence[Place],
+    run_id: int | None,
+    *,
+    texts: bool,
+    size: int | None = None,
 ) -> Iterator[ContentPage]:
-    """Yield the responses in pages of whole queries.
+    """Yield the responses in pages of whole queries, of at least `size` responses.
 
     Passages are read only with `texts`; their lengths are always read. No transaction stays open
     between pages, since the work on a page may take long.
     """
     start = 0
     while start < len(order):
-        end = min(start + _PAGE, len(order))
+        end = min(start + (size or _PAGE), len(order))
         # A page ends with a query, so that responses that share a prompt are on one page.
         while end < len(order) and order[end].query == order[end - 1].query:
             end += 1

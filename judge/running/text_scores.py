@@ -9,11 +9,13 @@ from typing import Any, NamedTuple, TypedDict
 from sqlalchemy import Connection, delete, insert, select
 from sqlalchemy.exc import IntegrityError
 
+from judge.metrics.embedding import TRUNCATED
 from judge.metrics.evaluation import evaluate
-from judge.metrics.metric import Content, Metric, MetricInput, MetricValue, MissingValue
+from judge.metrics.metric import Metric, MetricInput, MetricValue, MissingValue
 from judge.metrics.registry import SUITES, load_metric
 from judge.metrics.retrieval import is_retrieval
 from judge.run_settings import DEFAULT_TEXT_METRICS
+from judge.running.model_metrics import MetricModels, is_model_metric, model_metrics
 from judge.running.pages import Place, pages, places
 from judge.running.rankings import retrieval_metrics
 from judge.running.shown_texts import ShownTexts
@@ -43,6 +45,7 @@ class _Result(NamedTuple):
     value: float | None
     missing_reason: str | None
     rule: str | None
+    truncated: bool = False
 
 
 _Scores = Mapping[_ScoreKey, _Result]
@@ -57,8 +60,14 @@ class TextScoreCounts(TypedDict):
     """Values that were there before."""
     differing: int
     """Of the study's scores, those that differ from what was computed now; they stay."""
+    truncated: int
+    """Values measured now of which a model read only the beginning of a text."""
     missing: dict[str, int]
     """Responses without a value, by reason."""
+
+
+# Responses whose values are stored together where each takes a model long.
+_SLOW_PAGE = 16
 
 
 def text_metrics(names: Sequence[str]) -> list[Metric]:
@@ -113,6 +122,7 @@ def measure_study(
     on: Sequence[str] = (),
     *,
     qrels: Path | None = None,
+    models: MetricModels | None = None,
     dry_run: bool = False,
     advance: Advance = lambda done, total: None,  # noqa: ARG005
 ) -> dict[str, TextScoreCounts]:
@@ -126,6 +136,8 @@ def measure_study(
         Metrics, or `SUITES` of them; those of retrieval with a cut, such as NDCG@10, or without.
     qrels
         File of relevance judgments, for the metrics of retrieval.
+    models
+        The models of the metrics that need one; None: no metric does.
     on, dry_run, advance
         As in `store_text_metrics`.
 
@@ -137,11 +149,13 @@ def measure_study(
     """
     keys = dict.fromkeys(name for entry in names for name in SUITES.get(entry, (entry,)))
     of_rankings = [key for key in keys if is_retrieval(key)]
-    metrics = text_metrics([key for key in keys if not is_retrieval(key)])
+    of_models = [key for key in keys if is_model_metric(key)]
+    metrics = text_metrics([key for key in keys if key not in {*of_rankings, *of_models}])
     if of_rankings:
         metrics += retrieval_metrics(study, of_rankings, qrels)
     elif qrels is not None:
         raise StudyError("--qrels is read by metrics of retrieval only; name one or leave it out.")
+    metrics += model_metrics(of_models, models or MetricModels())
     if not metrics:
         raise StudyError(f"--metrics names no metric; name some, or {' or '.join(SUITES)}.")
     constructs = [construct.key for construct in study.config.constructs]
@@ -216,29 +230,36 @@ def store_text_metrics(
         if (scale := study.config.scale(construct, metric.key)) is not None
     ]
     counts = {
-        metric.key: TextScoreCounts(stored=0, existing=0, differing=0, missing={})
+        metric.key: TextScoreCounts(stored=0, existing=0, differing=0, truncated=0, missing={})
         for metric, _, _ in scored
     }
     if not scored:
         return {}
     texts = any("context" in metric.reads(construct) for metric, construct, _ in scored)
     texts_of = {metric.key: ShownTexts(metric) for metric, _, _ in scored}
+    slow = [metric.key for metric in metrics if metric.key_names_model]
     done, total = 0, sum(place.selected for place in order)
-    for page in pages(study, order, None, texts=texts):
+    for page in pages(study, order, None, texts=texts, size=_SLOW_PAGE if slow else None):
+        contents = [content for content in page.contents if content.selected]
+        done += len(contents)
+        known = _with_value(study, [content.id for content in contents], slow)
         results: dict[_ScoreKey, _Result] = {}
-        measured: dict[tuple[object, ...], MetricValue | MissingValue] = {}
-        for content in page.contents:
-            if not content.selected:
-                continue
-            done += 1
-            for metric, construct, scale in scored:
+        for metric, construct, scale in scored:
+            # Responses that agree in all that the metric reads share an entry.
+            shared: dict[tuple[object, ...], list[MetricInput]] = {}
+            for content in contents:
+                if _ScoreKey(content.id, metric.key, construct) in known:
+                    counts[metric.key]["existing"] += 1
+                    continue
                 response = texts_of[metric.key].input_of(content, construct)
-                shown = (metric.key, construct, *_shown(response))
-                if shown not in measured:
-                    measured[shown] = _measured(metric, content, response)
-                key = _ScoreKey(content.id, metric.key, construct)
-                results[key] = _result(measured[shown], metric, scale)
+                shared.setdefault(_shown(response), []).append(response)
+            metric.prepare([responses[0] for responses in shared.values()])
+            for responses in shared.values():
+                result = _result(_measured(metric, responses[0]), metric, scale)
+                for response in responses:
+                    results[_ScoreKey(response.content.id, metric.key, construct)] = result
         for key, result in results.items():
+            counts[key.metric]["truncated"] += result.truncated
             if result.missing_reason is not None:
                 missing = counts[key.metric]["missing"]
                 missing[result.missing_reason] = missing.get(result.missing_reason, 0) + 1
@@ -256,6 +277,29 @@ def store_text_metrics(
     return counts
 
 
+def _with_value(study: Study, responses: Sequence[int], scorers: Sequence[str]) -> set[_ScoreKey]:
+    """Return which of these scores have a value, under the current versions of the constructs."""
+    if not scorers:
+        return set()
+    columns = score_table.c
+    with study.read() as connection:
+        versions = study.construct_versions(connection)
+        rows = connection.execute(
+            select(
+                columns.response_id,
+                columns.scorer,
+                columns.construct_key,
+                columns.construct_version,
+            ).where(
+                columns.response_id.in_(responses),
+                columns.scorer.in_(scorers),
+                columns.repeat == 0,
+                columns.value.is_not(None),
+            )
+        )
+        return {_ScoreKey(*row[:3]) for row in rows if row[3] == versions.get(row[2])}
+
+
 def _shown(response: MetricInput) -> tuple[object, ...]:
     """Return what a metric reads of a response: its fields, or without any the response itself."""
     content, fields = response.content, response.fields
@@ -269,9 +313,8 @@ def _shown(response: MetricInput) -> tuple[object, ...]:
     )
 
 
-def _measured(
-    metric: Metric, content: Content, response: MetricInput
-) -> MetricValue | MissingValue:
+def _measured(metric: Metric, response: MetricInput) -> MetricValue | MissingValue:
+    content = response.content
     if "reference" in response.fields and not any(map(str.strip, content.references)):
         return MissingValue("no_reference")
     if "context" in response.fields and not content.context_hash:
@@ -286,7 +329,9 @@ def _result(measured: MetricValue | MissingValue, metric: Metric, scale: RatingS
     if isinstance(measured, MissingValue):
         return _Result(None, measured.reason, None)
     value = _convert(measured.value, metric.scale, scale)
-    return _Result(value, None, measured.rule or metric.version)
+    rule = measured.rule or metric.version
+    truncated = TRUNCATED in measured.parts
+    return _Result(value, None, f"{rule} {TRUNCATED}" if truncated else rule, truncated)
 
 
 def _convert(value: float, source: RatingScale, scale: RatingScale) -> float:
@@ -324,7 +369,7 @@ def _store(study: Study, scores: _Scores, dry_run: bool) -> dict[str, Counter[st
         }
         rows: list[dict[str, Any]] = []
         replaced: list[int] = []
-        for key, (value, missing_reason, rule) in scores.items():
+        for key, (value, missing_reason, rule, _) in scores.items():
             before = existing.get(key)
             if before is not None and (before.value, before.source) == (None, _SOURCE):
                 if value is None:

@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import uniform
 from time import monotonic, perf_counter
@@ -39,6 +39,10 @@ def backoff(attempt: int) -> float:
     """
     longest = min(LONGEST_WAIT, FIRST_WAIT * 2 ** min(attempt, 20))
     return uniform(longest / 2, longest)  # noqa: S311  (nothing secret)
+
+
+Reader = Callable[[int, Mapping[str, str], bytes, float], Answer | Trouble]
+"""Returns what a reply means from its status, headers, body and milliseconds."""
 
 
 @dataclass(frozen=True)
@@ -147,33 +151,32 @@ class Endpoint:
         worst = await self._budget.reserve(f"{self._system}{prompt}", parameters)
         result: Answer | Trouble | None = None
         try:
-            reply = await self._send_with_key(prompt, parameters)
+            payload = {"messages": chat_messages(prompt, self._system), **parameters}
+            reply = await self.post("/chat/completions", payload, self._read_chat)
             result = reply.result
         finally:
             self._budget.settle(worst, result)
         self.usage.add(reply.result if isinstance(reply.result, Answer) else None)
         return reply
 
-    async def _send_with_key(self, prompt: str, parameters: Mapping[str, Any]) -> Reply:
+    async def post(self, path: str, payload: Mapping[str, Any], read: Reader) -> Reply:
+        """Send JSON to a path of the endpoint, once, and once more if there is a new key."""
         sent_at, key = monotonic(), self.key.value
-        reply = await self._send(prompt, parameters, key)
+        reply = await self._send(path, payload, read, key)
         if isinstance(reply.result, Trouble) and reply.result.reason == "http_401":
             async with self._renewing:
                 renewed = await self.key.renew(key, sent_at)
             if renewed:
-                reply = await self._send(prompt, parameters, self.key.value)
+                reply = await self._send(path, payload, read, self.key.value)
         return replace(reply, result=self.key.redaction.result(reply.result))
 
-    async def _send(self, prompt: str, parameters: Mapping[str, Any], key: str) -> Reply:
-        body = json.dumps(
-            {"messages": chat_messages(prompt, self._system), **parameters},
-            ensure_ascii=False,
-        ).encode("utf-8", "replace")
+    async def _send(self, path: str, payload: Mapping[str, Any], read: Reader, key: str) -> Reply:
+        body = json.dumps(payload, ensure_ascii=False).encode("utf-8", "replace")
         assert self._session is not None  # noqa: S101  (callers enter first)
         started = perf_counter()
         try:
             async with self._session.post(
-                f"{self.url}/chat/completions",
+                f"{self.url}{path}",
                 data=body,
                 headers=self._authorization(key),
                 allow_redirects=False,
@@ -184,9 +187,7 @@ class Endpoint:
                 milliseconds = (perf_counter() - started) * 1000
                 if content is None:
                     return Reply(Trouble("again", "too_large", "its answer exceeds 4 MiB"))
-                result = read_reply(
-                    response.status, response.headers, content, milliseconds, self._scores
-                )
+                result = read(response.status, response.headers, content, milliseconds)
                 return Reply(result, spent_quota(response.headers), content)
         except TimeoutError:
             detail = f"no answer within {self._timeout:g} s"
@@ -199,6 +200,11 @@ class Endpoint:
             return Reply(Trouble("again", "connection_cut", detail))
         except (aiohttp.ClientError, OSError, asyncio.IncompleteReadError) as error:
             return Reply(Trouble("again", "connection_cut", _words(error)))
+
+    def _read_chat(
+        self, status: int, headers: Mapping[str, str], body: bytes, milliseconds: float
+    ) -> Answer | Trouble:
+        return read_reply(status, headers, body, milliseconds, self._scores)
 
     async def models(self) -> dict[str, ListedModel]:
         """Return the models that the endpoint lists; empty where it has no such list."""
@@ -271,8 +277,16 @@ async def ask_repeatedly(
 
     Returns the last reply. One prompt at a time is sent in this way, so waits are not random.
     """
+    return await repeatedly(lambda: endpoint.ask(prompt, parameters), tries)
+
+
+async def repeatedly(send: Callable[[], Awaitable[Reply]], tries: int) -> Reply:
+    """Send a request until there is an answer, or trouble that further tries do not end.
+
+    Returns the last reply.
+    """
     for attempt in range(tries):
-        reply = await endpoint.ask(prompt, parameters)
+        reply = await send()
         trouble = reply.result
         if isinstance(trouble, Answer) or trouble.kind in {"stop", "parameter"}:
             break

@@ -132,7 +132,7 @@ def test_em_is_a_metric_on_ac_against_any_reference(
     store(any_study, {"query_id": "bare", "query": "?", "response": "x", "system": "A"})
     outcome = judge_study(any_study, ScriptedSettings())
     missing = {"no_reference": 1}
-    counts = {"stored": 8, "existing": 0, "differing": 0, "missing": missing}
+    counts = {"stored": 8, "existing": 0, "differing": 0, "truncated": 0, "missing": missing}
     assert outcome.text_metrics == {"EM": counts}
     scores = any_study.score_table()
     em = scores[scores["scorer"] == "EM"].set_index(["query_id", "system"])
@@ -154,8 +154,8 @@ def test_what_is_asked_for_later_is_added_and_nothing_doubles(
     second = judge_study(any_study, ScriptedSettings(text_metrics=(*ALL, "F1")))
     assert second.run == first.run
     assert len(scripted.asked) == asked
-    new = {"stored": 5, "existing": 0, "differing": 0, "missing": {}}
-    old = {"stored": 0, "existing": 5, "differing": 0, "missing": {}}
+    new = {"stored": 5, "existing": 0, "differing": 0, "truncated": 0, "missing": {}}
+    old = {"stored": 0, "existing": 5, "differing": 0, "truncated": 0, "missing": {}}
     assert second.text_metrics == {"EM": old, "EM-normalized": new, "F1": new}
     assert "F1: 5 scores were stored." in second.lines()
     third = judge_study(any_study, ScriptedSettings(text_metrics=ALL))

@@ -1,0 +1,87 @@
+"""Metrics that use a model without prompts: an encoder of texts."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from judge.engines.encoders.local_encoder import LocalEncoder
+from judge.engines.engine_settings import OpenAISettings
+from judge.metrics.bert_score import BertScore, bert_score_layer
+from judge.metrics.embedding import ContextRelevance, Encoder, Similarity
+from judge.metrics.metric import Metric
+from study.errors import StudyError
+
+_OF_TEXTS = {metric.name: metric for metric in (Similarity, ContextRelevance)}
+
+
+@dataclass(frozen=True)
+class MetricModels:
+    """Which models the metrics use."""
+
+    encoder: str | None = None
+    """A folder, a name on the Hugging Face hub, or with `base_url` a model of that endpoint."""
+    base_url: str | None = None
+    api_key_env: str = "OPENAI_API_KEY"
+    api_key_command: str | None = None
+
+
+def is_model_metric(key: str) -> bool:
+    """Return whether the metric of this name uses a model."""
+    return key in _OF_TEXTS or bert_score_layer(key) is not None
+
+
+def model_metrics(keys: Sequence[str], models: MetricModels) -> list[Metric]:
+    """Return the metrics of these names; their models are loaded here.
+
+    Raises
+    ------
+    StudyError
+        A model is not named, not needed, can't be used, or has no such layer.
+    """
+    if not keys:
+        if models.encoder or models.base_url:
+            raise StudyError(
+                "--encoder and --base-url are read by metrics of embedding only; name one or leave "
+                "them out."
+            )
+        return []
+    if models.encoder is None:
+        raise StudyError(
+            f"{keys[0]} needs an encoder: name it with --encoder FOLDER, or with --encoder MODEL "
+            "--base-url URL a model behind an endpoint."
+        )
+    of_tokens = [key for key in keys if bert_score_layer(key)]
+    if models.base_url is None:
+        local = LocalEncoder(models.encoder)
+        return [*_of_texts(keys, local), *_bert_scores(of_tokens, local)]
+    if of_tokens:
+        raise StudyError(
+            f"{of_tokens[0]} needs the vectors of tokens, which no endpoint returns. Measure it "
+            f"with --encoder FOLDER alone, and {', '.join(_OF_TEXTS)} with --base-url."
+        )
+    settings = OpenAISettings.checked(
+        base_url=models.base_url,
+        api_key_env=models.api_key_env,
+        api_key_command=models.api_key_command,
+    )
+    from judge.engines.encoders.endpoint_encoder import EndpointEncoder
+
+    return _of_texts(keys, EndpointEncoder(models.encoder, settings))
+
+
+def _of_texts(keys: Iterable[str], encoder: Encoder) -> list[Metric]:
+    return [_OF_TEXTS[key](encoder) for key in keys if key in _OF_TEXTS]
+
+
+def _bert_scores(keys: Iterable[str], encoder: LocalEncoder) -> list[Metric]:
+    metrics: dict[str, Metric] = {}
+    for key in keys:
+        name, layer = bert_score_layer(key) or (key, None)
+        layer = encoder.layers if layer is None else layer
+        if layer > encoder.layers:
+            raise StudyError(
+                f"{key}: {encoder.name} has {encoder.layers} layers; name one from 0 to "
+                f"{encoder.layers}."
+            )
+        metric = BertScore(name, encoder, layer)
+        metrics[metric.key] = metric
+    return list(metrics.values())

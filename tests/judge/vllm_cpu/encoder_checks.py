@@ -1,0 +1,142 @@
+"""What encoders on this machine compute, next to what packages compute of the same weights.
+
+`python -m tests.judge.vllm_cpu.encoder_checks FOLDER` writes FOLDER/results.json, which
+test_encoders.py tests. Runs in vLLM's environment, which has torch and transformers.
+"""
+
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import bert_score as package
+import numpy as np
+import torch
+from transformers import AutoModel, AutoTokenizer
+
+from judge.engines.encoders.local_encoder import LocalEncoder
+from judge.metrics.bert_score import bert_score
+from judge.metrics.embedding import Embedding
+from judge.running.model_metrics import MetricModels
+from judge.running.text_scores import measure_study
+from study import Study, StudyError
+from tests.judge.small_studies import store
+from tests.judge.vllm_cpu import tiny_bert
+
+TEXTS = [
+    "Paris is the capital of France.",
+    "The Seine is a river in France. It was not long.",
+    "It is.",
+    "Short and long.",
+    "the river",
+]
+LONG = "the river is long and " * 4
+
+
+def vectors(encoder: LocalEncoder, texts: list[str]) -> list[list[float]]:
+    """Return the vectors as lists, for JSON."""
+    return [r.vector.tolist() for r in encoder.embed(texts) if isinstance(r, Embedding)]
+
+
+def mean_pooled(folder: Path, text: str) -> list[float]:
+    """Return the mean of the vectors of a text's tokens, by transformers alone."""
+    batch = AutoTokenizer.from_pretrained(folder)(text, truncation=True, return_tensors="pt")
+    with torch.inference_mode():
+        hidden = AutoModel.from_pretrained(folder)(**batch).last_hidden_state[0]
+    numbers: list[float] = hidden.mean(0).tolist()
+    return numbers
+
+
+def compared_with_package(encoder: LocalEncoder, folder: Path) -> list[float]:
+    """Return the differences from bert-score, a pair at a time."""
+    differences: list[float] = []
+    for layer in (1, 2):
+        scorer = package.BERTScorer(str(folder), num_layers=layer, device="cpu", batch_size=1)
+        for first in [*TEXTS, LONG]:
+            second = TEXTS[(TEXTS.index(first) + 1) % len(TEXTS)] if first in TEXTS else TEXTS[0]
+            parts = scorer.score([first], [second])
+            values = bert_score(*(encoder.token_vectors(text, layer) for text in (first, second)))
+            differences += [abs(a - float(b)) for a, b in zip(values, parts, strict=True)]
+    return differences
+
+
+def measured(folder: Path, model: Path) -> dict[str, Any]:
+    """Measure a study twice, and again with other weights of the same name."""
+    study = Study.create(folder / "study")
+    for system, text in (("A", TEXTS[0]), ("B", LONG), ("C", ""), ("D", "nan"), ("E", TEXTS[0])):
+        row = {"query_id": "q", "query": "Paris?", "references": TEXTS[:2]}
+        store(study, {**row, "system": system, "response": text, "passages": TEXTS})
+    names = ["embedding", "BERTScore@1"]
+
+    def counts() -> Any:
+        return measure_study(study, names, ["AC"], models=MetricModels(str(model)))
+
+    result = {"first": counts(), "again": counts()}
+    scores = study.score_table()
+    result["rules"] = sorted(set(scores["rule"].dropna()))
+    shutil.rmtree(model)
+    tiny_bert.encoder(model, 2)
+    result["other_weights"] = counts()
+    study.close()
+    return result
+
+
+def refused(*attempts: Callable[[], object]) -> list[str]:
+    """Return the messages of what must be refused."""
+    messages = []
+    for attempt in attempts:
+        try:
+            attempt()
+        except StudyError as error:
+            messages.append(str(error))
+    return messages
+
+
+def refusals(folder: Path, model: Path) -> list[str]:
+    """Return what is said of folders that can't be used."""
+    empty, bare, no_weights, dense = (folder / n for n in ("empty", "bare", "no-weights", "dense"))
+    empty.mkdir()
+    shutil.copytree(model, bare)
+    (bare / "model.safetensors").unlink()
+    shutil.copytree(model, no_weights)
+    config = json.loads((no_weights / "config.json").read_text())
+    (no_weights / "config.json").write_text(json.dumps({**config, "num_hidden_layers": 3}))
+    shutil.copytree(model, dense)
+    (dense / "modules.json").write_text(json.dumps([{"type": "x.models.Dense", "path": "2"}]))
+    folders = [*map(str, (empty, bare, no_weights, dense)), "no-such-model"]
+    return refused(*(lambda name=name: LocalEncoder(name) for name in folders))
+
+
+def main(folder: Path) -> None:
+    """Write all results."""
+    model = folder / "tiny"
+    tiny_bert.encoder(model, 1)
+    encoder = LocalEncoder(str(model))
+    first = folder / "cls"
+    shutil.copytree(model, first)
+    (first / "modules.json").write_text(
+        json.dumps([{"type": "s.Transformer", "path": ""}, {"type": "s.Pooling", "path": "pool"}])
+    )
+    (first / "pool").mkdir()
+    (first / "pool/config.json").write_text(json.dumps({"pooling_mode_cls_token": True}))
+    (first / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": 5}))
+    cls = LocalEncoder(str(first))
+    whole = cls.token_vectors(TEXTS[0], 2)
+    many = TEXTS * 4
+    results = {
+        "together": vectors(encoder, many),
+        "alone": [vectors(encoder, [text])[0] for text in many],
+        "mean_pooled": [mean_pooled(model, text) for text in many],
+        "cls": np.abs(np.array(vectors(cls, TEXTS[:1])) - whole.vectors[0]).max(),
+        "cls_tokens": [len(whole.vectors), whole.truncated],
+        "package": compared_with_package(encoder, model),
+        "refusals": refusals(folder, model),
+        "measured": measured(folder, model),
+    }
+    (folder / "results.json").write_text(json.dumps(results), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

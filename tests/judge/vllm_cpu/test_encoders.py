@@ -1,0 +1,91 @@
+"""Encoders on this machine: the same vectors and BERTScore as the packages, whatever the batch."""
+
+import json
+import subprocess
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.judge.tiny_model.process import ROOT
+from tests.judge.vllm_cpu.process import environment, vllm_python
+
+pytestmark = pytest.mark.model
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Return what `tests.judge.vllm_cpu.encoder_checks` computed."""
+    folder = tmp_path_factory.mktemp("encoders")
+    done = subprocess.run(
+        [vllm_python(), "-m", "tests.judge.vllm_cpu.encoder_checks", str(folder)],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env=environment(),
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    loaded: dict[str, Any] = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    return loaded
+
+
+def test_vectors_are_those_of_mean_pooling_in_any_batch(results: dict[str, Any]) -> None:
+    np.testing.assert_allclose(results["together"], results["alone"], rtol=0, atol=1e-6)
+    np.testing.assert_allclose(results["alone"], results["mean_pooled"], rtol=0, atol=1e-6)
+
+
+def test_pooling_and_window_are_read_from_the_files_of_sentence_transformers(
+    results: dict[str, Any],
+) -> None:
+    assert results["cls"] < 1e-6
+    assert results["cls_tokens"] == [5, True]
+
+
+def test_bert_score_is_that_of_the_package_a_pair_at_a_time(results: dict[str, Any]) -> None:
+    # Three values of six pairs in two layers, of which one text is cut.
+    assert len(results["package"]) == 36
+    assert max(results["package"]) < 1e-6
+
+
+def test_a_study_is_measured_with_reasons_flags_and_another_key_for_other_weights(
+    results: dict[str, Any],
+) -> None:
+    measured = results["measured"]
+    names = {key.split("@")[0] for key in measured["first"]}
+    assert names == {
+        "similarity tiny",
+        "context-relevance tiny",
+        "BERTScore",
+        "BERTScore-P",
+        "BERTScore-R",
+    }
+    assert {key.split()[0] for key in measured["first"]} >= {"BERTScore@1", "BERTScore@2"}
+    for key, counts in measured["first"].items():
+        of_passages = key.startswith("context-relevance")
+        reasons = {} if of_passages else {"empty_response": 1, "not_finite": 1}
+        assert counts["missing"] == reasons, key
+        assert counts["stored"] == counts["truncated"] == (4 if of_passages else 2)
+        assert measured["again"][key]["stored"] == 0
+        assert measured["again"][key]["existing"] == counts["stored"]
+    # Other weights under the same name are measured anew, next to the former values.
+    assert not set(measured["first"]) & set(measured["other_weights"])
+    assert sum(counts["stored"] for counts in measured["other_weights"].values()) == 14
+    for rule in measured["rules"]:
+        assert " sha256:" in rule
+        assert " window:12 transformers:" in rule
+        assert rule.endswith(" truncated")
+
+
+def test_folders_that_are_no_model_are_refused_with_the_remedy(results: dict[str, Any]) -> None:
+    expected = [
+        "no config.json",
+        "can't be loaded",
+        "has no weights for encoder.layer.2",
+        "names Dense",
+        "Hugging Face hub can't be asked",
+    ]
+    assert len(results["refusals"]) == len(expected)
+    for message, words in zip(results["refusals"], expected, strict=True):
+        assert words in message
+        assert "--encoder" in message
