@@ -51,7 +51,13 @@ def test_lexical_metrics_are_stored_with_versions_and_reasons(study: Study) -> N
     counts = ccrs(study.folder, "--metrics", "lexical")
     assert set(counts) == LEXICAL
     reasons = {"no_reference": 6, "empty_response": 1, "response_without_words": 1}
-    assert counts["ROUGE-L"] == {"stored": 2, "existing": 0, "differing": 0, "truncated": 0, "missing": reasons}
+    assert counts["ROUGE-L"] == {
+        "stored": 2,
+        "existing": 0,
+        "differing": 0,
+        "truncated": 0,
+        "missing": reasons,
+    }
     rows = metric_rows(study)
     values = {row[4:] for row in rows if row[3] == "ROUGE-L" and row[5] is None}
     assert values == {(80.0, None, "unicode-words-v1")}
@@ -71,7 +77,13 @@ def test_usage_compares_with_the_passages_on_cc(study: Study) -> None:
     # A response in each of three queries has words and passages.
     reasons = {"response_without_words": 3, "empty_response": 3, "no_passages": 1}
     for name in ("context-usage", "novel-words"):
-        assert counts[name] == {"stored": 3, "existing": 0, "differing": 0, "truncated": 0, "missing": reasons}
+        assert counts[name] == {
+            "stored": 3,
+            "existing": 0,
+            "differing": 0,
+            "truncated": 0,
+            "missing": reasons,
+        }
     assert {row[2] for row in metric_rows(study)} == {"CC"}
 
 

@@ -189,7 +189,7 @@ def test_a_metric_already_in_the_study_stays_and_is_reported(
     add(campaign, "EM", "metric", 100.0)
     outcome = judge_study(campaign, ScriptedSettings())
     assert outcome.text_metrics == {
-        "EM": {"stored": 11, "existing": 0, "differing": 1, "missing": {}}
+        "EM": {"stored": 11, "existing": 0, "differing": 1, "truncated": 0, "missing": {}}
     }
     assert "1 existing scores differ" in " ".join(outcome.lines())
 
