@@ -21,7 +21,7 @@ from study.schema.database import (
     writing,
 )
 from study.schema.tables import constructs
-from study.settings.constructs import ConstructSpec
+from study.settings.constructs import RETRIEVAL, ConstructSpec
 from study.settings.study_toml import StudyConfig, parse_config, read_config
 
 if TYPE_CHECKING:
@@ -147,6 +147,13 @@ class Study:
         )
         stored = {key: int(version) for key, version in rows}
         return {c.key: stored.get(c.key, 1) for c in self.config.constructs}
+
+    def store_retrieval(self, connection: Connection) -> None:
+        """Store the construct of metrics of retrieval, which study.toml does not define."""
+        stored = select(constructs.c.key).where(constructs.c.key == RETRIEVAL.key)
+        if connection.execute(stored).first() is None:
+            noun = _construct_noun(RETRIEVAL)
+            connection.execute(insert(constructs).values(**noun.model_dump(), version=1))
 
     def score_table(self, edits: "Edits" = "before_reveal") -> "DataFrame":
         """Return every score and rating as the long table that `analysis` takes.

@@ -85,12 +85,11 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> AnalysisInput:
     from study.facts.probe_table import probe_table, suspected_responses
     from study.facts.ratings import interim_analysis_counts, rules_of_raters
     from study.facts.score_table import preference_table, score_table
+    from study.settings.constructs import RETRIEVAL
     from study.status import current_systems
 
     with Study.open(folder) as study:
         config = study.config
-        scales = {c.key: Scale(**c.scale.model_dump()) for c in config.constructs}
-        names = {c.key: c.name for c in config.constructs}
         # One state of the study: people may be rating at this moment.
         with study.read() as connection:
             versions = study.construct_versions(connection)
@@ -106,6 +105,11 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> AnalysisInput:
             rules = rules_of_raters(connection, versions)
             interim_analyses = sum(interim_analysis_counts(connection).values())
             systems = tuple(current_systems(connection)) if config.hypotheses else ()
+        described = {c.key: c for c in config.constructs}
+        if (frame["construct"] == RETRIEVAL.key).any():
+            described.setdefault(RETRIEVAL.key, RETRIEVAL)
+        scales = {key: Scale(**c.scale.model_dump()) for key, c in described.items()}
+        names = {key: c.name for key, c in described.items()}
         scorer_scales = _own_scales(config, frame["scorer"].unique(), tuple(scales))
         scores = ScoreTable.from_frame(frame, scales, scorer_scales, names)
         edited = None if last is None else ScoreTable.from_frame(last, scales, scorer_scales, names)

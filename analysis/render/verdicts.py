@@ -80,9 +80,13 @@ def speaking(analysis: Analysis) -> list[tuple[str, str]]:
 def _speaking(analysis: Analysis) -> Iterator[tuple[str, ConstructData, list[str]]]:
     """Each construct with the scorers that have a verdict."""
     preferred = analysis.preferences.constructs if analysis.preferences is not None else ()
-    for construct, data in analysis.context.whole.items():
+    whole = analysis.context.whole
+    comparable = any(data.judges or not data.reference_missing for data in whole.values())
+    for construct, data in whole.items():
         if construct in preferred and data.reference_missing:
             continue  # people compared responses here, and rated none
+        if comparable and data.reference_missing and not data.judges:
+            continue  # only metrics are there, as on retrieval
         judges = data.judges
         # The mean of a judge's distribution is a remark on that judge.
         numbers = [name for name in judges if judge_of_expected(name, judges) is None]

@@ -185,7 +185,8 @@ def human_context(study: Study, frame: pd.DataFrame, judge: str | None = None) -
         for key in scales
     }
     names = {c.key: c.name for c in config.constructs}
-    rows = frame[human | (frame["scorer"] == judge)] if judge is not None else frame[human]
+    asked = human if judge is None else human | (frame["scorer"] == judge)
+    rows = frame[asked & frame["construct"].isin(list(scales))]
     scores, left_out = of_one_layout(ScoreTable.from_frame(rows, scales, scorer_scales, names))
     options = Options(resamples=_RESAMPLES, seed=config.seed, level=config.analysis.level)
     return Context(scores, None, options, layout_left_out=left_out and left_out.split(";")[0])

@@ -31,8 +31,8 @@ from study.text import shell_word
     multiple=True,
     metavar="CONSTRUCTS",
     help="Constructs that the values stand for. Default: those that each metric names, AC for "
-    "the lexical ones, similarity and BERTScore, CC for usage, none for retrieval and "
-    "context-relevance. Repeatable.",
+    "the lexical ones, similarity and BERTScore, CC for usage, and for retrieval and "
+    "context-relevance `retrieval`, which is not a construct of the study. Repeatable.",
 )
 @click.option(
     "--qrels",
@@ -87,7 +87,7 @@ def measure(
       ccrs measure my-study --metrics lexical,usage
       ccrs measure my-study --metrics F1,ROUGE-L --dry-run
       ccrs measure ragchecker --metrics lexical --on overall
-      ccrs measure my-study --metrics RR,NDCG@10 --on CC --qrels qrels.txt
+      ccrs measure my-study --metrics RR,NDCG@10 --qrels qrels.txt
       ccrs measure my-study --metrics similarity,BERTScore --encoder all-MiniLM-L6-v2
     """
     from judge.running.model_metrics import MetricModels

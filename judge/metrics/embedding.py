@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from judge.metrics.metric import Metric, MetricInput, MetricValue, MissingValue, Steps
 from study.errors import StudyError
 from study.scales import RatingScale
+from study.settings.constructs import RETRIEVAL
 from study.types import Sees
 
 NOT_FINITE = "not_finite"
@@ -173,7 +174,7 @@ class ContextRelevance(_Cosine):
     """Mean cosine of the question and the passages."""
 
     name = "context-relevance"
-    constructs = ()
+    constructs = (RETRIEVAL.key,)
     fields: tuple[Sees, ...] = ("question", "context")
 
     def texts(self, response: MetricInput) -> tuple[list[str], list[str]]:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from judge.metrics.metric import Metric, MetricInput, MetricValue, MissingValue, Steps
 from study.scales import RatingScale
+from study.settings.constructs import RETRIEVAL
 from study.types import Sees
 
 Grades = Sequence[int]
@@ -102,7 +103,7 @@ class Retrieval(Metric):
         Where the judgments are from; stored with each value.
     """
 
-    constructs = ()
+    constructs = (RETRIEVAL.key,)
     fields: tuple[Sees, ...] = ()
     scale = RatingScale(min=0, max=1)
     steps = 0

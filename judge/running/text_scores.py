@@ -25,6 +25,7 @@ from study.scales import RatingScale
 from study.schema import ScoreBase
 from study.schema.creation import append_only_suspended
 from study.schema.tables import judge_runs, raters, scores as score_table
+from study.settings.constructs import RETRIEVAL
 from study.study import Study
 
 _SOURCE = "own"
@@ -160,13 +161,9 @@ def measure_study(
         raise StudyError(f"--metrics names no metric; name some, or {' or '.join(SUITES)}.")
     constructs = [construct.key for construct in study.config.constructs]
     for metric in metrics:
-        if not on and not metric.constructs:
-            raise StudyError(
-                f"{metric.key} measures no construct of its own; name the one under which the "
-                f"report shows it with --on: {', '.join(constructs)}."
-            )
         for construct in on or metric.constructs:
-            if construct not in constructs:
+            own = construct == RETRIEVAL.key and construct in metric.constructs
+            if construct not in constructs and not own:
                 raise StudyError(
                     f"{metric.key} can't be measured on {construct!r}, which is not a construct of "
                     f"the study; name one with --on: {', '.join(constructs)}."
@@ -347,7 +344,9 @@ def _store(study: Study, scores: _Scores, dry_run: bool) -> dict[str, Counter[st
     """
     counts: dict[str, Counter[str]] = {key.metric: Counter() for key in scores}
     with study.read() if dry_run else study.write() as connection:
-        versions = study.construct_versions(connection)
+        versions = {RETRIEVAL.key: 1, **study.construct_versions(connection)}
+        if not dry_run and any(key.construct == RETRIEVAL.key for key in scores):
+            study.store_retrieval(connection)
         existing = {
             _ScoreKey(row.response_id, row.scorer, row.construct_key): row
             for row in connection.execute(

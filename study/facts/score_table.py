@@ -17,6 +17,7 @@ from study.facts.ratings import Edits, human_scores
 from study.facts.scorers import with_combined
 from study.schema.database import read_frame
 from study.schema.tables import preferences, queries, responses as response_table, scores
+from study.settings.constructs import RETRIEVAL
 from study.settings.scorer_sections import CombinedSpec
 
 _STORED_TYPES = {
@@ -53,7 +54,7 @@ def score_table(
         [_scores(connection), human_scores(connection, edits), judge_scores(connection)]
     )
     left_out: dict[str, int] = {}
-    scores = _on_current_constructs(scores, versions, left_out)
+    scores = _on_current_constructs(scores, {RETRIEVAL.key: 1, **versions}, left_out)
     described = _together(
         [responses[["response", "response_id", "query_id", "response_words", "domain"]]]
     )

@@ -54,6 +54,17 @@ class ConstructSpec(BaseModel):
         return self
 
 
+RETRIEVAL = ConstructSpec(
+    key="retrieval",
+    name="Retrieval",
+    question="How good is the ranking of the passages?",
+    scale=RatingScale(min=0, max=1),
+    sees=(),
+)
+"""What metrics of a ranking measure: not a property of the response, so neither rated nor judged.
+
+It is in the score table of a study that has such values, whatever its study.toml defines."""
+
 _REFUSAL = "A refusal is a response: rate what it says, not whether it should have been given."
 _LANGUAGE = "A response in another language than the question is rated for its content."
 _REFERENCE = "Follow the reference as written; if it seems wrong, flag it and still follow it."

@@ -15,7 +15,7 @@ from study.columns import EXPECTED
 from study.errors import StudyError, nearest
 from study.scales import RatingScale
 from study.settings import SettingsSection, option
-from study.settings.constructs import CCRS, ConstructSpec
+from study.settings.constructs import CCRS, RETRIEVAL, ConstructSpec
 from study.settings.design import DesignSpec
 from study.settings.rating import LabelStudioSpec, RaterSpec, RatingSpec
 from study.settings.report import AnalysisSpec, CheckSpec, HypothesisSpec, StoppingSpec
@@ -162,6 +162,8 @@ class StudyConfig(SettingsSection):
     def scale(self, construct_key: str, scorer: str) -> RatingScale | None:
         """Return the scale that `scorer` uses on a construct; None for an unknown construct."""
         construct = self.construct_spec(construct_key)
+        if construct is None and construct_key == RETRIEVAL.key:
+            construct = RETRIEVAL
         if construct is None:
             return None
         return self.own_scale(scorer) or construct.scale

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+import numpy as np
+import pandas as pd
+
 from analysis.core.analysis import Analysis
+from analysis.core.arrays import FloatArray, IntArray
 from analysis.core.construct_data import ConstructData
 from analysis.core.estimates import Estimate
 from analysis.core.scales import Scale
@@ -39,8 +43,33 @@ def reading(analysis: Analysis) -> Iterator[str]:
         on = counted(queries, "query", "queries")
         yield f"{whose}, on {on}: significant differences for {_counts(analysis, people)}."
     yield from _other_raters(analysis)
+    yield from _equal_for_all_systems(analysis)
     for e in analysis.estimates.select("hypothesis_p")[:_HYPOTHESES_SUMMARIZED]:
         yield _outcome(analysis, e)
+
+
+def _equal_for_all_systems(analysis: Analysis) -> Iterator[str]:
+    """Metrics that do not distinguish systems, as those of passages that all systems share."""
+    for construct, data in analysis.context.whole.items():
+        if len(data.systems) < 2:
+            continue
+        equal = [
+            name
+            for name, values in data.scorers.items()
+            if data.kinds[name] == "metric" and _constant_within(values, data.query)
+        ]
+        if equal:
+            yield (
+                f"{construct}: {listed(equal)} cannot distinguish systems: all responses to a "
+                "query have the same score."
+            )
+
+
+def _constant_within(values: FloatArray, query: IntArray) -> bool:
+    """Whether values differ in no query, and several responses to one query have some."""
+    known = np.isfinite(values)
+    by_query = pd.Series(values[known]).groupby(query[known])
+    return bool((by_query.size() > 1).any() and (by_query.max() == by_query.min()).all())
 
 
 def compared(analysis: Analysis) -> Iterator[Estimate]:

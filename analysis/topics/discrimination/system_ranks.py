@@ -85,10 +85,10 @@ def ranks_of_systems(analysis: Analysis) -> Iterator[Table]:
     names = sorted(by_scorer, key=lambda name: kinds.get(name) in {"judge", "metric"})
     shown, built = names[:SCORERS_SHOWN], TableBuilder()
     for construct, system in dict.fromkeys((e.constructs[0], e.systems[0]) for e in records):
-        cells: list[Cell] = [
-            built.number(by_scorer[name].get((construct, system)), ".0f") for name in shown
-        ]
-        built.add(construct, system, *cells)
+        places = [by_scorer[name].get((construct, system)) for name in shown]
+        if any(places):
+            cells: list[Cell] = [built.number(place, ".0f") for place in places]
+            built.add(construct, system, *cells)
     more = f" The first {SCORERS_SHOWN} of {len(names)} scorers." if len(names) > len(shown) else ""
     yield built.table(
         "system-ranks",

@@ -6,12 +6,13 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from analysis import Options, Scale, ScoreTable
+from analysis import Options, Scale, ScoreTable, analyse
 from analysis.core.analysis import Analysis
 from analysis.core.hypothesis import Hypothesis
 from analysis.pipeline.estimation import _analysis, _context
 from analysis.pipeline.sections import headings
 from analysis.render.formatting import p_value
+from analysis.render.verdicts import speaking
 from analysis.topics.discrimination.estimates import discrimination
 from analysis.topics.discrimination.figures import asl_curves, system_differences
 from analysis.topics.discrimination.section import declared_hypotheses, differences, power, reading
@@ -92,3 +93,22 @@ def test_people_on_another_scale_are_not_drawn_beside_the_judge() -> None:
 def test_a_p_in_words() -> None:
     words = [p_value(p) for p in (0.0001, 0.0124, 0.42, 0.999)]
     assert words == ["p < .001", "p = .012", "p = .42", "p > .99"]
+
+
+def test_metrics_of_shared_passages_are_not_compared_with_people() -> None:
+    frame = simulated(queries=12)
+    judged = frame[frame["scorer"] == "judge"]
+    by_query = judged["query_id"].str[1:].astype(float) / 12
+    on_passages = judged.assign(construct="retrieval", scorer_kind="metric")
+    same, other = (
+        on_passages.assign(scorer="NDCG", value=by_query),
+        on_passages.assign(scorer="RR", value=judged["value"] / 100),
+    )
+    scales = {"QR": Scale(0, 100), "retrieval": Scale(0, 1)}
+    scores = ScoreTable.from_frame(pd.concat([frame, same, other], ignore_index=True), scales)
+    report = with_claims(analyse(scores, options=Options(resamples=100)))
+    stated = [text for text in reading(report) if text.startswith("retrieval")]
+    assert stated == [
+        "retrieval: NDCG cannot distinguish systems: all responses to a query have the same score."
+    ]
+    assert speaking(report) == [("QR", "judge")]

@@ -103,26 +103,34 @@ def test_retrieval_is_measured_with_a_file_of_judgments(study: Study, tmp_path: 
     import_rows(study, rows, source="made", sha256="made", importer="responses")
     qrels = tmp_path / "qrels"
     qrels.write_text("q 0 d1 1\nq 0 d3 2\nelsewhere 0 d1 1\nbare 0 d1 1\n")
-    words = ("--on", "CC", "--qrels", qrels)
-    counts = ccrs(study.folder, "--metrics", "retrieval,NDCG@1", *words)
-    assert set(counts) == {*NAMES, "NDCG@1"}
+    words = ("--qrels", qrels)
+    counts = ccrs(study.folder, "--metrics", "retrieval,NDCG@1,usage", *words)
+    assert set(counts) == {*NAMES, "NDCG@1", "context-usage", "novel-words"}
+    # They stand for no construct of the study, but are in its table.
+    of_rankings = {row[2] for row in metric_rows(study) if row[3] in NAMES}
+    assert of_rankings == {"retrieval"}
+    assert "retrieval" not in {construct.key for construct in study.config.constructs}
     assert counts["RR"]["stored"] == 1
     assert counts["RR"]["missing"] == {"no_relevant": 1, "no_documents": 1}
     values = {row[3]: (row[4], row[6]) for row in metric_rows(study) if row[5] is None}
     digest = sha256(qrels.read_bytes()).hexdigest()
-    assert values["NDCG"] == (pytest.approx(66.9672, abs=1e-4), values["RR"][1])
-    assert values["RR"] == (50.0, f"retrieval-v1 qrels sha256:{digest}")
+    assert values["NDCG"] == (pytest.approx(0.669672, abs=1e-6), values["RR"][1])
+    assert values["RR"] == (0.5, f"retrieval-v1 qrels sha256:{digest}")
     qrels.write_text("q 0 d1 1\nq 0 d3 2\nunjudged 0 d2 1\n")
     more = ccrs(study.folder, "--metrics", "RR", *words)["RR"]
     # The value replaces the reason; what had a value keeps it.
     assert (more["stored"], more["existing"]) == (1, 1)
-    assert sorted(row[4] for row in metric_rows(study) if row[3] == "RR" and row[4]) == [50, 100]
+    assert sorted(row[4] for row in metric_rows(study) if row[3] == "RR" and row[4]) == [0.5, 1]
     qrels.write_text("Q 0 d1 1\n")
     with pytest.raises(StudyError, match=r"judges no query of the study.*'Q'.*'q'"):
         ccrs(study.folder, "--metrics", "RR", *words)
     qrels.write_text("q 0 d1 1\n")
-    with pytest.raises(StudyError, match=r"RR measures no construct.*--on"):
-        ccrs(study.folder, "--metrics", "RR", "--qrels", qrels)
+    on_cc = ccrs(study.folder, "--metrics", "RR", "--on", "CC", *words)["RR"]
+    assert on_cc["stored"] == 1
+    (value,) = (row[4] for row in metric_rows(study) if row[2:4] == ("CC", "RR") and row[4])
+    assert value == pytest.approx(100 / 3)
+    with pytest.raises(StudyError, match="'retrieval', which is not a construct"):
+        ccrs(study.folder, "--metrics", "F1", "--on", "retrieval")
     with pytest.raises(StudyError, match="--qrels FILE"):
         ccrs(study.folder, "--metrics", "RR", "--on", "CC")
     with pytest.raises(StudyError, match="metrics of retrieval only"):
