@@ -27,6 +27,9 @@ SCOPES: tuple[Scope, ...] = ("pooled", "within_query")
 #: The judge, a rater, and the difference of the two, in the order of a table's columns.
 AGAINST_A_RATER = ("judge_against_others", "human_ceiling", "human_ceiling_difference")
 
+#: The judge, a rater, and the difference of the two, in the order of a table's columns.
+AGAINST_A_RATER = ("judge_against_others", "human_ceiling", "human_ceiling_difference")
+
 ADJUDICATED = (
     "the reference is adjudicated: it favors the raters whose values it settled, so no human "
     "ceiling is given"

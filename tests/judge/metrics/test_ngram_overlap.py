@@ -1,8 +1,11 @@
 """BLEU and ROUGE equal sacreBLEU and rouge-score, and the figures on a public data set."""
 
 import json
+import math
 import re
-from collections import defaultdict
+import warnings
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
 from itertools import combinations
 from pathlib import Path
 
@@ -120,6 +123,61 @@ def test_a_text_without_words_has_a_reason_and_no_value(
     kind: type[Metric], text: str, reference: str, reason: str
 ) -> None:
     assert measured(kind(), text, reference) == MissingValue(reason)
+
+
+def segmented() -> Callable[[str], list[str]]:
+    """Return the tokens of jieba, a segmenter of Chinese; blanks are tokens too."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # its source has invalid escape sequences
+        import jieba
+
+    jieba.setLogLevel("ERROR")
+    return lambda text: list(jieba.cut(text))
+
+
+def unsmoothed_bleu(response: Sequence[str], reference: Sequence[str]) -> float:
+    """BLEU without smoothing and without a brevity penalty, on tokens."""
+    logarithms = []
+    for n in range(1, 5):
+        of_response, of_reference = (ngrams(tokens, n) for tokens in (response, reference))
+        common = (of_response & of_reference).total()
+        if not common:
+            return 0.0
+        logarithms.append(math.log(common / of_response.total()))
+    return math.exp(sum(logarithms) / 4)
+
+
+def ngrams(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
+    return Counter(zip(*(tokens[start:] for start in range(n)), strict=False))
+
+
+def test_bleu_and_rouge_as_published_with_ragchecker() -> None:
+    """The 12 figures of BLEU-avg and ROUGE-L of Ru et al. 2024 (arXiv 2408.08067), Table 5.
+
+    Both use jieba's tokens on English texts, and BLEU neither smoothing nor brevity penalty.
+    """
+    folder = published_files("ragchecker_meta")
+    pairs = json.loads((folder / "human_labeled_data.json").read_text(encoding="utf-8"))
+    words = segmented()
+    bleu, rouge = [], []
+    for pair in pairs:
+        reference = pair["gt_answer"]
+        texts = [pair[side]["response"] for side in ("model1", "model2")]
+        first, second = (unsmoothed_bleu(words(text), words(reference)) for text in texts)
+        bleu.append(second - first)
+        first, second = (rouge_l(text, reference, words) if text else 0.0 for text in texts)
+        rouge.append(second - first)
+    for name, differences, expected in (
+        ("BLEU-avg", bleu, [(38.89, 35.32), (32.13, 21.85), (35.14, 29.42)]),
+        ("ROUGE-L", rouge, [(31.75, 31.72), (47.88, 45.67), (43.10, 43.21)]),
+    ):
+        for key, figures in zip(("correctness", "completeness", "overall"), expected, strict=True):
+            labels = [pair[f"{key}_label"] for pair in pairs]
+            computed = (
+                100 * float(stats.pearsonr(differences, labels).statistic),
+                100 * float(stats.spearmanr(differences, labels).statistic),
+            )
+            assert computed == pytest.approx(figures, abs=0.005), (name, key)
 
 
 def test_figures_on_the_meta_evaluation_of_ragchecker() -> None:
