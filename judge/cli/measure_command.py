@@ -24,14 +24,15 @@ from study.text import shell_word
     "usage for context-usage and novel-words; retrieval for RR, hit, NDCG, NDCG-exp, AP, precision "
     "and precision-ranked, each also with a cut such as NDCG@10; embedding for similarity, "
     "context-relevance, BERTScore, BERTScore-P and BERTScore-R, the latter three also with a layer "
-    "such as BERTScore@5. Repeatable.",
+    "such as BERTScore@5; nli for NLI-faithfulness, NLI-hallucination, NLI-hallucination-max and "
+    "NLI-faithfulness-joined. Repeatable.",
 )
 @click.option(
     "--on",
     multiple=True,
     metavar="CONSTRUCTS",
     help="Constructs that the values stand for. Default: those that each metric names, AC for "
-    "the lexical ones, similarity and BERTScore, CC for usage, and for retrieval and "
+    "the lexical ones, similarity and BERTScore, CC for usage and nli, and for retrieval and "
     "context-relevance `retrieval`, which is not a construct of the study. Repeatable.",
 )
 @click.option(
@@ -45,6 +46,12 @@ from study.text import shell_word
     metavar="PATH_OR_NAME",
     help="Encoder for metrics of embedding: a model's folder, its name on the Hugging Face hub, or "
     "with --base-url a model of that endpoint.",
+)
+@click.option(
+    "--nli",
+    metavar="PATH_OR_NAME",
+    help="Classifier for metrics of nli: the folder of a model with labels named entailment and "
+    "contradiction, or its name on the Hugging Face hub.",
 )
 @click.option(
     "--base-url", metavar="URL", help="Endpoint with /embeddings, such as http://localhost:8000/v1."
@@ -69,6 +76,7 @@ def measure(
     on: tuple[str, ...],
     qrels: Path | None,
     encoder: str | None,
+    nli: str | None,
     base_url: str | None,
     api_key_env: str,
     api_key_command: str | None,
@@ -103,7 +111,7 @@ def measure(
             names,
             constructs,
             qrels=qrels,
-            models=MetricModels(encoder, base_url, api_key_env, api_key_command),
+            models=MetricModels(encoder, base_url, api_key_env, api_key_command, nli),
             dry_run=dry_run,
             advance=advance,
         )

@@ -185,10 +185,6 @@ class ContextRelevance(_Cosine):
         """Compare the question with each passage."""
         yield from ()
         [question], passages = self.texts(response)
-        if not question:
-            return MissingValue("empty_question")
-        if not all(passages):
-            return MissingValue("empty_passage")
         cosines = self._vectors.cosines(question, passages)
         if isinstance(cosines, MissingValue):
             return cosines

@@ -10,6 +10,7 @@ from types import CodeType
 from judge.metrics.bert_score import BERT_SCORES
 from judge.metrics.embedding import ContextRelevance, Similarity
 from judge.metrics.metric import Metric
+from judge.metrics.nli import NLI
 from judge.metrics.retrieval import NAMES
 from judge.prompts.template import PAPER
 from study.errors import StudyError, nearest
@@ -20,6 +21,7 @@ SUITES = {
     "usage": ("context-usage", "novel-words"),
     "retrieval": NAMES,
     "embedding": (Similarity.name, ContextRelevance.name, *BERT_SCORES),
+    "nli": tuple(NLI),
 }
 """Names for several metrics without prompts."""
 

@@ -7,6 +7,7 @@ from random import Random
 
 from judge.metrics.metric import Content
 from judge.perturbations.perturbation import Change, Probe
+from judge.text import sentences
 from study.errors import StudyError, nearest
 
 # Probes that address the judge: instructions, claims of authority, names of control tokens. A fair
@@ -100,17 +101,10 @@ FILLER = (
     "reading can be found in many places."
 )
 
-# A full stop, question or exclamation mark (also full-width) ends a sentence before white space.
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*")
 # At the beginning of a line: headings, quotes, bullets, numbers of a list.
 _MARK = re.compile(r"^\s*(?:#{1,6}\s+|>\s+|[-*+•]\s+|\d{1,3}[.)]\s+)", re.M)
 _EMPHASIS = re.compile(r"(\*\*|__|`)(?=\S)(.+?)(?<=\S)\1")
 _FENCE = re.compile(r"^\s*```.*$", re.M)
-
-
-def sentences(text: str) -> list[str]:
-    """Return the sentences of a text, without the white space between them."""
-    return [part for part in _SENTENCE_END.split(text.strip()) if part]
 
 
 def plain(text: str) -> str:

@@ -1,13 +1,15 @@
-"""Metrics that use a model without prompts: an encoder of texts."""
+"""Metrics that use a model without prompts: an encoder of texts, a classifier of pairs."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from judge.engines.encoders.local_encoder import LocalEncoder
+from judge.engines.encoders.local_entailment import LocalEntailment
 from judge.engines.engine_settings import OpenAISettings
 from judge.metrics.bert_score import BertScore, bert_score_layer
 from judge.metrics.embedding import ContextRelevance, Encoder, Similarity
 from judge.metrics.metric import Metric
+from judge.metrics.nli import NLI
 from study.errors import StudyError
 
 _OF_TEXTS = {metric.name: metric for metric in (Similarity, ContextRelevance)}
@@ -22,11 +24,13 @@ class MetricModels:
     base_url: str | None = None
     api_key_env: str = "OPENAI_API_KEY"
     api_key_command: str | None = None
+    nli: str | None = None
+    """A folder or a name on the Hugging Face hub."""
 
 
 def is_model_metric(key: str) -> bool:
     """Return whether the metric of this name uses a model."""
-    return key in _OF_TEXTS or bert_score_layer(key) is not None
+    return key in _OF_TEXTS or key in NLI or bert_score_layer(key) is not None
 
 
 def model_metrics(keys: Sequence[str], models: MetricModels) -> list[Metric]:
@@ -37,6 +41,27 @@ def model_metrics(keys: Sequence[str], models: MetricModels) -> list[Metric]:
     StudyError
         A model is not named, not needed, can't be used, or has no such layer.
     """
+    of_pairs = [key for key in keys if key in NLI]
+    return [
+        *_embedding_metrics([key for key in keys if key not in NLI], models),
+        *_nli_metrics(of_pairs, models.nli),
+    ]
+
+
+def _nli_metrics(keys: Sequence[str], model: str | None) -> list[Metric]:
+    if not keys and model:
+        raise StudyError("--nli is read by metrics of nli only; name one or leave it out.")
+    if not keys:
+        return []
+    if model is None:
+        raise StudyError(
+            f"{keys[0]} needs a model of natural language inference: name it with --nli FOLDER."
+        )
+    loaded = LocalEntailment(model)
+    return [NLI[key](loaded) for key in keys]
+
+
+def _embedding_metrics(keys: Sequence[str], models: MetricModels) -> list[Metric]:
     if not keys:
         if models.encoder or models.base_url:
             raise StudyError(

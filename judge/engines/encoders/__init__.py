@@ -1,1 +1,1 @@
-"""Models that make vectors of texts, on this machine or behind an endpoint."""
+"""Models that make vectors of texts or classify pairs of them, here or behind an endpoint."""

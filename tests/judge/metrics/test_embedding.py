@@ -80,6 +80,9 @@ def test_context_relevance_is_the_mean_over_the_passages(study: Study) -> None:
     one_query(study, [], A="east")
     value, *_ = measured(study, ContextRelevance(Scripted(north=[0, 2], east=[3, 0])))["A"]
     assert value == 75
+    store(study, {"query_id": "q", "query": "north", "response": "x", "system": "B"})
+    missing = measured(study, ContextRelevance(Scripted(north=[0, 2], east=[3, 0])))
+    assert missing["B"] == (None, "no_passages", None)
 
 
 def test_an_encoder_that_changes_its_size_is_refused(study: Study) -> None:

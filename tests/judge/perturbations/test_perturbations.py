@@ -10,10 +10,10 @@ from judge.perturbations.catalogue import (
     has_markdown,
     plain,
     select_probes,
-    sentences,
     supporting,
 )
 from judge.perturbations.perturbation import Probe
+from judge.text import sentences
 from study import StudyError
 from tests.judge.perturbations.stored_change import stored_change
 

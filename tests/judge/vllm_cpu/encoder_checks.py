@@ -1,4 +1,4 @@
-"""What encoders on this machine compute, next to what packages compute of the same weights.
+"""What models on this machine compute, next to what packages compute of the same weights.
 
 `python -m tests.judge.vllm_cpu.encoder_checks FOLDER` writes FOLDER/results.json, which
 test_encoders.py tests. Runs in vLLM's environment, which has torch and transformers.
@@ -14,9 +14,10 @@ from typing import Any
 import bert_score as package
 import numpy as np
 import torch
-from transformers import AutoModel, AutoTokenizer
+from transformers import AutoModel, AutoModelForSequenceClassification, AutoTokenizer
 
 from judge.engines.encoders.local_encoder import LocalEncoder
+from judge.engines.encoders.local_entailment import LocalEntailment
 from judge.metrics.bert_score import bert_score
 from judge.metrics.embedding import Embedding
 from judge.running.model_metrics import MetricModels
@@ -40,13 +41,12 @@ def vectors(encoder: LocalEncoder, texts: list[str]) -> list[list[float]]:
     return [r.vector.tolist() for r in encoder.embed(texts) if isinstance(r, Embedding)]
 
 
-def mean_pooled(folder: Path, text: str) -> list[float]:
-    """Return the mean of the vectors of a text's tokens, by transformers alone."""
-    batch = AutoTokenizer.from_pretrained(folder)(text, truncation=True, return_tensors="pt")
+def mean_pooled(folder: Path, texts: list[str]) -> list[list[float]]:
+    """Return the mean of the vectors of each text's tokens, by transformers alone."""
+    tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder)
+    batches = [tokenizer(text, truncation=True, return_tensors="pt") for text in texts]
     with torch.inference_mode():
-        hidden = AutoModel.from_pretrained(folder)(**batch).last_hidden_state[0]
-    numbers: list[float] = hidden.mean(0).tolist()
-    return numbers
+        return [model(**batch).last_hidden_state[0].mean(0).tolist() for batch in batches]
 
 
 def compared_with_package(encoder: LocalEncoder, folder: Path) -> list[float]:
@@ -81,6 +81,46 @@ def measured(folder: Path, model: Path) -> dict[str, Any]:
     result["other_weights"] = counts()
     study.close()
     return result
+
+
+def classified(folder: Path) -> dict[str, Any]:
+    """Return probabilities of pairs, together, alone and by transformers, for two label orders."""
+    labels = ["contradiction", "neutral", "ENTAILMENT"]
+    results: dict[str, Any] = {}
+    for name, order in (("forward", labels), ("backward", labels[::-1])):
+        model = folder / name
+        tiny_bert.classifier(model, order)
+        loaded = LocalEntailment(str(model))
+        pairs = [(premise, hypothesis) for premise in [*TEXTS, LONG] for hypothesis in TEXTS]
+        results[name] = {
+            "together": loaded.classify(pairs),
+            "alone": [loaded.classify([pair])[0] for pair in pairs],
+            "package": probabilities(model, pairs, order),
+        }
+    unnamed, bare = folder / "unnamed", folder / "bare-encoder"
+    tiny_bert.classifier(unnamed, ["LABEL_0", "LABEL_1", "LABEL_2"])
+    tiny_bert.encoder(bare, 1)
+    results["refusals"] = refused(*(lambda p=p: LocalEntailment(str(p)) for p in (unnamed, bare)))
+    with Study.create(folder / "classified") as study:
+        for system, text in (("A", TEXTS[1]), ("B", "...")):
+            row = {"query_id": "q", "query": "Paris?", "references": [], "system": system}
+            store(study, {**row, "response": text, "passages": TEXTS[:3]})
+        models = MetricModels(nli=str(folder / "forward"))
+        results["measured"] = measure_study(study, ["nli"], models=models)
+    return results
+
+
+def probabilities(
+    folder: Path, pairs: list[tuple[str, str]], labels: list[str]
+) -> list[list[float]]:
+    """Return the probabilities of entailment and contradiction, by transformers alone."""
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    model = AutoModelForSequenceClassification.from_pretrained(folder)
+    batches = [tokenizer(*p, truncation="longest_first", return_tensors="pt") for p in pairs]
+    with torch.inference_mode():
+        rows = [model(**batch).logits[0].softmax(-1).tolist() for batch in batches]
+    names = ("ENTAILMENT", "contradiction")
+    return [[shares[labels.index(name)] for name in names] for shares in rows]
 
 
 def refused(*attempts: Callable[[], object]) -> list[str]:
@@ -128,12 +168,13 @@ def main(folder: Path) -> None:
     results = {
         "together": vectors(encoder, many),
         "alone": [vectors(encoder, [text])[0] for text in many],
-        "mean_pooled": [mean_pooled(model, text) for text in many],
+        "mean_pooled": mean_pooled(model, many),
         "cls": np.abs(np.array(vectors(cls, TEXTS[:1])) - whole.vectors[0]).max(),
         "cls_tokens": [len(whole.vectors), whole.truncated],
         "package": compared_with_package(encoder, model),
         "refusals": refusals(folder, model),
         "measured": measured(folder, model),
+        "nli": classified(folder),
     }
     (folder / "results.json").write_text(json.dumps(results), encoding="utf-8")
 

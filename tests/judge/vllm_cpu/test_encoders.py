@@ -1,4 +1,4 @@
-"""Encoders on this machine: the same vectors and BERTScore as the packages, whatever the batch."""
+"""Encoders and classifiers on this machine: the values of the packages, whatever the batch."""
 
 import json
 import subprocess
@@ -89,3 +89,31 @@ def test_folders_that_are_no_model_are_refused_with_the_remedy(results: dict[str
     for message, words in zip(results["refusals"], expected, strict=True):
         assert words in message
         assert "--encoder" in message
+
+
+@pytest.mark.parametrize("order", ["forward", "backward"])
+def test_probabilities_are_read_by_the_names_of_labels_in_any_batch(
+    results: dict[str, Any], order: str
+) -> None:
+    classified = results["nli"][order]
+    together, alone = (np.array(classified[name], float) for name in ("together", "alone"))
+    np.testing.assert_allclose(together, alone, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(together[:, :2], classified["package"], rtol=0, atol=1e-6)
+    # Pairs beyond the window of 12 tokens are cut, the others are not.
+    assert 0 < together[:, 2].sum() < len(together)
+    assert len({tuple(row) for row in together.round(4).tolist()}) > 10
+
+
+def test_models_whose_labels_do_not_name_entailment_are_refused(results: dict[str, Any]) -> None:
+    unnamed, bare = results["nli"]["refusals"]
+    assert "its labels are LABEL_0, LABEL_1, LABEL_2" in unnamed
+    assert "has no weights for" in bare
+    assert "trained for it" in bare
+
+
+def test_responses_are_classified_by_sentence_and_passage(results: dict[str, Any]) -> None:
+    nli = results["nli"]
+    assert len(nli["measured"]) == 4
+    for counts in nli["measured"].values():
+        assert counts["stored"] == counts["truncated"] == 1
+        assert counts["missing"] == {"response_without_words": 1}

@@ -1,0 +1,214 @@
+"""Faithfulness and hallucination by a model of natural language inference (NLI).
+
+Such a model says of two texts, a premise and a hypothesis, how probable it is that the premise
+entails or contradicts the hypothesis. Here the premises are passages, the hypotheses the sentences
+of a response.
+"""
+
+from abc import abstractmethod
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judge.metrics.embedding import NOT_FINITE, with_flag
+from judge.metrics.metric import Metric, MetricInput, MissingValue, Steps
+from judge.metrics.unicode_words import unicode_words
+from judge.text import sentences
+from study.errors import StudyError
+from study.scales import RatingScale
+from study.types import Sees
+
+
+class Entailment(NamedTuple):
+    """What a model says of a premise and a hypothesis."""
+
+    entailment: float
+    """Probability that the premise entails the hypothesis."""
+    contradiction: float
+    truncated: bool = False
+    """Whether the two were cut at the model's window."""
+
+
+class EntailmentModel(Hashable, Protocol):
+    """A classifier of pairs of texts."""
+
+    @property
+    def name(self) -> str:
+        """The model with the beginning of the hash of its identity: part of a metric's key."""
+
+    @property
+    def identity(self) -> str:
+        """What decides the probabilities: weights, window, libraries."""
+
+    def classify(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
+        """Return the probabilities of each pair of a premise and a hypothesis."""
+
+
+class EntailmentLabels(NamedTuple):
+    """Which outputs of a classifier are meant."""
+
+    entailment: int
+    contradiction: int
+
+
+def entailment_labels(labels: Mapping[int, str], model: str) -> EntailmentLabels:
+    """Return the outputs that are named entailment and contradiction; models order them freely.
+
+    Raises
+    ------
+    StudyError
+        Not exactly one label has each of the names.
+    """
+    numbers = []
+    for name in ("entail", "contradict"):
+        matching = [n for n, label in labels.items() if label.lower().startswith(name)]
+        if len(matching) != 1:
+            raise StudyError(
+                f"--nli {model}: its labels are {', '.join(labels.values())}, and one has to be "
+                "entailment and one contradiction. Correct `id2label` in its config.json by its "
+                "documentation, or name another model."
+            )
+        numbers += matching
+    return EntailmentLabels(*numbers)
+
+
+class SupportTable(NamedTuple):
+    """The probabilities of the sentences of a response, by passage."""
+
+    entailment: NDArray[np.float64]
+    """Of shape (sentences, passages)."""
+    contradiction: NDArray[np.float64]
+    truncated: bool
+
+
+def faithfulness(table: SupportTable) -> float:
+    """Return the mean over sentences of the largest probability that a passage entails it."""
+    return float(table.entailment.max(axis=1).mean())
+
+
+def hallucination(table: SupportTable) -> float:
+    """Return the mean over sentences of the largest probability that a passage contradicts it."""
+    return float(table.contradiction.max(axis=1).mean())
+
+
+def largest_hallucination(table: SupportTable) -> float:
+    """Return the largest probability that a passage contradicts a sentence."""
+    return float(table.contradiction.max())
+
+
+class _Nli(Metric):
+    """A probability by a model, which is part of the key."""
+
+    name: str
+    constructs = ("CC",)
+    fields: tuple[Sees, ...] = ("response", "context")
+    scale = RatingScale(min=0, max=1)
+    steps = 0
+    key_names_model = True
+
+    def __init__(self, model: EntailmentModel) -> None:
+        self.key = f"{self.name} {model.name}"
+        self.version = f"nli-v1 {model.identity}"
+        self._tables = _tables(model)
+
+    def score(self, response: MetricInput) -> Steps:
+        """Classify what the metric compares."""
+        yield from ()
+        if not response.response:
+            return MissingValue("empty_response")
+        if not unicode_words(response.response):
+            return MissingValue("response_without_words")
+        passages = tuple(text.strip() for text in response.passages)
+        table = self._tables(*self.compared(passages, response.response))
+        value = self.aggregate(table)
+        if not np.isfinite(value):
+            return MissingValue(NOT_FINITE)
+        return with_flag(value, table.truncated)
+
+    def compared(
+        self, passages: tuple[str, ...], response: str
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the premises and the hypotheses: passages, and sentences with words."""
+        return passages, tuple(text for text in sentences(response) if unicode_words(text))
+
+    @abstractmethod
+    def aggregate(self, table: SupportTable) -> float:
+        """Return the value; NaN if any of the probabilities that decide it is NaN."""
+
+
+class NliFaithfulness(_Nli):
+    """`faithfulness`."""
+
+    name = "NLI-faithfulness"
+
+    def aggregate(self, table: SupportTable) -> float:
+        """Return the mean over the sentences."""
+        return faithfulness(table)
+
+
+class NliHallucination(_Nli):
+    """`hallucination`: a high value is a bad sign."""
+
+    name = "NLI-hallucination"
+
+    def aggregate(self, table: SupportTable) -> float:
+        """Return the mean over the sentences."""
+        return hallucination(table)
+
+
+class NliHallucinationMax(_Nli):
+    """`largest_hallucination`: a high value is a bad sign."""
+
+    name = "NLI-hallucination-max"
+
+    def aggregate(self, table: SupportTable) -> float:
+        """Return the largest over the sentences."""
+        return largest_hallucination(table)
+
+
+class NliFaithfulnessJoined(_Nli):
+    """Probability that all passages as one text entail the whole response.
+
+    Both are cut at the model's window together, which few passages fit into.
+    """
+
+    name = "NLI-faithfulness-joined"
+
+    def compared(
+        self, passages: tuple[str, ...], response: str
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return one premise and one hypothesis."""
+        return ("\n\n".join(passages),), (response,)
+
+    def aggregate(self, table: SupportTable) -> float:
+        """Return the only probability."""
+        return faithfulness(table)
+
+
+NLI = {
+    metric.name: metric
+    for metric in (NliFaithfulness, NliHallucination, NliHallucinationMax, NliFaithfulnessJoined)
+}
+
+_Texts = tuple[str, ...]
+
+
+@lru_cache(maxsize=4)
+def _tables(model: EntailmentModel) -> Callable[[_Texts, _Texts], SupportTable]:
+    """Return a function whose results the metrics of a model share."""
+
+    @lru_cache(maxsize=256)
+    def table(premises: _Texts, hypotheses: _Texts) -> SupportTable:
+        pairs = [(premise, hypothesis) for hypothesis in hypotheses for premise in premises]
+        results = model.classify(pairs)
+        shape = (len(hypotheses), len(premises))
+        return SupportTable(
+            np.array([result.entailment for result in results]).reshape(shape),
+            np.array([result.contradiction for result in results]).reshape(shape),
+            any(result.truncated for result in results),
+        )
+
+    return table
