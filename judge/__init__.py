@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         list_versions as list_versions,
         prompt_version as prompt_version,
     )
+    from judge.running.model_metrics import MetricModels as MetricModels
     from judge.running.preview import preview as preview
     from judge.running.probe_run import (
         ProbingStoppedError as ProbingStoppedError,
@@ -60,6 +61,7 @@ _MODULES = {
     "running.probe_run": ("ProbingStoppedError", "preview_probes", "probe_study"),
     "running.run_outcome": ("Outcome",),
     "running.runner": ("RunStoppedError", "judge_study"),
+    "running.model_metrics": ("MetricModels",),
     "running.text_scores": ("measure_study", "store_text_metrics"),
 }
 _MODULE_OF = {name: f"judge.{module}" for module, names in _MODULES.items() for name in names}

@@ -4,6 +4,7 @@ import sys
 from importlib.machinery import SourceFileLoader
 from importlib.metadata import entry_points
 from importlib.util import module_from_spec, spec_from_file_location
+from itertools import chain
 from pathlib import Path
 from types import CodeType
 
@@ -52,10 +53,12 @@ def load_metric(name: str, prompts: str = PAPER, study_folder: Path | None = Non
         return _from_file(Path(name)).create(prompts, study_folder)
     entries = {entry.name: entry for entry in entry_points(group=GROUP)}
     if name not in entries:
-        hint = nearest(name, entries)
+        known = {*entries, *SUITES, *chain(*SUITES.values())}
         raise StudyError(
-            f"Unknown metric {name!r}. {hint} Known: {', '.join(sorted(entries))}; of rankings "
-            f"{', '.join(NAMES)}, also with @k; suites {', '.join(SUITES)}.".replace("  ", " ")
+            f"Unknown metric {name!r}. {nearest(name, known)} Known: {', '.join(sorted(entries))}; "
+            f"suites {', '.join(SUITES)}: `ccrs measure --help` lists their metrics.".replace(
+                "  ", " "
+            )
         )
     try:
         loaded = entries[name].load()

@@ -22,6 +22,7 @@ from study.errors import StudyError
 
 # Texts a request: the vectors of 16 texts with 4,096 numbers each stay below the largest body.
 _BATCH = 16
+_FIRST_TRIES = 3
 
 
 class EndpointEncoder:
@@ -93,7 +94,9 @@ class EndpointEncoder:
         async def send() -> Reply:
             return await endpoint.post("/embeddings", payload, _read)
 
-        reply = await repeatedly(send, self._settings.tries)
+        # At the start the user waits for what may be a wrong address.
+        tries = self._settings.tries if self._served else _FIRST_TRIES
+        reply = await repeatedly(send, tries)
         if isinstance(reply.result, Trouble):
             raise StudyError(unusable_endpoint(self._model, reply.result, self._key.remedy))
         if reply.result.missing is None:

@@ -182,6 +182,7 @@ def test_values_stand_for_the_named_constructs(study: Study) -> None:
     ("words", "message"),
     [
         (["--metrics", "rouge"], "Unknown metric 'rouge'"),
+        (["--metrics", "similarty"], "Did you mean 'similarity'"),
         (["--metrics", "ccrs"], "asks a model"),
         (["--metrics", "F1", "--on", "accuracy"], "'accuracy', which is not a construct"),
         (["--metrics", ","], "no metric"),
