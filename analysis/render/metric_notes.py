@@ -6,37 +6,53 @@ from collections.abc import Iterator
 
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
-from analysis.core.statistic import ORDER
 from analysis.render.formatting import between, correlation
 
 SCOPES = {"within_query": "within a query", "pooled": "over all responses"}
+
+#: The measure that is decided on where people compared two responses.
+ON_PREFERENCES = "spearman"
 
 #: The section whose comparisons decide what is said.
 SECTION = "agreement"
 
 
 def beside_metrics(analysis: Analysis, construct: str, judge: str) -> Iterator[str]:
-    """A sentence on the metric that comes closest to the judge, where any was measured."""
+    """A sentence on the metric that comes closest to the judge, where any was measured.
+
+    On ratings and on preferences, if there are both.
+    """
     pairs = _pairs(analysis, construct, judge)
-    if not pairs:
-        return
+    for some in (
+        [pair for pair in pairs if "on" not in pair[0].params],
+        [pair for pair in pairs if "on" in pair[0].params],
+    ):
+        if some:
+            yield _beside(analysis, judge, some)
+
+
+def _beside(analysis: Analysis, judge: str, pairs: list[tuple[Estimate, Estimate]]) -> str:
     best, margin = min(pairs, key=lambda pair: pair[0].value)
     metric, hold = best.scorers[1], analysis.claims.hold
-    where = SCOPES[best.scope]
+    on_preferences = "on" in best.params
+    measure = "Spearman's rho" if on_preferences else "tau-b"
     of = f"the best of {len(pairs)} metrics" if len(pairs) > 1 else "a metric"
-    figure = f"tau-b of {judge} minus {metric}: {correlation(best.value)} {between(best)}".rstrip()
+    figure = (
+        f"{measure} of {judge} minus {metric}: {correlation(best.value)} {between(best)}".rstrip()
+    )
     free = ", and asks no model" if _asks_no_model(analysis, metric) else ""
-    orders = f"orders responses {where}"
+    verb, what = "order", f"responses {SCOPES[best.scope]}"
+    if on_preferences:
+        verb, what = "agree", "with people's preferences"
+    orders = f"{verb}s {what}"
     if hold(SECTION, best) and best.value < 0:
-        yield f"{metric}, {of}, {orders} better than {judge} does{free} ({figure})."
-    elif hold(SECTION, margin) and margin.value > 0:
+        return f"{metric}, {of}, {orders} better than {judge} does{free} ({figure})."
+    if hold(SECTION, margin) and margin.value > 0:
         within = correlation(float(str(margin.params["margin"])))
-        yield f"{metric}, {of}, {orders} as well as {judge}, to within {within}{free} ({figure})."
-    elif all(hold(SECTION, e) and e.value > 0 for e, _ in pairs):
-        yield f"{judge} {orders} better than {metric}, {of} ({figure})."
-    else:
-        better = f"order responses {where} better than {metric}, {of}"
-        yield f"{judge} is not shown to {better} ({figure})."
+        return f"{metric}, {of}, {orders} as well as {judge}, to within {within}{free} ({figure})."
+    if all(hold(SECTION, e) and e.value > 0 for e, _ in pairs):
+        return f"{judge} {orders} better than {metric}, {of} ({figure})."
+    return f"{judge} is not shown to {verb} {what} better than {metric}, {of} ({figure})."
 
 
 def _asks_no_model(analysis: Analysis, metric: str) -> bool:
@@ -51,9 +67,17 @@ def _pairs(analysis: Analysis, construct: str, judge: str) -> list[tuple[Estimat
     where = {"construct": construct, "scorer": judge}
     pairs = []
     for margin in analysis.estimates.select("metric_within_margin", **where):
-        for e in analysis.estimates.select(
-            "judge_minus_metric", measure=ORDER, scope=margin.scope, **where
-        ):
-            if e.scorers == margin.scorers and e.defined:
-                pairs.append((e, margin))
+        pairs += [(e, margin) for e in difference_of(analysis, margin) if e.defined]
     return pairs
+
+
+def difference_of(analysis: Analysis, margin: Estimate) -> Iterator[Estimate]:
+    """The judge minus the metric, of which `margin` is the distance from the margin."""
+    for e in analysis.estimates.select(
+        "judge_minus_metric",
+        construct=margin.constructs[0],
+        scope=margin.scope,
+        measure=str(margin.params["measure"]),
+    ):
+        if (e.scorers, e.params.get("on")) == (margin.scorers, margin.params.get("on")):
+            yield e

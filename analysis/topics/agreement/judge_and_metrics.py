@@ -9,16 +9,17 @@ from typing import Any
 import numpy as np
 
 from analysis.core.analysis import Analysis
-from analysis.core.construct_data import ConstructData
+from analysis.core.construct_data import ConstructData, judge_of_expected
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.query_statistic import QueryStatistic
 from analysis.core.statistic import ORDER, Statistic
 from analysis.decisions.standards import ORDER_MARGIN
-from analysis.render.metric_notes import SCOPES, beside_metrics
+from analysis.render.metric_notes import ON_PREFERENCES, SCOPES, beside_metrics, difference_of
 from analysis.render.table import Table, TableBuilder
 from analysis.statistics.agreement.judge_comparison import Compared, Measure, MeasureScope
-from analysis.topics.agreement.judge_comparison import compared_judges
+from analysis.topics.agreement.judge_comparison import COMPARED, compared_judges
+from analysis.topics.agreement.preferences import compared_on_preferences
 
 #: Metrics that are compared with each judge on a construct; of more the first ones are.
 METRICS_COMPARED = 12
@@ -41,6 +42,7 @@ def judges_minus_metrics(context: Context) -> Iterator[Estimate]:
         for judge in compared_judges(data):
             for metric in metrics:
                 yield from _compared(context, data, judge, metric)
+    yield from _compared_on_preferences(context)
 
 
 def metrics_of(data: ConstructData) -> list[str]:
@@ -69,8 +71,7 @@ def _compared(context: Context, data: ConstructData, judge: str, metric: str) ->
         of = record | {"scope": scope}
         yield context.estimate("judge_minus_metric", difference, params={"measure": measure}, **of)
         if leading and measure == ORDER:
-            declared = context.options.non_inferiority_margin
-            margin = ORDER_MARGIN if declared is None else declared
+            margin = _margin(context)
             yield context.estimate(
                 "metric_within_margin",
                 _short_of(margin, difference),
@@ -78,6 +79,33 @@ def _compared(context: Context, data: ConstructData, judge: str, metric: str) ->
                 **of,
             )
         leading = False
+
+
+def _compared_on_preferences(context: Context) -> Iterator[Estimate]:
+    """The same differences on people's comparisons of two responses."""
+    tables = (context.scores, context.preferences)
+    kinds = {name: kind for table in tables if table for name, kind in table.scorer_kinds.items()}
+    judges = [name for name, kind in kinds.items() if kind == "judge"]
+    numbers = [name for name in judges if judge_of_expected(name, judges) is None]
+    metrics = [name for name, kind in kinds.items() if kind == "metric"]
+    for measure, difference, record in compared_on_preferences(
+        context, numbers[:COMPARED], metrics[:METRICS_COMPARED]
+    ):
+        params = {"measure": measure, "on": "preferences", "repeated_by": "rater"}
+        yield context.estimate("judge_minus_metric", difference, params=params, **record)
+        if measure == ON_PREFERENCES:
+            margin = _margin(context)
+            yield context.estimate(
+                "metric_within_margin",
+                _short_of(margin, difference),
+                params=params | {"margin": margin},
+                **record,
+            )
+
+
+def _margin(context: Context) -> float:
+    declared = context.options.non_inferiority_margin
+    return ORDER_MARGIN if declared is None else declared
 
 
 def _short_of(margin: float, difference: QueryStatistic) -> QueryStatistic:
@@ -105,7 +133,8 @@ STATISTICS = (
         "judge_minus_metric",
         "Judge minus metric",
         "a measure of agreement with people (params.measure) of the first of `scorers`, a judge, "
-        "minus that of the second, a metric, on the responses that both scored and people rated",
+        "minus that of the second, a metric, on the responses that both scored and people rated; "
+        "with params.on = preferences of their differences with preferences",
     ),
     _statistic(
         "metric_within_margin",
@@ -118,20 +147,17 @@ STATISTICS = (
 
 def reading(analysis: Analysis) -> Iterator[str]:
     """How each judge compares with the best metric, by construct."""
-    for construct, data in analysis.rated.items():
-        for judge in data.judges:
-            for stated in beside_metrics(analysis, construct, judge):
-                yield f"{construct}: {stated}"
+    margins = analysis.estimates.select("metric_within_margin")
+    for construct, judge in dict.fromkeys((e.constructs[0], e.scorers[0]) for e in margins):
+        for stated in beside_metrics(analysis, construct, judge):
+            yield f"{construct}: {stated}"
 
 
 def compared(analysis: Analysis) -> Iterator[Estimate]:
     """The comparisons from which a judge is called better than a metric, or no better."""
     for margin in analysis.estimates.select("metric_within_margin"):
         yield margin
-        where = {"construct": margin.constructs[0], "scope": margin.scope, "measure": ORDER}
-        for e in analysis.estimates.select("judge_minus_metric", **where):
-            if e.scorers == margin.scorers:
-                yield e
+        yield from difference_of(analysis, margin)
 
 
 def differences_table(analysis: Analysis) -> Iterator[Table]:
@@ -139,10 +165,11 @@ def differences_table(analysis: Analysis) -> Iterator[Table]:
     built = TableBuilder()
     for e in analysis.estimates.select("judge_minus_metric"):
         measure = analysis.headings[str(e.params["measure"])]
+        on = "of differences with preferences" if "on" in e.params else SCOPES[e.scope]
         built.add(
             e.constructs[0],
             f"{e.scorers[0]} minus {e.scorers[1]}",
-            f"{measure}, {SCOPES[e.scope]}",
+            f"{measure}, {on}",
             built.r(e),
             f"{e.n_queries:,}",
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any, Literal
 
 import numpy as np
@@ -73,6 +73,55 @@ def agreement_over_constructs(context: Context) -> Iterator[Estimate]:
             n_raters=2,
             params={"on": "preferences", "tolerance": TOLERANCE},
         )
+
+
+def compared_on_preferences(
+    context: Context, first: Sequence[str], second: Sequence[str]
+) -> Iterator[tuple[OnPreferences, QueryStatistic, dict[str, Any]]]:
+    """Correlation with preferences of one scorer's differences minus that of another's.
+
+    Both are computed on the pairs of responses that both scored. Yields the measure, the statistic
+    and the record of its estimate, for each of `first` with each of `second`.
+    """
+    table = context.preferences
+    if table is None:
+        return
+    for construct in table.constructs:
+        wide = _wide(table, construct)
+        raters = table.scorers(construct, "human")
+        deltas = _deltas(context, construct, wide)
+        pairs = [(a, b) for a in first for b in second if a in deltas and b in deltas]
+        if not raters:
+            continue
+        y = np.concatenate([wide[rater].to_numpy() for rater in raters])
+        queries = np.tile(_queries(context, wide), len(raters))
+        for (a, b), measure in product(pairs, MEASURES):
+            both = np.isfinite(deltas[a]) & np.isfinite(deltas[b])
+            parts = [
+                association(
+                    measure, np.tile(np.where(both, deltas[name], np.nan), len(raters)), y, queries,
+                    n_queries=len(context.rated_queries), names=(name, "people's preference"),
+                )
+                for name in (a, b)
+            ]  # fmt: skip
+            statistic = QueryStatistic.combined(
+                parts,
+                lambda values: values[0] - values[1],
+                parts[0].contributing & parts[1].contributing,
+                parts[0].n_responses,
+                parts[0].n_dropped,
+                parts[0].reason or parts[1].reason,
+            )
+            yield (
+                measure,
+                statistic,
+                {
+                    "constructs": (construct,),
+                    "scorers": (a, b, *raters),
+                    "n_raters": len(raters),
+                    "target": "these_raters",
+                },
+            )
 
 
 def preference_accuracies(context: Context) -> Iterator[Estimate]:

@@ -6,13 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis import Options, Scale, ScoreTable
+from analysis import Options, PreferenceTable, Scale, ScoreTable
 from analysis.core.analysis import Analysis
 from analysis.core.claims import claims
 from analysis.core.context import Context
 from analysis.core.estimates import EstimateList
 from analysis.topics.agreement import judge_and_metrics
 from analysis.topics.agreement.association import judge_against_humans
+from analysis.topics.agreement.preferences import preferences
 
 POINTS = Scale(0, 100)
 
@@ -110,6 +111,43 @@ def test_without_metrics_or_judges_nothing_is_compared() -> None:
     frame = simulated(5, 8, {"f1": 9})
     assert stated(frame[frame["scorer"] != "f1"]) == ""
     assert stated(frame[frame["scorer"] != "judge"]) == ""
+
+
+def preferred(frame: pd.DataFrame, seed: int) -> PreferenceTable:
+    """One rater's comparisons of the first two responses to each query, by their first ratings."""
+    rng = np.random.default_rng(seed)
+    ratings = frame[frame["scorer"] == "anna"].set_index("response_id")["value"]
+    pairs = [(query, f"r{4 * query}", f"r{4 * query + 1}") for query in range(len(ratings) // 4)]
+    difference = [ratings[b] - ratings[a] + rng.normal(0, 5) for _, a, b in pairs]
+    rows = pd.DataFrame(pairs, columns=["query_id", "response_a", "response_b"]).assign(
+        query_id=[f"q{query}" for query, _, _ in pairs],
+        construct="QR",
+        scorer="cara",
+        scorer_kind="human",
+        value=np.clip(np.round(np.array(difference) / 10), -2, 2),
+    )
+    return PreferenceTable.from_frame(rows, Scale(-2, 2))
+
+
+def test_on_preferences_the_correlations_of_differences_are_compared() -> None:
+    frame = simulated(6, 4, {"f1": 30}, 150)
+    compared = preferred(frame, 6)
+    of = replace(context(frame[frame["scorer_kind"] != "human"]), preferences=compared)
+    estimates = EstimateList(tuple(judge_and_metrics.judges_minus_metrics(of)))
+    alone = EstimateList(tuple(preferences(of)))
+    for measure in ("pearson", "spearman"):
+        (e,) = estimates.select("judge_minus_metric", measure=measure)
+        judge, metric = (alone.first(measure, scorer=name) for name in ("judge", "f1"))
+        assert judge is not None
+        assert metric is not None
+        assert e.value == pytest.approx(judge.value - metric.value)
+        assert e.ci_low < e.value < e.ci_high
+    report = Analysis("", of, estimates)
+    comparisons = {"agreement": list(judge_and_metrics.compared(report))}
+    report = replace(report, claims=claims((), comparisons, 0.95))
+    assert "judge agrees with people's preferences better than f1, a metric (Spearman's rho" in (
+        " ".join(judge_and_metrics.reading(report))
+    )
 
 
 @pytest.mark.slow
