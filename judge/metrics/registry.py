@@ -54,6 +54,8 @@ def load_metric(name: str, prompts: str = PAPER, study_folder: Path | None = Non
     entries = {entry.name: entry for entry in entry_points(group=GROUP)}
     if name not in entries:
         known = {*entries, *SUITES, *chain(*SUITES.values())}
+        if name in known:
+            raise StudyError(f"{name} is measured by `ccrs measure STUDY --metrics {name}` only.")
         raise StudyError(
             f"Unknown metric {name!r}. {nearest(name, known)} Known: {', '.join(sorted(entries))}; "
             f"suites {', '.join(SUITES)}: `ccrs measure --help` lists their metrics.".replace(

@@ -230,9 +230,10 @@ def test_the_option_takes_several_names_and_refuses_others(
     result = CliRunner().invoke(cli, [*words, "--text-metrics", "EM, F1", "--text-metrics", "F1"])
     assert result.exit_code == 0, result.output
     assert set(json.loads(result.output)["text_metrics"]) == {"EM", "F1"}
-    wrong = CliRunner().invoke(cli, [*words, "--text-metrics", "f1"])
-    assert isinstance(wrong.exception, StudyError)
-    assert "Unknown metric 'f1'" in str(wrong.exception)
+    for name, message in (("f1", "Unknown metric 'f1'"), ("RR", "`ccrs measure STUDY")):
+        wrong = CliRunner().invoke(cli, [*words, "--text-metrics", name])
+        assert isinstance(wrong.exception, StudyError)
+        assert message in str(wrong.exception)
 
 
 @pytest.mark.slow
