@@ -2,23 +2,24 @@
 
 import json
 import subprocess
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from tests.judge.tiny_model.process import ROOT
 from tests.judge.vllm_cpu.process import environment, vllm_python
+from tests.study.datasets.conftest import published_files
 
 pytestmark = pytest.mark.model
 
 
-@pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """Return what `tests.judge.vllm_cpu.encoder_checks` computed."""
-    folder = tmp_path_factory.mktemp("encoders")
+def ran(module: str, folder: Path) -> str:
+    """Return what a module of this folder prints, run in vLLM's environment."""
     done = subprocess.run(
-        [vllm_python(), "-m", "tests.judge.vllm_cpu.encoder_checks", str(folder)],
+        [vllm_python(), "-m", f"tests.judge.vllm_cpu.{module}", str(folder)],
         check=False,
         capture_output=True,
         text=True,
@@ -26,6 +27,14 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         env=environment(),
     )
     assert done.returncode == 0, done.stderr[-4000:]
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Return what `tests.judge.vllm_cpu.encoder_checks` computed."""
+    folder = tmp_path_factory.mktemp("encoders")
+    ran("encoder_checks", folder)
     loaded: dict[str, Any] = json.loads((folder / "results.json").read_text(encoding="utf-8"))
     return loaded
 
@@ -117,3 +126,28 @@ def test_responses_are_classified_by_sentence_and_passage(results: dict[str, Any
     for counts in nli["measured"].values():
         assert counts["stored"] == counts["truncated"] == 1
         assert counts["missing"] == {"response_without_words": 1}
+
+
+def test_similarity_by_a_real_model_has_the_known_figures(tmp_path: Path) -> None:
+    """Pearson and Spearman x 100, computed with sentence-transformers and 256 tokens.
+
+    As there, an empty response has the vector of the empty text.
+    """
+    source = published_files("ragchecker_meta") / "human_labeled_data.json"
+    labelled = json.loads(source.read_text(encoding="utf-8"))
+    pairs = [
+        [p["gt_answer"], *(p[of]["response"] for of in ("model1", "model2"))] for p in labelled
+    ]
+    (tmp_path / "pairs.json").write_text(json.dumps(pairs), encoding="utf-8")
+    differences = json.loads(ran("minilm_similarity", tmp_path))
+    for key, expected in (
+        ("correctness", (37.87, 40.24)),
+        ("completeness", (47.53, 52.68)),
+        ("overall", (43.23, 50.18)),
+    ):
+        labels = [pair[f"{key}_label"] for pair in labelled]
+        figures = (
+            100 * float(stats.pearsonr(differences, labels).statistic),
+            100 * float(stats.spearmanr(differences, labels).statistic),
+        )
+        assert figures == pytest.approx(expected, abs=0.05), key
