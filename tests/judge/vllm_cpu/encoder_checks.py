@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import bert_score as package
-import numpy as np
 import torch
 from transformers import AutoModel, AutoModelForSequenceClassification, AutoTokenizer
 
@@ -149,28 +148,33 @@ def refusals(folder: Path, model: Path) -> list[str]:
     return refused(*(lambda name=name: LocalEncoder(name) for name in folders))
 
 
+def pooled(model: Path, folder: Path, **pooling: Any) -> LocalEncoder:
+    """Return the model with the files of sentence-transformers, and a window of 6 tokens."""
+    shutil.copytree(model, folder)
+    modules = [{"type": "s.Transformer", "path": ""}, {"type": "s.Pooling", "path": "pool"}]
+    (folder / "modules.json").write_text(json.dumps(modules))
+    (folder / "pool").mkdir()
+    (folder / "pool/config.json").write_text(json.dumps(pooling))
+    (folder / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": 6}))
+    return LocalEncoder(str(folder))
+
+
 def main(folder: Path) -> None:
     """Write all results."""
     model = folder / "tiny"
     tiny_bert.encoder(model, 1)
     encoder = LocalEncoder(str(model))
-    first = folder / "cls"
-    shutil.copytree(model, first)
-    (first / "modules.json").write_text(
-        json.dumps([{"type": "s.Transformer", "path": ""}, {"type": "s.Pooling", "path": "pool"}])
-    )
-    (first / "pool").mkdir()
-    (first / "pool/config.json").write_text(json.dumps({"pooling_mode_cls_token": True}))
-    (first / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": 5}))
-    cls = LocalEncoder(str(first))
-    whole = cls.token_vectors(TEXTS[0], 2)
+    cls = pooled(model, folder / "cls", pooling_mode_cls_token=True)
+    last = pooled(model, folder / "last", pooling_mode="lasttoken")
+    tokens = [cls.token_vectors(text, 2) for text in TEXTS]
     many = TEXTS * 4
     results = {
         "together": vectors(encoder, many),
         "alone": [vectors(encoder, [text])[0] for text in many],
         "mean_pooled": mean_pooled(model, many),
-        "cls": np.abs(np.array(vectors(cls, TEXTS[:1])) - whole.vectors[0]).max(),
-        "cls_tokens": [len(whole.vectors), whole.truncated],
+        "cls": [vectors(cls, TEXTS), [each.vectors[0].tolist() for each in tokens]],
+        "last": [vectors(last, TEXTS), [each.vectors[-1].tolist() for each in tokens]],
+        "tokens": [[len(each.vectors), each.truncated] for each in tokens],
         "package": compared_with_package(encoder, model),
         "refusals": refusals(folder, model),
         "measured": measured(folder, model),

@@ -47,8 +47,11 @@ def test_vectors_are_those_of_mean_pooling_in_any_batch(results: dict[str, Any])
 def test_pooling_and_window_are_read_from_the_files_of_sentence_transformers(
     results: dict[str, Any],
 ) -> None:
-    assert results["cls"] < 1e-6
-    assert results["cls_tokens"] == [5, True]
+    for pooling in ("cls", "last"):
+        pooled, of_tokens = results[pooling]
+        np.testing.assert_allclose(pooled, of_tokens, rtol=0, atol=1e-6)
+    # [CLS] and [SEP] are tokens; the window is 6.
+    assert results["tokens"] == [[6, True], [6, True], [5, False], [6, False], [4, False]]
 
 
 def test_bert_score_is_that_of_the_package_a_pair_at_a_time(results: dict[str, Any]) -> None:
