@@ -51,11 +51,20 @@ def score_properties(context: Context) -> Iterator[Estimate]:
     ends = {id(score_set): list(_ends(score_set)) for score_set in sets}
     estimates = _with_intervals(context, [*located, *(p for part in ends.values() for p in part)])
     for score_set, mean in zip(sets, located, strict=True):
-        yield _adjusted(context, estimates[id(mean)])
+        yield _on_scale(_adjusted(context, estimates[id(mean)]), score_set.scale)
         yield from (estimates[id(planned)] for planned in ends[id(score_set)])
         yield from _shape(
             score_set.values, score_set.record | counts(score_set.values, score_set.query)
         )
+
+
+def _on_scale(mean: Estimate, scale: Scale | None) -> Estimate:
+    """The mean with an interval that ends where the scale does: no mean is beyond it."""
+    if scale is None or not mean.has_interval:
+        return mean
+    low, high = max(mean.ci_low, scale.min), min(mean.ci_high, scale.max)
+    # People's means that are adjusted for severity may themselves be outside of the scale.
+    return replace(mean, ci_low=low, ci_high=high) if low <= mean.value <= high else mean
 
 
 def _adjusted(context: Context, mean: Estimate) -> Estimate:

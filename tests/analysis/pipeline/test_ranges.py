@@ -53,6 +53,9 @@ def test_every_figure_and_interval_is_in_its_range(seed: int) -> None:
             assert statistic.contains(estimate.value), place
         if not np.isnan(low):
             seen += 1
+            if estimate.statistic == "mean" and 0 <= estimate.value <= 100:
+                assert low >= 0, place
+                assert high <= 100, place
             assert low <= high, place
             assert statistic.contains(low), place
             assert statistic.contains(high), place
