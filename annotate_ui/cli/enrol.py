@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from annotate_ui.cli.link_end import UNTIL, in_time
 from study.cli.options import AS_JSON, STUDY, print_result
 from study.text import shell_word
 
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     metavar="CODES",
     help="Languages of their queries, as in de,en; by default all.",
 )
+@UNTIL
 @click.option(
     "--list",
     "listing",
@@ -58,6 +61,7 @@ def enrol(
     quota: int | None,
     queries: int | None,
     languages: str | None,
+    until: datetime | None,
     listing: bool,
     closed: str | None,
     renewed: str | None,
@@ -73,6 +77,7 @@ def enrol(
     Examples:
       ccrs enrol my-study spring --quota 30
       ccrs enrol my-study spring-de --quota 30 --queries 12 --languages de,en
+      ccrs enrol my-study summer --quota 30 --until 2027-06-30
       ccrs enrol my-study --list
       ccrs enrol my-study --close spring
       ccrs enrol my-study --renew spring
@@ -86,15 +91,17 @@ def enrol(
         raise click.UsageError("Give both NAME and --quota, the number of raters who may join.")
     if not is_new and (queries is not None or languages is not None):
         raise click.UsageError("--queries and --languages are for a new link.")
+    if until is not None and not (is_new or renewed):
+        raise click.UsageError("--until is for a new link, or with --renew.")
     with Study.open(folder) as study:
         if listing:
             _list(study, as_json)
         elif closed is not None:
             _close(study, closed, as_json)
         elif renewed is not None:
-            _renew(study, renewed, as_json)
+            _renew(study, renewed, until, as_json)
         else:
-            _create(study, str(name), quota or 0, queries, languages, as_json)
+            _create(study, str(name), quota or 0, queries, languages, until, as_json)
 
 
 def _create(
@@ -103,29 +110,31 @@ def _create(
     quota: int,
     queries: int | None,
     languages: str | None,
+    until: datetime | None,
     as_json: bool,
 ) -> None:
     from annotate_ui.participants.enrolment import make_link
 
     codes = [] if languages is None else languages.split(",")
-    link, url = make_link(study, name, quota, queries, codes)
+    link, url = make_link(study, name, quota, queries, codes, until)
     people = "1 person" if quota == 1 else f"{quota} people"
     limit = "queries without a limit" if queries is None else f"at most {queries} queries each"
     named = ", ".join(link.attributes.get("languages", ())) or "all languages"
-    lines = [url, f"{link.name}: {people} may join; {limit}; {named}."]
+    lines = [url, f"{link.name}: {people} may join{in_time(until)}; {limit}; {named}."]
     data = {
         "name": link.name,
         "quota": quota,
         "queries_each": queries,
         "languages": link.attributes.get("languages", []),
+        "until": None if until is None else until.isoformat(),
     }
     _show(study, url, data, lines, as_json)
 
 
-def _renew(study: Study, name: str, as_json: bool) -> None:
+def _renew(study: Study, name: str, until: datetime | None, as_json: bool) -> None:
     from annotate_ui.participants.enrolment import renew_link
 
-    url = renew_link(study, name)
+    url = renew_link(study, name, until)
     lines = [url, f"{name}: the old address has ended; raters who joined by it continue."]
     _show(study, url, {"name": name}, lines, as_json)
 
@@ -193,7 +202,7 @@ def _print(links: list[LinkState]) -> None:
         rows.add_column(heading, justify="right")
     rows.add_column("languages")
     for link in links:
-        state = "open" if link.open else "full" if link.closed is None else "closed"
+        state = f"open{in_time(link.ends)}" if link.open else "closed" if link.closed else "full"
         queries = "all" if link.queries_each is None else str(link.queries_each)
         cells = (link.name, state, link.made.strftime("%Y-%m-%d %H:%M"), str(link.joined))
         more = (str(link.counted), str(link.quota), queries, ", ".join(link.languages) or "all")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from annotate_ui.cli.link_end import UNTIL, in_time
 from study.cli.options import AS_JSON, STUDY, print_result
 from study.text import shell_word
 
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Write raters and links as CSV to a new file that only you can read.",
 )
+@UNTIL
 @click.option(
     "--list", "listing", is_flag=True, help="Show all raters, their links and when each was used."
 )
@@ -63,6 +66,7 @@ def invite(
     new: int | None,
     renew: bool,
     out: Path | None,
+    until: datetime | None,
     listing: bool,
     revoked: tuple[str, ...],
     removed: tuple[str, ...],
@@ -79,7 +83,7 @@ def invite(
       ccrs invite my-study
       ccrs invite my-study anna ben --out links.csv
       ccrs invite my-study --new 10
-      ccrs invite my-study anna --renew
+      ccrs invite my-study anna --renew --until 2027-06-30
       ccrs invite my-study --list
       ccrs invite my-study --revoke anna
       ccrs invite my-study --remove anna
@@ -87,7 +91,7 @@ def invite(
     """
     from study.study import Study
 
-    creates_links = bool(raters or new or renew or out)
+    creates_links = bool(raters or new or renew or out or until)
     if sum(map(bool, (listing, revoked, removed, readmitted, creates_links))) > 1:
         raise click.UsageError(
             "--list, --revoke, --remove and --readmit can't be combined with each other or with "
@@ -105,15 +109,21 @@ def invite(
         elif readmitted:
             _readmit(study, readmitted, as_json)
         else:
-            _invite(study, raters, new or 0, renew, out, as_json)
+            _invite(study, raters, new or 0, renew, out, until, as_json)
 
 
 def _invite(
-    study: Study, raters: tuple[str, ...], new: int, renew: bool, out: Path | None, as_json: bool
+    study: Study,
+    raters: tuple[str, ...],
+    new: int,
+    renew: bool,
+    out: Path | None,
+    until: datetime | None,
+    as_json: bool,
 ) -> None:
     from annotate_ui.participants.invitation import invite as make_links, list_links
 
-    invited = make_links(study, raters, new=new, renew=renew, out=out)
+    invited = make_links(study, raters, new=new, renew=renew, out=out, until=until)
     idle = _idle(study, invited)
     assigned = any(link.assignments for link in list_links(study))
     warnings = _warnings(study, invited, idle)
@@ -127,7 +137,10 @@ def _invite(
         width = max((len(link.rater) for link in invited), default=0)
         lines += [f"{link.rater:<{width}}  {link.link}" for link in invited]
         if invited:
-            lines.append("These links are not shown again. Anyone who has a link can rate with it.")
+            lines.append(
+                "These links are not shown again. Anyone who has a link can rate with "
+                f"it{in_time(until)}."
+            )
         else:
             lines.append(
                 "No link was created: every rater with assignments has a live one."
@@ -234,8 +247,8 @@ def _print(links: list[RaterLink]) -> None:
     rows = Table("rater", "link", "created (UTC)", "first used", box=None, pad_edge=False)
     rows.add_column("assignments", justify="right")
     for link in links:
-        ended = "left" if link.left else "revoked" if link.made else "none"
-        state = "live" if link.live else ended
+        ended = "left" if link.left else "ended" if link.made else "none"
+        state = f"live{in_time(link.ends)}" if link.live else ended
         made, used = (
             "" if at is None else at.strftime("%Y-%m-%d %H:%M") for at in (link.made, link.used)
         )

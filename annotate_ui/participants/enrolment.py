@@ -20,6 +20,7 @@ from annotate_ui.participants.invitation import lock_raters, make_raters, person
 from annotate_ui.participants.tokens import mark_used, new_token, rater_of_token, was_made
 from annotate_ui.participation import paused
 from study.errors import StudyError
+from study.facts.links import has_ended
 from study.schema import now
 from study.schema.tables import enrolments
 from study.study import Study
@@ -113,7 +114,7 @@ def enrol(
             raise EnrolmentRefusedError("unknown", "No enrolment link has this token.")
         if personal_token is not None and was_made(connection, personal_token):
             return _enrolled(connection, study, personal_token)
-        if link.closed_at is not None:
+        if has_ended(link.closed_at):
             raise EnrolmentRefusedError("closed", f"The enrolment link {link.name!r} is closed.")
         if paused(connection) is not None:
             raise EnrolmentRefusedError("paused", "The campaign is paused; no one can join now.")

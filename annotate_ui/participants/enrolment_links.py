@@ -11,10 +11,11 @@ from pydantic import ValidationError
 from sqlalchemy import Connection, Row, insert, select, update
 
 from annotate_ui.participants.consent import declined
-from annotate_ui.participants.invitation import lock_raters
+from annotate_ui.participants.invitation import check_end, lock_raters
 from annotate_ui.participants.tokens import hash_token
 from study.errors import StudyError, nearest
 from study.facts.departures import departures
+from study.facts.links import has_ended
 from study.facts.ratings import finished_assignments
 from study.schema import EnrolmentLink, EnrolmentLinkBase, now
 from study.schema.tables import assignments, enrolment_links, enrolments
@@ -38,12 +39,18 @@ class LinkState:
     queries_each: int | None
     languages: tuple[str, ...]
     made: datetime
-    closed: datetime | None
+    ends: datetime | None
+    """When it was closed, or ends by itself."""
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed or has ended."""
+        return has_ended(self.ends)
 
     @property
     def open(self) -> bool:
         """Whether raters can still join by it."""
-        return self.closed is None and self.counted < self.quota
+        return not self.closed and self.counted < self.quota
 
     def as_json(self) -> dict[str, Any]:
         """Return the link as JSON values."""
@@ -55,7 +62,8 @@ class LinkState:
             "queries_each": self.queries_each,
             "languages": list(self.languages),
             "made": self.made.isoformat(),
-            "closed": None if self.closed is None else self.closed.isoformat(),
+            "ends": None if self.ends is None else self.ends.isoformat(),
+            "closed": self.closed,
             "open": self.open,
         }
 
@@ -66,6 +74,7 @@ def make_link(
     quota: int,
     queries_each: int | None = None,
     languages: Iterable[str] = (),
+    until: datetime | None = None,
 ) -> tuple[EnrolmentLink, str]:
     """Create a link by which up to `quota` people may join; return it with its address.
 
@@ -81,12 +90,16 @@ def make_link(
         Queries that each of them is handed at most; None: as many as there are.
     languages
         Languages of the queries that they are given; none: all.
+    until
+        Nobody can join from this moment on; None: until it is closed.
 
     Raises
     ------
     StudyError
-        The name exists already, or the name, a number or a language is not valid.
+        The name exists already, the name, a number or a language is not valid, or `until` is not
+        in the future.
     """
+    check_end(until)
     codes = _languages(languages)
     try:
         noun = EnrolmentLinkBase.model_validate(
@@ -116,28 +129,31 @@ def make_link(
                 f"{study.folder} has an enrolment link {noun.name!r} already. Choose another "
                 f"name, or make a new address for it with --renew {noun.name}."
             )
-        values = noun.model_dump() | {"token_hash": hash_token(token), "created_at": now()}
+        values = noun.model_dump() | {
+            "token_hash": hash_token(token), "created_at": now(), "closed_at": until,
+        }  # fmt: skip
         key = connection.execute(
             insert(enrolment_links).values(**values).returning(enrolment_links.c.id)
         ).scalar_one()
     return EnrolmentLink(id=key, **values), _address(study, token)
 
 
-def renew_link(study: Study, name: str) -> str:
+def renew_link(study: Study, name: str, until: datetime | None = None) -> str:
     """Replace the address of a link and return the new one. A closed link opens again.
 
     Raises
     ------
     StudyError
-        The link does not exist.
+        The link does not exist, or `until` is not in the future.
     """
+    check_end(until)
     token = secrets.token_urlsafe(32)
     with study.write() as connection:
         key = _named(connection, study, name).id
         connection.execute(
             update(enrolment_links)
             .where(enrolment_links.c.id == key)
-            .values(token_hash=hash_token(token), closed_at=None)
+            .values(token_hash=hash_token(token), closed_at=until)
         )
     return _address(study, token)
 
@@ -155,7 +171,7 @@ def close_link(study: Study, name: str) -> bool:
     with study.write() as connection:
         lock_raters(connection)
         link = _named(connection, study, name)
-        if link.closed_at is not None:
+        if has_ended(link.closed_at):
             return False
         connection.execute(
             update(enrolment_links).where(enrolment_links.c.id == link.id).values(closed_at=now())
@@ -205,7 +221,7 @@ def state_of(connection: Connection, config: StudyConfig, link: Row[Any]) -> Lin
         queries_each=link.queries_each,
         languages=tuple(link.attributes.get("languages", ())),
         made=link.created_at,
-        closed=link.closed_at,
+        ends=link.closed_at,
     )
 
 

@@ -13,6 +13,7 @@ from annotate_ui.participants.tokens import new_token, revoke_tokens
 from study.assignment.existing_assignments import existing_assignments, further_slots
 from study.errors import StudyError, nearest
 from study.facts.departures import departures
+from study.facts.links import has_ended, is_live_link
 from study.facts.scorers import scorer_names
 from study.facts.slots import OWN_CHANNEL, is_live, is_open
 from study.lifecycle.new_file import new_file
@@ -48,10 +49,14 @@ class RaterLink:
     assignments: int
     left: bool = False
     """They withdrew or were removed, and their links ended with that."""
+    ends: datetime | None = None
+    """UTC; when the link ended or will end; null: not by itself, or they never had one."""
 
     def as_json(self) -> dict[str, Any]:
         """Return the link as JSON values."""
-        made, used = (None if at is None else at.isoformat() for at in (self.made, self.used))
+        made, used, ends = (
+            None if at is None else at.isoformat() for at in (self.made, self.used, self.ends)
+        )
         return {
             "rater": self.rater,
             "live": self.live,
@@ -59,6 +64,7 @@ class RaterLink:
             "used": used,
             "assignments": self.assignments,
             "left": self.left,
+            "ends": ends,
         }
 
 
@@ -69,19 +75,21 @@ def invite(
     new: int = 0,
     renew: bool = False,
     out: Path | None = None,
+    until: datetime | None = None,
 ) -> list[Invited]:
     """Create a link for each of these raters, and for `new` raters who are added.
 
     Without codes and without `new`: for every rater who has assignments and no live link.
     `renew` revokes the live links that the named raters have. With `out` the links are written
     to that file (CSV, readable by its owner only) before they become live, so that each live link
-    is known to the owner.
+    is known to the owner. A link is valid `until` a moment, and so are the sessions that are begun
+    with it; None: until it is revoked.
 
     Raises
     ------
     StudyError
-        A rater is unknown or has a live link already, or the file cannot be written. No link is
-        created.
+        A rater is unknown or has a live link already, the file cannot be written, or `until` is
+        not in the future. No link is created.
 
     Examples
     --------
@@ -89,6 +97,7 @@ def invite(
     'http://127.0.0.1:8350/join#vJ7...'
     """
     codes = list(dict.fromkeys(codes))
+    check_end(until)
     if renew and not codes:
         raise StudyError("Name the raters whose links are to be renewed; others keep theirs.")
     if not 0 <= new <= _MOST_NEW:
@@ -110,7 +119,7 @@ def invite(
             invited = [
                 Invited(
                     rater.code,
-                    make_personal_link(connection, study, rater.id),
+                    make_personal_link(connection, study, rater.id, until),
                     rater.assignments,
                 )
                 for rater in chosen
@@ -159,6 +168,7 @@ def list_links(study: Study) -> list[RaterLink]:
             newest[rater.id].used_at if rater.id in newest else None,
             rater.assignments,
             rater.id in gone,
+            newest[rater.id].revoked_at if rater.id in newest else None,
         )
         for rater in raters.values()
     ]
@@ -196,7 +206,7 @@ def _raters(connection: Connection) -> dict[str, _Rater]:
     assignments = {rater: int(number) for rater, number in rows}
     rows = connection.execute(
         select(invitations.c.rater_id, func.count())
-        .where(invitations.c.revoked_at.is_(None))
+        .where(is_live_link())
         .group_by(invitations.c.rater_id)
     )
     links = {rater: int(number) for rater, number in rows}
@@ -272,9 +282,27 @@ def make_raters(
     return made
 
 
-def make_personal_link(connection: Connection, study: Study, rater_id: int) -> str:
-    """Return a new link that lets this rater in from now on."""
-    return personal_link(study, new_token(connection, rater_id))
+def check_end(until: datetime | None) -> None:
+    """Refuse an end of a link that is reached already.
+
+    Raises
+    ------
+    StudyError
+        The moment is not in the future.
+    """
+    if has_ended(until):
+        assert until is not None  # noqa: S101
+        raise StudyError(
+            f"A link that ends on {until:%Y-%m-%d %H:%M} UTC, which is past, lets nobody in; give "
+            "a later moment."
+        )
+
+
+def make_personal_link(
+    connection: Connection, study: Study, rater_id: int, until: datetime | None = None
+) -> str:
+    """Return a new link that lets this rater in from now on, until a moment if there is one."""
+    return personal_link(study, new_token(connection, rater_id, until=until))
 
 
 def personal_link(study: Study, token: str) -> str:

@@ -12,6 +12,7 @@ from werkzeug.exceptions import BadRequest, SecurityError
 
 from annotate_ui.tasks.refusals import InvalidError
 from annotate_ui.web.error_pages import OtherRaterError, SignedOutError
+from study.facts.links import is_live_link
 from study.schema import now, random_id
 from study.schema.tables import ended_sessions, invitations, raters
 from study.study import Study
@@ -67,7 +68,7 @@ _LIVE = (
     .join_from(raters, invitations, invitations.c.rater_id == raters.c.id)
     # The number of an erased rater may be used again; this id never is.
     .where(raters.c.id == bindparam("rater"), raters.c.public_id == bindparam("name"))
-    .where(invitations.c.id == bindparam("invitation"), invitations.c.revoked_at.is_(None))
+    .where(invitations.c.id == bindparam("invitation"), is_live_link(bindparam("at")))
     .where(~is_ended())
 )
 
@@ -85,7 +86,7 @@ def load_rater() -> None:
         return
     with study().ask() as connection:
         # Without a row the session stays: its token still shows a page that it is signed out.
-        row = connection.execute(_LIVE, parameters).one_or_none()
+        row = connection.execute(_LIVE, parameters | {"at": now()}).one_or_none()
     if row is not None:
         g.rater = SignedIn(row.id, row.code, row.public_id)
 

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import pandas as pd
 from sqlalchemy import Connection, case, func, select
 
+from study.facts.links import is_live_link
 from study.facts.passages_opened import passages_opened
 from study.facts.ratings import MEASURING, counted_ratings, rated_again
 from study.facts.slots import OWN_CHANNEL, is_handed_on, is_live, is_live_comparison, is_released
@@ -375,7 +376,7 @@ def _last_activity(connection: Connection) -> dict[int, datetime]:
 
 
 def _links(connection: Connection) -> dict[int, Link]:
-    live = func.count().filter(invitations.c.revoked_at.is_(None))
+    live = func.count().filter(is_live_link())
     rows = connection.execute(select(invitations.c.rater_id, live).group_by(invitations.c.rater_id))
     return {rater: "live" if count else "revoked" for rater, count in rows}
 

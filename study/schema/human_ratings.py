@@ -153,6 +153,7 @@ class Invitation(Noun, table=True):
     used_at: datetime | None = Field(default=None, sa_type=UTCDateTime)
     """When it was first used."""
     revoked_at: datetime | None = Field(default=None, sa_type=UTCDateTime)
+    """From when on it lets nobody in; in the future where the owner lets it end by itself."""
 
 
 class Reveal(Noun, table=True):

@@ -39,6 +39,7 @@ class EnrolmentLink(EnrolmentLinkBase, table=True):
     token_hash: bytes = Field(sa_type=LargeBinary(32), index=True, unique=True)
     created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
     closed_at: datetime | None = Field(default=None, sa_type=UTCDateTime)
+    """From when on nobody joins; in the future where the owner lets it end by itself."""
 
 
 class Enrolment(Noun, table=True):

@@ -33,7 +33,7 @@ def link(study: Study, rater: int, *, revoked: bool = False) -> None:
     with study.read() as connection:
         number = len(connection.execute(select(invitations)).all())
     row = {"rater_id": rater, "token_hash": f"{number:032}".encode()}
-    add(study, Invitation, {**row, "revoked_at": NOON if revoked else None})
+    add(study, Invitation, {**row, "revoked_at": NOON - timedelta(days=9999) if revoked else None})
 
 
 def rating(study: Study) -> RatingProgress:

@@ -80,6 +80,20 @@ def test_json_contains_the_content_of_the_lines(study: Study) -> None:
     assert "token" not in json.dumps(listed)
 
 
+def test_a_date_is_included_and_a_moment_is_in_utc(study: Study) -> None:
+    made = run(study, "day", "--quota", "3", "--until", "2999-06-30").output
+    assert "3 people may join until 2999-07-01 00:00 UTC;" in made
+    renewed = json.loads(
+        run(study, "--renew", "day", "--until", "2999-06-30T18:00", "--json").output
+    )
+    assert renewed["name"] == "day"
+    (listed,) = json.loads(run(study, "--list", "--json").output)
+    assert listed["ends"] == "2999-06-30T18:00:00+00:00"
+    assert "open until" in run(study, "--list").output
+    with pytest.raises(StudyError, match="which is past"):
+        run(study, "past", "--quota", "3", "--until", "2001-01-01")
+
+
 def test_the_list_fits_a_terminal(study: Study) -> None:
     assert "no enrolment link yet" in run(study, "--list").output
     run(study, "spring", "--quota", "3")
@@ -99,8 +113,10 @@ def test_the_list_fits_a_terminal(study: Study) -> None:
         ["spring", "--quota", "0"],
         ["spring", "--quota", "3", "--list"],
         ["--close", "spring", "--queries", "3"],
+        ["--close", "spring", "--until", "2999-01-01"],
+        ["spring", "--quota", "3", "--until", "tomorrow"],
     ],
-    ids=["nothing", "no-quota", "no-name", "none", "both", "bound"],
+    ids=["nothing", "no-quota", "no-name", "none", "both", "bound", "end", "no-date"],
 )
 def test_contradictory_options_are_refused(study: Study, words: list[str]) -> None:
     assert run(study, *words).exit_code == 2

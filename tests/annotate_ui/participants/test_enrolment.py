@@ -1,6 +1,7 @@
 """Many join by one link: never more than the quota, and each only once."""
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from hashlib import sha256
 
 import pytest
@@ -21,6 +22,7 @@ from annotate_ui.participants.withdrawal import leave, readmit
 from annotate_ui.server.application import campaign_counts
 from annotate_ui.tasks.slot_queue import most_queries
 from study import Study, StudyError
+from study.schema import now
 from study.schema.tables import (
     enrolment_links,
     enrolments as enrolment_table,
@@ -157,6 +159,23 @@ def test_a_closed_link_is_refused_and_a_renewed_one_has_another_address(
     again = token_of(renew_link(any_study, "spring"))
     assert refused(any_study, token) == "unknown"
     enrol(any_study, again)
+
+
+def test_a_link_ends_by_itself(any_study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(StudyError, match="which is past"):
+        made(any_study, until=now() - timedelta(minutes=1))
+    token = made(any_study, until=now() + timedelta(hours=1))
+    enrol(any_study, token)
+    (state,) = list_links(any_study)
+    assert (state.open, state.closed) == (True, False)
+    with monkeypatch.context() as patch:
+        patch.setattr("study.facts.links.now", lambda: now() + timedelta(hours=2))
+        assert refused(any_study, token) == "closed"
+        assert not close_link(any_study, "spring")
+        (state,) = list_links(any_study)
+        assert (state.open, state.closed) == (False, True)
+    assert close_link(any_study, "spring"), "before its end it is closed at once"
+    assert refused(any_study, token) == "closed"
 
 
 def test_a_server_is_sized_for_all_who_may_still_join(any_study: Study) -> None:

@@ -1,14 +1,16 @@
 """Links, sessions, and who may see what."""
 
 from collections.abc import Callable
+from datetime import datetime, timedelta
 
 import pytest
 from flask import Flask
 from sqlalchemy import select
 
-from annotate_ui.participants.invitation import invite, revoke
+from annotate_ui.participants.invitation import invite, list_links, revoke
 from annotate_ui.web.app import create_app
 from study import Study
+from study.schema import now
 from study.schema.tables import invitations
 from tests.annotate_ui.rated_campaign import ratings
 from tests.annotate_ui.web.conftest import Browser
@@ -88,6 +90,25 @@ def test_a_revoked_link_ends_running_sessions(campaign: Study, come: Come) -> No
     assert refused.get_json()["error"]["code"] == "signed_out"
     assert browser.get("/rate").status_code == 401
     assert ratings(campaign) == []
+
+
+def test_a_link_that_ends_by_itself_ends_its_sessions(
+    campaign: Study, app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (made,) = invite(campaign, ["anna"], renew=True, until=now() + timedelta(hours=1))
+    browser = Browser(app.test_client())
+    browser.begin(made.link)
+    assert browser.get("/rate").status_code == 200
+
+    def later() -> datetime:
+        return now() + timedelta(hours=2)
+
+    monkeypatch.setattr("annotate_ui.web.rater_session.now", later)
+    monkeypatch.setattr("study.facts.links.now", later)
+    assert browser.get("/rate").status_code == 401
+    assert list_links(campaign)[0].live is False
+    # Those without a live link are invited again.
+    assert "anna" in {person.rater for person in invite(campaign)}
 
 
 def test_signing_out_ends_the_session(come: Come) -> None:
