@@ -44,8 +44,8 @@ class RatingSpec(SettingsSection):
     interface_language: str = Field(
         default="en",
         pattern=LANGUAGE_TAG,
-        description="language of the pages' own words; other languages than English need a "
-        "catalogue",
+        description="language of the pages' own words: en, de, or the unreviewed translations es, "
+        "fr, zh and ar; another needs a catalogue",
     )
     catalogue: str | None = Field(
         default=None,

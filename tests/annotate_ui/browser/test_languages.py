@@ -1,13 +1,10 @@
-"""The pages in other languages: German as it is shipped, and a script from right to left."""
+"""The pages in other languages: German, and Arabic, which is written from right to left."""
 
 import re
-from pathlib import Path
 
 import pytest
-from babel.messages.pofile import read_po, write_po
 from playwright.sync_api import Page, expect
 
-from annotate_ui.web.translation import TRANSLATIONS
 from study import Study
 from tests.annotate_ui.browser.axe_audit import grave_violations
 from tests.annotate_ui.browser.conftest import Arrive, Serve
@@ -45,41 +42,16 @@ def test_german_from_the_link_to_a_conflict(study: Study, serve: Serve, arrive: 
     assert anna.errors == []
 
 
-def pseudo_arabic(folder: Path) -> str:
-    """Write a catalogue whose every text is in Arabic letters; return its name."""
-    template = TRANSLATIONS / "messages.pot"
-    with template.open("rb") as file:
-        catalogue = read_po(file, locale="ar")
-    for message in catalogue:
-        if not message.id:
-            continue
-        texts = [message.id] if isinstance(message.id, str) else list(message.id)
-        translated = tuple(
-            re.sub(r"%\(\w+\)s|%%|[A-Za-z]", _arabic, texts[min(form, len(texts) - 1)])
-            for form in range(catalogue.num_plurals if len(texts) > 1 else 1)
-        )
-        message.string = translated if len(texts) > 1 else translated[0]
-    with (folder / "ar.po").open("wb") as file:
-        write_po(file, catalogue)
-    return "ar.po"
-
-
-def _arabic(match: re.Match[str]) -> str:
-    sign = match[0]
-    return sign if len(sign) > 1 else chr(0x0627 + (ord(sign.lower()) - ord("a")) % 20)
-
-
 @SIZES
 @pytest.mark.parametrize("layout", ["single", "side by side"])
 def test_from_right_to_left(
     study: Study, serve: Serve, arrive: Arrive, size: dict[str, int], layout: str
 ) -> None:
-    name = pseudo_arabic(study.folder)
     together = layout == "side by side"
     served = serve(
         study,
         "anna",
-        rating=f'interface_language = "ar"\ncatalogue = "{name}"',
+        rating='interface_language = "ar"',
         filled=fill_three,
         arranged=side_by_side if together else None,
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from babel import Locale
 from babel.messages.extract import DEFAULT_KEYWORDS, extract_from_dir
 from babel.messages.pofile import read_po
 from flask import Flask
@@ -18,7 +19,7 @@ from annotate_ui.participants.invitation import invite
 from annotate_ui.web.app import create_app
 from annotate_ui.web.owner.password import set_password
 from annotate_ui.web.rate_limits import limiter
-from annotate_ui.web.translation import TRANSLATIONS, direction, words_of
+from annotate_ui.web.translation import TRANSLATIONS, direction, read_catalogue, words_of
 from study import Study
 from study.errors import StudyError
 from tests.annotate_ui.compared_campaign import open_one, pair_up
@@ -29,6 +30,7 @@ from tests.annotate_ui.web.conftest import Browser
 PACKAGE = Path(__file__).parents[3] / "annotate_ui"
 RENEW = "renew the catalogues with the commands in CONTRIBUTING.md, and translate what is new"
 _FIELD = re.compile(r"%\((\w+)\)s|%%")
+SHIPPED = sorted(TRANSLATIONS.glob("*.po"))
 
 # Every address that shows a page; a new one is named here with what leads to it.
 WITHOUT_SESSION = ("/", "/join", "/join/refused", "/left", "/withdrawn", "/no/such/page")
@@ -104,7 +106,7 @@ def test_the_template_contains_the_messages_of_the_code() -> None:
     assert of_scripts == {message for message, script in code.items() if script}, RENEW
 
 
-@pytest.mark.parametrize("path", sorted(TRANSLATIONS.glob("*.po")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_a_shipped_catalogue_is_complete(path: Path) -> None:
     wanted, there = messages(TRANSLATIONS / "messages.pot"), messages(path)
     missing = [
@@ -118,9 +120,21 @@ def test_a_shipped_catalogue_is_complete(path: Path) -> None:
         assert all(translations), identity
         fields = {name for text in originals for name in _FIELD.findall(text)}
         for text in translations:
-            assert set(_FIELD.findall(text)) <= fields, identity
             assert "%" not in _FIELD.sub("", text), identity
-        assert {name for text in translations for name in _FIELD.findall(text)} == fields, identity
+            assert set(_FIELD.findall(text)) == fields, identity
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_plural_forms_are_those_of_the_language(path: Path) -> None:
+    with path.open("rb") as file:
+        catalogue = read_po(file)
+    plural = read_catalogue(path).plural  # type: ignore[attr-defined]
+    language = Locale.parse(path.stem)
+    forms = {(plural(count), language.plural_form(count)) for count in range(1000)}
+    assert len(forms) == len(dict(forms)) == catalogue.num_plurals, "a category for each form"
+    for message in catalogue:
+        if isinstance(message.id, tuple):
+            assert len(message.string) == catalogue.num_plurals, message.id
 
 
 class Bracketed(NullTranslations):
@@ -367,7 +381,10 @@ def _wrong(name: str, text: str | None) -> Callable[[Study], Study]:
 @pytest.mark.parametrize(
     ("made", "message"),
     [
-        (lambda study: settings(study, 'interface_language = "fr"'), "available: en, de"),
+        (
+            lambda study: settings(study, 'interface_language = "it"'),
+            "en, ar, de, es, fr, zh",
+        ),
         (_wrong("fr.po", None), "can't be read"),
         (_wrong("fr.po", 'msgid "a"\nthis is nothing\n'), "is not a gettext catalogue"),
         (
