@@ -133,7 +133,7 @@ def test_plural_forms_are_those_of_the_language(path: Path) -> None:
     forms = {(plural(count), language.plural_form(count)) for count in range(1000)}
     assert len(forms) == len(dict(forms)) == catalogue.num_plurals, "a category for each form"
     for message in catalogue:
-        if isinstance(message.id, tuple):
+        if isinstance(message.id, tuple) and message.string:
             assert len(message.string) == catalogue.num_plurals, message.id
 
 
