@@ -81,6 +81,32 @@ def add_raters() -> ResponseReturnValue:
     return _links(invite(study(), new=count))
 
 
+@pages.post("/enrolment")
+def make_enrolment_link() -> ResponseReturnValue:
+    """Create a link by which raters join, and show its address once."""
+    from annotate_ui.participants.enrolment_links import make_link as make
+
+    try:
+        quota = int(request.form.get("quota", ""))
+        limit = request.form.get("queries", "").strip()
+        queries = int(limit) if limit else None
+    except ValueError:
+        raise BadRequest from None
+    languages = request.form.get("languages", "")
+    codes = languages.split(",") if languages.strip() else []
+    link, address = make(study(), request.form.get("name", ""), quota, queries, codes)
+    return render_template("owner/links.html", page="raters", enrolment=link.name, address=address)
+
+
+@pages.post("/enrolment/close")
+def close_enrolment_link() -> ResponseReturnValue:
+    """Close a link to new raters."""
+    from annotate_ui.participants.enrolment_links import close_link
+
+    close_link(study(), request.form.get("name", ""))
+    return redirect("/owner/raters", 303)
+
+
 @pages.post("/raters/<public_id>/link")
 def make_link(public_id: str) -> ResponseReturnValue:
     """Create a link, replacing an existing one, and show it once."""

@@ -12,6 +12,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import insert, select
 
+from annotate_ui.participants.enrolment_links import list_links as enrolment_links
 from annotate_ui.participants.invitation import list_links
 from annotate_ui.participants.withdrawal import readmit
 from annotate_ui.participation import paused
@@ -163,6 +164,33 @@ def test_links_are_made_shown_once_and_ended(app: Flask, owner: Browser, protect
     assert {link.rater for link in list_links(protected)} == {"anna", "ben", "rater-1", "rater-2"}
     for count in ("0", "101", "x", ""):
         assert owner.submit("/owner/raters", count=count).status_code == 400
+
+
+def test_enrolment_links_are_created_and_closed(
+    owner: Browser, protected: Study, come: Callable[[str], Browser]
+) -> None:
+    page = owner.submit("/owner/enrolment", name=HOSTILE[0], quota="2", queries="5", languages="de")
+    assert len(re.findall(r'value="http[^"]+/enrol/[\w-]+"', page.text)) == 1
+    assert HOSTILE[0] not in page.text
+    (link,) = enrolment_links(protected)
+    assert (link.name, link.quota, link.queries_each) == (HOSTILE[0], 2, 5)
+    assert (link.languages, link.ends, link.open) == (("de",), None, True)
+    again = owner.submit("/owner/enrolment", name=HOSTILE[0], quota="2").text
+    assert "This could not be done" in again
+    for wrong in ({"quota": "0"}, {"quota": "100001"}, {"quota": "2", "queries": "0"}):
+        refused = owner.submit("/owner/enrolment", name="next", **wrong)
+        assert "This could not be done" in refused.text, wrong
+    for text in ("x", ""):
+        assert owner.submit("/owner/enrolment", name="next", quota=text).status_code == 400
+    closing = {"name": HOSTILE[0]}
+    assert owner.client.post("/owner/enrolment/close", data=closing).status_code == 400, "no token"
+    come("anna").submit("/owner/enrolment/close", **closing)
+    assert enrolment_links(protected) == [link], "a rater changes nothing"
+    assert "Close &lt;script&gt;" in owner.get("/owner/raters").text
+    assert "<td>closed</td>" in owner.submit("/owner/enrolment/close", **closing).text
+    (link,) = enrolment_links(protected)
+    assert link.closed
+    assert "<script>alert" not in owner.get("/owner/raters").text
 
 
 def test_a_rater_is_removed_and_let_in_again(
