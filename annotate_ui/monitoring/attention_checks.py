@@ -1,4 +1,4 @@
-"""Attention checks: unannounced items with a known answer, and how many a rater missed."""
+"""Attention checks: unannounced queries with known answers, and how many a rater missed."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from scipy import stats
 from sqlalchemy import Connection, select
 
 from annotate_ui.monitoring.signals import Signal, too_few
-from study.schema.tables import check_pairs, expected_values
+from study.schema.tables import check_pairs, expected_values, responses
 from study.settings.constructs import ConstructSpec
 
 #: With fewer checks, no signal is computed.
@@ -22,29 +22,34 @@ _ALLOWED, _UNLIKELY = 0.1, 0.02
 
 @dataclass(frozen=True)
 class AttentionCheck:
-    """One check: an order on some constructs, or ranges on them."""
+    """One response of a check: a damaged copy, or a response with known values."""
 
-    original: int | None
+    query: int
     response: int
-    """The damaged copy, or the response whose values are known."""
     ranges: Mapping[str, tuple[float, float] | None]
-    """By construct; None where the copy has to be below its original."""
+    """By construct; None where the value has to be below the rater's mean."""
 
 
 def stored_checks(connection: Connection) -> list[AttentionCheck]:
     """Return every check of the study."""
     pairs = [
-        AttentionCheck(row.original_id, row.damaged_id, dict.fromkeys(row.construct_keys))
-        for row in connection.execute(select(check_pairs).order_by(check_pairs.c.id))
+        AttentionCheck(row.query_id, row.damaged_id, dict.fromkeys(row.construct_keys))
+        for row in connection.execute(
+            select(check_pairs, responses.c.query_id)
+            .join_from(check_pairs, responses, check_pairs.c.damaged_id == responses.c.id)
+            .order_by(check_pairs.c.id)
+        )
     ]
-    ranges: dict[int, dict[str, tuple[float, float] | None]] = {}
+    ranges: dict[tuple[int, int], dict[str, tuple[float, float] | None]] = {}
     for row in connection.execute(
-        select(expected_values)
+        select(expected_values, responses.c.query_id)
+        .join_from(expected_values, responses, expected_values.c.response_id == responses.c.id)
         .where(expected_values.c.purpose == "check")
         .order_by(expected_values.c.id)
     ):
-        ranges.setdefault(row.response_id, {})[row.construct_key] = (row.low, row.high)
-    return pairs + [AttentionCheck(None, key, by_construct) for key, by_construct in ranges.items()]
+        of_response = ranges.setdefault((row.query_id, row.response_id), {})
+        of_response[row.construct_key] = (row.low, row.high)
+    return pairs + [AttentionCheck(*check, by_construct) for check, by_construct in ranges.items()]
 
 
 def missed_checks(
@@ -52,24 +57,26 @@ def missed_checks(
 ) -> dict[str, list[bool]]:
     """Return for each rater whether each check that they answered was missed.
 
-    A check is missed when the copy is not below its original, or the value out of its range, on
-    half of its constructs or more. Where the original has the lowest value of the scale, nothing
-    can be below it, and the construct does not enter.
+    A check is a query with its responses. It is missed when half of its values or more are missed:
+    that of a copy is not below the mean of the rater's main ratings on the construct, or a value is
+    out of its range. Where the mean is the lowest value of the scale, nothing can be below it, and
+    the value does not enter.
     """
     lowest = {construct.key: construct.scale.min for construct in constructs}
-    concerned = {check.response for check in checks} | {check.original for check in checks}
-    rows = ratings[ratings["response"].isin(concerned) & ratings["value"].notna()]
-    rows = rows[~rows["purpose"].isin(["training", "adjudication"])]
+    concerned = {check.response for check in checks}
+    valued = ratings[ratings["value"].notna()]
+    rows = valued[valued["response"].isin(concerned) & (valued["purpose"] == "check")]
+    main = valued[valued["purpose"] == "main"].groupby(["rater", "construct"])["value"].mean()
     missed: dict[str, list[bool]] = {}
     for rater, rows_of_rater in rows.groupby("rater", sort=False):
-        # The first answer to a response is the one that was entered without a warning.
         answers: dict[tuple[int, str], float] = {}
         for row in list[Any](rows_of_rater.itertuples()):
             answers.setdefault((row.response, row.construct), row.value)
+        means = {key: mean for key in lowest if (mean := main.get((rater, key))) is not None}
+        misses: dict[int, list[bool]] = {}
         for check in checks:
-            misses = list(_misses(check, answers, lowest))
-            if misses:
-                missed.setdefault(str(rater), []).append(sum(misses) * 2 >= len(misses))
+            misses.setdefault(check.query, []).extend(_misses(check, answers, means, lowest))
+        missed[str(rater)] = [sum(those) * 2 >= len(those) for those in misses.values() if those]
     return missed
 
 
@@ -91,7 +98,10 @@ def checks_missed(missed: Sequence[bool]) -> Signal:
 
 
 def _misses(
-    check: AttentionCheck, answers: Mapping[tuple[int, str], float], lowest: Mapping[str, float]
+    check: AttentionCheck,
+    answers: Mapping[tuple[int, str], float],
+    means: Mapping[str, float],
+    lowest: Mapping[str, float],
 ) -> Iterator[bool]:
     for construct, bounds in check.ranges.items():
         value = answers.get((check.response, construct))
@@ -100,6 +110,6 @@ def _misses(
         if bounds is not None:
             yield not bounds[0] <= value <= bounds[1]
             continue
-        original = answers.get((check.original or 0, construct))
-        if original is not None and original > lowest.get(construct, float("-inf")):
-            yield value >= original
+        mean = means.get(construct)
+        if mean is not None and mean > lowest.get(construct, float("-inf")):
+            yield value >= mean

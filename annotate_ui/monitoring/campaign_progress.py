@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 import pandas as pd
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, func, or_, select
 
 from annotate_ui.monitoring.action_items import ActionItem, action_items
 from annotate_ui.monitoring.careless_responding import RaterSignals, rater_signals
@@ -229,7 +229,7 @@ def lacking_material(connection: Connection, design: DesignSpec) -> list[tuple[s
     """Return what study.toml asks for and the study lacks: `training` or `checks`, with a text."""
     lacking = []
     if design.training:
-        available = _responses(connection, "training")
+        available = _training_responses(connection)
         needed = design.training * design.training_attempts
         if available < needed:
             text = (
@@ -238,8 +238,7 @@ def lacking_material(connection: Connection, design: DesignSpec) -> list[tuple[s
             )
             lacking.append(("training", text))
     if design.checks:
-        pairs = connection.execute(select(func.count()).select_from(check_pairs)).scalar_one()
-        available = int(pairs) + _responses(connection, "check")
+        available = _check_queries(connection)
         if available < design.checks and not _makes_checks_later(connection):
             text = f"{available} checks; each rater should get {design.checks}"
             lacking.append(("checks", text))
@@ -257,12 +256,21 @@ def _makes_checks_later(connection: Connection) -> bool:
     return any(len(text.split()) >= LEAST_WORDS for text in connection.execute(texts).scalars())
 
 
-def _responses(connection: Connection, purpose: str) -> int:
+def _training_responses(connection: Connection) -> int:
     count = (
         select(func.count(expected_values.c.response_id.distinct()))
         .join_from(expected_values, responses, expected_values.c.response_id == responses.c.id)
-        .where(expected_values.c.purpose == purpose)
+        # A response that is also the output of a system is measured, and not used for training.
+        .where(expected_values.c.purpose == "training", ~is_answer())
     )
-    # A response that is also the output of a system is measured, and not used for training.
-    usable = count.where(~is_answer()) if purpose == "training" else count
-    return int(connection.execute(usable).scalar_one())
+    return int(connection.execute(count).scalar_one())
+
+
+def _check_queries(connection: Connection) -> int:
+    """Return the number of queries with responses that are checks."""
+    imported = select(expected_values.c.response_id).where(expected_values.c.purpose == "check")
+    of_checks = or_(
+        responses.c.id.in_(select(check_pairs.c.damaged_id)), responses.c.id.in_(imported)
+    )
+    count = select(func.count(responses.c.query_id.distinct())).where(of_checks)
+    return int(connection.execute(count).scalar_one())

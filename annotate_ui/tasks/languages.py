@@ -41,7 +41,7 @@ def languages_of(
     return frozenset(_primary(str(name)) for name in named)
 
 
-def can_read(languages: frozenset[str] | None, attributes: dict[str, Any]) -> bool:
+def can_read(languages: frozenset[str] | None, attributes: Mapping[str, Any]) -> bool:
     """Whether a rater of these languages can read a query; a query without language suits all.
 
     A rater who reads "de" can read "de-AT".

@@ -13,16 +13,17 @@ from sqlalchemy import Connection, func, insert, select
 
 from annotate_ui.tasks.languages import can_read, languages_of
 from annotate_ui.tasks.slot_queue import (
-    TakenSlot,
     free_query,
+    lease_end,
     main_queries,
     most_queries,
     next_position,
+    slots_to_take,
 )
 from study.facts.slots import OWN_CHANNEL, is_live
 from study.schema import AssignmentBase
 from study.schema.human_ratings import Purpose
-from study.schema.tables import assignments, check_pairs, queries, responses
+from study.schema.tables import assignments, queries, responses
 from study.study import Study
 
 # Any numbers that no other draw of the same seed uses.
@@ -67,29 +68,46 @@ def calibrate(connection: Connection, study: Study, rater_id: int) -> int:
     return len(rows)
 
 
-def check(
-    connection: Connection, study: Study, rater_id: int, taken: Sequence[TakenSlot]
-) -> int | None:
-    """Add a check to the slots of a query that a rater just took, at random.
+def _next_check(
+    connection: Connection, study: Study, rater_id: int, *, dry_run: bool
+) -> list[dict[str, Any]]:
+    """Return the assignments of the check that comes before the rater's next slots; empty if none.
 
-    A rater whose number of queries is bounded gets all checks within them. Return the response
-    that is the check, or None.
+    A rater whose number of queries is bounded gets all checks within them and after the last one,
+    each order of queries and checks being equally likely. A check has the form of the slots that
+    come next, or of the rater's last query if none do. The caller has called `lock_slots`.
     """
-    if not _is_due(connection, study, rater_id, taken):
-        return None
-    rng = np.random.default_rng([study.config.seed, _CHECKING, rater_id, taken[0].query_id, 1])
-    shuffled = [taken[i] for i in rng.permutation(len(taken))]
-    copied = _check_for(connection, study, rater_id, shuffled)
-    if copied is None:
-        return None
-    response, like = copied
-    piece = _Piece(response, like.construct_keys, like.round, like.layout)
-    # Somewhere among the others: every second place was left free.
-    place = min(slot.position for slot in taken) - 1 + 2 * int(rng.integers(len(taken) + 1))
-    row = _row(study, rater_id, piece, "check", place, rng)
-    row.update(repeat=like.repeat, leased_until=like.leased_until)
-    connection.execute(insert(assignments), [row])
-    return response
+    like = slots_to_take(connection, study, rater_id)
+    share = _share_of_checks(connection, study, rater_id, more=bool(like))
+    if share <= 0:
+        return []
+    like = like or _last_slots(connection, rater_id)
+    place = next_position(connection, rater_id)
+    rng = np.random.default_rng([study.config.seed, _CHECKING, rater_id, place])
+    if not like or like[0].repeat or rng.random() >= share:
+        return []
+    pieces = _check_like(connection, study, rater_id, like, dry_run=dry_run)
+    until = lease_end(study)
+    return [
+        {
+            **_row(study, rater_id, pieces[index], "check", place + offset, rng),
+            "leased_until": until,
+        }
+        for offset, index in enumerate(rng.permutation(len(pieces)))
+    ]
+
+
+def give_check(connection: Connection, study: Study, rater_id: int) -> bool:
+    """Assign the check that comes next; return whether there is one."""
+    rows = _next_check(connection, study, rater_id, dry_run=False)
+    if rows:
+        connection.execute(insert(assignments), rows)
+    return bool(rows)
+
+
+def check_follows(connection: Connection, study: Study, rater_id: int) -> bool:
+    """Whether the rater's next request brings a check; nothing is stored."""
+    return bool(_next_check(connection, study, rater_id, dry_run=True))
 
 
 def _row(
@@ -182,57 +200,72 @@ def _readable(
     return {query: pieces for query, pieces in by_query.items() if query in able}
 
 
-def _is_due(
-    connection: Connection, study: Study, rater_id: int, taken: Sequence[TakenSlot]
-) -> bool:
+def _share_of_checks(connection: Connection, study: Study, rater_id: int, *, more: bool) -> float:
+    """Return the probability that a check comes next; `more`: slots are to come as well."""
     number = study.config.design.checks
-    if not number or taken[0].repeat:
-        return False
-    assigned = connection.execute(
-        select(func.count()).where(
-            assignments.c.rater_id == rater_id, assignments.c.purpose == "check", is_live()
-        )
+    if not number:
+        return 0.0
+    given = connection.execute(
+        select(func.count(responses.c.query_id.distinct()))
+        .join_from(assignments, responses, assignments.c.response_id == responses.c.id)
+        .where(assignments.c.rater_id == rater_id, assignments.c.purpose == "check", is_live())
     ).scalar_one()
-    if assigned >= number:
-        return False
     most = most_queries(connection, rater_id)
-    share = 1 / _QUERIES_A_CHECK
-    if most is not None:
-        left = most - len(main_queries(connection, rater_id)) + 1
-        share = (number - assigned) / max(left, 1)
-    rng = np.random.default_rng([study.config.seed, _CHECKING, rater_id, taken[0].query_id])
-    return bool(rng.random() < share)
+    if given >= number:
+        return 0.0
+    if most is None:
+        return 1 / _QUERIES_A_CHECK if more else 0.0
+    left = max(most - len(main_queries(connection, rater_id)), 0) if more else 0
+    return float((number - given) / (number - given + left))
 
 
-def _check_for(
-    connection: Connection, study: Study, rater_id: int, taken: Sequence[TakenSlot]
-) -> tuple[int, TakenSlot] | None:
-    """Return a damaged copy of one of these responses, and that response."""
-    from study.assignment.checks import LEAST_WORDS, Copies, expected_lower
+def _last_slots(connection: Connection, rater_id: int) -> list[Any]:
+    """Return the rater's main assignments of the query that they were handed last."""
+    rows = connection.execute(
+        select(assignments, responses.c.query_id)
+        .join_from(assignments, responses, assignments.c.response_id == responses.c.id)
+        .where(assignments.c.rater_id == rater_id, assignments.c.purpose == "main", is_live())
+        .order_by(assignments.c.position.desc(), assignments.c.id.desc())
+    ).all()
+    return [row for row in rows if (row.query_id, row.round) == (rows[0].query_id, rows[0].round)]
+
+
+def _check_like(
+    connection: Connection, study: Study, rater_id: int, like: Sequence[Any], *, dry_run: bool
+) -> list[_Piece]:
+    """Return copies of responses to a query that the rater does not have, in the form of others."""
+    from study.assignment.checks import CheckQuery, Copies, expected_lower, matched
     from study.assignment.reading_time import WordCounts
     from study.assignment.sampling_frame import sampling_frame
 
-    falling = expected_lower(study.config.constructs)
-    originals = {
-        slot.response_id: slot for slot in taken if set(falling) & set(slot.construct_keys)
-    }
-    mine = select(assignments.c.response_id).where(assignments.c.rater_id == rater_id)
-    existing = connection.execute(
-        select(check_pairs.c.original_id, check_pairs.c.damaged_id)
-        .where(check_pairs.c.original_id.in_(originals), check_pairs.c.damaged_id.not_in(mine))
-        .order_by(check_pairs.c.id)
-    ).first()
-    if existing is not None:
-        return int(existing.damaged_id), originals[existing.original_id]
-    texts = connection.execute(
-        select(responses.c.id, responses.c.text).where(responses.c.id.in_(originals))
+    frame, specs = sampling_frame(connection), study.config.constructs
+    falling, reading = expected_lower(specs), WordCounts(connection, specs)
+    measured = [answer.id for answer in frame.answers]
+    copies = Copies(connection, study.config.seed, measured, reading, dry_run=dry_run)
+    had = select(responses.c.query_id).join_from(
+        assignments, responses, assignments.c.response_id == responses.c.id
     )
-    long_enough = {row.id for row in texts if len(row.text.split()) >= LEAST_WORDS}
-    measured = [answer.id for answer in sampling_frame(connection).answers]
-    reading = WordCounts(connection, study.config.constructs)
-    copies = Copies(connection, study.config.seed, measured, reading, dry_run=False)
-    for original, slot in originals.items():
-        copy = copies.of(original, falling) if original in long_enough else None
-        if copy is not None:
-            return copy, slot
-    return None
+    known = set(connection.execute(had.where(assignments.c.rater_id == rater_id)).scalars())
+    known |= {slot.query_id for slot in like}
+    languages = languages_of(connection, study.config, rater_id)
+    originals: dict[int, dict[int, frozenset[str]]] = defaultdict(dict)
+    for answer in frame.answers:
+        if answer.query not in known and can_read(
+            languages, frame.questions[answer.query].attributes
+        ):
+            keys = frozenset(spec.key for spec in specs if answer.shows(spec))
+            originals[answer.query][answer.id] = keys
+    turns = np.random.default_rng([study.config.seed, _CHECKING])
+    turn = {query: turns.random() for query in frame.questions}
+    form = [frozenset(slot.construct_keys) for slot in like]
+    # Queries that nobody rates come first, since the others may be handed to the rater later.
+    for query in sorted(originals, key=lambda query: (query in copies.rated, turn[query])):
+        chosen = matched(form, CheckQuery(query, originals[query], {}), falling, reading.length)
+        made = [(copies.of(original, falling), keys) for original, keys in chosen.items()]
+        if made and all(copy is not None for copy, _ in made):
+            return [
+                _Piece(copy, tuple(sorted(keys)), like[0].round, like[0].layout)
+                for copy, keys in made
+                if copy is not None
+            ]
+    return []

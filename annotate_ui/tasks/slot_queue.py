@@ -6,8 +6,7 @@ may be handed on: the next rater gets a new row that names the expired one, so v
 first rater saved, or still saves, stay theirs.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -15,7 +14,7 @@ import numpy as np
 from sqlalchemy import Connection, Row, Select, insert, or_, select, update
 
 from annotate_ui.tasks.languages import can_read, languages_of
-from study.facts.slots import OWN_CHANNEL, has_lease, is_live, may_be_handed_on
+from study.facts.slots import OWN_CHANNEL, has_expired, has_lease, is_live, may_be_handed_on
 from study.schema import (
     now,
 )
@@ -52,8 +51,9 @@ def free_query(connection: Connection, study: Study, rater_id: int) -> Row[Any] 
 
     In the order of rounds and slots it is the first query with a free slot for constructs of a
     response which this rater was never given, in a language of theirs. Queries of which the rater
-    was shown no later stage come first; a rater with as many queries as they may have gets
-    further responses to those only. Adjudicators get no slots, since they see the values of others.
+    was shown no later stage and no check come first; a rater with as many queries as they may have
+    gets further responses to those only. Adjudicators get no slots, since they see the values of
+    others.
     """
     adjudicates = select(assignments.c.id).where(
         assignments.c.rater_id == rater_id, assignments.c.purpose == "adjudication"
@@ -82,26 +82,8 @@ def free_query(connection: Connection, study: Study, rater_id: int) -> Row[Any] 
     return fallback
 
 
-@dataclass(frozen=True)
-class TakenSlot:
-    """A slot that a rater was given."""
-
-    query_id: int
-    response_id: int
-    construct_keys: tuple[str, ...]
-    round: int
-    repeat: int
-    layout: str
-    position: int
-    """Every second place is left free."""
-    leased_until: datetime
-
-
-def take_slots(connection: Connection, study: Study, rater_id: int) -> list[TakenSlot]:
-    """Give the rater one free slot for each response of a query; return them in order.
-
-    The caller has called `lock_slots`.
-    """
+def slots_to_take(connection: Connection, study: Study, rater_id: int) -> list[Row[Any]]:
+    """Return one free slot for each response of the query that the rater would be handed next."""
     first = free_query(connection, study, rater_id)
     if first is None:
         return []
@@ -121,27 +103,24 @@ def take_slots(connection: Connection, study: Study, rater_id: int) -> list[Take
         if _is_new(row, had):
             had.setdefault((row.response_id, row.repeat), set()).update(row.construct_keys)
             chosen.append(row)
-    chosen.sort(key=lambda slot: (slot.response_id, slot.id))
+    return sorted(chosen, key=lambda slot: (slot.response_id, slot.id))
+
+
+def take_slots(connection: Connection, study: Study, rater_id: int) -> int:
+    """Give the rater the slots of `slots_to_take`; return how many.
+
+    The caller has called `lock_slots`.
+    """
+    chosen = slots_to_take(connection, study, rater_id)
+    if not chosen:
+        return 0
+    first = chosen[0]
     order = np.random.default_rng([study.config.seed, rater_id, first.query_id, first.repeat])
     place = next_position(connection, rater_id)
     until = lease_end(study)
-    taken = []
     for offset, index in enumerate(order.permutation(len(chosen))):
         slot = chosen[index]
-        position = place + 1 + 2 * offset
-        keys = tuple(slot.construct_keys)
-        new = TakenSlot(
-            first.query_id,
-            slot.response_id,
-            keys,
-            slot.round,
-            slot.repeat,
-            slot.layout,
-            position,
-            until,
-        )
-        taken.append(new)
-        values = {"rater_id": rater_id, "leased_until": until, "position": position}
+        values = {"rater_id": rater_id, "leased_until": until, "position": place + offset}
         if slot.rater_id is None:
             connection.execute(
                 update(assignments).where(assignments.c.id == slot.id).values(**values)
@@ -153,8 +132,8 @@ def take_slots(connection: Connection, study: Study, rater_id: int) -> list[Take
                 **copied, **values, replaces_id=slot.id, config_hash=study.config_hash
             )
         )
-    _release_checks(connection, first.query_id, {s.rater_id for s in chosen if s.rater_id})
-    return taken
+    _release_checks(connection, rater_id)
+    return len(chosen)
 
 
 _HANDED_ON_WITH = (
@@ -257,32 +236,32 @@ def main_queries(connection: Connection, rater_id: int) -> set[int]:
 
 
 def _shown_later_stages(connection: Connection, rater_id: int) -> set[int]:
-    """Return the queries of which a rater was shown more than the first stage."""
+    """Return the queries of which a rater was shown a check, or more than the first stage."""
     return set(
         connection.execute(
             select(responses.c.query_id)
             .join_from(reveals, assignments, reveals.c.assignment_id == assignments.c.id)
             .join(responses, responses.c.id == assignments.c.response_id)
-            .where(assignments.c.rater_id == rater_id, reveals.c.stage > 1)
+            .where(
+                assignments.c.rater_id == rater_id,
+                or_(reveals.c.stage > 1, assignments.c.purpose == "check"),
+            )
         ).scalars()
     )
 
 
-def _release_checks(connection: Connection, query_id: int, raters: Iterable[int]) -> None:
-    """Release the checks of raters whose slots of a query were handed on."""
-    for rater_id in raters:
-        connection.execute(
-            update(assignments)
-            .where(
-                assignments.c.rater_id == rater_id,
-                assignments.c.purpose == "check",
-                has_lease(),
-                assignments.c.response_id.in_(
-                    select(responses.c.id).where(responses.c.query_id == query_id)
-                ),
-            )
-            .values(released_at=now())
+def _release_checks(connection: Connection, rater_id: int) -> None:
+    """Release the unfinished checks of other raters whose lease has expired."""
+    connection.execute(
+        update(assignments)
+        .where(
+            assignments.c.rater_id != rater_id,
+            assignments.c.purpose == "check",
+            has_expired(),
+            is_live(),
         )
+        .values(released_at=now())
+    )
 
 
 def most_queries(connection: Connection, rater_id: int) -> int | None:

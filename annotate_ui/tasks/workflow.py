@@ -11,7 +11,7 @@ from annotate_ui.participants.consent import open_gate
 from annotate_ui.participation import lock_rater, lock_slots, paused
 from annotate_ui.tasks.assignments import FEEDBACK
 from annotate_ui.tasks.comparisons import comparisons_done, next_comparison
-from annotate_ui.tasks.onboarding import calibrate, check
+from annotate_ui.tasks.onboarding import calibrate, check_follows, give_check
 from annotate_ui.tasks.passes import Step, TaskPage
 from annotate_ui.tasks.refusals import LeftError
 from annotate_ui.tasks.sessions import repeats, session_of
@@ -97,7 +97,9 @@ def all_done(connection: Connection, study: Study, rater_id: int) -> bool:
         return False
     if not training_state(connection, study, rater_id).passed:
         return False
-    return free_query(connection, study, rater_id) is None
+    return free_query(connection, study, rater_id) is None and not check_follows(
+        connection, study, rater_id
+    )
 
 
 def _next(connection: Connection, study: Study, rater_id: int) -> Opened:
@@ -160,9 +162,7 @@ def _main(connection: Connection, study: Study, rater_id: int, work: Work) -> Op
             session = session_of(connection, study.config, rater_id)
             if session.is_over(study.config) and free_query(connection, study, rater_id):
                 return Opened("break", due_from=session.next_from(study.config))
-            taken = take_slots(connection, study, rater_id)
-            if taken:
-                check(connection, study, rater_id, taken)
+            if give_check(connection, study, rater_id) or take_slots(connection, study, rater_id):
                 page = rater_work(connection, study.config, rater_id).turn("main")
     return None if page is None else _shown(connection, study, rater_id, page)
 

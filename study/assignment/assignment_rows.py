@@ -118,7 +118,7 @@ def in_order(
         if number:
             shuffled = [groups[index] for index in rng.permutation(len(groups))]
         for group in shuffled:
-            for piece in _in_turn(group, place, group.turn + number, orders, rng):
+            for piece in _in_turn(group, place, group.turn + number, orders):
                 piece_keys = tuple(k for k in piece.construct_keys if keys is None or k in keys)
                 if not piece_keys:
                     continue
@@ -155,24 +155,14 @@ def of_slots(
     return rows
 
 
-def _in_turn(
-    group: Group, place: int, turn: int, orders: Orders, rng: np.random.Generator
-) -> list[Piece]:
-    """Return the pieces of a group in their order, with its checks at random places."""
-    pieces = group.pieces
-    measured: dict[int, list[Piece]] = {
-        piece.response: [] for piece in pieces if piece.purpose != "check"
-    }
-    for piece in pieces:
-        if piece.purpose != "check":
-            measured[piece.response].append(piece)
-    preset = [response for response in group.orders.get(place, ()) if response in measured]
-    order = dict.fromkeys([*preset, *orders.responses(list(measured), turn)])
-    ordered = [piece for response in order for piece in measured[response]]
-    for piece in pieces:
-        if piece.purpose == "check":
-            ordered.insert(int(rng.integers(len(ordered) + 1)), piece)
-    return ordered
+def _in_turn(group: Group, place: int, turn: int, orders: Orders) -> list[Piece]:
+    """Return the pieces of a group in their order."""
+    by_response: dict[int, list[Piece]] = {piece.response: [] for piece in group.pieces}
+    for piece in group.pieces:
+        by_response[piece.response].append(piece)
+    preset = [response for response in group.orders.get(place, ()) if response in by_response]
+    order = dict.fromkeys([*preset, *orders.responses(list(by_response), turn)])
+    return [piece for response in order for piece in by_response[response]]
 
 
 def _row(rater: int | None, piece: Piece, keys: list[str], position: int, round_: int) -> Row:

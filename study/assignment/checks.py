@@ -1,7 +1,7 @@
-"""Attention checks among a rater's main work: damaged copies of responses, and imported checks."""
+"""Attention checks: queries of which a rater sees damaged copies or imported responses only."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -241,24 +241,29 @@ class Imported(NamedTuple):
     query: int
 
 
+class CheckQuery(NamedTuple):
+    """A query that the rater does not have otherwise, with responses and their constructs."""
+
+    query: int
+    originals: Responses
+    """Responses that can be copied, those to copy first in front."""
+    imported: Responses
+    """Responses that were imported as checks."""
+
+
 @dataclass
 class CheckMaterial:
     """The material for a rater's checks."""
 
     copies: Copies
-    imported: Sequence[Imported]
-    keys_of: Callable[[int], tuple[str, ...]]
-    """Imported response to the constructs that it can be rated on."""
+    queries: Sequence[CheckQuery]
+    """Those to use first in front."""
     falling: Sequence[str]
     """Constructs on which a copy must be worse."""
     length: Callable[[int], int]
     """Response to its number of words."""
     layout: Callable[[int], str]
     """Query to its layout for the rater."""
-    rank: Callable[[int], float] = float
-    """Response to its rank among the originals of its query, the same for all raters."""
-    previous: frozenset[int] = field(default_factory=frozenset)
-    """Responses that were assigned to the rater before."""
 
 
 def imported_checks(connection: Connection, measured: Iterable[int]) -> list[Imported]:
@@ -274,97 +279,112 @@ def imported_checks(connection: Connection, measured: Iterable[int]) -> list[Imp
     return [Imported(row[0], row[1]) for row in rows if row[0] not in answers]
 
 
-def interleave_checks(
-    groups: list[Group],
-    work: Mapping[int, Responses],
-    target: int,
-    material: CheckMaterial,
-    barred: set[int],
-    rng: np.random.Generator,
-) -> int:
-    """Add up to `target` checks to a rater's groups, which are in order; return how many.
+def made_checks(
+    work: Mapping[int, Responses], target: int, material: CheckMaterial, rng: np.random.Generator
+) -> list[Group]:
+    """Return up to `target` checks, each a query of its own.
 
-    Most are damaged copies, spread evenly over the work; at most every second one is imported as
-    long as there are copies. A check is placed among the responses to its query; if the rater has
-    none of them, it is a separate group.
+    A check has as many responses, on the same constructs, as one of the rater's own queries, which
+    is drawn at random, so that it cannot be told by counting. All of its responses are damaged
+    copies or imported as checks. At most every second check has imported responses as long as there
+    are copies.
 
     Parameters
     ----------
     work
         Query to the rater's responses in the main rating.
-    barred
-        Queries with a check, or that the rater has begun.
     """
-    imported = [i for i in material.imported if i.response not in material.previous]
-    imported = [imported[i] for i in rng.permutation(len(imported))]
-    by_hand = _join_imported(groups, work, imported, target // 2, material, barred, rng)
-    added = by_hand + _join_copies(groups, work, target - by_hand, material, barred, rng)
-    if added < target:
-        added += _join_imported(groups, work, imported, target - added, material, barred, rng)
-    return added
-
-
-def _join_copies(
-    groups: Sequence[Group],
-    work: Mapping[int, Responses],
-    target: int,
-    material: CheckMaterial,
-    barred: set[int],
-    rng: np.random.Generator,
-) -> int:
-    places = [place for place, group in enumerate(groups) if group.query in work]
-    added = 0
-    for part in np.array_split(np.array(places, dtype=np.int64), target) if target else ():
-        # If no response of a part of the work can be copied, the check goes to another part.
-        others = rng.permutation([place for place in places if place not in part])
-        for place in (*rng.permutation(part), *others):
-            group = groups[int(place)]
-            if group.query not in barred and _copy_into(group, work[group.query], material):
-                barred.add(group.query)
-                added += 1
+    own = [tuple(responses.values()) for responses in work.values() if responses]
+    unused = list(material.queries)
+    groups: list[Group] = []
+    for imported, most in ((True, target // 2), (False, target), (True, target)):
+        while len(groups) < most:
+            # Own queries of another form are tried where no query has the form that was drawn.
+            drawn = dict.fromkeys(
+                tuple(sorted(own[i], key=sorted)) for i in rng.permutation(len(own))
+            )
+            group = next(filter(None, (_made(f, unused, material, imported) for f in drawn)), None)
+            if group is None:
                 break
-    return added
+            unused = [query for query in unused if query.query != group.query]
+            groups.append(group)
+    return [groups[index] for index in rng.permutation(len(groups))]
 
 
-def _copy_into(group: Group, responses: Responses, material: CheckMaterial) -> bool:
-    for original in sorted(responses, key=material.rank):
-        keys = responses[original]
-        falling = [key for key in material.falling if key in keys]
-        if not falling or material.length(original) < LEAST_WORDS:
-            continue
-        copy = material.copies.of(original, material.falling)
-        if copy is None or copy in material.previous:
-            continue
-        ordered = tuple(sorted(keys))
-        piece = Piece(copy, ordered, "check", layout=material.layout(group.query))
-        group.pieces.append(piece)
-        return True
-    return False
-
-
-def _join_imported(
-    groups: list[Group],
-    work: Mapping[int, Responses],
-    imported: list[Imported],
-    target: int,
+def _made(
+    form: Sequence[frozenset[str]],
+    queries: Iterable[CheckQuery],
     material: CheckMaterial,
-    barred: set[int],
-    rng: np.random.Generator,
-) -> int:
-    added = 0
-    by_query = {group.query: group for group in groups}
-    while imported and added < target:
-        check = imported.pop()
-        keys = material.keys_of(check.response)
-        group = by_query.get(check.query)
-        if not keys or check.query in barred or (check.query in work and group is None):
+    imported: bool,
+) -> Group | None:
+    """Return a check with responses on these constructs from the first query that has them."""
+    for query in queries:
+        if bool(query.imported) != imported:
             continue
-        alone = group is None
-        group = group or Group(check.query)
-        piece = Piece(check.response, keys, "check", layout=material.layout(check.query))
-        group.pieces.append(piece)
-        barred.add(check.query)
-        if alone:
-            groups.insert(int(rng.integers(len(groups) + 1)), group)
-        added += 1
-    return added
+        chosen = matched(form, query, material.falling, material.length)
+        made = [
+            (r if r in query.imported else material.copies.of(r, material.falling), keys)
+            for r, keys in chosen.items()
+        ]
+        pieces = [
+            Piece(r, tuple(sorted(keys)), "check", layout=material.layout(query.query))
+            for r, keys in made
+            if r is not None
+        ]
+        if pieces and len(pieces) == len(form):
+            return Group(query.query, pieces)
+    return None
+
+
+def matched(
+    form: Sequence[frozenset[str]],
+    query: CheckQuery,
+    falling: Iterable[str],
+    length: Callable[[int], int],
+) -> dict[int, frozenset[str]]:
+    """Return as many responses to a query as the form has, with its constructs; empty if it cannot.
+
+    Imported checks come first, then responses of which a damaged copy can be rated lower.
+    """
+    chosen: dict[int, frozenset[str]] = {}
+    for keys in sorted(form, key=len, reverse=True):
+        fitting = [r for r, mine in query.imported.items() if keys <= mine and r not in chosen]
+        fitting += [
+            r
+            for r, mine in query.originals.items()
+            if keys <= mine
+            and r not in chosen
+            and not keys.isdisjoint(falling)
+            and length(r) >= LEAST_WORDS
+        ]
+        if not fitting:
+            return {}
+        chosen[fitting[0]] = keys
+    return chosen
+
+
+def interleave(
+    waiting: Sequence[Group],
+    new: Sequence[Group],
+    checks: Sequence[Group],
+    rng: np.random.Generator,
+) -> list[Group]:
+    """Return new groups and checks in order, the checks spread evenly over all work.
+
+    A check that comes among waiting groups, which have their positions already, gets the positions
+    of the group that it follows.
+    """
+    everything = [*waiting, *new]
+    places = np.arange(1 if waiting else 0, len(everything) + 1)
+    parts = np.array_split(places, len(checks)) if checks else []
+    by_place: dict[int, list[Group]] = {}
+    for check, part in zip(checks, parts, strict=True):
+        place = int(rng.choice(part if len(part) else places))
+        behind = waiting[place - 1].places if 0 < place <= len(waiting) else {}
+        by_place.setdefault(place, []).append(
+            replace(check, places={round_: [max(mine)] for round_, mine in behind.items()})
+        )
+    ordered = list(by_place.get(0, ()))
+    for place, group in enumerate(everything, start=1):
+        ordered += [group, *by_place.get(place, ())]
+    return ordered

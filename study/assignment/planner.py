@@ -286,8 +286,10 @@ def _portions(
         )
     if short["check"]:
         notes.append(
-            f"Checks: {short['check']} fewer than requested: raters have no further queries "
-            "that they have not begun and whose responses can be copied."
+            f"Checks: {short['check']} fewer than requested. A check needs a query that the rater "
+            "does not have, with as many responses that can be copied as their own queries have, "
+            "and a place in work that is not begun. Let raters rate fewer of the queries "
+            "(--sample), or import further queries with responses."
         )
     return shared, rows, notes
 

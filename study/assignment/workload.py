@@ -6,7 +6,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from study.assignment.assignment_rows import Group, Piece, Row, in_order
-from study.assignment.checks import CheckMaterial, expected_lower, interleave_checks
+from study.assignment.checks import (
+    CheckMaterial,
+    CheckQuery,
+    expected_lower,
+    interleave,
+    made_checks,
+)
 from study.assignment.demand import Block
 from study.assignment.planning_inputs import PlanningInputs, Work, original_rank
 from study.assignment.raters import RaterProfile
@@ -91,7 +97,7 @@ def calibration_of(inputs: PlanningInputs, person: RaterProfile) -> tuple[list[G
 def checks_missing(inputs: PlanningInputs, rater: int) -> int:
     """Return how many checks a rater still needs."""
     assigned = {
-        assignment.response
+        assignment.query
         for assignment in inputs.assignments_by_rater.get(rater, ())
         if assignment.purpose == "check" and not assignment.inactive
     }
@@ -191,28 +197,50 @@ def _with_checks(
 ) -> tuple[list[Group], int]:
     """Insert checks among new work and existing work that the rater has not begun."""
     waiting = _not_begun(inputs, person.id, {group.query for group in groups})
-    everything = [*waiting, *groups]
-    barred = set(inputs.begun_queries.get(person.id, ()))
-    barred |= {
-        o.query for o in inputs.assignments_by_rater.get(person.id, ()) if o.purpose == "check"
-    }
+    if not waiting and not groups:
+        return [], 0
     material = CheckMaterial(
         copies=inputs.copies,
-        imported=[
-            check
-            for check in inputs.imported_checks
-            if person.reads(inputs.frame.questions[check.query].language)
-            and check.query not in inputs.calibration_queries
-        ],
-        keys_of=lambda response: _keys_of_imported(inputs, response),
+        queries=_check_queries(inputs, person, work),
         falling=expected_lower(inputs.constructs),
         length=inputs.word_counts.length,
         layout=lambda query: inputs.layout(person.id, query),
-        rank=lambda response: original_rank(inputs, response),
-        previous=inputs.previous_responses.get(person.id, frozenset()),
     )
-    added = interleave_checks(everything, work, target, material, barred, rng)
-    return everything, added
+    checks = made_checks(work, target, material, rng)
+    return interleave(waiting, groups, checks, rng), len(checks)
+
+
+def _check_queries(inputs: PlanningInputs, person: RaterProfile, work: Work) -> list[CheckQuery]:
+    """Return the queries that a rater does not have, those that nobody rates in front."""
+    known = {assignment.query for assignment in inputs.assignments_by_rater.get(person.id, ())}
+    known |= {*work, *inputs.calibration_queries}
+    imported: dict[int, dict[int, frozenset[str]]] = {}
+    for check in inputs.imported_checks:
+        keys = _keys_of_imported(inputs, check.response)
+        imported.setdefault(check.query, {})[check.response] = frozenset(keys)
+    queries = [
+        CheckQuery(
+            query,
+            {
+                answer.id: frozenset(inputs.keys_of(answer))
+                for answer in sorted(
+                    inputs.responses_by_query.get(query, ()),
+                    key=lambda answer: original_rank(inputs, answer.id),
+                )
+            },
+            imported.get(query, {}),
+        )
+        for query in {*inputs.responses_by_query, *imported} - known
+        if person.reads(inputs.frame.questions[query].language)
+    ]
+    # The same order for all raters, so that copies are shared.
+    return sorted(
+        queries,
+        key=lambda check: (
+            check.query in inputs.copies.rated,
+            permanent_number(inputs.seed, "check", inputs.key(check.query)),
+        ),
+    )
 
 
 def _keys_of_imported(inputs: PlanningInputs, response: int) -> tuple[str, ...]:

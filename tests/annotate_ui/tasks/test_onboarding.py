@@ -198,7 +198,7 @@ def long_answers(study: Study, queries: int) -> None:
     import_rows(study, rows, source="t", sha256="0" * 64, importer="responses")
 
 
-def test_checks_are_placed_at_random_among_the_slots_of_new_raters(any_study: Study) -> None:
+def test_checks_are_queries_among_those_of_new_raters(any_study: Study) -> None:
     long_answers(any_study, 8)
     configure(any_study, design={"checks": 2})
     give(any_study, None, keys=["QR", "AC"])
@@ -210,8 +210,11 @@ def test_checks_are_placed_at_random_among_the_slots_of_new_raters(any_study: St
     with any_study.read() as connection:
         rows = connection.execute(select(check_pairs.c.damaged_id, check_pairs.c.original_id))
         pairs = {row.damaged_id: row.original_id for row in rows}
-    mine = {row.response_id for row in assignments(any_study, anna, "main")}
-    assert {pairs[row.response_id] for row in checks} <= mine
+        assert all_done(connection, any_study, anna)
+    main = assignments(any_study, anna, "main")
+    assert len(main) == 4
+    assert {pairs[row.response_id] for row in checks}.isdisjoint(row.response_id for row in main)
+    assert {tuple(sorted(row.construct_keys)) for row in [*checks, *main]} == {("AC", "QR")}
     assert all(row.leased_until is None for row in checks)
     # Never of two places the same, so that the order is the same for everybody who asks.
     positions = [row.position for row in assignments(any_study, anna)]
@@ -220,38 +223,39 @@ def test_checks_are_placed_at_random_among_the_slots_of_new_raters(any_study: St
     assert len(any_study.score_table()) == 8
 
 
-def test_the_check_goes_when_the_slots_are_handed_on(study: Study) -> None:
-    long_answers(study, 2)
+def test_a_check_that_expired_goes_when_another_rater_takes_slots(study: Study) -> None:
+    long_answers(study, 4)
     configure(study, design={"checks": 1})
-    give(study, None, keys=["QR"])
+    give(study, None, keys=["QR"], queries=["q0", "q1"])
     anna, ben = enrol(study, "anna", 1), new_rater(study, "ben")
-    open_next(study, anna)
-    assert len(assignments(study, anna, "check")) == 1
+    while not assignments(study, anna, "check"):
+        finish_step(study, anna)
+    configure(study, design={"checks": 0})
     with study.write() as connection:
         past = now() - timedelta(seconds=1)
         connection.execute(
             update(assignment_table)
-            .where(assignment_table.c.rater_id == anna)
+            .where(
+                assignment_table.c.rater_id == anna, assignment_table.c.leased_until.is_not(None)
+            )
             .values(leased_until=past)
         )
     go_through(study, ben)
-    assert len(assignments(study, ben, "main")) == 2
-    assert open_next(study, anna).kind == "waiting"
+    assert len(assignments(study, ben, "main")) == 1
+    assert open_next(study, anna).kind == "end"
 
 
-def test_only_open_checks_of_the_rater_and_query_go_when_slots_are_handed_on(study: Study) -> None:
+def test_expired_checks_of_others_go_when_slots_are_handed_on(study: Study) -> None:
     fill(study, queries=2, systems=2)
     anna, ben, carl = (new_rater(study, code) for code in ("anna", "ben", "carl"))
-    past = now() - timedelta(seconds=1)
+    past, later = now() - timedelta(seconds=1), now() + timedelta(hours=1)
     # Responses 1 and 2 belong to one query, 3 and 4 to the other.
     rows: list[tuple[int, int, str, str, Any]] = [
         (anna, 1, "QR", "main", past),
-        (anna, 2, "QR", "main", past),
-        (anna, 1, "CC", "check", past),
-        (anna, 2, "CC", "check", None),
         (anna, 3, "CC", "check", past),
-        (carl, 1, "CC", "check", past),
-        (ben, 2, "QR", "calibration", None),
+        (anna, 4, "CC", "check", None),
+        (carl, 3, "CC", "check", later),
+        (ben, 3, "CC", "check", past),
     ]
     for rater, response, key, purpose, until in rows:
         assign_one(
@@ -259,11 +263,9 @@ def test_only_open_checks_of_the_rater_and_query_go_when_slots_are_handed_on(stu
         )
     with study.write() as connection:
         lock_slots(connection)
-        handed_on = take_slots(connection, study, ben)
-    assert [slot.response_id for slot in handed_on] == [1]
+        assert take_slots(connection, study, ben) == 1
     released = [row.id for row in assignments(study) if row.released_at is not None]
-    check = assignments(study, anna, "check")[0]
-    assert released == [check.id]
+    assert released == [assignments(study, anna, "check")[0].id]
 
 
 def test_a_new_rater_starts_with_the_calibration_of_the_others(any_study: Study) -> None:

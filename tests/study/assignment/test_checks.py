@@ -1,4 +1,4 @@
-"""Checks: damaged copies and imported material, strewn among the main work."""
+"""Checks: queries of damaged copies and imported material, strewn among the main work."""
 
 from collections import Counter, defaultdict
 from itertools import pairwise
@@ -59,99 +59,110 @@ def bring_in_check(study: Study, query: str, text: str) -> int:
     return int(response)
 
 
-def test_checks_are_damaged_copies_that_look_like_main_work(any_study: Study) -> None:
+def test_checks_are_queries_of_damaged_copies_that_look_like_main_work(any_study: Study) -> None:
     fill(any_study, 12, response_of_six=True)
-    done = assign(any_study, 3, per_item=2, checks=3, layout="side_by_side")
-    assert done.further == {"check": 9}
+    options: Any = {"per_item": 2, "checks": 3, "sample": 8, "layout": "side_by_side"}
+    done = assign(any_study, 3, **options)
+    assert done.further == {"check": 18}
+    assert not done.notes
     assigned = checks(any_study)
-    assert Counter(row.code for row in assigned) == dict.fromkeys(
-        ("rater-1", "rater-2", "rater-3"), 3
+    assert Counter((row.code, row.query_id) for row in assigned) == dict.fromkeys(
+        {(row.code, row.query_id) for row in assigned}, 2
     )
     responses = {row.id: row for row in stored(any_study, Response)}
     pairs = {pair.damaged_id: pair for pair in stored(any_study, CheckPair)}
     passages = defaultdict(list)
     for place in stored(any_study, ResponsePassage):
         passages[place.response_id].append((place.position, place.passage_id))
-    main = {(row.code, row.response_id): row for row in rows(any_study) if row.purpose == "main"}
+    main = [row for row in rows(any_study) if row.purpose == "main"]
+    others = {(row.code, row.query_id) for row in main}
+    form = {(tuple(sorted(r.construct_keys)), r.layout, r.round, r.repeat) for r in main}
     for row in assigned:
         pair = pairs[row.response_id]
         copy, original = responses[pair.damaged_id], responses[pair.original_id]
         assert pair.damage == "another_answer"
         assert set(pair.construct_keys) == {"QR", "CC", "AC", "IR"}
-        # The rater has the original, and rates the copy on the same constructs in the same way.
-        counterpart = main[row.code, original.id]
-        assert set(counterpart.construct_keys) == set(row.construct_keys)
-        assert (counterpart.layout, counterpart.round, counterpart.repeat) == (
-            row.layout,
-            row.round,
-            row.repeat,
-        )
+        # The rater has nothing else of the query, and rates the copy like a response.
+        assert (row.code, row.query_id) not in others
+        assert (tuple(sorted(row.construct_keys)), row.layout, row.round, row.repeat) in form
         assert copy.role == "check"
         assert (copy.query_id, copy.context_hash) == (original.query_id, original.context_hash)
         assert passages[copy.id] == passages[original.id]
         texts = {r.text for r in responses.values() if r.query_id != copy.query_id}
         assert copy.text in texts
-        # It stands among the responses to its query.
-        own_places = [r.position for r in rows(any_study)
+        own_places = [r.position for r in assigned
                       if r.code == row.code and r.query_id == row.query_id]  # fmt: skip
-        assert max(own_places) - min(own_places) == len(own_places) - 1 == 2
+        assert max(own_places) - min(own_places) == 1
     # One copy serves all raters of its original, and none is measured.
     assert len(pairs) == len({pair.original_id for pair in pairs.values()})
-    assert assign(any_study, 3, per_item=2, checks=3, layout="side_by_side").anything is False
+    assert assign(any_study, 3, **options).anything is False
 
 
-def test_checks_are_spread_over_the_work_and_over_places_within_a_query(study: Study) -> None:
-    fill(study, 40, systems=2, response_of_six=True)
-    assign(study, 4, per_item=4, checks=4)
-    among: Counter[int] = Counter()
+def test_checks_are_spread_over_the_work(study: Study) -> None:
+    fill(study, 44, systems=2, response_of_six=True)
+    assign(study, 4, per_item=4, checks=4, sample=40)
     for code in {row.code for row in checks(study)}:
         order = list(dict.fromkeys(row.query_id for row in rows(study) if row.code == code))
-        places = sorted(order.index(row.query_id) for row in checks(study) if row.code == code)
-        assert [place // 10 for place in places] == [0, 1, 2, 3]
-        for row in checks(study):
-            if row.code == code:
-                mine = sorted(r.position for r in rows(study)
-                              if r.code == code and r.query_id == row.query_id)  # fmt: skip
-                among[mine.index(row.position)] += 1
-    assert set(among) == {0, 1, 2}
+        checked = {row.query_id for row in checks(study) if row.code == code}
+        before = [order.index(query) - place
+                  for place, query in enumerate(sorted(checked, key=order.index))]  # fmt: skip
+        # The number of queries before each check that are none: 0 to 40 in four parts.
+        assert [min((queries - 1) // 10, 3) if queries else 0 for queries in before] == [0, 1, 2, 3]
 
 
 def test_checks_can_be_added_to_work_that_is_not_begun(any_study: Study) -> None:
-    fill(any_study, 6, response_of_six=True)
-    assign(any_study, 1, per_item=1)
+    fill(any_study, 8, response_of_six=True)
+    assign(any_study, 1, per_item=1, sample=6)
     before = {row.id: row.position for row in rows(any_study)}
     begun = rows(any_study)[0]
     with any_study.write() as connection:
         connection.execute(insert(reveals).values(assignment_id=begun.id, stage=1, fields=[]))
-    plan = assign(any_study, 1, per_item=1, checks=6, dry_run=True)
-    assert plan.further == {"check": 5}
+    options: Any = {"per_item": 1, "sample": 6, "checks": 3}
+    plan = assign(any_study, 1, **options, dry_run=True)
+    assert plan.further == {"check": 4}
     assert plan.notes[0].startswith("Checks: 1 fewer than requested")
-    assign(any_study, 1, per_item=1, checks=6)
-    assert begun.query_id not in {row.query_id for row in checks(any_study)}
+    assign(any_study, 1, **options)
+    assert rows(any_study)[0].query_id == begun.query_id
     assert {row.id: row.position for row in rows(any_study) if row.id in before} == before
+    # The responses to each query, checks included, are still together.
     order = [row.query_id for row in rows(any_study)]
-    assert sum(earlier != later for earlier, later in pairwise(order)) == 5
+    assert sum(earlier != later for earlier, later in pairwise(order)) == 7
+
+
+def test_raters_who_have_all_queries_get_no_checks_and_the_remedy(study: Study) -> None:
+    fill(study, 6, response_of_six=True)
+    plan = assign(study, 2, per_item=2, checks=1, dry_run=True)
+    assert plan.further == {}
+    (note,) = plan.notes
+    assert note.startswith("Checks: 2 fewer than requested")
+    assert "--sample" in note
 
 
 def test_imported_material_is_every_second_check_at_most(study: Study) -> None:
-    fill(study, 10, response_of_six=True)
+    fill(study, 16, systems=1, response_of_six=True)
     material = {bring_in_check(study, f"own query {n}", f"text {n}") for n in range(5)}
-    material.add(bring_in_check(study, "q0", "another text"))
-    assign(study, 2, per_item=2, checks=4)
+    assign(study, 2, per_item=2, checks=4, sample=10, constructs=["QR"])
     for code in ("rater-1", "rater-2"):
         mine = [row.response_id for row in checks(study) if row.code == code]
         assert len(mine) == 4
         assert len(material.intersection(mine)) == 2
-    for row in checks(study):
-        if row.response_id in material:
-            assert set(row.construct_keys) <= {"QR", "AC", "IR", "CC", "ID"}
-            assert "CC" not in row.construct_keys
+
+
+def test_imported_material_of_another_form_is_not_used(study: Study) -> None:
+    fill(study, 4, systems=2, response="too short")
+    bring_in_check(study, "one response", "text")
+    bring_in_check(study, "two responses", "this text")
+    bring_in_check(study, "two responses", "that text")
+    done = assign(study, 1, per_item=1, checks=3, constructs=["QR"])
+    assert done.further == {"check": 2}
+    # The imported responses have no passages.
+    assert assign(study, 1, per_item=1, checks=3).further == {}
 
 
 def test_without_anything_to_copy_all_are_imported_or_it_is_said(study: Study) -> None:
-    fill(study, 4, response="too short")
+    fill(study, 4, systems=1, response="too short")
     bring_in_check(study, "own query", "text")
-    done = assign(study, 1, per_item=1, checks=3)
+    done = assign(study, 1, per_item=1, checks=3, constructs=["QR"])
     assert done.further == {"check": 1}
     assert done.notes[0].startswith("Checks: 2 fewer than requested")
 
@@ -161,8 +172,8 @@ def test_one_construct_a_pass_checks_in_every_round(study: Study) -> None:
     assign(study, 2, per_item=1, checks=1, one_construct_a_pass=True)
     for code in ("rater-1", "rater-2"):
         mine = [row for row in checks(study) if row.code == code]
-        assert len({row.response_id for row in mine}) == 1
-        assert sorted(row.round for row in mine) == [0, 1, 2, 3, 4]
+        assert len({row.query_id for row in mine}) == 1
+        assert sorted(row.round for row in mine) == sorted([0, 1, 2, 3, 4] * 2)
 
 
 @pytest.mark.parametrize(

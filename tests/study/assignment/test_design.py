@@ -463,7 +463,7 @@ def _sound(study: Study, done: Assigned, options: dict[str, Any]) -> None:
     calibration = {row.query_id for row in assignments if row.purpose == "calibration"}
     assert not calibration & {row.query_id for row in assignments if row.purpose == "main"}
     for code in {row.code for row in assignments}:
-        checks = {r.response_id for r in assignments if r.code == code and r.purpose == "check"}
+        checks = {r.query_id for r in assignments if r.code == code and r.purpose == "check"}
         assert len(checks) <= options["checks"]
     for row in assignments:
         assert 0 < row.inclusion_prob <= 1

@@ -144,14 +144,14 @@ def test_the_sample_the_hours_by_purpose_and_what_is_left_over_are_shown(study: 
     assert "domain=[red]medicine[/red]" in output
     assert sum(line.endswith("0.500") for line in lines) == 2
     assert "12 responses to 6 queries, 1 rater each: 12 assignments" in lines
-    assert "Further assignments: 2 for calibration, 1 for checks, 6 for repeats." in lines
+    assert "Further assignments: 2 for calibration, 2 for checks, 6 for repeats." in lines
     assert next(line for line in lines if "repeats" in line and "rater" in line).split() == [
         "rater", "calibration", "main", "checks", "repeats",
     ]  # fmt: skip
     joined = " ".join(output.split())
     assert "Left over, since too few raters read fr: 6 responses to 3 queries" in joined
     assert "more rater hours" in joined
-    assert "Stored 21 assignments." in output
+    assert "Stored 22 assignments." in output
     assert max(map(len, lines[:-1])) <= 80
 
 
