@@ -64,7 +64,7 @@ def test_a_campaign_is_played_through(browser: Browser, arrive: Arrive, tmp_path
         owner.signs_in()
         the_owner_pauses(owner, anna)
         for player in (anna, ben):
-            assert player.judging.hurry(player.rater.code, 60) == "more"
+            assert player.judging.hurry(player.rater.code, 90) == "more"
         the_owner_looks(owner, study)
         cara_goes_on_elsewhere(cara, own_link, arrive, served)
         for player in (anna, ben):
