@@ -5,7 +5,6 @@ import os
 import re
 import shlex
 import shutil
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -106,14 +105,16 @@ def caddy(folder: Path, behind: int) -> Iterator[int]:
         )
     try:
         until = time.monotonic() + 60
-        while not (folder / "caddy" / "pki/authorities/local/root.crt").exists():
+        root = folder / "caddy" / "pki/authorities/local/root.crt"
+        while not root.exists():
             assert process.poll() is None, (folder / "caddy.txt").read_text()
             assert time.monotonic() < until
             time.sleep(0.05)
         while True:
             try:
-                with socket.create_connection(("127.0.0.1", port), timeout=20):
-                    break
+                # Its port is open before it has the certificate.
+                connection_to(port, root).close()
+                break
             except OSError:
                 assert process.poll() is None, (folder / "caddy.txt").read_text()
                 assert time.monotonic() < until
