@@ -35,7 +35,11 @@ if TYPE_CHECKING:
         probe_study as probe_study,
     )
     from judge.running.run_outcome import Outcome as Outcome
-    from judge.running.runner import RunStoppedError as RunStoppedError, judge_study as judge_study
+    from judge.running.runner import (
+        RunStoppedError as RunStoppedError,
+        judge_metrics as judge_metrics,
+        judge_study as judge_study,
+    )
     from judge.running.text_scores import (
         measure_study as measure_study,
         store_text_metrics as store_text_metrics,
@@ -60,7 +64,7 @@ _MODULES = {
     "running.preview": ("preview",),
     "running.probe_run": ("ProbingStoppedError", "preview_probes", "probe_study"),
     "running.run_outcome": ("Outcome",),
-    "running.runner": ("RunStoppedError", "judge_study"),
+    "running.runner": ("RunStoppedError", "judge_metrics", "judge_study"),
     "running.model_metrics": ("MetricModels",),
     "running.text_scores": ("measure_study", "store_text_metrics"),
 }

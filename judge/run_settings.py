@@ -48,7 +48,8 @@ class JudgeSettings(BaseModel):
     )
     metric: str = Field(
         default=CCRS,
-        description="metric that asks the model: its name, or a Python file that defines it",
+        description="metrics that ask the model: names separated by commas, a suite (ragchecker), "
+        "or a Python file that defines one",
         json_schema_extra=option("NAME"),
     )
     prompts: str = Field(

@@ -54,5 +54,12 @@ class RatingScale(BaseModel):
             return None
         return f"{value:.15g} is not a point of the scale {self} in steps of {self.step:.15g}"
 
+    def converted(self, value: float, source: "RatingScale") -> float:
+        """Return the point of this scale that corresponds to a point of `source`, linearly."""
+        if (source.min, source.max) == (self.min, self.max):
+            return value
+        share = (value - source.min) / (source.max - source.min)
+        return self.min * (1 - share) + self.max * share  # exact at both ends
+
     def __str__(self) -> str:
         return f"{self.min:.15g} to {self.max:.15g}"

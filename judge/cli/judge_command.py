@@ -120,6 +120,7 @@ def run(folder: Path, dry_run: bool, as_json: bool, **values: Any) -> None:
       ccrs judge run my-study --base-url https://api.openai.com/v1 --model gpt-5 --limit 20
       ccrs judge my-study --engine recorded --model llama-3-70b --answers answers.jsonl
       ccrs judge my-study --model llama-3-70b --text-metrics EM,EM-normalized,F1
+      ccrs judge my-study --base-url http://localhost:8000/v1 --model llama --metric ragchecker
       ccrs judge my-study --engine batch --model gpt-5 --requests batch
       ccrs judge my-study --engine batch --model gpt-5 --answers batch_output.jsonl
     """
@@ -134,30 +135,39 @@ def run(folder: Path, dry_run: bool, as_json: bool, **values: Any) -> None:
 
 
 def _preview(study: Any, settings: JudgeSettings, as_json: bool) -> None:
+    from judge.metrics.registry import expanded
     from judge.running.preview import preview
 
-    result = preview(study, settings)
-    print_fields(result, as_json)
-    if result.too_long and not settings.skip_too_long:
+    results = [
+        preview(study, settings.model_copy(update={"metric": key}))
+        for key in expanded(settings.metric)
+    ]
+    for result in results:
+        print_fields(result, as_json)
+    if any(result.too_long for result in results) and not settings.skip_too_long:
         raise click.exceptions.Exit(2)
 
 
 def _judge(study: Any, settings: JudgeSettings, as_json: bool) -> None:
     import shlex
 
-    from judge.running.runner import RunStoppedError, judge_study
+    from judge.running.runner import RunStoppedError, judge_metrics
 
     try:
         with _progress_bar(hidden=as_json) as on_progress:
-            outcome = judge_study(study, settings, on_progress)
+            outcomes = judge_metrics(study, settings, on_progress)
     except RunStoppedError as stopped:
         print_fields(stopped.outcome, as_json)
         raise
-    steps = [f"Next: ccrs judge show {shell_word(study.folder)} {shlex.quote(outcome.run)}"]
-    if not outcome.remaining:
-        steps.append(f"      ccrs report {shell_word(study.folder)}")
-    print_fields(outcome, as_json, *steps)
-    if outcome.falls_short:
+    for outcome in outcomes:
+        steps = []
+        if outcome is outcomes[-1]:
+            run = shlex.quote(outcome.run)
+            steps = [f"Next: ccrs judge show {shell_word(study.folder)} {run}"]
+            if not any(each.remaining for each in outcomes):
+                steps.append(f"      ccrs report {shell_word(study.folder)}")
+        print_fields(outcome, as_json, *steps)
+    if any(outcome.falls_short for outcome in outcomes):
         raise click.exceptions.Exit(1)
 
 

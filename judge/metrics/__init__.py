@@ -5,6 +5,7 @@ from judge.metrics.metric import (
     MetricInput,
     MetricValue,
     MissingValue,
+    NoValueError,
     Prompt,
     Steps,
 )
@@ -17,6 +18,7 @@ __all__ = [
     "MetricInput",
     "MetricValue",
     "MissingValue",
+    "NoValueError",
     "Prompt",
     "Steps",
     "step_prompts",

@@ -4,7 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from judge.metrics.metric import Metric, MetricInput, MetricValue, MissingValue, Prompt
+from judge.metrics.metric import (
+    Metric,
+    MetricInput,
+    MetricValue,
+    MissingValue,
+    NoValueError,
+    Prompt,
+)
 from judge.protocol.exchange import Answer
 from study.errors import StudyError
 
@@ -67,6 +74,8 @@ def evaluate(
             prompts = next(steps) if answers is None else steps.send(answers)
         except StopIteration as end:
             return Evaluation(_checked(metric, end.value), (), tuple(used))
+        except NoValueError as end:
+            return Evaluation(end.missing, (), tuple(used))
         except StudyError:
             raise
         except Exception as error:

@@ -97,6 +97,14 @@ class MissingValue:
     parts: Mapping[str, float] = field(default_factory=dict)
 
 
+class NoValueError(Exception):
+    """Raised in `Metric.score` to end an evaluation as returning a `MissingValue` does."""
+
+    def __init__(self, reason: str, parts: Mapping[str, float] | None = None) -> None:
+        super().__init__(reason)
+        self.missing = MissingValue(reason, parts or {})
+
+
 Steps = Generator[Sequence[Prompt], Sequence[Answer], MetricValue | MissingValue]
 """What `Metric.score` returns: it yields prompts, is sent answers, and returns a value."""
 

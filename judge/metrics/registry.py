@@ -26,6 +26,29 @@ SUITES = {
 }
 """Names for several metrics without prompts."""
 
+PROMPTED_SUITES = {
+    "ragchecker": (
+        "ragchecker-precision",
+        "ragchecker-recall",
+        "ragchecker-f1",
+        "ragchecker-hallucination",
+        "ragchecker-faithfulness",
+        "ragchecker-self-knowledge",
+        "ragchecker-claim-recall",
+        "ragchecker-context-precision",
+        "ragchecker-context-utilization",
+        "ragchecker-noise-relevant",
+        "ragchecker-noise-irrelevant",
+    ),
+}
+"""Names for several metrics that ask a model and share their prompts."""
+
+
+def expanded(names: str) -> tuple[str, ...]:
+    """Return the metrics that a list names, separated by commas, with suites expanded."""
+    parts = [part for name in names.split(",") if (part := name.strip())]
+    return tuple(dict.fromkeys(chain(*(PROMPTED_SUITES.get(part, (part,)) for part in parts))))
+
 
 def metric_names() -> list[str]:
     """Return the names of all metrics, in alphabetical order."""

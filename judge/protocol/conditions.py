@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
 from judge.prompts.template import PromptSet
 from study.schema.tables import judge_runs
@@ -94,6 +94,25 @@ def run_digest(parts: Mapping[str, Any]) -> str:
     """Return the digest (SHA-256, hexadecimal) of an `identity`."""
     text = json.dumps(parts, sort_keys=True, ensure_ascii=False)
     return sha256(text.encode()).hexdigest()
+
+
+def runs_of_other_metrics(connection: Connection, run_id: int) -> list[int]:
+    """Return the runs (database keys) that differ from a run in the metric alone.
+
+    The metrics of a suite share their prompts, so an answer in one of these runs is what the run
+    would get.
+    """
+    names = ("engine", "endpoint", "model", "model_revision", "prompt_version", "prompt_hash")
+    parts = (*names, "seed", "repeats")
+    columns = [judge_runs.c[name] for name in parts]
+    rows = connection.execute(select(judge_runs.c.id, judge_runs.c.decoding, *columns)).all()
+    conditions = {row.id: (_without_metric(row.decoding), *row[2:]) for row in rows}
+    own = conditions.pop(run_id)
+    return [key for key, other in conditions.items() if other == own]
+
+
+def _without_metric(decoding: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in decoding.items() if name != METRIC}
 
 
 def name_of(study: Study, conditions: Conditions, prompts: PromptSet, repeats: int) -> str | None:

@@ -18,7 +18,8 @@ from judge.metrics.evaluation import (
     evaluate,
     single_prompt_error,
 )
-from judge.metrics.metric import Metric, MetricInput, MetricValue, Prompt
+from judge.metrics.metric import MetricInput, MetricValue, Prompt
+from judge.protocol.conditions import runs_of_other_metrics
 from judge.protocol.exchange import Answer, Request
 from judge.running.pages import Place, pages
 from judge.running.remaining_work import SHARED, Pending, Resolved, work
@@ -173,23 +174,40 @@ class StepAnswers:
         return next(whole, None) or next((k for k in known if k.attempt == attempt), None)
 
 
+_ANOTHER_RUN = 0
+"""Attempt of an answer of another run: it counts where this run has not asked the prompt."""
+
+
 def stored_answers(
     study: Study, run_id: int | None, responses: Sequence[int], before: datetime | None = None
 ) -> StepAnswers:
-    """Return the answers that a run has stored for responses, up to a time if one is given."""
+    """Return the answers that are stored for responses, up to a time if one is given.
+
+    They are those of the run, and those of runs that ask the same prompts under the same
+    conditions for other metrics.
+    """
     if run_id is None:
         return StepAnswers()
-    statement = (
-        select(step_answers)
-        .where(step_answers.c.run_id == run_id, step_answers.c.response_id.in_(responses))
-        .order_by(step_answers.c.attempt, step_answers.c.id)
-    )
-    if before is not None:
-        statement = statement.where(step_answers.c.created_at <= before)
     with study.read() as connection:
+        runs = [run_id, *runs_of_other_metrics(connection, run_id)]
+        statement = (
+            select(step_answers)
+            .where(step_answers.c.run_id.in_(runs), step_answers.c.response_id.in_(responses))
+            .order_by(step_answers.c.run_id != run_id, step_answers.c.attempt, step_answers.c.id)
+        )
+        if before is not None:
+            statement = statement.where(step_answers.c.created_at <= before)
         rows = connection.execute(statement).all()
     return StepAnswers(
-        (row.prompt_hash, row.repeat, KnownAnswer(_answer(row), row.response_id, row.attempt))
+        (
+            row.prompt_hash,
+            row.repeat,
+            KnownAnswer(
+                _answer(row),
+                row.response_id,
+                row.attempt if row.run_id == run_id else _ANOTHER_RUN,
+            ),
+        )
         for row in rows
     )
 
@@ -234,7 +252,7 @@ def planned_prompts(
                 evaluation = evaluate_item(item, shown_texts, answers)
                 if evaluation.result is not None:
                     flags = shown_texts.flags(item.contents[0], item.construct_key)
-                    yield from _judgments(scope.metric, item, evaluation, flags)
+                    yield from _judgments(scope, item, evaluation, flags)
                 any_new = False
                 for waiting in evaluation.waiting:
                     # Equal prompts of a query are asked once; the others find the stored answer.
@@ -258,14 +276,16 @@ def evaluate_item(
 
 
 def _judgments(
-    metric: Metric, item: Pending, evaluation: Evaluation, flags: tuple[str, ...]
+    scope: Scope, item: Pending, evaluation: Evaluation, flags: tuple[str, ...]
 ) -> Iterator[Resolved]:
     """Yield the judgments of an evaluation that is complete."""
     result = evaluation.result
     assert result is not None  # noqa: S101  (checked by the caller)
+    metric = scope.metric
     value, reason, rule = None, None, None
     if isinstance(result, MetricValue):
-        value, rule = result.value, result.rule or metric.key
+        scale = scope.scales.get(item.construct_key, metric.scale)
+        value, rule = scale.converted(result.value, metric.scale), result.rule or metric.key
     else:
         reason = result.reason
     for number, (content, attempt) in enumerate(zip(item.contents, item.attempts, strict=True)):

@@ -8,7 +8,7 @@ from time import monotonic
 
 from judge.engines.engine import Ready
 from judge.metrics.metric import Metric
-from judge.metrics.registry import load_metric
+from judge.metrics.registry import expanded, load_metric
 from judge.run_settings import JudgeSettings
 from judge.running.drift import DriftRounds
 from judge.running.forecast import CountedAnswer, Forecast, forecast
@@ -31,12 +31,15 @@ from judge.running.session import (
     AnswerDelivery,
     OnProgress,
     RunSession,
+    StartedEngine,
     ask,
     open_session,
+    start_engine,
     store_end,
 )
 from judge.running.text_scores import check_text_metrics, store_text_metrics, text_metrics
 from study.errors import StudyError
+from study.settings.constructs import RETRIEVAL
 from study.study import Study
 
 
@@ -78,6 +81,74 @@ def judge_study(
     >>> judge_study(Study.open("my-study"), settings).missing  # doctest: +SKIP
     {'refusal': 2}
     """
+    return _judge_with(study, settings, on_progress)
+
+
+def judge_metrics(
+    study: Study, settings: JudgeSettings, on_progress: OnProgress | None = None
+) -> list[Outcome]:
+    """Judge with several metrics in turn, on an engine that is started once.
+
+    Each metric is a run of its own, and answers to equal prompts are shared. Metrics without a
+    construct that is to be judged are left out.
+
+    Parameters
+    ----------
+    study, on_progress
+        As for `judge_study`.
+    settings : JudgeSettings
+        Its `metric` names metrics or suites, separated by commas; its `name`, if there is one, is
+        the beginning of the runs' names.
+
+    Raises
+    ------
+    RunStoppedError, StudyError
+        As for `judge_study`; or no metric fits the constructs.
+    """
+    keys = expanded(settings.metric)
+    if len(keys) < 2:
+        only = {"metric": keys[0]} if keys else {}
+        return [_judge_with(study, settings.model_copy(update=only), on_progress)]
+    wanted = {*settings.constructs} or {c.key for c in study.config.constructs} | {RETRIEVAL.key}
+    metrics = [load_metric(key, settings.prompts, study.folder) for key in keys]
+    fitting = [
+        (key, metric)
+        for key, metric in zip(keys, metrics, strict=True)
+        if wanted.intersection(metric.constructs)
+    ]
+    if not fitting:
+        raise StudyError(
+            f"None of the metrics {', '.join(keys)} is on one of the constructs "
+            f"{', '.join(sorted(wanted))}."
+        )
+    outcomes: list[Outcome] = []
+    each = [
+        settings.model_copy(
+            update={
+                "metric": key,
+                "name": settings.name and f"{settings.name} {metric.key}",
+                "constructs": tuple(c for c in settings.constructs if c in metric.constructs),
+            }
+        )
+        for key, metric in fitting
+    ]
+    first = fitting[0][1]
+    scope = run_scope(study, each[0], first, select_constructs(study, first, each[0].constructs))
+    with start_engine(study, settings, scope) as engine:
+        # What the engine asked for itself at its start is counted in the first run alone.
+        later = replace(engine, ready=replace(engine.ready, overhead={}, notes=()))
+        for number, of_metric in enumerate(each):
+            started = later if number else engine
+            outcomes.append(_judge_with(study, of_metric, on_progress, started))
+    return outcomes
+
+
+def _judge_with(
+    study: Study,
+    settings: JudgeSettings,
+    on_progress: OnProgress | None,
+    started: StartedEngine | None = None,
+) -> Outcome:
     metric = load_metric(settings.metric, settings.prompts, study.folder)
     if settings.drift and not metric.single_prompt:
         raise StudyError(
@@ -99,7 +170,7 @@ def judge_study(
             if work.too_long:
                 raise StudyError(too_long_message(study, work, ready.window))
 
-    with open_session(study, settings, scope, check=check) as session:
+    with open_session(study, settings, scope, check=check, started=started) as session:
         check_scales(study, metric, constructs, session.run.name)
         return _judge(session, without_prompts, on_progress)
 
@@ -197,7 +268,9 @@ def _judge(
     began = monotonic()
     with study.read() as connection:
         earlier = stored_values(connection, run.id)
-    scale_use = ScaleUse(scope.metric.scale, earlier, accept=settings.accept_low_scores)
+    # A share of claims may well be low everywhere; a score that a prompt asks for is not.
+    accept = settings.accept_low_scores or not scope.metric.single_prompt
+    scale_use = ScaleUse(scope.metric.scale, earlier, accept=accept)
     store = JudgmentStore(study, run.id, scope, scale_use, session.confirm)
     work = _CallWork(session, store)
     is_sample = work.sample is not None

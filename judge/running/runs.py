@@ -13,6 +13,7 @@ from judge.metrics.metric import Metric
 from judge.metrics.registry import load_metric, metric_names
 from judge.prompts.template import PromptSet
 from judge.protocol.conditions import (
+    CCRS,
     Conditions,
     Run,
     identity,
@@ -80,7 +81,8 @@ def find_or_begin(
 ) -> Run:
     """Return the run with this identity; begin one if there is none.
 
-    Without a `name`, a new run is named after its model, with a number if that name is in use.
+    Without a `name`, a new run is named after its model, with the metric unless that is CCRS, and
+    with a number if that name is in use.
 
     Raises
     ------
@@ -108,7 +110,8 @@ def _find_or_begin(
             return same
         if name is not None:
             _check_name(study, connection, name, parts)
-        new_name = name or _free_name(study, connection, conditions.model)
+        of_metric = "" if prompts.metric == CCRS else f" {prompts.metric}"
+        new_name = name or _free_name(study, connection, conditions.model + of_metric)
         note = None if name else _note_on_conditions(connection, new_name, parts)
         run = JudgeRunBase(
             name=new_name,
@@ -267,13 +270,13 @@ def _differences(stored: Mapping[Any, Any], parts: Mapping[str, Any]) -> list[st
     return differences
 
 
-def _free_name(study: Study, connection: Connection, model: str) -> str:
+def _free_name(study: Study, connection: Connection, wanted: str) -> str:
     # The scores of a metric may be stored later under its name.
     names = {*scorer_names(connection, study.config.combined), *metric_names()}
-    name, number = model, 1
+    name, number = wanted, 1
     while name in names or name + EXPECTED in names:
         number += 1
-        name = f"{model} ({number})"
+        name = f"{wanted} ({number})"
     return name
 
 

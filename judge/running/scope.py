@@ -1,11 +1,13 @@
 """The scope of a call: metric, constructs and repeats, checked against the study."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from judge.metrics.metric import Metric
 from judge.run_settings import JudgeSettings
 from study.errors import StudyError, nearest
+from study.scales import RatingScale
+from study.settings.constructs import RETRIEVAL
 from study.study import Study
 
 
@@ -22,6 +24,8 @@ class Scope:
     retry_unparsed: bool = False
     shuffle: int | None = None
     """Seed of the order of passages; None: rank order."""
+    scales: Mapping[str, RatingScale] = field(default_factory=dict)
+    """Scales by construct to which values of a metric in steps are converted; empty: none is."""
 
     def passes(self) -> tuple[tuple[str, ...], ...]:
         """Return the constructs whose prompts show passages, then the others.
@@ -45,7 +49,7 @@ def run_scope(
 ) -> Scope:
     """Return the scope of a call with these settings."""
     with study.read() as connection:
-        versions = study.construct_versions(connection)
+        versions = {RETRIEVAL.key: 1, **study.construct_versions(connection)}
     return Scope(
         metric,
         constructs,
@@ -71,6 +75,8 @@ def select_constructs(study: Study, metric: Metric, chosen: Sequence[str]) -> tu
         of study.toml does not allow.
     """
     keys = [c.key for c in study.config.constructs]
+    if RETRIEVAL.key in metric.constructs:
+        keys = [*dict.fromkeys([*keys, RETRIEVAL.key])]
     prompted = [key for key in keys if key in metric.constructs]
     version = f"The prompt version {_version(metric)}"
     for key in chosen:
@@ -91,7 +97,8 @@ def select_constructs(study: Study, metric: Metric, chosen: Sequence[str]) -> tu
             f"it has prompts for {', '.join(metric.constructs)}."
         )
     for construct in study.config.constructs:
-        if construct.key in selected:
+        # What a metric in steps reads is part of its definition.
+        if construct.key in selected and metric.single_prompt:
             hidden = metric.reads(construct.key) - set(construct.sees)
             if hidden:
                 raise StudyError(
@@ -121,14 +128,28 @@ def later_steps_note(metric: Metric) -> tuple[str, ...]:
     )
 
 
+def scales(study: Study, scope: Scope, name: str) -> dict[str, RatingScale]:
+    """Return the scales to which values are converted: those of the scorer in the study.
+
+    The answer to a single prompt is a point of the scale that the prompt states, and stays as it
+    is: `check_scales`.
+    """
+    if scope.metric.single_prompt:
+        return {}
+    found = {key: study.config.scale(key, name) for key in scope.constructs}
+    return {key: scale for key, scale in found.items() if scale is not None}
+
+
 def check_scales(study: Study, metric: Metric, constructs: Sequence[str], name: str) -> None:
-    """Check that the prompts ask for the range that the scorer's scale has in the study.
+    """Check that a single prompt asks for the range that the scorer's scale has in the study.
 
     Raises
     ------
     StudyError
         They differ; the message contains the lines for study.toml.
     """
+    if not metric.single_prompt:
+        return
     prompted = metric.scale
     for key in constructs:
         scale = study.config.scale(key, name)

@@ -20,10 +20,11 @@ from judge.running.metric_requests import MetricRequest, PromptName, prompt_name
 from judge.running.pages import Place, places
 from judge.running.plan import sample_prompts
 from judge.running.runs import find, find_or_begin, sole_writer
-from judge.running.scope import Scope
+from judge.running.scope import Scope, scales
 from study.errors import StudyError
 from study.lifecycle.file_system import check_file_system
 from study.schema import CallKind
+from study.settings.constructs import RETRIEVAL
 from study.study import Study
 
 _EXAMPLES = 3
@@ -174,6 +175,36 @@ class CallResult:
         )
 
 
+@dataclass(frozen=True)
+class StartedEngine:
+    """An engine that answers, and what it reported at its start."""
+
+    engine: Engine
+    ready: Ready
+
+
+@contextmanager
+def start_engine(study: Study, settings: JudgeSettings, scope: Scope) -> Iterator[StartedEngine]:
+    """Start the engine of the settings, and close it at the end.
+
+    Raises
+    ------
+    StudyError
+        The engine cannot answer, or the study is on a network file system.
+    """
+    check_file_system(study)
+    prompts = scope.metric.prompts
+    if prompts is None:
+        raise StudyError(
+            f"The metric {scope.metric.key} sends no prompts; name it in --text-metrics."
+        )
+    order = places(study, settings.systems)
+    with closing(load_engine(settings.engine)(settings, study, prompts)) as engine:
+        ready = engine.start(sample_prompts(study, order, scope))
+        conditions = with_shuffle(ready.conditions, settings.shuffle_passages)
+        yield StartedEngine(engine, replace(ready, conditions=conditions))
+
+
 @contextmanager
 def open_session(
     study: Study,
@@ -181,6 +212,7 @@ def open_session(
     scope: Scope,
     *,
     check: Callable[[Ready, list[Place], int | None], None],
+    started: StartedEngine | None = None,
 ) -> Iterator[RunSession]:
     """Start the engine, find or begin the run, and lock it.
 
@@ -191,6 +223,8 @@ def open_session(
     check
         Called before a run is begun, with what the engine reports, the order of work, and the key
         of the existing run; raises an error if the call must not start.
+    started
+        An engine for these prompts that runs already; None: one is started.
 
     Raises
     ------
@@ -198,22 +232,20 @@ def open_session(
         The engine cannot answer, the run cannot be continued under these conditions, another
         process works on it, or the study is on a network file system.
     """
-    check_file_system(study)
-    order = places(study, settings.systems)
     prompts = scope.metric.prompts
-    if prompts is None:
-        raise StudyError(
-            f"The metric {scope.metric.key} sends no prompts; name it in --text-metrics."
-        )
-    with closing(load_engine(settings.engine)(settings, study, prompts)) as engine:
-        ready = engine.start(sample_prompts(study, order, scope))
-        conditions = with_shuffle(ready.conditions, settings.shuffle_passages)
-        ready = replace(ready, conditions=conditions)
-        identity = (conditions, prompts, settings.repeats, settings.name)
+    with nullcontext(started) if started else start_engine(study, settings, scope) as running:
+        assert prompts is not None  # noqa: S101  (no engine starts without prompts)
+        ready = running.ready
+        order = places(study, settings.systems)
+        identity = (ready.conditions, prompts, settings.repeats, settings.name)
         check(ready, order, find(study, *identity))
         run = find_or_begin(study, *identity)
+        if RETRIEVAL.key in scope.constructs:
+            with study.write() as connection:
+                study.store_retrieval(connection)
         with sole_writer(study, run.id, run.name) as confirm:
-            yield RunSession(study, settings, scope, order, engine, ready, run, confirm)
+            scope = replace(scope, scales=scales(study, scope, run.name))
+            yield RunSession(study, settings, scope, order, running.engine, ready, run, confirm)
 
 
 def ask(

@@ -325,15 +325,10 @@ def _measured(metric: Metric, response: MetricInput) -> MetricValue | MissingVal
 def _result(measured: MetricValue | MissingValue, metric: Metric, scale: RatingScale) -> _Result:
     if isinstance(measured, MissingValue):
         return _Result(None, measured.reason, None)
-    value = _convert(measured.value, metric.scale, scale)
+    value = scale.converted(measured.value, metric.scale)
     rule = measured.rule or metric.version
     truncated = TRUNCATED in measured.parts
     return _Result(value, None, f"{rule} {TRUNCATED}" if truncated else rule, truncated)
-
-
-def _convert(value: float, source: RatingScale, scale: RatingScale) -> float:
-    share = (value - source.min) / (source.max - source.min)
-    return scale.min + share * (scale.max - scale.min)
 
 
 def _store(study: Study, scores: _Scores, dry_run: bool) -> dict[str, Counter[str]]:

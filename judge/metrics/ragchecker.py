@@ -1,0 +1,331 @@
+"""RAGChecker: metrics from claims and what entails them (Ru et al. 2024, arXiv 2408.08067).
+
+The claims of the response and of the reference answer are listed, and each is checked against the
+other text and against each passage. The metrics are shares of claims, or of passages, as section
+3.3 of the paper defines them; the two noise sensitivities are exclusive, as the authors' package
+computes them, so that precision, both noise sensitivities and hallucination add up to 1.
+
+A response without claims has no value, where the package stores 0, and an answer with a label too
+few or too many is missing, where the package completes or cuts it.
+"""
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judge.metrics.metric import Metric, MetricInput, MetricValue, NoValueError, Prompt, Steps
+from judge.parsing.structured_answers import numbered, read_labels, read_list
+from judge.prompts.step_prompts import step_prompts
+from judge.protocol.exchange import Answer
+from study.scales import RatingScale
+from study.settings.constructs import RETRIEVAL
+from study.types import Sees
+
+CLAIMS_A_PROMPT = 5
+"""Claims that one prompt checks, as in the authors' package."""
+_ENTAILED = "entailed"
+_LABELS = (_ENTAILED, "neutral", "contradicted")
+
+Bools = NDArray[np.bool_]
+
+Check = Literal[
+    "response_by_reference",
+    "reference_by_response",
+    "response_by_passages",
+    "reference_by_passages",
+]
+"""Whose claims are checked by which texts."""
+
+
+@dataclass(frozen=True)
+class Checks:
+    """Which claims are entailed: a row for each claim, a column for each text that may entail it.
+
+    Only the checks that the metric needs were made; the others are absent.
+    """
+
+    entailed: dict[Check, Bools]
+
+    @property
+    def correct(self) -> Bools:
+        """Shape (claims of the response,): the reference answer entails the claim."""
+        return self.entailed["response_by_reference"][:, 0]
+
+    @property
+    def supported(self) -> Bools:
+        """Shape (claims of the response,): some passage entails the claim."""
+        return self.entailed["response_by_passages"].any(axis=1)
+
+    @property
+    def recalled(self) -> Bools:
+        """Shape (claims of the reference answer,): the response entails the claim."""
+        return self.entailed["reference_by_response"][:, 0]
+
+    @property
+    def retrieved(self) -> Bools:
+        """Shape (claims of the reference answer,): some passage entails the claim."""
+        return self.entailed["reference_by_passages"].any(axis=1)
+
+    @property
+    def relevant(self) -> Bools:
+        """Shape (passages,): the passage entails a claim of the reference answer."""
+        return self.entailed["reference_by_passages"].any(axis=0)
+
+    @property
+    def supported_by_relevant(self) -> Bools:
+        """Shape (claims of the response,): a relevant passage entails the claim."""
+        return self.entailed["response_by_passages"][:, self.relevant].any(axis=1)
+
+
+class RagChecker(Metric):
+    """Base of the metrics: lists claims in a first step, and checks them in a second."""
+
+    key = "ragchecker"
+    constructs = ()
+    fields = ()
+    scale = RatingScale(min=0, max=1)
+    steps = 2
+    prompts = step_prompts(__file__)
+    checks: ClassVar[tuple[Check, ...]] = ()
+    """The checks that the metric needs, and no others are made."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        words = {word for check in cls.checks for word in check.split("_by_")}
+        reads: list[tuple[Sees, bool]] = [
+            ("question", True),
+            ("response", "response" in words),
+            ("context", "passages" in words),
+            ("reference", "reference" in words),
+        ]
+        cls.fields = tuple(name for name, needed in reads if needed)
+
+    def counted(self, checks: Checks) -> Bools:
+        """Return for each claim, or each passage, whether it counts; the value is their share."""
+        raise NotImplementedError
+
+    def score(self, response: MetricInput) -> Steps:
+        """List the claims, check them, and return the metric's share of them."""
+        claims = yield from self._claims(response)
+        checks = yield from self._checks(response, claims)
+        return self.value(checks)
+
+    def value(self, checks: Checks) -> MetricValue:
+        """Return the value that follows from the checks."""
+        counted = self.counted(checks)
+        parts = {"counted": float(counted.sum()), "of": float(counted.size)}
+        return MetricValue(float(counted.mean()), parts=parts)
+
+    def _claims(
+        self, response: MetricInput
+    ) -> Generator[Sequence[Prompt], Sequence[Answer], dict[str, list[str]]]:
+        """Return the claims of the response, of the reference answer, or of both, by name.
+
+        Raises
+        ------
+        NoValueError
+            A list can't be read, or is empty.
+        """
+        texts = {}
+        for name in dict.fromkeys(check.split("_by_")[0] for check in self.checks):
+            texts[name] = response.response if name == "response" else response.reference
+            if not texts[name].strip():
+                raise NoValueError(_NO_CLAIMS[name])
+        answers = yield [
+            self.prompt("claims", question=response.question, text=text) for text in texts.values()
+        ]
+        claims = {}
+        for name, answer in zip(texts, answers, strict=True):
+            if answer.finish_reason == "length":
+                raise NoValueError("claims_truncated")
+            found = read_list(answer.text)
+            if found is None:
+                raise NoValueError("claims_unreadable")
+            if not found:
+                raise NoValueError(_NO_CLAIMS[name])
+            claims[name] = found
+        return claims
+
+    def _checks(
+        self, response: MetricInput, claims: dict[str, list[str]]
+    ) -> Generator[Sequence[Prompt], Sequence[Answer], Checks]:
+        """Return which claims the texts entail; all prompts are asked in one list."""
+        prompts: list[Prompt] = []
+        places: list[tuple[Check, int, slice]] = []
+        entailed: dict[Check, Bools] = {}
+        for check in self.checks:
+            whose, by = check.split("_by_")
+            texts = {
+                "response": lambda: (response.response,),
+                "reference": lambda: (response.reference,),
+                "passages": lambda: response.passages,
+            }[by]()
+            entailed[check] = np.zeros((len(claims[whose]), len(texts)), bool)
+            for column, text in enumerate(texts):
+                if not text.strip():
+                    continue  # a text without words entails nothing
+                for first in range(0, len(claims[whose]), CLAIMS_A_PROMPT):
+                    some = slice(first, first + CLAIMS_A_PROMPT)
+                    places.append((check, column, some))
+                    prompts.append(
+                        self.prompt(
+                            "check",
+                            question=response.question,
+                            text=text,
+                            claims=numbered(claims[whose][some]),
+                        )
+                    )
+        answers = yield prompts
+        for (check, column, some), answer in zip(places, answers, strict=True):
+            rows = entailed[check][some, column]
+            labels = read_labels(answer.text, len(rows), _LABELS)
+            if labels is None:
+                raise NoValueError("labels_unreadable")
+            rows[:] = [label == _ENTAILED for label in labels]
+        return Checks(entailed)
+
+
+_NO_CLAIMS = {"response": "no_claims", "reference": "no_reference_claims"}
+
+
+class Precision(RagChecker):
+    """Share of the response's claims that the reference answer entails."""
+
+    key = "ragchecker-precision"
+    constructs = ("AC",)
+    checks = ("response_by_reference",)
+
+    def counted(self, checks: Checks) -> Bools:
+        """Return the correct claims."""
+        return checks.correct
+
+
+class Recall(RagChecker):
+    """Share of the reference answer's claims that the response entails."""
+
+    key = "ragchecker-recall"
+    constructs = ("IR",)
+    checks = ("reference_by_response",)
+
+    def counted(self, checks: Checks) -> Bools:
+        """Return the claims of the reference answer that the response makes."""
+        return checks.recalled
+
+
+class F1(RagChecker):
+    """Harmonic mean of precision and recall; 0 where either is 0."""
+
+    key = "ragchecker-f1"
+    constructs = ("AC", "IR")
+    checks = ("response_by_reference", "reference_by_response")
+
+    def value(self, checks: Checks) -> MetricValue:
+        """Return the harmonic mean."""
+        precision, recall = float(checks.correct.mean()), float(checks.recalled.mean())
+        total = precision + recall
+        value = 2 * precision * recall / total if total else 0.0
+        return MetricValue(value, parts={"precision": precision, "recall": recall})
+
+
+class ClaimRecall(RagChecker):
+    """Share of the reference answer's claims that some passage entails."""
+
+    key = "ragchecker-claim-recall"
+    constructs = (RETRIEVAL.key,)
+    checks = ("reference_by_passages",)
+
+    def counted(self, checks: Checks) -> Bools:
+        """Return the claims of the reference answer that were retrieved."""
+        return checks.retrieved
+
+
+class ContextPrecision(RagChecker):
+    """Share of the passages that entail a claim of the reference answer."""
+
+    key = "ragchecker-context-precision"
+    constructs = (RETRIEVAL.key,)
+    checks = ("reference_by_passages",)
+
+    def counted(self, checks: Checks) -> Bools:
+        """Return the relevant passages."""
+        return checks.relevant
+
+
+class ContextUtilization(RagChecker):
+    """Of the reference answer's claims that some passage entails, the share that is recalled."""
+
+    key = "ragchecker-context-utilization"
+    constructs = ("IR",)
+    checks = ("reference_by_passages", "reference_by_response")
+
+    def counted(self, checks: Checks) -> Bools:
+        """Return which of the retrieved claims the response makes."""
+        if not checks.retrieved.any():
+            raise NoValueError("no_claims_in_context")
+        return checks.recalled[checks.retrieved]
+
+
+class Faithfulness(RagChecker):
+    """Share of the response's claims that some passage entails."""
+
+    key = "ragchecker-faithfulness"
+    constructs = ("CC",)
+    checks = ("response_by_passages",)
+
+    def counted(self, checks: Checks) -> Bools:
+        """Return the claims that the passages support."""
+        return checks.supported
+
+
+class Hallucination(RagChecker):
+    """Share of the response's claims that are wrong and that no passage entails: low is good."""
+
+    key = "ragchecker-hallucination"
+    constructs = ("CC",)
+    checks = ("response_by_reference", "response_by_passages")
+
+    def counted(self, checks: Checks) -> Bools:
+        """Return the wrong claims without support."""
+        return ~checks.correct & ~checks.supported
+
+
+class SelfKnowledge(RagChecker):
+    """Share of the response's claims that are correct and that no passage entails."""
+
+    key = "ragchecker-self-knowledge"
+    constructs = ("CC",)
+    checks = ("response_by_reference", "response_by_passages")
+
+    def counted(self, checks: Checks) -> Bools:
+        """Return the correct claims without support."""
+        return checks.correct & ~checks.supported
+
+
+class NoiseInRelevant(RagChecker):
+    """Share of the response's claims that are wrong and from a relevant passage: low is good."""
+
+    key = "ragchecker-noise-relevant"
+    constructs = ("CC",)
+    checks = ("response_by_reference", "response_by_passages", "reference_by_passages")
+
+    def counted(self, checks: Checks) -> Bools:
+        """Return the wrong claims that a relevant passage entails."""
+        return ~checks.correct & checks.supported_by_relevant
+
+
+class NoiseInIrrelevant(RagChecker):
+    """Share of the response's claims that are wrong and from irrelevant passages: low is good.
+
+    A claim that a relevant passage entails as well counts for `NoiseInRelevant` alone.
+    """
+
+    key = "ragchecker-noise-irrelevant"
+    constructs = ("CC",)
+    checks = ("response_by_reference", "response_by_passages", "reference_by_passages")
+
+    def counted(self, checks: Checks) -> Bools:
+        """Return the wrong claims that only irrelevant passages entail."""
+        return ~checks.correct & checks.supported & ~checks.supported_by_relevant
