@@ -80,6 +80,7 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> AnalysisInput:
     from analysis.core.scales import Scale
     from analysis.core.tables import PreferenceTable, ScoreTable
     from judge.inspect.show import run_record
+    from judge.metrics.registry import is_low_good
     from study import Study
     from study.facts.judgments import judge_runs
     from study.facts.probe_table import probe_table, suspected_responses
@@ -118,6 +119,7 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> AnalysisInput:
             for run in runs
             if run["name"] in scores.scorer_kinds
         ]
+        low_runs = {run["name"] for run in runs if run.pop("low_is_good")}
         compared = None
         if len(rows):
             scale = Scale(**config.preferences.scale.model_dump())
@@ -133,6 +135,12 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> AnalysisInput:
         "cut": {k: v for k, v in config.analysis.cut.items() if _cuts_somebody(k, scores)},
         "interim_analyses": interim_analyses,
         "derived_from": _derived_from(scores, config.combined),
+        "not_computed": _not_computed(scores, config.combined),
+        "low_is_good": tuple(
+            name
+            for name, kind in scores.scorer_kinds.items()
+            if name in low_runs or (kind == "metric" and is_low_good(name))
+        ),
         "runs": attributes(runs),
         "instruction_mismatches": tuple(_instruction_mismatches(scores, rules, runs, folder)),
         "hypotheses": declared(config.hypotheses, scores, systems, tuple(scales)),
@@ -210,6 +218,23 @@ def _notes(config: StudyConfig) -> dict[str, str]:
     for name, spec in config.combined.items():
         notes[name] = ". ".join(filter(None, [in_words(spec), notes.get(name)]))
     return notes
+
+
+def _not_computed(scores: ScoreTable, combined: Mapping[str, CombinedSpec]) -> dict[str, str]:
+    """Juries and composites without a row, and which of their members have no scores."""
+    from study.facts.scorers import in_words, without_scores
+
+    names = scores.scorer_kinds
+    return {
+        name: "; ".join(
+            [
+                in_words(spec),
+                *(without_scores(spec, names) or ["they have no construct in common"]),
+            ]
+        )
+        for name, spec in combined.items()
+        if name not in names
+    }
 
 
 def _derived_from(

@@ -51,6 +51,11 @@ class Options:
     """Remarks by scorer, which the report shows with it."""
     derived_from: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Scorers whose scores follow from those of others, with these: a jury, an expected score."""
+    low_is_good: tuple[str, ...] = ()
+    """Metrics of which a low value is a good sign: their sign is turned where orders are compared
+    with those of judges."""
+    not_computed: Mapping[str, str] = field(default_factory=dict)
+    """By jury or composite without any score: what it is made of, and what has no scores."""
     runs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """By run of a judge: its attributes, such as model, prompts and seed. Runs whose attributes are
     equal, apart from the seed, are of one judge; other judge scorers are different judges."""

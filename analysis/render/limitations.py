@@ -35,6 +35,10 @@ def _facts(analysis: Analysis) -> Iterator[str]:
         # The note on a derived scorer describes how it is computed.
         if name in notes and name not in analysis.options.derived_from:
             yield f"Anything about {name} that the note on it rules out: {notes[name]}"
+    yield from (
+        f"Anything about {name}, which has no scores: it is {reason}."
+        for name, reason in analysis.options.not_computed.items()
+    )
     raters = sorted(name for name, kind in kinds.items() if kind == "human")
     derived = analysis.options.derived_from
     judges = [name for name, kind in kinds.items() if kind == "judge" and name not in derived]

@@ -59,6 +59,8 @@ def _asks_no_model(analysis: Analysis, metric: str) -> bool:
     """Whether the scores of a metric, or of all members of a composite, were computed here."""
     frame = analysis.context.scores.frame
     members = analysis.options.derived_from.get(metric, (metric,))
+    if any(member in analysis.options.runs for member in members):
+        return False
     return bool(frame.loc[frame["scorer"].isin(members), "source"].eq("own").all())
 
 

@@ -54,6 +54,7 @@ class NovelWords(_WordShare):
     """Share of the words of the response that the passages do not have."""
 
     key = "novel-words"
+    low_is_good = True
 
     def share(self, words: AbstractSet[str], context: AbstractSet[str]) -> float:
         """Return the share of the response's words."""

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Self
+from typing import Literal, Self
 
 from judge.prompts.step_prompts import StepPrompts
 from judge.prompts.template import PAPER, PromptSet
@@ -193,6 +193,11 @@ class Metric(ABC):
     text is made. Probes, rounds of drift and recorded answers need such a metric."""
     empty_response: float | None = None
     """Value of a response without text; None: such a response is evaluated like any other."""
+    scorer_kind: Literal["judge", "metric"] = "judge"
+    """What its scorer is in tables. A judge scores a construct as people do, and the report says
+    what it may be used for; a metric measures something of its own and is compared with judges."""
+    low_is_good: bool = False
+    """Whether a low value is a good sign: the report turns its sign where it compares orders."""
     key_names_model: bool = False
     """Whether another model has another key: then stored values are not computed again, only to
     be compared. For metrics without prompts."""

@@ -153,6 +153,7 @@ class NliHallucination(_Nli):
     """`hallucination`: a high value is a bad sign."""
 
     name = "NLI-hallucination"
+    low_is_good = True
 
     def aggregate(self, table: SupportTable) -> float:
         """Return the mean over the sentences."""
@@ -163,6 +164,7 @@ class NliHallucinationMax(_Nli):
     """`largest_hallucination`: a high value is a bad sign."""
 
     name = "NLI-hallucination-max"
+    low_is_good = True
 
     def aggregate(self, table: SupportTable) -> float:
         """Return the largest over the sentences."""

@@ -57,7 +57,7 @@ class Checks:
     @property
     def supported(self) -> Bools:
         """Shape (claims of the response,): some passage entails the claim."""
-        return self.entailed["response_by_passages"].any(axis=1)
+        return _any(self.entailed["response_by_passages"], 1)
 
     @property
     def recalled(self) -> Bools:
@@ -67,25 +67,30 @@ class Checks:
     @property
     def retrieved(self) -> Bools:
         """Shape (claims of the reference answer,): some passage entails the claim."""
-        return self.entailed["reference_by_passages"].any(axis=1)
+        return _any(self.entailed["reference_by_passages"], 1)
 
     @property
     def relevant(self) -> Bools:
         """Shape (passages,): the passage entails a claim of the reference answer."""
-        return self.entailed["reference_by_passages"].any(axis=0)
+        return _any(self.entailed["reference_by_passages"], 0)
 
     @property
     def supported_by_relevant(self) -> Bools:
         """Shape (claims of the response,): a relevant passage entails the claim."""
-        return self.entailed["response_by_passages"][:, self.relevant].any(axis=1)
+        return _any(self.entailed["response_by_passages"][:, self.relevant], 1)
+
+
+def _any(entailed: Bools, axis: int) -> Bools:
+    return np.asarray(entailed.any(axis=axis), dtype=np.bool_)
 
 
 class RagChecker(Metric):
     """Base of the metrics: lists claims in a first step, and checks them in a second."""
 
     key = "ragchecker"
-    constructs = ()
-    fields = ()
+    constructs: tuple[str, ...] = ()
+    fields: tuple[Sees, ...] = ()
+    scorer_kind = "metric"
     scale = RatingScale(min=0, max=1)
     steps = 2
     prompts = step_prompts(__file__)
@@ -158,11 +163,7 @@ class RagChecker(Metric):
         entailed: dict[Check, Bools] = {}
         for check in self.checks:
             whose, by = check.split("_by_")
-            texts = {
-                "response": lambda: (response.response,),
-                "reference": lambda: (response.reference,),
-                "passages": lambda: response.passages,
-            }[by]()
+            texts = _texts(response, by)
             entailed[check] = np.zeros((len(claims[whose]), len(texts)), bool)
             for column, text in enumerate(texts):
                 if not text.strip():
@@ -186,6 +187,13 @@ class RagChecker(Metric):
                 raise NoValueError("labels_unreadable")
             rows[:] = [label == _ENTAILED for label in labels]
         return Checks(entailed)
+
+
+def _texts(response: MetricInput, name: str) -> tuple[str, ...]:
+    """Return the texts that claims are checked by."""
+    if name == "passages":
+        return response.passages
+    return (response.response if name == "response" else response.reference,)
 
 
 _NO_CLAIMS = {"response": "no_claims", "reference": "no_reference_claims"}
@@ -285,6 +293,7 @@ class Hallucination(RagChecker):
 
     key = "ragchecker-hallucination"
     constructs = ("CC",)
+    low_is_good = True
     checks = ("response_by_reference", "response_by_passages")
 
     def counted(self, checks: Checks) -> Bools:
@@ -309,6 +318,7 @@ class NoiseInRelevant(RagChecker):
 
     key = "ragchecker-noise-relevant"
     constructs = ("CC",)
+    low_is_good = True
     checks = ("response_by_reference", "response_by_passages", "reference_by_passages")
 
     def counted(self, checks: Checks) -> Bools:
@@ -324,6 +334,7 @@ class NoiseInIrrelevant(RagChecker):
 
     key = "ragchecker-noise-irrelevant"
     constructs = ("CC",)
+    low_is_good = True
     checks = ("response_by_reference", "response_by_passages", "reference_by_passages")
 
     def counted(self, checks: Checks) -> Bools:

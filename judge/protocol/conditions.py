@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from judge.prompts.template import PromptSet
+from study.facts.judgments import LOW_IS_GOOD, SCORER_KIND
 from study.schema.tables import judge_runs
 from study.study import Study
 
@@ -43,6 +44,16 @@ def with_shuffle(conditions: Conditions, seed: int | None) -> Conditions:
     if seed is None:
         return conditions
     return replace(conditions, decoding={**(conditions.decoding or {}), SHUFFLE: seed})
+
+
+def of_metric(conditions: Conditions, scorer_kind: str, low_is_good: bool) -> Conditions:
+    """Return the conditions with what tables and reports need to know of the metric."""
+    found: dict[str, Any] = {}
+    if scorer_kind != "judge":
+        found[SCORER_KIND] = scorer_kind
+    if low_is_good:
+        found[LOW_IS_GOOD] = True
+    return replace(conditions, observed={**(conditions.observed or {}), **found})
 
 
 def metric_of(run: Mapping[str, Any]) -> str:

@@ -12,7 +12,7 @@ from time import monotonic
 from typing import Protocol
 
 from judge.engines.engine import Delivery, Engine, Ready, load_engine
-from judge.protocol.conditions import Run, with_shuffle
+from judge.protocol.conditions import Run, of_metric, with_shuffle
 from judge.protocol.exchange import TOKENS, Answer, Failure, Request
 from judge.run_settings import PRICED, JudgeSettings
 from judge.running.calls import begin_call, end_call
@@ -237,7 +237,8 @@ def open_session(
         assert prompts is not None  # noqa: S101  (no engine starts without prompts)
         ready = running.ready
         order = places(study, settings.systems)
-        identity = (ready.conditions, prompts, settings.repeats, settings.name)
+        conditions = of_metric(ready.conditions, scope.metric.scorer_kind, scope.metric.low_is_good)
+        identity = (conditions, prompts, settings.repeats, settings.name)
         check(ready, order, find(study, *identity))
         run = find_or_begin(study, *identity)
         if RETRIEVAL.key in scope.constructs:

@@ -24,6 +24,11 @@ from study.schema import PROMPT_NOT_WHOLE
 from study.schema.database import read_frame
 from study.schema.tables import judge_runs as judge_run_table, judgments, readings
 
+SCORER_KIND = "scorer_kind"
+"""In a run's `observed`: what its scorer is in tables, unless that is a judge."""
+LOW_IS_GOOD = "low_is_good"
+"""In a run's `observed`: that a low value of its metric is a good sign."""
+
 _READ = ("value", "missing_reason", "rule", "parser_version")
 
 
@@ -107,7 +112,10 @@ def judge_scores(connection: Connection) -> pd.DataFrame:
     if frame["distribution"].notna().any():
         frame = pd.concat([frame, expected_scores(frame)], ignore_index=True)
     frame = frame.drop(columns="distribution")
-    return frame.assign(scorer_kind="judge", inclusion_prob=1.0, stratum=None, source="own")
+    runs = connection.execute(select(judge_run_table.c.name, judge_run_table.c.observed)).all()
+    metrics = {run.name for run in runs if (run.observed or {}).get(SCORER_KIND) == "metric"}
+    kind = frame["scorer"].isin(metrics).map({True: "metric", False: "judge"})
+    return frame.assign(scorer_kind=kind, inclusion_prob=1.0, stratum=None, source="own")
 
 
 _PAPER = "ccrs-paper-v1"
@@ -136,6 +144,7 @@ def judge_runs(connection: Connection) -> list[dict[str, Any]]:
             "decoding": dict(row["decoding"]),
             "seed": row["seed"],
             "repeats": row["repeats"],
+            "low_is_good": bool((row["observed"] or {}).get(LOW_IS_GOOD)),
         }
         for row in rows
     ]

@@ -58,9 +58,10 @@ def metrics_of(data: ConstructData) -> list[str]:
 
 def _compared(context: Context, data: ConstructData, judge: str, metric: str) -> Iterator[Estimate]:
     names = (judge, metric)
+    turned = -1 if metric in context.options.low_is_good else 1
     pair = Compared.of(
-        data.scorers[judge], data.scorers[metric], data.reference, data.query, data.n_queries,
-        names,
+        data.scorers[judge], turned * data.scorers[metric], data.reference, data.query,
+        data.n_queries, names,
     )  # fmt: skip
     record: dict[str, Any] = data.record(judge) | {"scorers": (*names, *data.people)}
     leading = True
@@ -134,7 +135,8 @@ STATISTICS = (
         "Judge minus metric",
         "a measure of agreement with people (params.measure) of the first of `scorers`, a judge, "
         "minus that of the second, a metric, on the responses that both scored and people rated; "
-        "with params.on = preferences of their differences with preferences",
+        "with params.on = preferences of their differences with preferences; the sign of a metric "
+        "of which a low value is a good sign is turned",
     ),
     _statistic(
         "metric_within_margin",
@@ -151,6 +153,12 @@ def reading(analysis: Analysis) -> Iterator[str]:
     for construct, judge in dict.fromkeys((e.constructs[0], e.scorers[0]) for e in margins):
         for stated in beside_metrics(analysis, construct, judge):
             yield f"{construct}: {stated}"
+    for construct, data in analysis.context.rated.items():
+        if analysis.context.nominal([construct]) and data.judges and metrics_of(data):
+            yield (
+                f"{construct}: judges are not compared with metrics, since its categories have no "
+                "order."
+            )
 
 
 def compared(analysis: Analysis) -> Iterator[Estimate]:
@@ -177,7 +185,8 @@ def differences_table(analysis: Analysis) -> Iterator[Table]:
         "judges-minus-metrics",
         "Judges minus metrics",
         "Agreement of the judge with people minus that of the metric, on the responses that both "
-        "scored and people rated. Only measures of order: a metric has a scale of its own.",
+        "scored and people rated. Only measures of order: a metric has a scale of its own. Where a "
+        "low value of a metric is a good sign, its sign is turned.",
         ("Construct", "Judge and metric", "Measure", analysis.headings["judge_minus_metric"],
          "Queries"),
         heads=3,

@@ -80,7 +80,8 @@ def compared_on_preferences(
 ) -> Iterator[tuple[OnPreferences, QueryStatistic, dict[str, Any]]]:
     """Correlation with preferences of one scorer's differences minus that of another's.
 
-    Both are computed on the pairs of responses that both scored. Yields the measure, the statistic
+    Both are computed on the pairs of responses that both scored; the sign of a metric of which a
+    low value is a good sign is turned. Yields the measure, the statistic
     and the record of its estimate, for each of `first` with each of `second`.
     """
     table = context.preferences
@@ -89,7 +90,10 @@ def compared_on_preferences(
     for construct in table.constructs:
         wide = _wide(table, construct)
         raters = table.scorers(construct, "human")
-        deltas = _deltas(context, construct, wide)
+        deltas = {
+            name: -delta if name in context.options.low_is_good else delta
+            for name, delta in _deltas(context, construct, wide).items()
+        }
         pairs = [(a, b) for a in first for b in second if a in deltas and b in deltas]
         if not raters:
             continue

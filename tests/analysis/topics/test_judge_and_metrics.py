@@ -107,6 +107,39 @@ def test_a_metric_that_is_computed_here_asks_no_model() -> None:
     assert "better than judge does, and asks no model (tau-b" in stated(own)
 
 
+def test_the_sign_of_a_metric_is_turned_where_low_is_good() -> None:
+    frame = simulated(1, 8, {"f1": 10, "hallucination": 10})
+    turned = frame["scorer"] == "hallucination"
+    same = frame["scorer"] == "f1"
+    frame.loc[turned, "value"] = 1 - frame.loc[same, "value"].to_numpy()
+    of = context(frame)
+    of = Context(of.scores, None, replace(of.options, low_is_good=("hallucination",)))
+    estimates = EstimateList(tuple(judge_and_metrics.judges_minus_metrics(of)))
+    pairs = {
+        name: [
+            (e.params, e.scope, pytest.approx(e.value, abs=1e-12))
+            for e in estimates
+            if e.scorers[1] == name
+        ]
+        for name in ("f1", "hallucination")
+    }
+    assert pairs["f1"] == [(p, s, v.expected) for p, s, v in pairs["hallucination"]]
+
+
+def test_on_categories_without_order_nothing_is_compared_and_this_is_said() -> None:
+    frame = simulated(1, 8, {"f1": 10})
+    people_and_judge = frame["scorer_kind"] != "metric"
+    frame.loc[people_and_judge, "value"] = (frame.loc[people_and_judge, "value"] > 50).astype(float)
+    metrics = {("f1", "QR"): Scale(0, 1)}
+    table = ScoreTable.from_frame(frame, {"QR": Scale(0, 1, level="nominal")}, metrics)
+    of = Context(table, None, Options(resamples=100))
+    report = Analysis("", of, EstimateList(()))
+    [sentence] = judge_and_metrics.reading(report)
+    assert sentence == (
+        "QR: judges are not compared with metrics, since its categories have no order."
+    )
+
+
 def test_without_metrics_or_judges_nothing_is_compared() -> None:
     frame = simulated(5, 8, {"f1": 9})
     assert stated(frame[frame["scorer"] != "f1"]) == ""

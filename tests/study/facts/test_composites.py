@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from analysis.cli.source import from_study
 from study import Study, study_status
 from study.errors import InputError, StudyError
 from study.settings.study_toml import parse_config
@@ -50,6 +51,19 @@ def test_a_composite_of_metrics_is_a_metric(tmp_path: Path) -> None:
     scores = scores_of(study, "both")
     assert scores["r0"] == (0.1, None)
     assert kinds(study, "both") == {"metric"}
+
+
+def test_a_report_names_what_could_not_be_computed(tmp_path: Path) -> None:
+    study = made(tmp_path, BLEND + '[composites.twin]\nof = { "judge" = 1, "other" = 1 }\n')
+    bring(
+        study,
+        [score(0, "judge", 40), score(0, "other", 4), metric(1, "F1", 0.1)],
+    )
+    options = from_study(study.folder, {}).options
+    assert options.not_computed == {
+        "blend": "the weighted mean of judge (weight 3) and EM (weight 1); 'EM' has no scores yet"
+    }
+    assert options.derived_from["twin"] == ("judge", "other")
 
 
 def test_members_on_different_constructs_have_no_composite(tmp_path: Path) -> None:
