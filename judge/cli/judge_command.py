@@ -142,8 +142,12 @@ def _preview(study: Any, settings: JudgeSettings, as_json: bool) -> None:
         preview(study, settings.model_copy(update={"metric": key}))
         for key in expanded(settings.metric)
     ]
-    for result in results:
+    for key, result in zip(expanded(settings.metric), results, strict=True):
+        if len(results) > 1 and not as_json:
+            click.echo(f"{key}:")
         print_fields(result, as_json)
+    if len(results) > 1 and not as_json:
+        click.echo("A prompt that several metrics ask is sent once: fewer are sent than listed.")
     if any(result.too_long for result in results) and not settings.skip_too_long:
         raise click.exceptions.Exit(2)
 

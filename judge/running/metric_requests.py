@@ -87,6 +87,11 @@ class PlannedPrompt:
         """The text in parts, of which the passages are one."""
         return self.prompt.parts
 
+    @property
+    def answer_limit(self) -> int | None:
+        """Limit of the answer's tokens by the prompt's step; None: that of the whole run."""
+        return None if self.waiting is None else self.waiting.prompt.max_tokens
+
     def fits(self, ready: Ready) -> bool:
         """Return whether prompt and answer fit the window; True where no window is known."""
         further = 0

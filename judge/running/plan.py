@@ -37,6 +37,10 @@ class Survey:
     now: Counter[str] = field(default_factory=Counter)
     """The prompts up to --limit, by construct."""
     now_bytes: int = 0
+    now_answer_tokens: int = 0
+    """Limits of the tokens of answers now, of the prompts whose step has a limit of its own."""
+    now_with_own_limit: int = 0
+    """Number of these prompts."""
     too_long: list[tuple[int, Resolved]] = field(default_factory=list)
     """Judgments whose prompt exceeds the window, with its estimated tokens."""
     resolved: Counter[str] = field(default_factory=Counter)
@@ -85,6 +89,9 @@ def survey(
         if limit is None or counts.now.total() < limit:
             counts.now[key] += 1
             counts.now_bytes += item.size
+            if item.answer_limit is not None:
+                counts.now_answer_tokens += item.answer_limit
+                counts.now_with_own_limit += 1
     if store is not None and batch:
         store(batch)
     return counts

@@ -142,7 +142,8 @@ def preview(study: Study, settings: JudgeSettings) -> Preview:
     count = work.now.total()
     tokens = ready.tokens.per_byte * work.now_bytes
     at_once = settings.at_once or _AT_ONCE
-    seconds, cost = count * _SECONDS / at_once, settings.cost(tokens, count * answer_tokens)
+    of_answers = work.now_answer_tokens + (count - work.now_with_own_limit) * answer_tokens
+    seconds, cost = count * _SECONDS / at_once, settings.cost(tokens, of_answers)
     estimate = None
     if run_id is not None and count and metric.single_prompt:
         answers = _counted_answers(study, order, scope, run_id, ready)
@@ -155,14 +156,14 @@ def preview(study: Study, settings: JudgeSettings) -> Preview:
         cost = None if estimate.cost is None else estimate.cost.estimate
         seconds = seconds if estimate.seconds is None else estimate.seconds.estimate
     most_reasoning = count * settings.tokens_of_reasoning
-    highest = settings.cost(tokens, count * answer_tokens + most_reasoning)
+    highest = settings.cost(tokens, of_answers + most_reasoning)
     return Preview(
         run=name,
         prompts=dict(work.now),
         postponed=work.prompts.total() - count,
         resolved=dict(work.resolved),
         prompt_tokens=round(tokens),
-        answer_tokens=count * answer_tokens,
+        answer_tokens=of_answers,
         reasoning_tokens=most_reasoning,
         seconds=seconds,
         forecast=estimate,

@@ -14,6 +14,7 @@ from judge.metrics.registry import load_metric, metric_names
 from judge.prompts.template import PromptSet
 from judge.protocol.conditions import (
     CCRS,
+    METRIC,
     Conditions,
     Run,
     identity,
@@ -242,7 +243,9 @@ def _note_on_conditions(connection: Connection, name: str, parts: Mapping[str, A
         .where(judge_runs.c.model == parts["model"])
         .order_by(judge_runs.c.id.desc())
     )
-    earlier = connection.execute(statement).first()
+    metric = parts["decoding"].get(METRIC, CCRS)
+    runs = connection.execute(statement).all()
+    earlier = next((run for run in runs if metric_of(run._mapping) == metric), None)
     if earlier is None:
         return None
     differences = "; ".join(_differences(earlier._mapping, parts))

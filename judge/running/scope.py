@@ -109,7 +109,12 @@ def select_constructs(study: Study, metric: Metric, chosen: Sequence[str]) -> tu
 
 
 def unprompted_note(study: Study, metric: Metric, chosen: Sequence[str]) -> tuple[str, ...]:
-    """Return a sentence that names the constructs without a prompt; empty if there are none."""
+    """Return a sentence that names the constructs without a prompt; empty if there are none.
+
+    A metric in steps is defined on its constructs, so that no prompt is missed on others.
+    """
+    if not metric.single_prompt:
+        return ()
     without = [
         c.key for c in study.config.constructs if not chosen and c.key not in metric.constructs
     ]
