@@ -245,7 +245,7 @@ def _note_on_conditions(connection: Connection, name: str, parts: Mapping[str, A
     )
     metric = parts["decoding"].get(METRIC, CCRS)
     runs = connection.execute(statement).all()
-    earlier = next((run for run in runs if metric_of(run._mapping) == metric), None)
+    earlier = next((run for run in runs if metric_of(dict(run._mapping)) == metric), None)
     if earlier is None:
         return None
     differences = "; ".join(_differences(earlier._mapping, parts))

@@ -280,7 +280,7 @@ def _with_value(study: Study, responses: Sequence[int], scorers: Sequence[str]) 
         return set()
     columns = score_table.c
     with study.read() as connection:
-        versions = study.construct_versions(connection)
+        versions = {RETRIEVAL.key: 1, **study.construct_versions(connection)}
         rows = connection.execute(
             select(
                 columns.response_id,

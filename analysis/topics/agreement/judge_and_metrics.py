@@ -46,14 +46,18 @@ def judges_minus_metrics(context: Context) -> Iterator[Estimate]:
 
 
 def metrics_of(data: ConstructData) -> list[str]:
+    """Metrics with values on rated responses that are compared with judges."""
+    return _measured(data)[:METRICS_COMPARED]
+
+
+def _measured(data: ConstructData) -> list[str]:
     """Metrics with values on rated responses."""
     rated = np.isfinite(data.reference)
-    names = [
+    return [
         name
         for name, values in data.scorers.items()
         if data.kinds[name] == "metric" and np.isfinite(values[rated]).any()
     ]
-    return names[:METRICS_COMPARED]
 
 
 def _compared(context: Context, data: ConstructData, judge: str, metric: str) -> Iterator[Estimate]:
@@ -181,12 +185,22 @@ def differences_table(analysis: Analysis) -> Iterator[Table]:
             built.r(e),
             f"{e.n_queries:,}",
         )
+    beyond = {
+        construct: names
+        for construct, data in analysis.context.ordered.rated.items()
+        if (names := _measured(data)[METRICS_COMPARED:])
+    }
+    left = "".join(
+        f" Not compared on {construct}, which has more than {METRICS_COMPARED} metrics: "
+        f"{', '.join(names)}."
+        for construct, names in beyond.items()
+    )
     yield built.table(
         "judges-minus-metrics",
         "Judges minus metrics",
         "Agreement of the judge with people minus that of the metric, on the responses that both "
         "scored and people rated. Only measures of order: a metric has a scale of its own. Where a "
-        "low value of a metric is a good sign, its sign is turned.",
+        f"low value of a metric is a good sign, its sign is turned.{left}",
         ("Construct", "Judge and metric", "Measure", analysis.headings["judge_minus_metric"],
          "Queries"),
         heads=3,

@@ -137,7 +137,17 @@ def _entries(reply: dict[str, Any], count: int) -> list[Any]:
             f"The endpoint returned {len(entries)} vectors for {count} texts; check that it serves "
             "a model for embeddings."
         )
-    return sorted(entries, key=lambda entry: int(entry.get("index", 0)))
+    places = [entry.get("index", place) for place, entry in enumerate(entries)]
+    if sorted(map(str, places)) != sorted(map(str, range(count))):
+        raise StudyError(
+            f"The endpoint numbered the vectors of {count} texts as {places!r:.80}; check that it "
+            "serves a model for embeddings."
+        )
+    return [entry for _, entry in sorted(zip(map(int, places), entries, strict=True), key=_first)]
+
+
+def _first(pair: tuple[int, Any]) -> int:
+    return pair[0]
 
 
 def _embedding(entry: Mapping[str, Any]) -> Embedding | MissingValue:
@@ -148,6 +158,8 @@ def _embedding(entry: Mapping[str, Any]) -> Embedding | MissingValue:
             "check that it serves a model for embeddings."
         )
     # JSON has no NaN: some servers write null in its place.
+    if not all(n is None or isinstance(n, int | float) for n in numbers):
+        raise StudyError("The endpoint returned a vector with entries that are not numbers.")
     vector = np.array([np.nan if n is None else n for n in numbers], dtype=np.float64)
     if not np.isfinite(vector).all() or not vector.any():
         return MissingValue(NOT_FINITE)

@@ -85,6 +85,17 @@ def test_context_relevance_is_the_mean_over_the_passages(study: Study) -> None:
     assert missing["B"] == (None, "no_passages", None)
 
 
+def test_a_stored_value_on_the_retrieval_is_not_computed_again(study: Study) -> None:
+    one_query(study, [], A="east")
+    encoder = Scripted(north=[0, 2], east=[3, 0])
+    for existing in (0, 1):
+        encoder.asked.clear()
+        [counts] = store_text_metrics(
+            study, places(study), [ContextRelevance(encoder)], keep_missing=True
+        ).values()
+        assert (counts["existing"], bool(encoder.asked)) == (existing, not existing)
+
+
 def test_an_encoder_that_changes_its_size_is_refused(study: Study) -> None:
     one_query(study, ["north"], A="east")
     encoder = Scripted(north=[0, 2], east=[3, 0, 0])
@@ -180,6 +191,8 @@ class _Served(ThreadingHTTPServer):
         self.keys: list[str | None] = []
         self.down = 0
         self.model = "e5"
+        self.changes: dict[str, Any] = {}
+        """Entries of each vector that are replaced."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -202,6 +215,8 @@ class _Handler(BaseHTTPRequestHandler):
                 {"index": n, "embedding": [None] if text == "nan" else [len(text), 1]}
                 for n, text in enumerate(body["input"])
             ]
+            for entry in vectors:
+                entry.update(served.changes)
             reply = {"model": served.model, "data": vectors[::-1]}
         text = json.dumps(reply).encode()
         self.send_response(status)
@@ -241,3 +256,23 @@ def test_an_endpoint_is_asked_again_and_its_answers_stay_in_order(
     served.model = "other"
     with pytest.raises(StudyError, match=r"answers with the model other.*e5"):
         encoder.embed(["a"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"index": 0}, "numbered the vectors of 2 texts as"),
+        ({"index": None}, "numbered the vectors of 2 texts as"),
+        ({"index": "x"}, "numbered the vectors of 2 texts as"),
+        ({"embedding": ["a", "b"]}, "entries that are not numbers"),
+        ({"embedding": []}, "an entry without a vector"),
+    ],
+)
+def test_vectors_that_cannot_be_told_apart_are_refused(
+    served: _Served, changes: dict[str, Any], message: str
+) -> None:
+    url = f"http://127.0.0.1:{served.server_port}/v1"
+    encoder = EndpointEncoder("org/e5", OpenAISettings(base_url=url))
+    served.changes = changes
+    with pytest.raises(StudyError, match=message):
+        encoder.embed(["a", "b"])
