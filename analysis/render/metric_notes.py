@@ -52,7 +52,9 @@ def _beside(analysis: Analysis, judge: str, pairs: list[tuple[Estimate, Estimate
         return f"{metric}, {of}, {orders} as well as {judge}, to within {within}{free} ({figure})."
     if all(hold(SECTION, e) and e.value > 0 for e, _ in pairs):
         return f"{judge} {orders} better than {metric}, {of} ({figure})."
-    return f"{judge} is not shown to {verb} {what} better than {metric}, {of} ({figure})."
+    alone = not best.ci_low <= 0 <= best.ci_high
+    several = ", before correction for the number of comparisons" if alone else ""
+    return f"{judge} is not shown to {verb} {what} better than {metric}, {of} ({figure}{several})."
 
 
 def _asks_no_model(analysis: Analysis, metric: str) -> bool:

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judge.metrics.metric import Metric, MetricInput, MetricValue, NoValueError, Prompt, Steps
-from judge.parsing.structured_answers import numbered, read_labels, read_list
+from judge.metrics.step_readers import labels_in, list_in
+from judge.parsing.structured_answers import numbered
 from judge.prompts.step_prompts import step_prompts
 from judge.protocol.exchange import Answer
 from study.scales import RatingScale
@@ -144,11 +145,7 @@ class RagChecker(Metric):
         ]
         claims = {}
         for name, answer in zip(texts, answers, strict=True):
-            if answer.finish_reason == "length":
-                raise NoValueError("claims_truncated")
-            found = read_list(answer.text)
-            if found is None:
-                raise NoValueError("claims_unreadable")
+            found = list_in(answer, "claims")
             if not found:
                 raise NoValueError(_NO_CLAIMS[name])
             claims[name] = found
@@ -182,10 +179,7 @@ class RagChecker(Metric):
         answers = yield prompts
         for (check, column, some), answer in zip(places, answers, strict=True):
             rows = entailed[check][some, column]
-            labels = read_labels(answer.text, len(rows), _LABELS)
-            if labels is None:
-                raise NoValueError("labels_unreadable")
-            rows[:] = [label == _ENTAILED for label in labels]
+            rows[:] = [label == _ENTAILED for label in labels_in(answer, len(rows), _LABELS)]
         return Checks(entailed)
 
 

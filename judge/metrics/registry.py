@@ -41,6 +41,18 @@ PROMPTED_SUITES = {
         "ragchecker-noise-relevant",
         "ragchecker-noise-irrelevant",
     ),
+    "ragas": (
+        "ragas-faithfulness",
+        "ragas-context-precision",
+        "ragas-context-recall",
+        "ragas-context-relevance",
+    ),
+    "trulens": (
+        "trulens-context-relevance",
+        "trulens-answer-relevance",
+        "trulens-groundedness",
+    ),
+    "ares": ("ares-context-relevance", "ares-answer-faithfulness", "ares-answer-relevance"),
 }
 """Names for several metrics that ask a model and share their prompts."""
 

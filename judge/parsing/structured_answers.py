@@ -69,6 +69,15 @@ def read_labels(text: str | None, number: int, labels: Sequence[str]) -> list[st
     return [found[key] for key in keys]
 
 
+def read_word(text: str | None, words: Sequence[str]) -> str | None:
+    """Return which of `words` an answer consists of; None where it is none of them.
+
+    Capitals, quotation marks and a full stop at the end do not matter.
+    """
+    word = (_content(text) or "").strip("\"'*").rstrip(".").casefold()
+    return word if word in words else None
+
+
 def on_one_line(text: str) -> str:
     """Return a text with each run of white space as one space."""
     return _WHITE_SPACE.sub(" ", text.strip())

@@ -1,0 +1,88 @@
+"""The RAG triad of TruLens (package trulens 2.16.0), on points from 0 to 3 divided by 3.
+
+An answer that is not one of the points has no value, where the package takes the smallest number of
+the text or stores 0.
+"""
+
+from judge.metrics.metric import Metric, MetricInput, MetricValue, MissingValue, Steps
+from judge.metrics.step_readers import labels_in, word_in
+from judge.parsing.structured_answers import numbered, on_one_line
+from judge.prompts.step_prompts import step_prompts
+from judge.text import sentences
+from study.scales import RatingScale
+from study.settings.constructs import RETRIEVAL
+from study.types import Sees
+
+_POINTS = ("0", "1", "2", "3")
+_MOST = 3
+
+
+class TruLens(Metric):
+    """Base of the metrics."""
+
+    key = "trulens"
+    constructs: tuple[str, ...] = ()
+    fields: tuple[Sees, ...] = ()
+    scorer_kind = "metric"
+    scale = RatingScale(min=0, max=1)
+    prompts = step_prompts(__file__)
+
+
+class TruLensContextRelevance(TruLens):
+    """Mean relevance of the passages to the question."""
+
+    key = "trulens-context-relevance"
+    constructs = (RETRIEVAL.key,)
+    fields = ("question", "context")
+
+    def score(self, response: MetricInput) -> Steps:
+        """Ask for a point for each passage."""
+        passages = [passage for passage in response.passages if passage.strip()]
+        if not passages:
+            return MissingValue("no_passages_with_text")
+        answers = yield [
+            self.prompt("passage", question=response.question, passage=passage)
+            for passage in passages
+        ]
+        points = [int(word_in(answer, _POINTS)) for answer in answers]
+        return MetricValue(sum(points) / (_MOST * len(points)), parts={"passages": len(points)})
+
+
+class TruLensAnswerRelevance(TruLens):
+    """Relevance of the response to the question."""
+
+    key = "trulens-answer-relevance"
+    constructs = ("QR",)
+    fields = ("question", "response")
+
+    def score(self, response: MetricInput) -> Steps:
+        """Ask for a point."""
+        prompt = self.prompt("answer", question=response.question, response=response.response)
+        [answer] = yield [prompt]
+        return MetricValue(int(word_in(answer, _POINTS)) / _MOST)
+
+
+class TruLensGroundedness(TruLens):
+    """Mean support of the response's sentences by the passages.
+
+    Trivial sentences do not count; one that abstains counts as supported.
+    """
+
+    key = "trulens-groundedness"
+    constructs = ("CC",)
+    fields = ("response", "context")
+
+    def score(self, response: MetricInput) -> Steps:
+        """Label all sentences with one prompt."""
+        found = [on_one_line(sentence) for sentence in sentences(response.response)]
+        if not found:
+            return MissingValue("no_statements")
+        [answer] = yield [
+            self.prompt("support", context=response.context, sentences=numbered(found))
+        ]
+        labels = labels_in(answer, len(found), ("trivial", "abstains", *_POINTS))
+        points = [_MOST if x == "abstains" else int(x) for x in labels if x != "trivial"]
+        if not points:
+            return MissingValue("no_statements")
+        parts = {"sentences": len(found), "counted": len(points)}
+        return MetricValue(sum(points) / (_MOST * len(points)), parts=parts)

@@ -1,0 +1,167 @@
+"""Metrics of Ragas, TruLens and ARES: values computed by hand, and what is missing."""
+
+import json
+from collections.abc import Sequence
+from importlib.metadata import entry_points
+
+import pytest
+
+from judge import judge_metrics
+from judge.metrics.evaluation import KnownAnswer, evaluate
+from judge.metrics.metric import Content, MetricInput, MetricValue, MissingValue, Prompt
+from judge.metrics.registry import GROUP, PROMPTED_SUITES, expanded, load_metric
+from judge.protocol.exchange import Answer
+from study import Study
+from tests.judge.small_studies import Scripted, ScriptedSettings, fill
+
+PASSAGES = ("One is here. Two is here.", "Three is here.", "Four.")
+
+
+def result(
+    key: str,
+    *answers: str | Answer,
+    text: str = "First. Second.",
+    passages: Sequence[str] = PASSAGES,
+) -> MetricValue | MissingValue:
+    """Evaluate a metric whose prompts get these answers, one after the other."""
+    metric = load_metric(key)
+    content = Content(
+        1, 1, b"x", "A question?", ("A reference.",), text, tuple(passages), 0, 0, True
+    )
+    construct = metric.constructs[0]
+    joined = "\n\n".join(passages)
+    made = MetricInput(content, construct, metric.reads(construct), tuple(passages), joined)
+    given: dict[str, KnownAnswer] = {}
+    waiting = [a if isinstance(a, Answer) else Answer(a) for a in answers]
+
+    def known(prompt: Prompt) -> KnownAnswer:
+        if prompt.hash not in given:
+            given[prompt.hash] = KnownAnswer(waiting.pop(0), 1)
+        return given[prompt.hash]
+
+    found = evaluate(metric, made, known).result
+    assert found is not None
+    assert not waiting
+    return found
+
+
+def labels(*words: str) -> str:
+    return json.dumps({str(n): word for n, word in enumerate(words, 1)})
+
+
+LIST = json.dumps(["a", "b", "c"])
+
+
+@pytest.mark.parametrize(
+    ("key", "answers", "value"),
+    [
+        ("ragas-faithfulness", [LIST, labels("supported", "unsupported", "supported")], 2 / 3),
+        ("ragas-context-recall", [LIST, labels("supported", "unsupported", "unsupported")], 1 / 3),
+        # Useful at ranks 1 and 3: the mean of 1/1 and 2/3.
+        ("ragas-context-precision", ["useful", "Useless.", "USEFUL"], (1 + 2 / 3) / 2),
+        (
+            "ragas-context-relevance",
+            [labels("needed", "unneeded", "unneeded", "unneeded")],
+            1 / 4,
+        ),
+        ("trulens-context-relevance", ["3", "0", "1."], 4 / 9),
+        ("trulens-answer-relevance", ["2"], 2 / 3),
+        ("trulens-groundedness", [labels("trivial", "2")], 2 / 3),
+        ("trulens-groundedness", [labels("abstains", "0")], 1 / 2),
+        ("ares-context-relevance", ["Yes"], 1.0),
+        ("ares-answer-faithfulness", ["no."], 0.0),
+        ("ares-answer-relevance", ["**yes**"], 1.0),
+    ],
+)
+def test_values_are_those_computed_by_hand(key: str, answers: list[str], value: float) -> None:
+    found = result(key, *answers)
+    assert isinstance(found, MetricValue)
+    assert found.value == pytest.approx(value, abs=1e-12)
+
+
+CUT = Answer(LIST, finish_reason="length")
+
+
+@pytest.mark.parametrize(
+    ("key", "answers", "reason"),
+    [
+        ("ragas-faithfulness", ["[]"], "no_statements"),
+        ("ragas-faithfulness", ["There are none."], "statements_unreadable"),
+        ("ragas-faithfulness", [CUT], "statements_truncated"),
+        ("ragas-faithfulness", [LIST, labels("supported", "supported")], "labels_unreadable"),
+        ("ragas-context-recall", ["[]"], "no_reference_statements"),
+        ("ragas-context-precision", ["useless"] * 3, "no_useful_passages"),
+        ("ragas-context-precision", ["useful", "useful", "not useful"], "labels_unreadable"),
+        ("trulens-context-relevance", ["3", "0", "4"], "labels_unreadable"),
+        ("trulens-context-relevance", ["3", "0", "-1"], "labels_unreadable"),
+        ("trulens-answer-relevance", ["Between 2 and 3"], "labels_unreadable"),
+        ("trulens-answer-relevance", ["2.5"], "labels_unreadable"),
+        ("trulens-groundedness", [labels("trivial", "trivial")], "no_statements"),
+        ("trulens-groundedness", [labels("2")], "labels_unreadable"),
+        ("ares-answer-relevance", ["yes and no"], "labels_unreadable"),
+        ("ares-answer-relevance", [""], "labels_unreadable"),
+    ],
+)
+def test_what_cannot_be_read_is_missing(key: str, answers: list[str | Answer], reason: str) -> None:
+    assert result(key, *answers) == MissingValue(reason)
+
+
+def test_texts_without_content_are_not_asked_about() -> None:
+    assert result("ragas-faithfulness", text=" ") == MissingValue("no_statements")
+    assert result("trulens-groundedness", text=" ") == MissingValue("no_statements")
+    assert result("ragas-context-relevance", passages=[" "]) == MissingValue("no_sentences")
+    empty = MissingValue("no_passages_with_text")
+    assert result("trulens-context-relevance", passages=[" ", ""]) == empty
+
+
+def test_many_statements_are_labeled_by_several_prompts() -> None:
+    statements = json.dumps([f"statement {n}" for n in range(45)])
+    answers = [labels(*["supported"] * n) for n in (20, 20, 5)]
+    found = result("ragas-faithfulness", statements, *answers)
+    assert found == MetricValue(1.0, parts={"counted": 45, "of": 45})
+
+
+def test_each_metric_of_a_suite_is_registered_and_explains_its_reasons() -> None:
+    registered = {entry.name for entry in entry_points(group=GROUP)}
+    for suite, keys in PROMPTED_SUITES.items():
+        assert expanded(suite) == keys
+        assert set(keys) <= registered
+        for key in keys:
+            metric = load_metric(key)
+            assert metric.key == key
+            assert metric.scale.min == 0
+            assert metric.reasons["labels_unreadable"]
+            prompts = metric.prompts
+            assert prompts is not None
+            assert prompts.name == f"{suite}-own-v1"
+    assert expanded("ares, F1x,ares") == (*PROMPTED_SUITES["ares"], "F1x")
+
+
+def answered(prompt: str) -> Answer:
+    """Answer as a model would that finds everything in order."""
+    if "JSON array" in prompt:
+        return Answer('["One statement."]')
+    if "JSON object" in prompt:
+        number = len(prompt.rsplit(":\n", 1)[1].split("\n"))
+        word = "needed" if "needed" in prompt else "supported" if "supported" in prompt else "3"
+        return Answer(labels(*[word] * number))
+    words = ("useful", "yes", "3")
+    marks = ("useful or useless", "yes or no", "0, 1, 2 and 3")
+    return Answer(next(w for w, mark in zip(words, marks, strict=True) if mark in prompt))
+
+
+def test_suites_are_judged_in_a_study(study: Study, scripted: type[Scripted]) -> None:
+    fill(study, queries=2)
+    scripted.answer = staticmethod(answered)
+    outcomes = judge_metrics(study, ScriptedSettings(metric="ragas,trulens,ares"))
+    assert len(outcomes) == 10
+    assert not any(outcome.missing or outcome.remaining for outcome in outcomes)
+    table = study.score_table()
+    table = table[table["scorer"].str.startswith("scripted")]
+    by = table.groupby(["scorer", "construct", "scorer_kind"], observed=True)["value"]
+    values = {name: set(group) for name, group in by}
+    assert values["scripted ragas-faithfulness", "CC", "metric"] == {100.0}
+    assert values["scripted trulens-answer-relevance", "QR", "metric"] == {100.0}
+    assert values["scripted ares-answer-faithfulness", "CC", "judge"] == {100.0}
+    assert values["scripted ares-context-relevance", "retrieval", "metric"] == {1.0}
+    assert len(values) == 10
