@@ -243,7 +243,14 @@ def _read_results(
 
 
 def _number(control: Mapping[str, Any], value: Mapping[str, Any]) -> Any:
-    """Return the number of a result, unchecked: the one of its points that is ticked, or typed."""
+    """Return the number of a result, unchecked: typed, of a label, or the point that is ticked."""
+    if "labels" in control:
+        chosen = value.get("choices")
+        match chosen:
+            case [label] if isinstance(label, str) and label in control["labels"]:
+                return control["labels"][label]
+            case _:
+                return chosen
     if "points" not in control or "choices" not in value:
         return number_in(value)
     match value.get("choices"):

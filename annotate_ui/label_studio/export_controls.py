@@ -1,7 +1,8 @@
 """The controls of an export that rate: their constructs and the ranges of their values."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isclose
 from shlex import quote
 from typing import Any
@@ -16,6 +17,8 @@ from study.text import quoted_names
 
 # Default range of stars in Label Studio.
 _STARS = (1, 5)
+# A number, alone or before a word: "4", "4 - good", "4: good", "4 (good)".
+_NUMBERED_LABEL = re.compile(r"\s*(-?\d+(?:\.\d+)?)(?:\s*|\s*[-–—:.)]\s+\S.*|\s+\(.*\)\s*)\Z")
 # Fewer values do not indicate another range.
 _MIN_VALUES = 3
 
@@ -33,10 +36,33 @@ def assign_constructs(controls: Iterable[str], options: FormatOptions) -> dict[s
     }
 
 
+def choice_values(used: ExportControl, options: FormatOptions) -> dict[str, float] | str:
+    """Return the number of each label of a control that gives choices.
+
+    A label has the number that `options.values` gives it. Without one for any label of the control,
+    labels are read that are numbers or begin with one, such as `4` and `4 - good`, if all do.
+
+    Returns
+    -------
+    dict or str
+        Or the first label without a number.
+    """
+    labels = list(dict.fromkeys(label for _, label in used.labels))
+    given = {label: options.values[label] for label in labels if label in options.values}
+    if not given:
+        given = {
+            label: float(match[1]) for label in labels if (match := _NUMBERED_LABEL.match(label))
+        }
+        if len(set(given.values())) < len(given):
+            given = {}
+    without = [label for label in labels if label not in given]
+    return without[0] if without else given
+
+
 def unmapped_controls(source: RecordSource, options: FormatOptions) -> list[str]:
     """Return the controls that rate and whose construct is unknown."""
     controls = read_controls(source)
-    constructs = assign_constructs(_rating(controls), options)
+    constructs = assign_constructs(_rating(controls, options), options)
     return [
         control
         for control, key in constructs.items()
@@ -55,26 +81,95 @@ def map_controls(
         A control has an unknown construct, the construct of another control or an unknown range,
         or an option names a control that does not rate.
     """
-    constructs = assign_constructs(_rating(controls), options)
+    constructs = assign_constructs(_rating(controls, options), options)
     whole = {name: key for name, key in constructs.items() if controls[name].region is None}
+    values = {
+        name: choice_values(controls[name], options)
+        for name in constructs
+        if controls[name].chooses
+    }
+    known = {name: of_labels for name, of_labels in values.items() if isinstance(of_labels, dict)}
+    controls = _with_numbers(controls, known)
     faults = [
         *_regions(controls, constructs),
         *_unmapped(whole, options),
         *_duplicates(constructs, options.declared_controls),
         *_wrong_options(controls, constructs, options),
+        *_labels_without_value(controls, values),
+        *_unused_values(values, known, options),
         *_range_faults(controls, constructs, options),
     ]
     if faults:
         raise InputError(source.path.name, faults)
     return {
         control: {"kind": "number", "construct": key, "construct_version": 1}
+        | ({"labels": known[control]} if control in known else {})
         for control, key in constructs.items()
         if key
     }
 
 
-def _rating(controls: Mapping[str, ExportControl]) -> list[str]:
-    return [name for name, control in controls.items() if control.rates]
+def _rating(controls: Mapping[str, ExportControl], options: FormatOptions) -> list[str]:
+    """Return the controls that rate; choices do where a construct is named for them."""
+    return [
+        name
+        for name, control in controls.items()
+        if control.rates or (control.chooses and options.controls.get(name))
+    ]
+
+
+def _with_numbers(
+    controls: Mapping[str, ExportControl], values: Mapping[str, Mapping[str, float]]
+) -> dict[str, ExportControl]:
+    """Return the controls with the numbers of their choices."""
+    return {
+        name: replace(
+            control, numbers=[(row, values[name][label]) for row, label in control.labels]
+        )
+        if name in values
+        else control
+        for name, control in controls.items()
+    }
+
+
+def _labels_without_value(
+    controls: Mapping[str, ExportControl], values: Mapping[str, Mapping[str, float] | str]
+) -> Iterator[Fault]:
+    for control, missing in values.items():
+        if isinstance(missing, str):
+            labels = dict.fromkeys(label for _, label in controls[control].labels)
+            row = next(row for row, label in controls[control].labels if label == missing)
+            yield Fault(
+                f"which number is the choice {missing!r} of the control {control!r}? Its choices: "
+                f"{quoted_names(map(repr, labels))}.",
+                f"Give each a number, such as with {_value(missing)}; or leave the control out "
+                f"with {_option(control)}.",
+                row,
+            )
+
+
+def _unused_values(
+    values: Mapping[str, Mapping[str, float] | str],
+    known: Mapping[str, Mapping[str, float]],
+    options: FormatOptions,
+) -> Iterator[Fault]:
+    """Yield a fault for each label with a number that no control gives."""
+    if len(known) < len(values):
+        return  # Those faults come first.
+    used = {label for of_labels in known.values() for label in of_labels}
+    for label in options.values:
+        if label not in used:
+            hint = nearest(label, used)
+            yield Fault(
+                f"no control that rates has the choice {label!r} in this file. {hint}".rstrip(),
+                f"Correct or leave out {_value(label, f'{options.values[label]:g}')}; choices "
+                "rate where --control names their construct.",
+            )
+
+
+def _value(label: str, number: str = "NUMBER") -> str:
+    """Return the option that gives a label a number, quoted for a shell."""
+    return f"--value {quote(storable_text(f'{label}={number}'))}"
 
 
 def _regions(
@@ -145,10 +240,10 @@ def _wrong_options(
                 f"{rating} Correct or leave out {option}; import files with different controls "
                 "one by one.",
             )
-        elif key and not controls[control].rates:
+        elif key and control not in constructs:
             yield Fault(
-                f"the control {control!r} gives {controls[control]}, but only numbers (Number) "
-                "and stars (Rating) are ratings.",
+                f"the control {control!r} gives {controls[control]}, but only numbers (Number), "
+                "stars (Rating) and choices (Choices) are ratings.",
                 f"{rating} Leave out {option}.",
             )
     for control in sorted(options.ranges):

@@ -192,7 +192,10 @@ def _no_ratings(
         reason = "its tasks have no annotations"
     elif inventory and not any(control.rates for control in inventory.values()):
         listed = ", ".join(f"{name!r} ({control})" for name, control in inventory.items())
-        reason = f"its controls are {listed}; only numbers (Number) and stars (Rating) are ratings"
+        reason = (
+            f"its controls are {listed}; numbers (Number) and stars (Rating) are ratings, and "
+            "choices whose construct is named with --control CONTROL=CONSTRUCT"
+        )
     elif inventory and not controls:
         reason = "all controls that rate are left out"
     else:

@@ -17,7 +17,9 @@ from study.importing.readers.source import RecordSource
 from study.text import quoted_names
 
 STARS = "rating"
+CHOICES = "choices"
 _RATING = {"number", STARS}
+_VALUES = {*_RATING, CHOICES}
 PREFIX = "ls-"
 
 
@@ -29,6 +31,8 @@ class ExportControl:
     """Types of its results in Label Studio: number, rating, choices."""
     numbers: list[tuple[int, float]] = field(default_factory=list)
     """Row and number of its results, without those of skipped tasks."""
+    labels: list[tuple[int, str]] = field(default_factory=list)
+    """Row and label of each choice, without those of skipped tasks."""
     region: tuple[int, Any] | None = None
     """Row and id of the first task in which it rates a part of the task; None: there is none."""
 
@@ -36,6 +40,11 @@ class ExportControl:
     def rates(self) -> bool:
         """Whether its results are numbers or stars."""
         return bool(self.types & _RATING)
+
+    @property
+    def chooses(self) -> bool:
+        """Whether its results are choices and nothing else."""
+        return self.types == {CHOICES}
 
     @property
     def stars(self) -> bool:
@@ -61,18 +70,28 @@ def read_controls(source: RecordSource) -> dict[str, ExportControl]:
                 if control.region is None and _is_of_region(result):
                     control.region = record.number, record.cells.get("id")
                 number = number_in(result.get("value"))
-                if is_number(number) and annotation.get("was_cancelled") is not True:
+                if annotation.get("was_cancelled") is True:
+                    continue
+                if is_number(number):
                     control.numbers.append((record.number, float(number)))
+                control.labels += [(record.number, label) for label in _labels(result)]
     return controls
 
 
-def _is_of_region(result: Mapping[str, Any]) -> bool:
-    """Whether a number or stars are of a region or of one item of a list (perRegion, perItem)."""
+def _labels(result: Mapping[str, Any]) -> list[str]:
+    """Return the labels of a result that are choices."""
     value = result.get("value")
-    if result.get("type") not in _RATING or not isinstance(value, dict):
+    chosen = value.get(CHOICES) if isinstance(value, dict) else None
+    return [label for label in chosen if isinstance(label, str)] if isinstance(chosen, list) else []
+
+
+def _is_of_region(result: Mapping[str, Any]) -> bool:
+    """Whether a value is of a region or of one item of a list (perRegion, perItem)."""
+    value = result.get("value")
+    if result.get("type") not in _VALUES or not isinstance(value, dict):
         return False
     # The place of a region is in the value, the index of an item next to it.
-    return "item_index" in result or bool(value.keys() - _RATING)
+    return "item_index" in result or bool(value.keys() - _VALUES)
 
 
 def _annotations(record: Any) -> Iterator[Mapping[str, Any]]:

@@ -82,6 +82,14 @@ def init(folder: Path, settings: Path | None, as_json: bool) -> None:
     "not its construct's; values are mapped linearly. Repeatable.",
 )
 @click.option(
+    "--value",
+    "values",
+    multiple=True,
+    metavar="CHOICE=NUMBER",
+    help="Number of a choice of a Label Studio export, such as good=1, for controls that --control "
+    "names; choices that begin with a number need none. Repeatable.",
+)
+@click.option(
     "--rater",
     "raters",
     multiple=True,
@@ -121,6 +129,7 @@ def import_(
     system: str | None,
     controls: tuple[str, ...],
     ranges: tuple[str, ...],
+    values: tuple[str, ...],
     raters: tuple[str, ...],
     rater_prefix: str | None,
     allow_unmatched: bool,
@@ -141,6 +150,7 @@ def import_(
       ccrs import my-study ccrs_results_A.json --system A --scorer llama-3
       ccrs import my-study export.json --control quality=AC --control stars=
       ccrs import my-study export.json --control stars=AC --scale stars=1:5 --rater 5=anna
+      ccrs import my-study export.json --control verdict=AC --value good=100 --value bad=0
       ccrs import my-study ragas.csv --control faithfulness=CC --scale faithfulness=0:1
     """
     from dataclasses import asdict
@@ -153,6 +163,7 @@ def import_(
     scorer_kinds = import_options.unique_by_name("--kind", kinds, import_options.kind)
     mapped = import_options.unique_by_name("--control", controls, import_options.control)
     scales = import_options.unique_by_name("--scale", ranges, import_options.control_range)
+    labels = import_options.unique_by_name("--value", values, import_options.choice_value)
     people = import_options.unique_by_name("--rater", raters, import_options.user)
     summaries: list[dict[str, Any]] = []
     answers: dict[str, str] = {}
@@ -174,6 +185,7 @@ def import_(
                         construct=construct,
                         controls={**mapped, **answered},
                         ranges=scales,
+                        values=labels,
                         raters=people,
                         rater_prefix=rater_prefix,
                         system=system,

@@ -66,6 +66,18 @@ def control_range(text: str) -> tuple[str, tuple[float, float]]:
     return name.strip(), bounds
 
 
+def choice_value(text: str) -> tuple[str, float]:
+    """Read CHOICE=NUMBER; a choice may contain equals signs."""
+    label, equals, number = text.rpartition("=")
+    try:
+        value = float(number)
+    except ValueError:
+        value = float("nan")
+    if not equals or not label or not isfinite(value):
+        raise click.UsageError(f"--value {text}: write CHOICE=NUMBER, such as good=1.")
+    return label, value
+
+
 def user(text: str) -> tuple[str, str]:
     """Read USER=CODE, or USER= for a user who is left out."""
     number, equals, code = text.partition("=")

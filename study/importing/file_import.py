@@ -31,6 +31,7 @@ def import_file(
     construct: str | None = None,
     controls: Mapping[str, str] | None = None,
     ranges: Mapping[str, tuple[float, float]] | None = None,
+    values: Mapping[str, float] | None = None,
     raters: Mapping[str, str] | None = None,
     rater_prefix: str | None = None,
     allow_unmatched: bool = False,
@@ -57,6 +58,8 @@ def import_file(
     ranges
         Such a control or metric to its lowest and highest value, where they are not its
         construct's: values are mapped linearly.
+    values
+        Choice of a Label Studio export to its number, for controls that `controls` names.
     raters, rater_prefix
         User of such an export to the name of the scorer (empty: left out). Other users are named
         by the prefix, by default `ls-`, and their number.
@@ -103,6 +106,7 @@ def import_file(
         controls={**study.config.label_studio.controls, **(controls or {})},
         declared_controls=controls or {},
         ranges=ranges or {},
+        values=values or {},
         raters=raters or {},
         rater_prefix=rater_prefix,
         pulled=[(row.server, row.external_id, row.code) for row in pulled],
@@ -118,6 +122,7 @@ def import_file(
         **instead,
         "controls": dict(controls or {}),
         "ranges": {control: list(ends) for control, ends in (ranges or {}).items()},
+        "values": dict(values or {}),
         "raters": dict(raters or {}),
         "rater_prefix": rater_prefix,
     }

@@ -22,7 +22,10 @@ from study.schema.tables import imported_files
 if TYPE_CHECKING:
     from study.study import Study
 
-CORRECTED = "scores of the last import of this file, now replaced: its ranges were others"
+CORRECTED = (
+    "scores of the last import of this file, now replaced: its ranges, or the numbers of choices, "
+    "were others"
+)
 
 # Names of the study's responses that are listed when ids do not match.
 _LISTED = 50
@@ -52,8 +55,8 @@ def import_rows(
         can't be read. Responses come before the scores that name them.
     source, sha256, importer, options
         What was read, and how. Importing the same four again changes nothing, and the summary
-        states when they were imported. With other ranges (`options["ranges"]`) alone, the scores
-        of the last such import are replaced. `options` has values that JSON can represent.
+        states when they were imported. With other `ranges` or `values` in the options alone, the
+        scores of the last such import are replaced. Values of options can be written as JSON.
     allow_unmatched
         Leave out scores of responses that are not in the study, counted and listed, instead of
         refusing the source.
@@ -165,7 +168,8 @@ def _earlier_import(
 ) -> tuple[datetime | None, bool, int | None]:
     """Return when this source was last imported, whether completely, and what it corrects.
 
-    That is the key of the last import of the source whose options differ in nothing but ranges.
+    That is the key of the last import of the source whose options differ in nothing but ranges
+    and values of choices.
     """
     t: Any = imported_files
     rows = connection.execute(
@@ -182,7 +186,7 @@ def _earlier_import(
 
 
 def _without_ranges(options: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if name != "ranges"}
+    return {name: value for name, value in options.items() if name not in {"ranges", "values"}}
 
 
 def _delete_scores(connection: Connection, file_id: int) -> int:

@@ -41,6 +41,8 @@ class FormatOptions:
     """Those of `controls` that the caller declares for this file."""
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     """Such a control or metric to its lowest and highest value, which become its construct's."""
+    values: Mapping[str, float] = field(default_factory=dict)
+    """Label of a choice in such a form to its number."""
     raters: Mapping[str, str] = field(default_factory=dict)
     """User of such a form to the name of the scorer; empty: left out."""
     rater_prefix: str | None = None

@@ -66,19 +66,120 @@ def test_each_of_two_controls_keeps_its_range(study: Study, tmp_path: Path) -> N
 
 def test_a_control_of_the_option_must_rate(study: Study, tmp_path: Path) -> None:
     annotated = annotation(1, 5, QR=80)
-    annotated["result"].append(result("quality", "choices", ["4"]))
+    annotated["result"].append(result("quality", "textarea", ["4"]))
     path = written(tmp_path, task(1, annotated))
     with pytest.raises(InputError, match=r"'qualty' has no result.* 'quality'.*rate: 'QR'"):
         import_file(study, path, controls={"qualty": "AC"})
-    with pytest.raises(InputError, match=r"'quality' gives choices, but only numbers"):
+    with pytest.raises(InputError, match=r"'quality' gives textarea, but only numbers"):
         import_file(study, path, controls={"quality": "AC"})
     with pytest.raises(InputError, match="the control 'QR' is left out"):
         import_file(study, path, controls={"QR": ""}, ranges={"QR": (1, 5)})
     done = import_file(study, path, controls={"quality": ""})
     assert done.left_out == {
-        "results of the control 'quality', which gives choices rather than numbers": 1
+        "results of the control 'quality', which gives textarea rather than numbers": 1
     }
     assert study.score_table()["value"].tolist() == [80]
+
+
+def chosen(number: int, user: int, *labels: Any, name: str = "verdict") -> dict[str, Any]:
+    return {**annotation(number, user), "result": [result(name, "choices", list(labels))]}
+
+
+def test_choices_are_ratings_by_the_number_of_each(study: Study, tmp_path: Path) -> None:
+    path = written(
+        tmp_path,
+        task(1, chosen(1, 5, "good"), chosen(2, 6, "bad")),
+        task(2, chosen(3, 5, "fair"), chosen(4, 6, "good", "bad")),
+    )
+    # Without a construct they are no ratings: many projects ask other things by choices.
+    unmapped = import_file(Study.create(tmp_path / "other"), path)
+    assert not unmapped.added.get("scores")
+    assert any("results of the control 'verdict'" in text for text in unmapped.left_out)
+    with pytest.raises(
+        InputError,
+        match=r"which number is the choice 'good' .* Its choices: 'good', 'bad', 'fair'.*"
+        r"--value good=NUMBER",
+    ):
+        import_file(study, path, controls={"verdict": "AC"})
+    with pytest.raises(InputError, match="which number is the choice 'fair'"):
+        import_file(study, path, controls={"verdict": "AC"}, values={"good": 100, "bad": 0})
+    given = {"good": 100.0, "bad": 0.0, "fair": 40.0}
+    with pytest.raises(InputError, match=r"has the choice 'god' .* Did you mean 'good'\?"):
+        import_file(study, path, controls={"verdict": "AC"}, values={**given, "god": 1})
+    done = import_file(study, path, controls={"verdict": "AC"}, values=given)
+    assert rated(study) == {("1", "ls-5"): 100, ("1", "ls-6"): 0, ("2", "ls-5"): 40}
+    assert done.rules == {"a value treated as missing: not a number": 1}
+    # Several choices of one rater are a missing value.
+    assert study.score_table()["missing_reason"].dropna().tolist() == ["no_number"]
+    done = import_file(study, path, controls={"verdict": "AC"}, values={**given, "fair": 50})
+    assert done.rules[CORRECTED] == 4
+    assert rated(study)["2", "ls-5"] == 50
+
+
+def rated(study: Study) -> dict[tuple[str, str], float]:
+    table = study.score_table().dropna(subset=["value"])
+    tasks = table["response_id"].str.rpartition("-")[2]
+    return dict(zip(zip(tasks, table["scorer"], strict=True), table["value"], strict=True))
+
+
+@pytest.mark.parametrize(
+    ("labels", "numbers"),
+    [
+        (["1", "5"], [1, 5]),
+        (["1 - poor", "4 – good"], [1, 4]),
+        (["2: so so", "5. Very good"], [2, 5]),
+        (["3) middling", "4 (good)"], [3, 4]),
+    ],
+)
+def test_choices_that_begin_with_a_number_have_that_number(
+    fluency: Study, tmp_path: Path, labels: list[str], numbers: list[float]
+) -> None:
+    tasks = [task(n, chosen(n, 5, label)) for n, label in enumerate(labels, 1)]
+    import_file(fluency, written(tmp_path, *tasks), controls={"verdict": "FL"})
+    assert list(rated(fluency).values()) == numbers
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [["1 - poor", "good"], ["4 - good", "4: also good"], ["2 of 3 claims", "1 of 3 claims"]],
+)
+def test_choices_whose_numbers_are_not_clear_are_refused(
+    fluency: Study, tmp_path: Path, labels: list[str]
+) -> None:
+    tasks = [task(n, chosen(n, 5, label)) for n, label in enumerate(labels, 1)]
+    with pytest.raises(InputError, match="which number is the choice"):
+        import_file(fluency, written(tmp_path, *tasks), controls={"verdict": "FL"})
+
+
+def test_choices_have_a_range_like_numbers(study: Study, tmp_path: Path) -> None:
+    tasks = [task(n, chosen(n, 5, str(n))) for n in range(1, 6)]
+    path = written(tmp_path, *tasks)
+    with pytest.raises(InputError, match=r"all 5 values of the control 'verdict' are between"):
+        import_file(study, path, controls={"verdict": "AC"})
+    import_file(study, path, controls={"verdict": "AC"}, ranges={"verdict": (1, 5)})
+    assert list(rated(study).values()) == [0, 25, 50, 75, 100]
+
+
+def test_choices_of_a_region_are_refused(study: Study, tmp_path: Path) -> None:
+    of_region = chosen(1, 5, "good")
+    of_region["result"][0]["value"] |= {"start": 0, "end": 4, "text": "Answ"}
+    with pytest.raises(InputError, match="'verdict' rates a region"):
+        import_file(
+            study,
+            written(tmp_path, task(1, of_region)),
+            controls={"verdict": "AC"},
+            values={"good": 1},
+        )
+
+
+def test_choices_are_imported_by_the_command(study: Study, tmp_path: Path) -> None:
+    path = written(tmp_path, task(1, chosen(1, 5, "a=b")))
+    words = [str(study.folder), str(path), "--control", "verdict=AC", "--value"]
+    done = CliRunner().invoke(import_, [*words, "a=b=70"])
+    assert done.exit_code == 0, done.output
+    assert rated(study) == {("1", "ls-5"): 70}
+    wrong = CliRunner().invoke(import_, [*words, "a=good"])
+    assert "write CHOICE=NUMBER, such as good=1" in wrong.output
 
 
 def test_settings_may_name_controls_of_other_exports(tmp_path: Path) -> None:

@@ -178,7 +178,7 @@ def test_an_export_without_ratings_says_why(study: Study, tmp_path: Path) -> Non
     assert "its tasks have no annotations" in warned(done)
     chosen = {**annotation(1, 5), "result": [result("side", "pairwise", "left")]}
     done = import_file(study, written(tmp_path, {**task(2, chosen), "data": {"a": 1, "b": 2}}))
-    assert "its controls are 'side' (pairwise); only numbers" in warned(done)
+    assert "its controls are 'side' (pairwise); numbers" in warned(done)
     done = import_file(study, written(tmp_path, task(3, annotation(3, 5, x=1))), controls={"x": ""})
     assert "all controls that rate are left out" in warned(done)
     orphan = written(tmp_path, task(4, annotation(4, None, QR=1)))
