@@ -122,6 +122,9 @@ def _file(
     export = tool_export(source.head)
     if export is not None:
         return _export(source, export, scales, kinds)
+    described = _described(source)
+    if described is not None:
+        return described
     try:
         recognized = recognized_columns(path)
     except UnclearColumnsError as error:
@@ -170,6 +173,24 @@ def _other_file(
     return SourceContents(
         scores, f"{form} table of scores", columns, guessed, f"ccrs report {name}"
     )
+
+
+def _described(source: RecordSource) -> SourceContents | None:
+    """The contents of a file whose importer describes more than its columns."""
+    from study.importing.importers import FormatOptions, importers
+    from study.settings.constructs import CCRS
+
+    constructs = tuple(construct.key for construct in CCRS)
+    for importer in importers()[0]:
+        if importer.describe is not None and importer.matches(source.head, constructs):
+            options = FormatOptions(
+                constructs=constructs, names={construct.key: construct.name for construct in CCRS}
+            )
+            description = importer.describe(source, options)
+            words = ("ccrs init my-study && ccrs import my-study", shlex.quote(str(source.path)))
+            command = " ".join([*words, *description.options])
+            return SourceContents(None, importer.name, description.contents, {}, command)
+    return None
 
 
 def _export(

@@ -8,9 +8,9 @@ from shlex import quote
 from typing import Any
 
 from annotate_ui.label_studio.annotation_reader import storable_text
-from annotate_ui.label_studio.export_inventory import ExportControl, read_controls
+from annotate_ui.label_studio.export_inventory import ExportControl, read_controls, scorers_of_users
 from study.errors import Fault, InputError, nearest
-from study.importing.importers import FormatOptions
+from study.importing.importers import FileDescription, FormatOptions
 from study.importing.readers.source import RecordSource
 from study.scales import RatingScale
 from study.text import quoted_names
@@ -57,6 +57,39 @@ def choice_values(used: ExportControl, options: FormatOptions) -> dict[str, floa
             given = {}
     without = [label for label in labels if label not in given]
     return without[0] if without else given
+
+
+def described_controls(source: RecordSource, options: FormatOptions) -> FileDescription:
+    """Return the controls and users of an export, and the options that import its ratings.
+
+    Choices are part of the options only where no control gives numbers or stars: many projects ask
+    other things by choices.
+    """
+    controls = read_controls(source)
+    rating = [name for name, control in controls.items() if control.rates]
+    chosen = [name for name, control in controls.items() if control.chooses]
+    constructs = assign_constructs([*rating, *chosen], options)
+    words: list[str] = []
+    for name in rating or chosen:
+        if constructs[name] is None or name in chosen:
+            words.append(_option(name, constructs[name] or "CONSTRUCT"))
+        if controls[name].stars:
+            words.append(_scale(name, f"{_STARS[0]}:{_most_stars(controls[name])}"))
+    if not rating:
+        labels = dict.fromkeys(label for name in chosen for _, label in controls[name].labels)
+        if any(isinstance(choice_values(controls[name], options), str) for name in chosen):
+            words += [_value(label) for label in labels]
+    contents = {
+        f"control {storable_text(name)}": control.content for name, control in controls.items()
+    }
+    users = [str(user) for user in scorers_of_users(source, options)]
+    return FileDescription({**contents, "users": ", ".join(users) or "none"}, tuple(words))
+
+
+def _most_stars(used: ExportControl) -> int:
+    """Return the likely number of stars."""
+    most = max((value for _, value in used.numbers), default=_STARS[1])
+    return _STARS[1] if most <= _STARS[1] else 10 if most <= 10 else int(most)
 
 
 def unmapped_controls(source: RecordSource, options: FormatOptions) -> list[str]:
@@ -380,8 +413,7 @@ def _unknown_stars(
     control: str, key: str, used: ExportControl, scale: RatingScale
 ) -> Iterator[Fault]:
     low, high = _STARS
-    most = max((value for _, value in used.numbers), default=high)
-    ends = f"{low}:{high if most <= high else 10 if most <= 10 else int(most)}"
+    ends = f"{low}:{_most_stars(used)}"
     remedy = (
         f"Give the least and the greatest number of stars with {_scale(control, ends)}; values "
         "are then mapped to the construct's scale."

@@ -20,6 +20,7 @@ from annotate_ui.label_studio.annotation_reader import (
 from annotate_ui.label_studio.export_annotations import Annotations
 from annotate_ui.label_studio.export_controls import (
     ValueRange,
+    described_controls,
     map_controls,
     unmapped_controls,
     value_range,
@@ -28,7 +29,7 @@ from annotate_ui.label_studio.export_inventory import ExportControl, read_contro
 from annotate_ui.label_studio.task_data import NAME
 from study.errors import Fault
 from study.importing.formats.responses import FIELDS as OF_RESPONSES, response_row
-from study.importing.importers import FormatOptions
+from study.importing.importers import FileDescription, FormatOptions
 from study.importing.readers.cells import blank
 from study.importing.readers.column_layout import Fields, folded
 from study.importing.readers.input_file import Record
@@ -69,6 +70,11 @@ def reject_reason(head: Head) -> Fault | None:
         "Export the project as JSON. If it is another kind of table, name its format with "
         "--as NAME.",
     )
+
+
+def describe(source: RecordSource, options: FormatOptions) -> FileDescription:
+    """Return the controls and users of the export, and the options of its import."""
+    return described_controls(source, options)
 
 
 def unmapped(source: RecordSource, options: FormatOptions) -> list[str]:

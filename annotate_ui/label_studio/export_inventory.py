@@ -1,5 +1,6 @@
 """The controls and users of a Label Studio export, collected before its values are read."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,6 +9,7 @@ from annotate_ui.label_studio.annotation_reader import (
     as_integer,
     is_number,
     number_in,
+    storable_text,
     user_number,
 )
 from study.errors import Fault, InputError
@@ -21,6 +23,8 @@ CHOICES = "choices"
 _RATING = {"number", STARS}
 _VALUES = {*_RATING, CHOICES}
 PREFIX = "ls-"
+# Choices that a description lists.
+_SHOWN = 12
 
 
 @dataclass(slots=True)
@@ -50,6 +54,20 @@ class ExportControl:
     def stars(self) -> bool:
         """Whether its results are stars."""
         return STARS in self.types
+
+    @property
+    def content(self) -> str:
+        """Its results in words: kind, number and range, or the choices."""
+        kind = " of a region" if self.region else ""
+        if self.rates and self.numbers:
+            values = [value for _, value in self.numbers]
+            return f"{self}{kind}: {len(values)} from {min(values):g} to {max(values):g}"
+        if self.labels:
+            counts = Counter(label for _, label in self.labels)
+            shown = [f"{storable_text(label)!r} {n}" for label, n in counts.most_common(_SHOWN)]
+            more = f" and {len(counts) - _SHOWN} more" if len(counts) > _SHOWN else ""
+            return f"{self}{kind}: {', '.join(shown)}{more}"
+        return f"{self}{kind}"
 
     def __str__(self) -> str:
         return ", ".join(sorted(self.types)) or "nothing"

@@ -106,15 +106,25 @@ def _contradicted(cells: RecordCells, value: str, option: str, name: str) -> Non
 GROUP = "ccrs.importers"
 
 
+class FileDescription(NamedTuple):
+    """What a file contains that its columns do not show."""
+
+    contents: dict[str, str]
+    """Part of the file, such as a control, to its content in words."""
+    options: tuple[str, ...]
+    """Options of `ccrs import`, quoted for a shell; capitals are to be replaced."""
+
+
 @dataclass(frozen=True)
 class Importer:
     """A format: what it needs, how it is recognized, how it is read.
 
-    An entry point names a module with `matches(head)` and `rows(source, options)`, and
-    optionally `DESCRIPTION` (the content of such a file, in a line), `missing_columns(head)`
-    (absent columns), `reject_reason(head)` (a `Fault` where a file has this format but lacks
-    something, so that no other format accepts it) and `unmapped(source, options)` (controls
-    without a construct). `matches` may take the study's constructs as a second argument.
+    An entry point names a module with `matches(head)` and `rows(source, options)`, and optionally
+    `DESCRIPTION` (the content of such a file, in a line), `missing_columns(head)` (absent columns),
+    `reject_reason(head)` (a `Fault` where a file has this format but lacks something, so that no
+    other format accepts it), `unmapped(source, options)` (controls without a construct) and
+    `describe(source, options)` (a `FileDescription`). `matches` may take the study's constructs as
+    a second argument.
     """
 
     name: str
@@ -124,6 +134,7 @@ class Importer:
     missing_columns: Callable[[Head], list[tuple[str, ...]]] | None = None
     unmapped: Callable[[RecordSource, FormatOptions], list[str]] | None = None
     reject_reason: Callable[[Head], Fault | None] | None = None
+    describe: Callable[[RecordSource, FormatOptions], FileDescription] | None = None
 
 
 def importers() -> tuple[list[Importer], list[str]]:
@@ -250,4 +261,5 @@ def _loaded(point: EntryPoint) -> Importer:
         missing_columns=getattr(module, "missing_columns", None),
         unmapped=getattr(module, "unmapped", None),
         reject_reason=getattr(module, "reject_reason", None),
+        describe=getattr(module, "describe", None),
     )

@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 
 from study.cli.root import cli
 from tests.analysis.scores import simulated
+from tests.annotate_ui.label_studio.export_builder import annotation, result, task, written
 
 pytestmark = pytest.mark.usefixtures("without_drawing")
 
@@ -133,3 +134,37 @@ def test_a_study_is_described(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     assert "declared 0:100" in result.output
     assert f"ccrs report {folder}" in result.output
+
+
+def test_an_export_of_label_studio_is_described_with_its_import(tmp_path: Path) -> None:
+    numbers = annotation(1, 5, quality=40)
+    numbers["result"] += [result("stars", "rating", 4), result("why", "choices", ["short"])]
+    path = written(tmp_path, task(1, numbers, annotation(2, 7, quality=90)))
+    found = doctor(path)
+    assert found.exit_code == 0
+    for line in (
+        "control quality  number: 2 from 40 to 90",
+        "control stars    rating: 1 from 4 to 4",
+        "control why      choices: 'short' 1",
+        "users            5, 7",
+    ):
+        assert f"  {line}\n" in found.output
+    typed = f"{path} --control quality=CONSTRUCT --control stars=CONSTRUCT --scale stars=1:5"
+    assert f"ccrs import my-study {typed}\n" in found.output
+    # The command runs once its words in capitals are replaced.
+    words = shlex.split(typed.replace("y=CONSTRUCT", "y=AC").replace("s=CONSTRUCT", "s=QR"))
+    folder = str(tmp_path / "study")
+    assert CliRunner().invoke(cli, ["init", folder]).exit_code == 0
+    imported = CliRunner().invoke(cli, ["import", folder, *words])
+    assert imported.exit_code == 0, imported.output
+
+
+def test_choices_alone_are_described_with_the_number_of_each(tmp_path: Path) -> None:
+    chosen = {**annotation(1, 5), "result": [result("verdict", "choices", ["good"])]}
+    path = written(tmp_path, task(1, chosen))
+    assert "--control verdict=CONSTRUCT --value good=NUMBER\n" in doctor(path).output
+    record = json.loads(doctor(path, "--json").stdout)
+    assert "--value good=NUMBER" in json.dumps(record)
+    chosen["result"] = [result("verdict", "choices", ["4 - good"])]
+    text = doctor(written(tmp_path, task(1, chosen))).output
+    assert "--control verdict=CONSTRUCT\n" in text
