@@ -31,6 +31,9 @@ NOT_STORABLE = "contains characters that cannot be stored"
 
 _MAX_COMMENT = 5000
 
+BETTER = {"left": -1.0, "right": 1.0}
+"""Preference of a comparison by the side that was selected: positive where b, on the right, is."""
+
 
 @dataclass(frozen=True, slots=True)
 class ConstructAnswer:
@@ -244,6 +247,8 @@ def _read_results(
 
 def _number(control: Mapping[str, Any], value: Mapping[str, Any]) -> Any:
     """Return the number of a result, unchecked: typed, of a label, or the point that is ticked."""
+    if "compares" in control:
+        return BETTER.get(str(value.get("selected")), value.get("selected"))
     if "labels" in control:
         chosen = value.get("choices")
         match chosen:

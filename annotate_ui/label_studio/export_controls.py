@@ -67,7 +67,7 @@ def described_controls(source: RecordSource, options: FormatOptions) -> FileDesc
     """
     controls = read_controls(source)
     rating = [name for name, control in controls.items() if control.rates]
-    chosen = [name for name, control in controls.items() if control.chooses]
+    chosen = [name for name, control in controls.items() if control.chooses or control.compares]
     constructs = assign_constructs([*rating, *chosen], options)
     words: list[str] = []
     for name in rating or chosen:
@@ -137,17 +137,21 @@ def map_controls(
     return {
         control: {"kind": "number", "construct": key, "construct_version": 1}
         | ({"labels": known[control]} if control in known else {})
+        | ({"compares": True} if controls[control].compares else {})
         for control, key in constructs.items()
         if key
     }
 
 
 def _rating(controls: Mapping[str, ExportControl], options: FormatOptions) -> list[str]:
-    """Return the controls that rate; choices do where a construct is named for them."""
+    """Return the controls that rate.
+
+    Choices and comparisons do where a construct is named for them.
+    """
     return [
         name
         for name, control in controls.items()
-        if control.rates or (control.chooses and options.controls.get(name))
+        if control.rates or ((control.chooses or control.compares) and options.controls.get(name))
     ]
 
 
@@ -276,7 +280,7 @@ def _wrong_options(
         elif key and control not in constructs:
             yield Fault(
                 f"the control {control!r} gives {controls[control]}, but only numbers (Number), "
-                "stars (Rating) and choices (Choices) are ratings.",
+                "stars (Rating), choices (Choices) and comparisons (Pairwise) are ratings.",
                 f"{rating} Leave out {option}.",
             )
     for control in sorted(options.ranges):

@@ -4,7 +4,7 @@ Controls that rate are mapped to constructs by `--control`, by study.toml, or by
 Values that cannot be ratings become missing values, each with its reason.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -35,7 +35,8 @@ from study.importing.readers.column_layout import Fields, folded
 from study.importing.readers.input_file import Record
 from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
-from study.importing.rows import Rows, ScoreRow
+from study.importing.rows import PreferenceRow, Rows, ScoreRow
+from study.scales import RatingScale
 from study.text import quoted_names
 
 DESCRIPTION = (
@@ -46,6 +47,8 @@ SOURCE = "label_studio"
 _FIELDS: Fields = {
     **{name: names for name, names in OF_RESPONSES.items() if name != "attributes"},
     "response_id": ("response_id", "item_id"),
+    "response_a": ("response_a",),
+    "response_b": ("response_b",),
 }
 _SHORT_FORM = {"annotation_id", "annotator", "lead_time"}
 _REASONS = {MISSING: "blank", NO_NUMBER: "no_number", ENTERED_TWICE: "given_twice"}
@@ -104,6 +107,8 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
     scales = dict(options.scales) | {key: used_range.source for key, used_range in ranges.items()}
     for key, used_range in ranges.items():
         source.report.rules[f"{key}: mapped to its scale from {used_range.source}"] += 1
+    compared = {meaning["construct"] for meaning in controls.values() if "compares" in meaning}
+    scales |= dict.fromkeys(compared, RatingScale(min=-1, max=1))
     annotations = Annotations(source, controls, scales)
     ratings = 0
     for record in source.records():
@@ -129,10 +134,11 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
             else:
                 mapped = _map_values(annotation, ranges)
                 scorer = str(scorers[annotation.user])
-                scores = list(_scores(cells, mapped, scorer, inventory, source))
+                scores = list(_scores(cells, mapped, scorer, inventory, compared, source))
                 ratings += len(scores)
-                if scores and not has_texts and not _has_id(task["data"]):
-                    yield _unknown_response(task, record.number)
+                unplaced = _unplaced(task, mapped, compared, has_texts, record.number)
+                if unplaced is not None:
+                    yield unplaced
                     break
                 yield from scores
         yield from cells.remaining_faults()
@@ -162,6 +168,39 @@ def _has_id(data: Mapping[str, Any]) -> bool:
         return any(name.casefold() in names and not blank(cell) for name, cell in data.items())
 
     return has("response_id") or (has("query_id") and has("system"))
+
+
+def _has_pair(data: Mapping[str, Any]) -> bool:
+    """Whether a task's data name the two responses that are compared, and their query."""
+    names = {name.casefold() for name, cell in data.items() if not blank(cell)}
+    return {"query_id", "response_a", "response_b"} <= names
+
+
+def _unplaced(
+    task: Mapping[str, Any],
+    annotation: Annotation,
+    compared: Collection[str],
+    has_texts: bool,
+    row: int,
+) -> Fault | None:
+    """Return a fault where a task does not say which responses its values are of."""
+    values = (*annotation.answers, *annotation.invalid)
+    constructs = {value.construct_key for value in values} - {None}
+    if constructs & {*compared} and not _has_pair(task["data"]):
+        return _unknown_pair(task, row)
+    if constructs - {*compared} and not has_texts and not _has_id(task["data"]):
+        return _unknown_response(task, row)
+    return None
+
+
+def _unknown_pair(task: Mapping[str, Any], row: int) -> Fault:
+    return Fault(
+        f"task {task['id']} does not name the responses that were compared. Its fields: "
+        f"{quoted_names(task['data']) or 'none'}.",
+        "Name query_id, and the ids of the response on the left, response_a, and on the right, "
+        "response_b.",
+        row,
+    )
 
 
 def _with_id(data: dict[str, Any], task: Any) -> dict[str, Any]:
@@ -200,7 +239,7 @@ def _no_ratings(
         listed = ", ".join(f"{name!r} ({control})" for name, control in inventory.items())
         reason = (
             f"its controls are {listed}; numbers (Number) and stars (Rating) are ratings, and "
-            "choices whose construct is named with --control CONTROL=CONSTRUCT"
+            "choices and comparisons whose construct is named with --control CONTROL=CONSTRUCT"
         )
     elif inventory and not controls:
         reason = "all controls that rate are left out"
@@ -228,8 +267,10 @@ def _scores(
     annotation: Annotation,
     scorer: str,
     inventory: Mapping[str, ExportControl],
+    compared: Collection[str],
     source: RecordSource,
 ) -> Rows:
+    """Yield a score of each construct, or a preference where responses were compared."""
     values: dict[str, tuple[float | None, str | None]] = {}
     for answer in annotation.answers:
         reason = "skipped" if annotation.skipped else None
@@ -242,6 +283,19 @@ def _scores(
             source.report.rules[f"a value treated as missing: {invalid.reason}"] += 1
         values[invalid.construct_key] = None, _REASONS.get(invalid.reason, "out_of_range")
     for construct, (value, reason) in values.items():
+        if construct in compared:
+            yield from cells.row(
+                PreferenceRow,
+                query_id=cells.key("query_id"),
+                response_a=cells.key("response_a"),
+                response_b=cells.key("response_b"),
+                construct_key=construct,
+                scorer=scorer,
+                scorer_kind="human",
+                value=value,
+                missing_reason=reason,
+            )
+            continue
         yield from cells.row(
             ScoreRow,
             response_id=cells.key("response_id"),

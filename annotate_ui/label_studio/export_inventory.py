@@ -20,6 +20,7 @@ from study.text import quoted_names
 
 STARS = "rating"
 CHOICES = "choices"
+PAIRWISE = "pairwise"
 _RATING = {"number", STARS}
 _VALUES = {*_RATING, CHOICES}
 PREFIX = "ls-"
@@ -49,6 +50,11 @@ class ExportControl:
     def chooses(self) -> bool:
         """Whether its results are choices and nothing else."""
         return self.types == {CHOICES}
+
+    @property
+    def compares(self) -> bool:
+        """Whether its results are the better one of two responses and nothing else."""
+        return self.types == {PAIRWISE}
 
     @property
     def stars(self) -> bool:

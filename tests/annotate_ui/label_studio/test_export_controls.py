@@ -327,3 +327,58 @@ def test_where_most_values_miss_the_points_the_range_is_wrong(
     )
     with pytest.raises(InputError, match=r"row 2: .*'f' are not points of FL.*0\.2"):
         import_file(fluency, path, controls={"f": "FL"}, ranges={"f": (0, 1)})
+
+
+def compared(number: int, user: int, *sides: Any, **ids: Any) -> dict[str, Any]:
+    results = [
+        {"from_name": "side", "to_name": "a,b", "type": "pairwise", "value": {"selected": side}}
+        for side in sides
+    ]
+    annotated = {**annotation(number, user), "result": results}
+    ids = {"query_id": "q1", "response_a": "x", "response_b": "y", **ids}
+    return {"id": number, "data": {"prompt": "Which?", **ids}, "annotations": [annotated]}
+
+
+@pytest.fixture
+def with_responses(study: Study, tmp_path: Path) -> Study:
+    """Return a study with the responses x and y to one query."""
+    file = tmp_path / "responses.csv"
+    file.write_text("query_id,query,response_id,response\nq1,Why?,x,So.\nq1,Why?,y,Because.\n")
+    import_file(study, file)
+    return study
+
+
+def test_comparisons_are_preferences(with_responses: Study, tmp_path: Path) -> None:
+    skipped = compared(4, 8)
+    skipped["annotations"][0]["was_cancelled"] = True
+    path = written(
+        tmp_path, compared(1, 5, "left"), compared(2, 6, "right"), compared(3, 7, "both"), skipped
+    )
+    import_file(with_responses, path, controls={"side": "QR"})
+    table = with_responses.preference_table().set_index("scorer")
+    assert table["value"].dropna().to_dict() == {"ls-5": -1, "ls-6": 1}
+    reasons = table["missing_reason"].dropna().to_dict()
+    assert reasons == {"ls-7": "no_number", "ls-8": "skipped"}
+    assert set(table["response_a"]) == {"x"}
+    assert set(table["scorer_kind"]) == {"human"}
+    assert not len(with_responses.score_table())
+    again = import_file(with_responses, path, controls={"side": "QR"})
+    assert again.imported_before is not None
+
+
+def test_comparisons_of_unknown_responses_are_refused(
+    with_responses: Study, tmp_path: Path
+) -> None:
+    nameless = compared(1, 5, "left")
+    del nameless["data"]["response_b"]
+    with pytest.raises(InputError, match=r"task 1 does not name the responses.*response_b"):
+        import_file(with_responses, written(tmp_path, nameless), controls={"side": "QR"})
+    path = written(tmp_path, compared(1, 5, "left", response_b=" "))
+    with pytest.raises(InputError, match="task 1 does not name the responses"):
+        import_file(with_responses, path, controls={"side": "QR"})
+    path = written(tmp_path, compared(1, 5, "left", response_b="z"))
+    with pytest.raises(InputError, match="z"):
+        import_file(with_responses, path, controls={"side": "QR"})
+    # Without a construct they are left out, as choices are.
+    path = written(tmp_path, compared(1, 5, "left"))
+    assert "results of the control 'side'" in str(import_file(with_responses, path).left_out)
