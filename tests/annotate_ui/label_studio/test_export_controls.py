@@ -374,7 +374,7 @@ def test_comparisons_of_unknown_responses_are_refused(
     with pytest.raises(InputError, match=r"task 1 does not name the responses.*response_b"):
         import_file(with_responses, written(tmp_path, nameless), controls={"side": "QR"})
     path = written(tmp_path, compared(1, 5, "left", response_b=" "))
-    with pytest.raises(InputError, match="task 1 does not name the responses"):
+    with pytest.raises(InputError, match="column response_b: is blank"):
         import_file(with_responses, path, controls={"side": "QR"})
     path = written(tmp_path, compared(1, 5, "left", response_b="z"))
     with pytest.raises(InputError, match="z"):
