@@ -184,8 +184,8 @@ def _unplaced(
     row: int,
 ) -> Fault | None:
     """Return a fault where a task does not say which responses its values are of."""
-    values = (*annotation.answers, *annotation.invalid)
-    constructs = {value.construct_key for value in values} - {None}
+    constructs = {answer.construct_key for answer in annotation.answers}
+    constructs |= {invalid.construct_key or "" for invalid in annotation.invalid} - {""}
     if constructs & {*compared} and not _has_pair(task["data"]):
         return _unknown_pair(task, row)
     if constructs - {*compared} and not has_texts and not _has_id(task["data"]):
