@@ -49,7 +49,7 @@ class JudgeSettings(BaseModel):
     metric: str = Field(
         default=CCRS,
         description="metrics that ask the model: names separated by commas, a suite (ragchecker, "
-        "ragas, trulens, ares), or a Python file that defines one",
+        "ragas, trulens, crud, ares), or a Python file that defines one",
         json_schema_extra=option("NAME"),
     )
     prompts: str = Field(

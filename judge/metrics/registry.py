@@ -52,6 +52,7 @@ PROMPTED_SUITES = {
         "trulens-answer-relevance",
         "trulens-groundedness",
     ),
+    "crud": ("crud-recall", "crud-precision"),
     "ares": ("ares-context-relevance", "ares-answer-faithfulness", "ares-answer-relevance"),
 }
 """Names for several metrics that ask a model and share their prompts."""

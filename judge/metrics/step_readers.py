@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from judge.metrics.metric import MetricValue, NoValueError
-from judge.parsing.structured_answers import read_labels, read_list, read_word
+from judge.parsing.structured_answers import read_labels, read_list, read_texts, read_word
 from judge.protocol.exchange import Answer
 
 
@@ -41,6 +41,23 @@ def labels_in(answer: Answer, number: int, labels: Sequence[str]) -> list[str]:
     found = read_labels(answer.text, number, labels)
     if found is None:
         raise NoValueError("labels_unreadable")
+    return found
+
+
+def texts_in(answer: Answer, number: int) -> list[str]:
+    """Return the text for each of `number` items.
+
+    Raises
+    ------
+    NoValueError
+        The answer does not have exactly one text for each item (`texts_unreadable`), or was cut
+        off (`texts_truncated`).
+    """
+    if answer.finish_reason == "length":
+        raise NoValueError("texts_truncated")
+    found = read_texts(answer.text, number)
+    if found is None:
+        raise NoValueError("texts_unreadable")
     return found
 
 

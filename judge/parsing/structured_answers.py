@@ -69,6 +69,29 @@ def read_labels(text: str | None, number: int, labels: Sequence[str]) -> list[st
     return [found[key] for key in keys]
 
 
+def read_texts(text: str | None, number: int) -> list[str] | None:
+    """Return the text for each of `number` items, in order; None where one is missing.
+
+    Parameters
+    ----------
+    text
+        A JSON object with the keys "1" to `number`, each exactly once, and texts as values.
+    """
+    try:
+        pairs = _json(_content(text) or "", object_pairs_hook=list)
+    except ValueError:
+        return None
+    keys = [str(place) for place in range(1, number + 1)]
+    if not isinstance(pairs, list) or not all(isinstance(pair, tuple) for pair in pairs):
+        return None
+    if sorted(key for key, _ in pairs) != sorted(keys):
+        return None
+    found = dict(pairs)
+    if not all(isinstance(value, str) and value.strip() for value in found.values()):
+        return None
+    return [on_one_line(found[key]) for key in keys]
+
+
 def read_word(text: str | None, words: Sequence[str]) -> str | None:
     """Return which of `words` an answer consists of; None where it is none of them.
 

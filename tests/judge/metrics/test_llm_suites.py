@@ -1,4 +1,4 @@
-"""Metrics of Ragas, TruLens and ARES: values computed by hand, and what is missing."""
+"""Metrics of Ragas, TruLens, CRUD-RAG and ARES: values computed by hand, and what is missing."""
 
 import json
 from collections.abc import Sequence
@@ -50,6 +50,7 @@ def labels(*words: str) -> str:
 
 
 LIST = json.dumps(["a", "b", "c"])
+QUESTIONS = json.dumps(["When?", "Where?", "Why?"])
 
 
 @pytest.mark.parametrize(
@@ -68,6 +69,22 @@ LIST = json.dumps(["a", "b", "c"])
         ("trulens-answer-relevance", ["2"], 2 / 3),
         ("trulens-groundedness", [labels("trivial", "2")], 2 / 3),
         ("trulens-groundedness", [labels("abstains", "0")], 1 / 2),
+        # The reference answers two of three questions, the response one of these two.
+        (
+            "crud-recall",
+            [QUESTIONS, labels("1989", "unanswerable", "rain"), labels("Unanswerable.", "snow")],
+            1 / 2,
+        ),
+        # One of its two words is one of the reference's three: F1 of 1/2 and 1/3.
+        (
+            "crud-precision",
+            [
+                QUESTIONS,
+                labels("1989", "in old Rome", "rain"),
+                labels("1989", "near Rome", "unanswerable"),
+            ],
+            (1 + 2 * (1 / 2) * (1 / 3) / (1 / 2 + 1 / 3)) / 2,
+        ),
         ("ares-context-relevance", ["Yes"], 1.0),
         ("ares-answer-faithfulness", ["no."], 0.0),
         ("ares-answer-relevance", ["**yes**"], 1.0),
@@ -98,6 +115,17 @@ CUT = Answer(LIST, finish_reason="length")
         ("trulens-answer-relevance", ["2.5"], "labels_unreadable"),
         ("trulens-groundedness", [labels("trivial", "trivial")], "no_statements"),
         ("trulens-groundedness", [labels("2")], "labels_unreadable"),
+        ("crud-recall", ["[]"], "no_questions"),
+        ("crud-recall", ["Questions: none"], "questions_unreadable"),
+        ("crud-recall", [QUESTIONS, labels(*["unanswerable"] * 3)], "no_questions"),
+        ("crud-recall", [QUESTIONS, labels("a", "b")], "texts_unreadable"),
+        ("crud-recall", [QUESTIONS, labels("a", "b", " ")], "texts_unreadable"),
+        ("crud-recall", [QUESTIONS, '{"1": "a", "2": "b", "2": "c"}'], "texts_unreadable"),
+        (
+            "crud-precision",
+            [QUESTIONS, labels("a", "b", "c"), labels(*["unanswerable"] * 3)],
+            "nothing_answered",
+        ),
         ("ares-answer-relevance", ["yes and no"], "labels_unreadable"),
         ("ares-answer-relevance", [""], "labels_unreadable"),
     ],
@@ -110,6 +138,8 @@ def test_texts_without_content_are_not_asked_about() -> None:
     assert result("ragas-faithfulness", text=" ") == MissingValue("no_statements")
     assert result("trulens-groundedness", text=" ") == MissingValue("no_statements")
     assert result("ragas-context-relevance", passages=[" "]) == MissingValue("no_sentences")
+    unanswered = result("crud-recall", QUESTIONS, labels("a", "b", "c"), text="")
+    assert unanswered == MetricValue(0.0, parts={"counted": 0, "of": 3})
     empty = MissingValue("no_passages_with_text")
     assert result("trulens-context-relevance", passages=[" ", ""]) == empty
 
@@ -130,7 +160,7 @@ def test_each_metric_of_a_suite_is_registered_and_explains_its_reasons() -> None
             metric = load_metric(key)
             assert metric.key == key
             assert metric.scale.min == 0
-            assert metric.reasons["labels_unreadable"]
+            assert metric.reasons
             prompts = metric.prompts
             assert prompts is not None
             assert prompts.name == f"{suite}-own-v1"
@@ -153,8 +183,8 @@ def answered(prompt: str) -> Answer:
 def test_suites_are_judged_in_a_study(study: Study, scripted: type[Scripted]) -> None:
     fill(study, queries=2)
     scripted.answer = staticmethod(answered)
-    outcomes = judge_metrics(study, ScriptedSettings(metric="ragas,trulens,ares"))
-    assert len(outcomes) == 10
+    outcomes = judge_metrics(study, ScriptedSettings(metric="ragas,trulens,crud,ares"))
+    assert len(outcomes) == 12
     assert not any(outcome.missing or outcome.remaining for outcome in outcomes)
     table = study.score_table()
     table = table[table["scorer"].str.startswith("scripted")]
@@ -162,6 +192,8 @@ def test_suites_are_judged_in_a_study(study: Study, scripted: type[Scripted]) ->
     values = {name: set(group) for name, group in by}
     assert values["scripted ragas-faithfulness", "CC", "metric"] == {100.0}
     assert values["scripted trulens-answer-relevance", "QR", "metric"] == {100.0}
+    assert values["scripted crud-recall", "IR", "metric"] == {100.0}
+    assert values["scripted crud-precision", "AC", "metric"] == {100.0}
     assert values["scripted ares-answer-faithfulness", "CC", "judge"] == {100.0}
     assert values["scripted ares-context-relevance", "retrieval", "metric"] == {1.0}
-    assert len(values) == 10
+    assert len(values) == 12
