@@ -148,6 +148,10 @@ class Study:
         stored = {key: int(version) for key, version in rows}
         return {c.key: stored.get(c.key, 1) for c in self.config.constructs}
 
+    def scored_versions(self, connection: Connection) -> dict[str, int]:
+        """Return the version of each construct that may have scores: also that of retrieval."""
+        return {RETRIEVAL.key: 1, **self.construct_versions(connection)}
+
     def store_retrieval(self, connection: Connection) -> None:
         """Store the construct of metrics of retrieval, which study.toml does not define."""
         stored = select(constructs.c.key).where(constructs.c.key == RETRIEVAL.key)

@@ -171,7 +171,7 @@ def _rows(
     study: Study, connection: Connection, run: Mapping[str, Any], left_out: Counter[str]
 ) -> Generator[Row, None, None]:
     """Yield the rows by response, construct, repeat and attempt; count the others."""
-    versions = study.construct_versions(connection)
+    versions = study.scored_versions(connection)
     responses = _responses(connection)
     stored = ["raw_answer" if name == "answer" else name for name in _STORED if name != "reason"]
     columns = ("response_id", "construct_version", "construct_key", *stored)

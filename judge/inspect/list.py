@@ -40,7 +40,7 @@ def list_runs(study: Study) -> list[RunSummary]:
     """
     with study.read() as connection:
         rows = connection.execute(select(judge_runs).order_by(judge_runs.c.id)).all()
-        versions = study.construct_versions(connection)
+        versions = study.scored_versions(connection)
         counts = count(connection, versions, ("run_id", "missing_reason")).by
         responses = len(current_responses(connection)[0])
     judgments: Counter[int] = Counter()

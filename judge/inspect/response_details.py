@@ -221,7 +221,7 @@ def _prompts(
 ) -> list[StepRecord]:
     """Return the prompts of a response with their answers, by evaluating the metric again."""
     with study.read() as connection:
-        versions = study.construct_versions(connection)
+        versions = study.scored_versions(connection)
         row = connection.execute(
             select(response_table.c.query_id, response_table.c.context_hash).where(
                 response_table.c.id == response

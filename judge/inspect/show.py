@@ -74,7 +74,7 @@ def show_run(study: Study, name: str) -> RunDetails:
     """
     with study.read() as connection:
         run = run_of(connection, name)
-        versions = study.construct_versions(connection)
+        versions = study.scored_versions(connection)
         by = ("value", "missing_reason", "rule", "parser_version", "revision")
         counts = count(connection, versions, by, run["id"])
         responses = len(current_responses(connection)[0])
@@ -114,7 +114,7 @@ def _figures(
     study: Study, key: str, run: str, counts: Counter[tuple[Any, ...]]
 ) -> ConstructFigures:
     scale = study.config.scale(key, run)
-    assert scale is not None  # noqa: S101  (only constructs of study.toml are counted)
+    assert scale is not None  # noqa: S101  (only constructs of the study are counted)
     values: Counter[float] = Counter()
     missing: Counter[str] = Counter()
     rules: Counter[str] = Counter()

@@ -49,7 +49,7 @@ def run_scope(
 ) -> Scope:
     """Return the scope of a call with these settings."""
     with study.read() as connection:
-        versions = {RETRIEVAL.key: 1, **study.construct_versions(connection)}
+        versions = study.scored_versions(connection)
     return Scope(
         metric,
         constructs,

@@ -280,7 +280,7 @@ def _with_value(study: Study, responses: Sequence[int], scorers: Sequence[str]) 
         return set()
     columns = score_table.c
     with study.read() as connection:
-        versions = {RETRIEVAL.key: 1, **study.construct_versions(connection)}
+        versions = study.scored_versions(connection)
         rows = connection.execute(
             select(
                 columns.response_id,
@@ -339,7 +339,7 @@ def _store(study: Study, scores: _Scores, dry_run: bool) -> dict[str, Counter[st
     """
     counts: dict[str, Counter[str]] = {key.metric: Counter() for key in scores}
     with study.read() if dry_run else study.write() as connection:
-        versions = {RETRIEVAL.key: 1, **study.construct_versions(connection)}
+        versions = study.scored_versions(connection)
         if not dry_run and any(key.construct == RETRIEVAL.key for key in scores):
             study.store_retrieval(connection)
         existing = {

@@ -12,7 +12,14 @@ import pytest
 from hypothesis import given, strategies as st
 from sqlalchemy import select
 
-from judge import RunStoppedError, judge_metrics, judge_study, show_response
+from judge import (
+    RunStoppedError,
+    judge_metrics,
+    judge_study,
+    list_runs,
+    show_response,
+    show_run,
+)
 from judge.metrics.evaluation import Evaluation, KnownAnswer, evaluate
 from judge.metrics.metric import Content, MetricInput, MetricValue, MissingValue, Prompt
 from judge.metrics.registry import expanded, load_metric
@@ -335,6 +342,11 @@ def test_metrics_of_the_suite_share_the_answers_of_a_study(
     assert set(scores.loc["scripted ragchecker-precision", "AC"]) == {50.0}
     assert set(scores.loc["scripted ragchecker-claim-recall", "retrieval"]) == {0.5}
     assert set(scores.loc["scripted ragchecker-f1"].index) == {"AC", "IR"}
+    for run in list_runs(study):
+        assert run.judgments == run.possible == (16 if run.name.endswith("-f1") else 8)
+    details = show_run(study, "scripted ragchecker-claim-recall")
+    assert (details.judgments, details.missing, details.left_out) == (8, 0, {})
+    assert [figures.mean for figures in details.constructs] == [0.5]
     # What another run asked is shown with the run that used it.
     shown = show_response(study, "scripted ragchecker-hallucination", scores_key(study))
     [construct] = shown.constructs
