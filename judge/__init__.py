@@ -28,6 +28,11 @@ if TYPE_CHECKING:
         prompt_version as prompt_version,
     )
     from judge.running.model_metrics import MetricModels as MetricModels
+    from judge.running.pair_run import (
+        PairsStoppedError as PairsStoppedError,
+        compare_pairs as compare_pairs,
+        preview_pairs as preview_pairs,
+    )
     from judge.running.preview import preview as preview
     from judge.running.probe_run import (
         ProbingStoppedError as ProbingStoppedError,
@@ -61,6 +66,7 @@ _MODULES = {
     "metrics.lexical": ("exact_match", "normalized_match", "token_f1"),
     "parsing.parse_answer": ("parse_answer",),
     "prompts.prompt_versions": ("copy_version", "list_versions", "prompt_version"),
+    "running.pair_run": ("PairsStoppedError", "compare_pairs", "preview_pairs"),
     "running.preview": ("preview",),
     "running.probe_run": ("ProbingStoppedError", "preview_probes", "probe_study"),
     "running.run_outcome": ("Outcome",),

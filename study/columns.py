@@ -30,6 +30,8 @@ PREFERENCE_COLUMNS = {
     "repeat": "int64",
     "value": "float64",
     "missing_reason": "str",
+    "value_a_first": "float64",
+    "value_b_first": "float64",
 }
 PROBE_COLUMNS = {
     "scorer": "str",

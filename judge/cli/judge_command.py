@@ -1,4 +1,4 @@
-"""The command `ccrs judge`: runs and probes, with their progress.
+"""The command `ccrs judge`: runs, probes and pairs, with their progress.
 
 Only click is imported until a command runs.
 """
@@ -45,6 +45,7 @@ _NOT_FOR_PROBES = frozenset(
         "estimate",
     }
 )
+_NOT_FOR_PAIRS = _NOT_FOR_PROBES | {"metric", "prompts"}
 
 
 class DefaultCommandGroup(click.Group):
@@ -230,6 +231,56 @@ def probe(
             with _progress_bar(hidden=as_json) as on_progress:
                 outcome = probe_study(study, settings, names, sample, on_progress)
     except ProbingStoppedError as stopped:
+        print_fields(stopped.outcome, as_json)
+        raise
+    next_step = [] if outcome.remaining else [f"Next: ccrs report {shell_word(folder)}"]
+    print_fields(outcome, as_json, *next_step)
+    if outcome.failed:
+        raise click.exceptions.Exit(1)
+
+
+@judge.command(cls=EngineOptionsCommand, without=_NOT_FOR_PAIRS)
+@STUDY
+@click.option(
+    "--engine", default="openai", show_default=True, metavar="NAME", help="openai or vllm."
+)
+@click.option(
+    "--pairs",
+    "which",
+    type=click.Choice(("all", "compared")),
+    default="all",
+    show_default=True,
+    help="all: all responses to a query with each other; compared: only the pairs that people "
+    "compared, on the same constructs.",
+)
+@DRY_RUN
+@AS_JSON
+def pairs(folder: Path, dry_run: bool, as_json: bool, which: Any, **values: Any) -> None:
+    """Ask which of two responses to a query of STUDY is better.
+
+    Each pair is asked in both orders, on each construct of the study: the same choice in both
+    orders is a preference, two different ones are a tie. The report compares the preferences with
+    those of people, shows how often the order decided, and ranks the systems. An interrupted call
+    is continued by the same command.
+
+    \b
+    Examples:
+      ccrs judge pairs my-study --base-url http://localhost:8000/v1 --model llama-3-70b --dry-run
+      ccrs judge pairs my-study --base-url http://localhost:8000/v1 --model llama-3-70b
+      ccrs judge pairs my-study --engine vllm --model MODEL --pairs compared --constructs QR,AC
+    """
+    from judge.running.pair_run import PairsStoppedError, compare_pairs, preview_pairs
+    from study.study import Study
+
+    settings = settings_from(values)
+    try:
+        with Study.open(folder) as study:
+            if dry_run:
+                print_fields(preview_pairs(study, settings, which), as_json)
+                return
+            with _progress_bar(hidden=as_json) as on_progress:
+                outcome = compare_pairs(study, settings, which, on_progress)
+    except PairsStoppedError as stopped:
         print_fields(stopped.outcome, as_json)
         raise
     next_step = [] if outcome.remaining else [f"Next: ccrs report {shell_word(folder)}"]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from sqlalchemy import select
 
 from judge.running.judgments import count
+from judge.running.pairs import pair_counts
 from judge.text import Result, printable
 from study.facts.current_responses import current_responses
 from study.schema.tables import judge_runs
@@ -26,6 +27,8 @@ class RunSummary(Result):
     """Current responses x constructs that the run has judged x repeats."""
     missing: int
     """Judgments without a value."""
+    pairs: int
+    """Pairs of responses that the run compared, for each construct and repeat."""
     begun: str
     """Time in UTC, as ISO 8601."""
 
@@ -42,6 +45,7 @@ def list_runs(study: Study) -> list[RunSummary]:
         rows = connection.execute(select(judge_runs).order_by(judge_runs.c.id)).all()
         versions = study.scored_versions(connection)
         counts = count(connection, versions, ("run_id", "missing_reason")).by
+        pairs = pair_counts(connection)
         responses = len(current_responses(connection)[0])
     judgments: Counter[int] = Counter()
     missing: Counter[int] = Counter()
@@ -60,6 +64,7 @@ def list_runs(study: Study) -> list[RunSummary]:
             judgments=judgments[row.id],
             possible=responses * len(constructs.get(row.id, ())) * row.repeats,
             missing=missing[row.id],
+            pairs=pairs.get(row.id, 0),
             begun=row.created_at.isoformat(timespec="seconds"),
         )
         for row in rows
@@ -86,7 +91,7 @@ def print_runs(runs: list[RunSummary]) -> None:
             "\n".join(map(printable, name.split("\n"))),
             run.engine,
             run.prompt_version,
-            f"{run.judgments}\nof {run.possible}",
+            f"{run.pairs}\npairs" if run.pairs else f"{run.judgments}\nof {run.possible}",
             str(run.missing),
             "\n".join(run.begun[:16].split("T")),
         )

@@ -67,6 +67,8 @@ class RunDetails(Result):
     judgments: int
     possible: int
     """Current responses x constructs that the run has judged x repeats."""
+    pairs: int
+    """Pairs of responses that the run compared, for each construct and repeat."""
     missing: int
     left_out: dict[str, int]
     """Reason why judgments are not in the score table, to their number."""
@@ -118,12 +120,18 @@ def _identity_lines(run: RunDetails) -> Iterator[str]:
     yield from _wrapped("  sent       ", [*_pairs(run.decoding), *seed, *repeats])
     yield from _wrapped("  observed   ", _pairs(run.observed))
     yield from _wrapped("  software   ", [f"{name} {v}" for name, v in run.software.items()])
-    if not run.has_prompts:
+    if not (run.has_prompts or run.pairs):
         yield "  Prompts with this hash are neither installed nor in the study."
 
 
 def _figure_lines(run: RunDetails) -> Iterator[str]:
     yield ""
+    if run.pairs:
+        yield (
+            f"{run.pairs} pairs of responses were compared, counted for each construct; they are "
+            "in the table of preferences."
+        )
+        return
     yield (
         f"{run.judgments} of {run.possible} possible judgments are in the score table, "
         f"{run.missing} without a value."

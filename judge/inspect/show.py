@@ -13,11 +13,12 @@ from judge.inspect.run_details import ConstructFigures, RunDetails
 from judge.protocol.exchange import TOKENS
 from judge.running.calls import account, calls_of
 from judge.running.judgments import count, served
+from judge.running.pairs import pair_counts
 from judge.running.remaining_work import EMPTY_RESPONSE
 from judge.running.runs import run_metric, run_of
 from judge.text import by_number
 from study.facts.current_responses import current_responses
-from study.schema.tables import judgments, step_answers
+from study.schema.tables import judgments, pair_answers, step_answers
 from study.study import Study
 
 BARE = "bare"
@@ -82,6 +83,7 @@ def show_run(study: Study, name: str) -> RunDetails:
         answered_by = served(connection, run["id"])
         flags = _flags(connection, run["id"])
         calls = calls_of(connection, run["id"])
+        pairs = pair_counts(connection).get(run["id"], 0)
     keys = [key for key in versions if any(group[0] == key for group in counts.by)]
     figures = [_figures(study, key, name, counts.by) for key in keys]
     parsers: Counter[str] = Counter()
@@ -97,6 +99,7 @@ def show_run(study: Study, name: str) -> RunDetails:
         begun=run["created_at"].isoformat(timespec="seconds"),
         judgments=judgments,
         possible=responses * len(figures) * run["repeats"],
+        pairs=pairs,
         missing=judgments - sum(figure.values for figure in figures),
         left_out=counts.left_out,
         constructs=figures,
@@ -149,7 +152,7 @@ def _usage(connection: Connection, run: int) -> dict[str, Any]:
     answers = union_all(
         *(
             select(*(t.c[name] for name in (*columns, "milliseconds"))).where(t.c.run_id == run)
-            for t in (judgments, step_answers)
+            for t in (judgments, step_answers, pair_answers)
         )
     ).subquery()
     has_cached = answers.c.cached_tokens.is_not(None)
@@ -170,13 +173,14 @@ def _usage(connection: Connection, run: int) -> dict[str, Any]:
 
 
 def _flags(connection: Connection, run: int) -> dict[str, int]:
-    # PostgreSQL compares JSON as text only.
-    text = cast(judgments.c.flags, Text)
-    statement = select(text, func.count()).where(judgments.c.run_id == run).group_by(text)
     counts: Counter[str] = Counter()
-    for flags, number in connection.execute(statement):
-        for flag in json.loads(flags or "[]"):
-            counts[flag] += int(number)
+    for t in (judgments, pair_answers):
+        # PostgreSQL compares JSON as text only.
+        text = cast(t.c.flags, Text)
+        statement = select(text, func.count()).where(t.c.run_id == run).group_by(text)
+        for flags, number in connection.execute(statement):
+            for flag in json.loads(flags or "[]"):
+                counts[flag] += int(number)
     return dict(by_number(counts))
 
 

@@ -39,6 +39,7 @@ class LabelReader:
     """
 
     def __init__(self, labels: Labels, names: Names = ()) -> None:
+        self._values = labels
         self._labels = {folded(label): label for label in labels}
         keys = "|".join((_KEYS, NOUN, AMBIGUOUS, *(spaced(name) for name in names)))
         self._key = re.compile(
@@ -110,8 +111,12 @@ class LabelReader:
         if not match or _QUALIFIES.match(match[2]):
             return None
         label = self._label(match[1])
+        if label is None:
+            return None
         # "A, B" and "Yes / No - unclear" are no answer.
-        return None if self.mentioned(match[2].split(" ", 1)[0]) - {label} else label
+        next_word = self.mentioned(match[2].split(" ", 1)[0])
+        same = all(self._values[other] == self._values[label] for other in next_word)
+        return label if same else None
 
     def _in_object(self, text: str) -> set[str]:
         try:
@@ -126,7 +131,7 @@ class LabelReader:
         return self._key.fullmatch(re.sub(r"[_-]", " ", name)) is not None
 
     def _member(self, value: Any) -> str | None:
-        if isinstance(value, bool):
+        if isinstance(value, bool | int):
             return self._label(json.dumps(value))
         return self._alone(value) if isinstance(value, str) else None
 

@@ -125,13 +125,14 @@ def _labelled(answer: str, labels: Labels, names: Names, stripped: str, *, cut: 
         return _missing("truncated")
     if refuses_next_to_score(answer):
         return _missing("refusal")
-    if len(found) > 1 or (not found and len(reader.mentioned(answer)) > 1):
+    # Labels with the same value are words for the same answer.
+    values = {float(labels[label]) for label in found or reader.mentioned(answer)}
+    if len(values) > 1:
         return _missing("several_scores")
     if not found:
         return _missing("refusal" if is_refusal(answer) else "no_score")
-    [label] = found
-    bare = stripped.casefold() == label.casefold()
-    return Parsed(float(labels[label]), None, "bare" if bare else rule)
+    bare = any(stripped.casefold() == label.casefold() for label in found)
+    return Parsed(values.pop(), None, "bare" if bare else rule)
 
 
 def _why_missing(answer: str, scale: RatingScale, form: Form, names: Names) -> str:

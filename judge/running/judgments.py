@@ -9,7 +9,7 @@ from sqlalchemy import Connection, func, select, union_all
 
 from study.facts.current_responses import current_responses
 from study.facts.judgments import counted_judgments
-from study.schema.tables import judgments, responses, step_answers
+from study.schema.tables import judgments, pair_answers, responses, step_answers
 
 # Responses in one statement. Databases bind at least this many parameters.
 _BATCH = 500
@@ -115,7 +115,7 @@ def served(connection: Connection, run_id: int) -> list[Served]:
             select(t.c.id, t.c.served_model, t.c.fingerprint, t.c.created_at).where(
                 t.c.run_id == run_id, t.c.raw_answer.is_not(None)
             )
-            for t in (judgments, step_answers)
+            for t in (judgments, step_answers, pair_answers)
         )
     ).subquery()
     first, last = func.min(answers.c.created_at), func.max(answers.c.created_at)

@@ -303,6 +303,13 @@ def likely_run(study: Study, settings: JudgeSettings) -> tuple[int, str] | None:
     """
     metric = load_metric(settings.metric, settings.prompts, study.folder)
     prompts = metric.prompts.name if metric.prompts is not None else settings.prompts
+    return newest_run(study, settings, metric.key, prompts)
+
+
+def newest_run(
+    study: Study, settings: JudgeSettings, metric: str, prompts: str
+) -> tuple[int, str] | None:
+    """Return key and name of the newest run of a metric and prompt version under the settings."""
     statement = select(judge_runs.c.id, judge_runs.c.name, judge_runs.c.decoding).where(
         judge_runs.c.engine == settings.engine, judge_runs.c.prompt_version == prompts
     )
@@ -318,6 +325,6 @@ def likely_run(study: Study, settings: JudgeSettings) -> tuple[int, str] | None:
         run = dict(row._mapping)
         same_fields = run["decoding"].get("body", {}) == settings.further_fields
         same_order = shuffle_of(run) == settings.shuffle_passages
-        if same_fields and same_order and metric_of(run) == metric.key:
+        if same_fields and same_order and metric_of(run) == metric:
             return int(run["id"]), str(run["name"])
     return None

@@ -13,6 +13,7 @@ from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
 from study.facts.comparison_decisions import decision_rows
 from study.facts.current_responses import all_outputs, response_versions
 from study.facts.judgments import judge_scores
+from study.facts.pair_choices import pair_rows
 from study.facts.ratings import Edits, human_scores
 from study.facts.scorers import with_combined
 from study.schema.database import read_frame
@@ -31,6 +32,8 @@ _STORED_TYPES = {
     "b": "int64",
     "response_words": "float64",
     "edited": "object",
+    "value_a_first": "float64",
+    "value_b_first": "float64",
 }
 
 
@@ -86,11 +89,12 @@ def preference_table(connection: Connection, versions: Mapping[str, int]) -> pd.
     """Return one row for each comparison; the columns are those of `PREFERENCE_COLUMNS`."""
     responses = _responses(connection, _outputs(connection))
     imported, decided = _preferences(connection), decision_rows(connection)
+    chosen = pair_rows(connection)
     left_out: dict[str, int] = {}
     twice = _also_decided(imported, decided)
     if twice.any():
         left_out["imported for a rater who compared the same here"] = int(twice.sum())
-    rows = _together([imported[~twice], decided])
+    rows = _together([imported[~twice], decided, chosen])
     rows = _on_current_constructs(rows, versions, left_out)
     replaced = _replaced(responses)
     stale = rows["a"].isin(replaced) | rows["b"].isin(replaced)
@@ -164,6 +168,8 @@ def _preferences(connection: Connection) -> pd.DataFrame:
             preferences.c.repeat,
             preferences.c.value,
             preferences.c.missing_reason,
+            preferences.c.value_a_first,
+            preferences.c.value_b_first,
         )
         .join_from(preferences, queries, preferences.c.query_id == queries.c.id)
         .order_by(preferences.c.id),

@@ -144,6 +144,9 @@ class PreferenceRow(_Row):
     value: float | None = None
     missing_reason: Key | None = None
     """Why there is no value; default: "blank"."""
+    value_a_first: float | None = None
+    """The choice where response a was shown first; positive: b is better."""
+    value_b_first: float | None = None
 
     @model_validator(mode="after")
     def _a_value_or_a_reason(self) -> Self:

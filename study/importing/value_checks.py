@@ -122,7 +122,7 @@ class ValueChecks:
             Preference,
             PreferenceBase,
             ("response_a_id", "response_b_id", "query_id"),
-            (),
+            ("value_a_first", "value_b_first"),
             report,
             conflicts_as_repeats=conflicts_as_repeats,
         )
@@ -165,9 +165,10 @@ class ValueChecks:
         value, reason = _value_or_reason(row)
         self.used_ranges.add(row.scorer, row.construct_key, value, scale)
         key = ((first, second, query), row.construct_key, row.scorer, row.repeat)
+        by_order = (row.value_a_first, row.value_b_first)
         label = f"{row.response_a!r} and {row.response_b!r}"
         column = located.column("value")
-        self.preferences.add(key, Entry(value, reason, (), located.number, label, column))
+        self.preferences.add(key, Entry(value, reason, by_order, located.number, label, column))
 
     def join(self, connection: Connection, versions: Mapping[str, int]) -> None:
         """Compare the collected values with those of the study."""

@@ -68,6 +68,10 @@ class PreferenceBase(ScoredBase):
     Two systems may have given the same response: then it is compared with itself.
     """
 
+    value_a_first: float | None = None
+    """The choice where a was shown first, if the file has it; a positive value: b is better."""
+    value_b_first: float | None = None
+
 
 class Preference(PreferenceBase, table=True):
     __table_args__ = (

@@ -1,4 +1,4 @@
-"""Tables of the judge: runs, calls, judgments, readings, answers to steps and to probes."""
+"""Tables of the judge: runs, calls, judgments, readings, answers to steps, probes and pairs."""
 
 from datetime import datetime
 from typing import Any, Literal, Self
@@ -193,14 +193,14 @@ class Reading(ReadingBase, table=True):
     created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
 
 
-CallKind = Literal["run", "estimate", "probe"]
+CallKind = Literal["run", "estimate", "probe", "pairs"]
 
 
 class JudgeCallBase(Noun):
     """A call that worked on a run: what was to be done, stored before anything was asked."""
 
     kind: CallKind = Field(default="run", sa_type=LongText)
-    """A part of the run, a sample to estimate it from, or probes of it."""
+    """A part of the run, a sample to estimate it from, probes of it, or pairs of responses."""
     planned: int = Field(ge=0)
     """Prompts to ask in this call."""
     concurrency: int | None = Field(default=None, ge=1)
@@ -304,4 +304,41 @@ class ProbeAnswer(ProbeAnswerBase, table=True):
     id: int | None = Field(default=None, primary_key=True)
     run_id: int = Field(foreign_key="judge_run.id")
     response_id: int = Field(foreign_key="response.id")
+    created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
+
+
+class PairAnswerBase(JudgmentBase):
+    """The answer of a judge on two responses to a query, in the order in which it saw them.
+
+    The value is 1 where the second response is better, -1 where the first is, 0 for a tie.
+    """
+
+    prompt_hash: Text
+    """SHA-256 (hexadecimal) of the prompt."""
+
+
+class PairAnswer(PairAnswerBase, table=True):
+    __tablename__ = "pair_answer"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["construct_key", "construct_version"], ["construct.key", "construct.version"]
+        ),
+        UniqueConstraint(
+            "run_id",
+            "first_response_id",
+            "second_response_id",
+            "construct_key",
+            "construct_version",
+            "repeat",
+            "attempt",
+            # Named: PostgreSQL cuts names at 63 characters.
+            name="uq_pair_answer_once",
+        ),
+        CheckConstraint("(value IS NULL) = (missing_reason IS NOT NULL)", name="value_or_reason"),
+    )
+
+    id: int | None = Field(default=None, primary_key=True)
+    run_id: int = Field(foreign_key="judge_run.id")
+    first_response_id: int = Field(foreign_key="response.id", index=True)
+    second_response_id: int = Field(foreign_key="response.id", index=True)
     created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)

@@ -18,6 +18,7 @@ from study.schema.judge import (
     JudgeCallEnd,
     JudgeRun,
     Judgment,
+    PairAnswer,
     ProbeAnswer,
     Reading,
     StepAnswer,
@@ -65,6 +66,7 @@ owner_passwords = table(OwnerPassword)
 passages = table(Passage)
 pauses = table(Pause)
 preferences = table(Preference)
+pair_answers = table(PairAnswer)
 probe_answers = table(ProbeAnswer)
 queries = table(Query)
 raters = table(Rater)

@@ -15,8 +15,8 @@ def scripted(monkeypatch: pytest.MonkeyPatch) -> type[Scripted]:
     def load(name: str) -> type[Engine]:
         return fresh if name == "scripted" else load_engine(name)
 
-    for module in ("judge.engines.engine", "judge.running.session", "judge.running.probe_run"):
-        monkeypatch.setattr(f"{module}.load_engine", load)
+    for module in ("engines.engine", "running.session", "running.probe_run", "running.pair_run"):
+        monkeypatch.setattr(f"judge.{module}.load_engine", load)
     return fresh
 
 

@@ -14,6 +14,8 @@ FIELDS: Fields = {
     "response_b": ("response_b",),
     "construct_key": ("construct", "construct_key"),
     "value": ("value", "preference"),
+    "value_a_first": ("value_a_first",),
+    "value_b_first": ("value_b_first",),
     **{name: OPTIONAL[name] for name in ("scorer", "scorer_kind", "repeat", "missing_reason")},
 }
 
@@ -51,6 +53,8 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
             repeat=cells.whole_number("repeat"),
             value=cells.required_value(),
             missing_reason=cells.key("missing_reason"),
+            value_a_first=cells.optional_number("value_a_first"),
+            value_b_first=cells.optional_number("value_b_first"),
         )
 
     yield from reader.rows(row)
