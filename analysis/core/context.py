@@ -105,13 +105,29 @@ class Context:
 
     @cached_property
     def rated_queries(self) -> tuple[str, ...]:
-        """Queries with a human or adjudicated value, or a preference, in order of appearance."""
+        """Queries with a value or a preference of people, in order of appearance."""
         rows = self.scores.frame
         rated = rows["scorer_kind"].isin(["human", "adjudicated"]) & rows["value"].notna()
         names = dict.fromkeys(rows.loc[rated, "query_id"].astype("object"))
         if self.preferences is not None:
-            names |= dict.fromkeys(self.preferences.frame["query_id"].astype("object"))
+            rows = self.preferences.frame
+            compared = rows["scorer_kind"].isin(["human", "adjudicated"])
+            names |= dict.fromkeys(rows.loc[compared, "query_id"].astype("object"))
         return tuple(names)
+
+    @cached_property
+    def compared_queries(self) -> tuple[str, ...]:
+        """Queries with a preference of people or of a judge, in order of appearance."""
+        if self.preferences is None:
+            return ()
+        return tuple(dict.fromkeys(self.preferences.frame["query_id"].astype("object")))
+
+    @cached_property
+    def compared_resampling(self) -> QueryResampling:
+        """Resamples of the queries with a preference."""
+        if self.compared_queries == self.rated_queries:
+            return self.rated_resampling
+        return self._resampling(len(self.compared_queries))
 
     @cached_property
     def rated_resampling(self) -> QueryResampling:

@@ -14,7 +14,10 @@ from analysis.core.verdict_words import words_as_numbers
 
 NO_REASON = "not given"
 
-_NUMBERS = {"value", "repeat", "inclusion_prob", "response_words", "position"}
+_NUMBERS = {
+    "value", "repeat", "inclusion_prob", "response_words", "position", "value_a_first",
+    "value_b_first",
+}  # fmt: skip
 
 
 class Columns:

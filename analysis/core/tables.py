@@ -42,7 +42,8 @@ _OPTIONAL = (
 _PREFERENCE_REQUIRED = (
     "query_id", "response_a", "response_b", "construct", "scorer", "scorer_kind", "value",
 )  # fmt: skip
-_PREFERENCE_OPTIONAL = ("repeat", "missing_reason")
+_BY_ORDER = ("value_a_first", "value_b_first")
+_PREFERENCE_OPTIONAL = ("repeat", "missing_reason", *_BY_ORDER)
 
 
 _ROWS_AT_ONCE = 50_000
@@ -229,12 +230,19 @@ class ScoreTable(_Table):
 class PreferenceTable(_Table):
     """Validated comparisons of two responses to a query; a positive value means that b is better.
 
-    Where two systems gave the same response, it is compared with itself.
+    Where two systems gave the same response, it is compared with itself. The columns
+    `value_a_first` and `value_b_first`, if any, are the choices of a judge that was asked in both
+    orders, by the response that it saw first.
     """
+
+    systems: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    """Systems that gave each response, if they are known."""
 
     @classmethod
     def from_frame(cls, frame: pd.DataFrame, scale: Scale | None = None) -> Self:
         """Check a long table of preferences; `scale` is that of all their values.
+
+        `frame.attrs["systems"]`, if present, are the systems of each response, by its id.
 
         Raises
         ------
@@ -248,6 +256,7 @@ class PreferenceTable(_Table):
         parts = [columns.text(name) for name in _PREFERENCE_REQUIRED[:-1]]
         query, a, b, construct, scorer, kind = parts
         repeat, value = columns.repeat(), columns.number("value")
+        by_order = {name: columns.number(name) for name in _BY_ORDER}
         faults = columns.faults
         faults += check.kinds(kind, columns.names["scorer_kind"])
         faults += check.one_each(
@@ -266,13 +275,16 @@ class PreferenceTable(_Table):
         if faults:
             raise TableError("preference table", faults)
         table = columns.frame().assign(repeat=repeat, value=value)
+        if any(np.isfinite(values).any() for values in by_order.values()):
+            table = table.assign(**by_order)
         warnings = columns.ignored() + _left_out(frame)
         if again.any():
             warnings.append(f"{again.sum()} preferences repeat another with the same value")
             table = table[~again]
         warnings += without_first(table, ["query_id", "response_a", "response_b"], "pair")
         scales = {} if scale is None else dict.fromkeys(columns.names["construct"], scale)
-        return cls(table.reset_index(drop=True), scales, tuple(warnings))
+        systems = MappingProxyType(dict(frame.attrs.get("systems", {})))
+        return cls(table.reset_index(drop=True), scales, tuple(warnings), systems)
 
 
 def _shape(frame: pd.DataFrame, required: Sequence[str]) -> list[str]:

@@ -86,8 +86,12 @@ def score_table(
 
 
 def preference_table(connection: Connection, versions: Mapping[str, int]) -> pd.DataFrame:
-    """Return one row for each comparison; the columns are those of `PREFERENCE_COLUMNS`."""
-    responses = _responses(connection, _outputs(connection))
+    """Return one row for each comparison; the columns are those of `PREFERENCE_COLUMNS`.
+
+    `attrs["systems"]` are the systems of each response, by its id.
+    """
+    outputs = _outputs(connection)
+    responses = _responses(connection, outputs)
     imported, decided = _preferences(connection), decision_rows(connection)
     chosen = pair_rows(connection)
     left_out: dict[str, int] = {}
@@ -105,7 +109,18 @@ def preference_table(connection: Connection, versions: Mapping[str, int]) -> pd.
     rows = rows.assign(response_a=rows["a"].map(names), response_b=rows["b"].map(names))
     result = _typed(rows, PREFERENCE_COLUMNS).reset_index(drop=True)
     result.attrs["left_out"] = left_out
+    result.attrs["systems"] = _systems(outputs, names)
     return result
+
+
+def _systems(outputs: pd.DataFrame, names: "pd.Series[Any]") -> dict[str, tuple[str, ...]]:
+    """Return the systems that give each response now, by its id."""
+    found: dict[str, tuple[str, ...]] = {}
+    current = outputs.loc[outputs["current"], ["response", "system"]]
+    for response, system in current.sort_values(["response", "system"]).itertuples(index=False):
+        name = str(names[response])
+        found[name] = (*found.get(name, ()), str(system))
+    return found
 
 
 def _also_decided(imported: pd.DataFrame, decided: pd.DataFrame) -> Any:

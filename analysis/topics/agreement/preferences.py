@@ -42,7 +42,7 @@ def preferences(
     if table is None:
         return
     for construct in table.constructs:
-        wide = _wide(table, construct)
+        wide = _wide(context, table, construct)
         query = _queries(context, wide)
         raters = table.scorers(construct, "human")
         yield from _between_raters(context, construct, wide, query, raters, measures)
@@ -55,7 +55,7 @@ def agreement_over_constructs(context: Context) -> Iterator[Estimate]:
     table = context.preferences
     if table is None or len(table.constructs) < 2:
         return
-    by_construct = {construct: _wide(table, construct) for construct in table.constructs}
+    by_construct = {construct: _wide(context, table, construct) for construct in table.constructs}
     raters = sorted(
         set.intersection(*({str(c) for c in wide.columns} for wide in by_construct.values()))
     )
@@ -88,7 +88,7 @@ def compared_on_preferences(
     if table is None:
         return
     for construct in table.constructs:
-        wide = _wide(table, construct)
+        wide = _wide(context, table, construct)
         raters = table.scorers(construct, "human")
         deltas = {
             name: -delta if name in context.options.low_is_good else delta
@@ -137,7 +137,7 @@ def preference_accuracies(context: Context) -> Iterator[Estimate]:
     if table is None:
         return
     for construct in table.constructs:
-        wide = _wide(table, construct)
+        wide = _wide(context, table, construct)
         query = _queries(context, wide)
         raters = table.scorers(construct, "human")
         if not raters:
@@ -167,10 +167,22 @@ def _queries(context: Context, wide: pd.DataFrame) -> IntArray:
     return pd.Index(context.rated_queries).get_indexer(names).astype(np.int64)
 
 
-def _wide(table: PreferenceTable, construct: str) -> pd.DataFrame:
-    """First preferences, a row for each pair and a column for each scorer."""
+def _wide(context: Context, table: PreferenceTable, construct: str) -> pd.DataFrame:
+    """First preferences on rated queries, a row for each pair and a column for each scorer.
+
+    A pair that scorers name in both orders is one row, in the order of its first row.
+    """
     rows = table.frame[(table.frame["construct"] == construct) & (table.frame["repeat"] == 0)]
+    rows = rows[rows["query_id"].astype("object").isin(context.rated_queries)]
     plain = rows[[*_PAIR, "scorer"]].astype("object").assign(value=rows["value"])
+    first, second = _PAIR[1:]
+    pair = pd.Series(map(frozenset, zip(plain[first], plain[second], strict=True)), plain.index)
+    in_order = plain.groupby([plain["query_id"], pair], sort=False)[first].transform("first")
+    # A scorer with a row for each order has two preferences, which stay apart.
+    once = ~plain.assign(pair=pair).duplicated(["query_id", "pair", "scorer"], keep=False)
+    turned = (plain[first] != in_order) & once
+    plain.loc[turned, [first, second]] = plain.loc[turned, [second, first]].to_numpy()
+    plain.loc[turned, "value"] = -plain.loc[turned, "value"]
     return plain.pivot(  # noqa: PD010  (keys are unique: nothing to aggregate)
         index=_PAIR, columns="scorer", values="value"
     )

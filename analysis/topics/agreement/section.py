@@ -25,8 +25,10 @@ from analysis.topics.agreement import (
     judge_comparison_tables,
     largest_disagreements,
     non_inferiority,
+    order_of_presentation,
     pairwise_accuracy,
     preferences,
+    preferred_systems,
     sensitivity,
     tables,
     unopened_passages,
@@ -45,6 +47,7 @@ def reading(analysis: Analysis) -> Iterator[str]:
     yield from _declared(analysis, judge)
     yield from judge_comparison_tables.reading(analysis)
     yield from judge_and_metrics.reading(analysis)
+    yield from order_of_presentation.reading(analysis)
 
 
 def compared(analysis: Analysis) -> Iterator[Estimate]:
@@ -200,6 +203,8 @@ SECTION = Section(
         *non_inferiority.STATISTICS,
         *sensitivity.STATISTICS,
         *preferences.STATISTICS,
+        *order_of_presentation.STATISTICS,
+        *preferred_systems.STATISTICS,
         *bare_answers.STATISTICS,
         *edits.STATISTICS,
         *unopened_passages.STATISTICS,
@@ -235,6 +240,8 @@ SECTION = Section(
         unopened_passages.without_unopened,
         preferences.preferences_table,
         preferences.preference_accuracy_table,
+        order_of_presentation.order_table,
+        preferred_systems.preferred_systems_table,
     ),
     reading=reading,
     compared=compared,

@@ -191,10 +191,9 @@ def test_pairs_travel_in_an_archive(
     assert (tmp_path / "out.zip").exists()
 
 
-def test_the_command_previews_and_asks(campaign: Study, scripted: type[Scripted]) -> None:
-    folder = str(campaign.folder)
-    arguments = ["judge", "pairs", folder, "--engine", "scripted", "--model", "m"]
+def test_the_command_has_the_options_of_engines_and_none_that_do_not_apply() -> None:
     help_text = CliRunner().invoke(cli, ["judge", "pairs", "--help"]).output
-    assert "--pairs" in help_text
-    assert "--metric" not in help_text
-    del arguments
+    assert "--pairs [all|compared]" in help_text
+    assert "--constructs" in help_text
+    for other in ("--metric ", "--prompts ", "--estimate", "--answers"):
+        assert other not in help_text
