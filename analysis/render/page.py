@@ -69,7 +69,8 @@ def summary(document: Document) -> str:
     parts = []
     if responses:
         parts.append(counted(responses, "response"))
-    queries = len(set(scores.queries) | set(document.analysis.context.rated_queries))
+    context = document.analysis.context
+    queries = len({*scores.queries, *context.rated_queries, *context.compared_queries})
     parts.append(counted(queries, "query", "queries"))
     if scores.systems:
         parts.append(counted(len(scores.systems), "system"))

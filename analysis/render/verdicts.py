@@ -145,6 +145,8 @@ def on_preferences(analysis: Analysis) -> list[Verdict]:
     on_preferences = []
     for construct in analysis.preferences.constructs:
         raters = analysis.preferences.scorers(construct, "human")
+        if not raters:
+            continue
         on = analysis.estimates.select("pearson", construct=construct, on="preferences")
         between_raters = [e for e in on if set(e.scorers) <= set(raters)]
         among = [e.value for e in between_raters if e.defined]

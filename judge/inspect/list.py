@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sqlalchemy import select
 
 from judge.running.judgments import count
-from judge.running.pairs import pair_counts
+from judge.running.pairs import PairCount, pair_counts
 from judge.text import Result, printable
 from study.facts.current_responses import current_responses
 from study.schema.tables import judge_runs
@@ -26,7 +26,7 @@ class RunSummary(Result):
     possible: int
     """Current responses x constructs that the run has judged x repeats."""
     missing: int
-    """Judgments without a value."""
+    """Judgments without a value, and pairs without a choice in both orders."""
     pairs: int
     """Pairs of responses that the run compared, for each construct and repeat."""
     begun: str
@@ -45,7 +45,7 @@ def list_runs(study: Study) -> list[RunSummary]:
         rows = connection.execute(select(judge_runs).order_by(judge_runs.c.id)).all()
         versions = study.scored_versions(connection)
         counts = count(connection, versions, ("run_id", "missing_reason")).by
-        pairs = pair_counts(connection)
+        compared = pair_counts(connection)
         responses = len(current_responses(connection)[0])
     judgments: Counter[int] = Counter()
     missing: Counter[int] = Counter()
@@ -63,8 +63,8 @@ def list_runs(study: Study) -> list[RunSummary]:
             prompt_version=row.prompt_version,
             judgments=judgments[row.id],
             possible=responses * len(constructs.get(row.id, ())) * row.repeats,
-            missing=missing[row.id],
-            pairs=pairs.get(row.id, 0),
+            missing=missing[row.id] + compared.get(row.id, PairCount(0, 0)).missing,
+            pairs=compared.get(row.id, PairCount(0, 0)).pairs,
             begun=row.created_at.isoformat(timespec="seconds"),
         )
         for row in rows

@@ -69,6 +69,8 @@ class RunDetails(Result):
     """Current responses x constructs that the run has judged x repeats."""
     pairs: int
     """Pairs of responses that the run compared, for each construct and repeat."""
+    pairs_missing: int
+    """Of these, those without a choice in both orders."""
     missing: int
     left_out: dict[str, int]
     """Reason why judgments are not in the score table, to their number."""
@@ -128,8 +130,8 @@ def _figure_lines(run: RunDetails) -> Iterator[str]:
     yield ""
     if run.pairs:
         yield (
-            f"{run.pairs} pairs of responses were compared, counted for each construct; they are "
-            "in the table of preferences."
+            f"{run.pairs} pairs of responses were compared, each construct counted, "
+            f"{run.pairs_missing} of them without a choice in both orders."
         )
         return
     yield (

@@ -13,7 +13,7 @@ from judge.inspect.run_details import ConstructFigures, RunDetails
 from judge.protocol.exchange import TOKENS
 from judge.running.calls import account, calls_of
 from judge.running.judgments import count, served
-from judge.running.pairs import pair_counts
+from judge.running.pairs import PairCount, pair_counts
 from judge.running.remaining_work import EMPTY_RESPONSE
 from judge.running.runs import run_metric, run_of
 from judge.text import by_number
@@ -83,7 +83,7 @@ def show_run(study: Study, name: str) -> RunDetails:
         answered_by = served(connection, run["id"])
         flags = _flags(connection, run["id"])
         calls = calls_of(connection, run["id"])
-        pairs = pair_counts(connection).get(run["id"], 0)
+        compared = pair_counts(connection).get(run["id"], PairCount(0, 0))
     keys = [key for key in versions if any(group[0] == key for group in counts.by)]
     figures = [_figures(study, key, name, counts.by) for key in keys]
     parsers: Counter[str] = Counter()
@@ -99,7 +99,8 @@ def show_run(study: Study, name: str) -> RunDetails:
         begun=run["created_at"].isoformat(timespec="seconds"),
         judgments=judgments,
         possible=responses * len(figures) * run["repeats"],
-        pairs=pairs,
+        pairs=compared.pairs,
+        pairs_missing=compared.missing,
         missing=judgments - sum(figure.values for figure in figures),
         left_out=counts.left_out,
         constructs=figures,

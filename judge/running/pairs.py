@@ -26,6 +26,9 @@ from study.study import Study
 # Rows that are stored together.
 _BATCH = 200
 
+BOTH = 2
+"""Orders in which two responses can be shown."""
+
 AskedPairs = Mapping[tuple[int, int, str, int], Sequence[str | None]]
 """Missing reasons of the stored answers, in the order of their attempts; None for a value. By the
 first and the second response (database keys), construct and repeat."""
@@ -220,25 +223,32 @@ def asked_pairs(connection: Connection, run_id: int, versions: Mapping[str, int]
     return dict(found)
 
 
-def pair_counts(connection: Connection) -> dict[int, int]:
-    """Return, by run, the pairs with an answer, counted for each construct and repeat.
+class PairCount(NamedTuple):
+    """Pairs with an answer, counted for each construct and repeat."""
 
-    Both orders of a pair count once, and so do its attempts.
-    """
+    pairs: int
+    missing: int
+    """Of these, those without a choice in both orders."""
+
+
+def pair_counts(connection: Connection) -> dict[int, PairCount]:
+    """Return the numbers of pairs by run (database key); a pair counts once for all its answers."""
     columns = pair_answers.c
-    is_lower = columns.first_response_id < columns.second_response_id
     one, other = columns.first_response_id, columns.second_response_id
-    pair = select(
+    pair = (
         columns.run_id,
-        case((is_lower, one), else_=other).label("a"),
-        case((is_lower, other), else_=one).label("b"),
+        case((one < other, one), else_=other),
+        case((one < other, other), else_=one),
         columns.construct_key,
         columns.construct_version,
         columns.repeat,
-    ).distinct()
-    rows = pair.subquery()
-    statement = select(rows.c.run_id, func.count()).group_by(rows.c.run_id)
-    return {run: int(number) for run, number in connection.execute(statement)}
+    )
+    orders = func.count(case((columns.value.is_not(None), one)).distinct())
+    rows = select(columns.run_id, orders.label("orders")).group_by(*pair).subquery()
+    statement = select(
+        rows.c.run_id, func.count(), func.count(case((rows.c.orders < BOTH, 1)))
+    ).group_by(rows.c.run_id)
+    return {run: PairCount(pairs, missing) for run, pairs, missing in connection.execute(statement)}
 
 
 class PairStore:

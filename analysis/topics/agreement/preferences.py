@@ -162,6 +162,45 @@ def preference_accuracies(context: Context) -> Iterator[Estimate]:
             )  # fmt: skip
 
 
+def choice_accuracies(context: Context) -> Iterator[Estimate]:
+    """`choice_accuracy`: how often a judge's own choice is the response that people rated higher.
+
+    People's value of a response is their reference: the mean of the raters, or adjudicated.
+    """
+    table = context.preferences
+    if table is None:
+        return
+    for construct in table.constructs:
+        data = context.rated.get(construct)
+        if data is None or data.reference_missing:
+            continue
+        wide = _wide(context, table, construct)
+        query, total = _queries(context, wide), len(context.rated_queries)
+        place = pd.Index(data.responses, dtype="object")
+        a, b = (place.get_indexer(wide.index.get_level_values(name)) for name in _PAIR[1:])
+        size = np.maximum(np.abs(data.reference[a]), np.abs(data.reference[b]))
+        people = data.reference[b] - data.reference[a]
+        people = np.where(np.abs(people) <= NOISE * size, 0.0, people)
+        people[(a < 0) | (b < 0)] = np.nan
+        for judge in table.scorers(construct, "judge", "metric"):
+            choice = wide[judge].to_numpy() if judge in wide else np.empty(0)
+            both = np.isfinite(choice) & np.isfinite(people)
+            if not both.any():
+                continue
+            right = (np.sign(choice[both]) == np.sign(people[both])).astype(np.float64)
+            statistic = QueryStatistic(
+                mean_of(right, query[both], total),
+                np.bincount(query[both], minlength=total) > 0,
+                int(both.sum()),
+                int((np.isfinite(people) & ~both).sum()),
+            )
+            yield context.estimate(
+                "choice_accuracy", statistic, transform="logit",
+                constructs=(construct,), scorers=(judge, *data.raters), target="these_raters",
+                n_raters=len(data.raters),
+            )  # fmt: skip
+
+
 def _queries(context: Context, wide: pd.DataFrame) -> IntArray:
     names = wide.index.get_level_values("query_id")
     return pd.Index(context.rated_queries).get_indexer(names).astype(np.int64)
@@ -305,6 +344,16 @@ STATISTICS = (
         better="higher",
         targets=("these_raters",),
     ),
+    Statistic(
+        "choice_accuracy",
+        "Choices as people rate",
+        "share of the pairs that a judge compared on which its choice is the response that people "
+        "rated higher; a tie is right only where their values are equal",
+        choice_accuracies,
+        range=(0, 1),
+        better="higher",
+        targets=("these_raters",),
+    ),
 )
 
 
@@ -320,6 +369,23 @@ def preference_accuracy_table(analysis: Analysis) -> Iterator[Table]:
         "Share of preferences whose sign is that of the difference of the scores; no preference is "
         "right only with equal scores. A pair counts once for each rater.",
         ("Construct", "Scorer", analysis.headings["preference_accuracy"], "Preferences"),
+        heads=2,
+    )
+
+
+def choice_accuracy_table(analysis: Analysis) -> Iterator[Table]:
+    """How often a judge's choice is the response that people rated higher."""
+    built = TableBuilder()
+    for e in analysis.estimates.select("choice_accuracy"):
+        cell: Cell = built.number(e, ".1%")
+        built.add(e.constructs[0], e.scorers[0], cell, f"{e.n_responses:,}", f"{e.n_dropped:,}")
+    yield built.table(
+        "choice-accuracy",
+        "Choices between two responses, and people's ratings of the two",
+        "Share of pairs on which a judge chooses the response that people rated higher, on "
+        "average. A tie is right only where people's means are equal, which is rare with several "
+        "raters. Without a choice: pairs on which an answer is missing or could not be read.",
+        ("Construct", "Judge", analysis.headings["choice_accuracy"], "Pairs", "Without a choice"),
         heads=2,
     )
 

@@ -240,6 +240,7 @@ SECTION = Section(
         unopened_passages.without_unopened,
         preferences.preferences_table,
         preferences.preference_accuracy_table,
+        preferences.choice_accuracy_table,
         order_of_presentation.order_table,
         preferred_systems.preferred_systems_table,
     ),

@@ -149,3 +149,40 @@ def test_the_intervals_of_position_bias_cover(lean: float) -> None:
         covered += e.ci_low <= truth <= e.ci_high
     # Three standard errors of 60 simulations.
     assert covered / simulations >= 0.95 - 0.085
+
+
+def test_choices_are_compared_with_peoples_ratings_of_the_two() -> None:
+    # People rate a and b: b higher, a higher, equal, b higher, and b unrated.
+    ratings = [(10, 20), (30, 20), (40, 40), (1, 2), (5, None)]
+    # The judge: b, b, a tie, a tie, b. Right on the first and the third of four.
+    choices = [1.0, 1.0, 0.0, 0.0, 1.0]
+    rated = rows(
+        *(
+            {
+                "response_id": f"q{q}-{system}",
+                "query_id": f"q{q}",
+                "scorer": "ann",
+                "scorer_kind": "human",
+                "value": value,
+            }
+            for q, values in enumerate(ratings)
+            for system, value in zip("ab", values, strict=True)
+            if value is not None
+        )
+    )
+    frame = pd.DataFrame(
+        {
+            "query_id": [f"q{q}" for q in range(5)],
+            "response_a": [f"q{q}-a" for q in range(5)],
+            "response_b": [f"q{q}-b" for q in range(5)],
+            "construct": "QR",
+            "scorer": "judge",
+            "scorer_kind": "judge",
+            "value": choices,
+        }
+    )
+    passed = PreferenceTable.from_frame(frame, Scale(-2, 2))
+    estimates = analyse(table(rated, Scale(0, 100)), passed, Options(resamples=100)).estimates
+    e = estimates.first("choice_accuracy", scorer="judge")
+    assert e is not None
+    assert (e.value, e.n_responses, e.scorers) == (0.5, 4, ("judge", "ann"))

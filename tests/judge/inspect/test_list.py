@@ -78,4 +78,5 @@ def test_json_has_every_field(campaign: Study, scripted: type[Scripted]) -> None
         "judgments": 60,
         "possible": 60,
         "missing": 0,
+        "pairs": 0,
     }
