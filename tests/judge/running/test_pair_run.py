@@ -97,7 +97,7 @@ def test_an_interrupted_call_continues_and_asks_nothing_twice(
         compare_pairs(campaign, SETTINGS)
     assert (stopped.value.outcome.answered, stopped.value.outcome.begun) == (7, True)
     one_order = campaign.preference_table()["missing_reason"].value_counts()
-    assert one_order.to_dict() == {"no_choice": 3, "one_order_only": 1} or one_order.sum() > 0
+    assert set(one_order.index) <= {"no_choice", "one_order_only"}
     scripted.stop_after = None
     preview = preview_pairs(campaign, SETTINGS)
     assert preview.run == "scripted pairwise"
@@ -126,8 +126,10 @@ def test_a_missing_choice_is_a_missing_preference_with_its_reason(
 
 
 def test_prompts_beyond_the_window_are_stored_as_missing_once(
-    campaign: Study, scripted: type[Scripted]
+    any_study: Study, scripted: type[Scripted]
 ) -> None:
+    campaign = any_study
+    fill(campaign)
     scripted.window = 10
     outcome = compare_pairs(campaign, SETTINGS)
     assert (outcome.answered, outcome.missing) == (0, {"too_long": PAIRS * 10})
@@ -170,8 +172,10 @@ def test_repeats_are_asked_and_numbered(campaign: Study, scripted: type[Scripted
 
 
 def test_a_run_on_pairs_stands_beside_the_run_on_scores(
-    campaign: Study, scripted: type[Scripted]
+    any_study: Study, scripted: type[Scripted]
 ) -> None:
+    campaign = any_study
+    fill(campaign)
     judge_study(campaign, SETTINGS)
     before = campaign.score_table()
     compare_pairs(campaign, SETTINGS)
