@@ -4,7 +4,9 @@ from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 from typing import Any, Literal
 
-from judge.engines.engine import Delivery, Ready, TokenCount
+import pytest
+
+from judge.engines.engine import Delivery, Engine, Ready, TokenCount, load_engine
 from judge.prompts.template import PromptVersion
 from judge.protocol.conditions import Conditions, Run
 from judge.protocol.exchange import Answer, Request
@@ -118,3 +120,15 @@ class Scripted:
 
     def close(self) -> None:
         """There are no resources to release."""
+
+
+def register(monkeypatch: pytest.MonkeyPatch) -> type[Scripted]:
+    """Return a fresh scripted engine, registered as `scripted` for the time of a test."""
+    fresh = type("Fresh", (Scripted,), {"asked": []})
+
+    def load(name: str) -> type[Engine]:
+        return fresh if name == "scripted" else load_engine(name)
+
+    for module in ("engines.engine", "running.session", "running.probe_run", "running.pair_run"):
+        monkeypatch.setattr(f"judge.{module}.load_engine", load)
+    return fresh

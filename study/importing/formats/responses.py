@@ -80,7 +80,8 @@ FIELDS: Fields = {
 def matches(head: Head) -> bool:
     """Whether rows are queries with responses, and neither scores nor expected values."""
     return has(FIELDS, head.columns, "query", "response") and not (
-        {"construct", "value"} <= folded(head.columns) or "expected" in folded(head.columns)
+        {"construct", "value"} <= folded(head.columns)
+        or {"expected", "ungrounded_answer"} & folded(head.columns)
     )
 
 
