@@ -11,8 +11,8 @@ from study import Study, import_file
 from tests.judge.stub.process import running_stub
 
 ROOT = Path(__file__).resolve().parent.parent
-# What a user writes has its own tests: a metric, and a test with the fixture `ccrs_check`.
-ELSEWHERE = ("class Faithfulness", "def test_judge")
+# What a user writes has its own tests: metrics, and a test with the fixture `ccrs_check`.
+ELSEWHERE = ("class Faithfulness", "class Promises", "def test_judge")
 ENDPOINT = "http://localhost:8000/v1"
 PAGES = [
     *(ROOT / "README.md", *sorted((ROOT / "data/manual").glob("*.md"))),
