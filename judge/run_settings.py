@@ -56,6 +56,24 @@ class JudgeSettings(BaseModel):
         default=PAPER, description="prompt version", json_schema_extra=option("VERSION")
     )
 
+    encoder: str | None = Field(
+        default=None,
+        description="encoder of metrics that compare texts by their vectors, such as "
+        "ragas-answer-relevance: a model's folder, its name on the Hugging Face hub, or with "
+        "encoder_url a model of that endpoint",
+        json_schema_extra=option("PATH_OR_NAME"),
+    )
+    encoder_url: str | None = Field(
+        default=None,
+        description="endpoint of the encoder, with /embeddings, such as http://localhost:8001/v1",
+        json_schema_extra=option("URL"),
+    )
+    encoder_key_env: str = Field(
+        default="OPENAI_API_KEY",
+        description="environment variable that holds the key for encoder_url",
+        json_schema_extra=option("VARIABLE"),
+    )
+
     # Decoding parameters are part of the identity of the run.
     temperature: float | None = Field(
         default=None,
@@ -260,7 +278,8 @@ class JudgeSettings(BaseModel):
                     lines.append(message)
                     continue
                 # An address, a header or a command may contain a secret, so it is not repeated.
-                shown = not name.startswith(("base_url", "header", "api_key_command"))
+                hidden = ("base_url", "header", "api_key_command", "encoder_url")
+                shown = not name.startswith(hidden)
                 value = "" if not shown else f" = {detail['input']!r}"
                 lines.append(f"{name}{value}: {message}")
             raise StudyError("\n".join(lines)) from None

@@ -57,7 +57,7 @@ def cosine(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
         return float(np.clip(first @ second / lengths, -1, 1)) if lengths else float("nan")
 
 
-class _Vectors:
+class Vectors:
     """The vectors of the texts of a page; each text is embedded once."""
 
     def __init__(self, encoder: Encoder) -> None:
@@ -98,7 +98,7 @@ class _Vectors:
                 self._size = size
             self._known[text] = result
 
-    def cosines(self, text: str, others: Sequence[str]) -> "_Cosines | MissingValue":
+    def cosines(self, text: str, others: Sequence[str]) -> "Cosines | MissingValue":
         """Return the cosine of a text with each of some others; none is blank."""
         results = [self.of(each) for each in (text, *others)]
         for result in results:
@@ -108,12 +108,15 @@ class _Vectors:
         values = [cosine(first.vector, other.vector) for other in rest]
         if not np.isfinite(values).all():
             return MissingValue(NOT_FINITE)
-        return _Cosines(values, first.truncated or any(other.truncated for other in rest))
+        return Cosines(values, first.truncated or any(other.truncated for other in rest))
 
 
-class _Cosines(NamedTuple):
+class Cosines(NamedTuple):
+    """Cosines of a text with others."""
+
     values: list[float]
     truncated: bool
+    """Whether one of the texts was cut at the model's window."""
 
 
 def with_flag(value: float, truncated: bool) -> MetricValue:
@@ -132,7 +135,7 @@ class _Cosine(Metric):
     def __init__(self, encoder: Encoder) -> None:
         self.key = f"{self.name} {encoder.name}"
         self.version = f"{self.name}-v1 {encoder.identity}"
-        self._vectors = _Vectors(encoder)
+        self._vectors = Vectors(encoder)
 
     def prepare(self, responses: Sequence[MetricInput]) -> None:
         """Embed the texts of all these responses together."""

@@ -10,6 +10,7 @@ and the same value, so it uses no clock and no random numbers. And it reads only
 declares, because responses that agree in these fields share one evaluation.
 """
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -59,6 +60,8 @@ class Prompt:
     """The text in parts, of which each field of the response is one."""
     max_tokens: int | None = None
     """Tokens of its answer; None: those of the metric's prompt set."""
+    compared: tuple[str, str] | None = None
+    """Two texts: the answer is the cosine of their vectors, which an encoder computes."""
 
     @property
     def text(self) -> str:
@@ -198,6 +201,10 @@ class Metric(ABC):
     what it may be used for; a metric measures something of its own and is compared with judges."""
     low_is_good: bool = False
     """Whether a low value is a good sign: the report turns its sign where it compares orders."""
+    compares_texts: bool = False
+    """Whether some of its prompts are answered by an encoder: see `cosine`."""
+    encoder: str = ""
+    """Name of this encoder, which the runner sets: cosines by another one are other prompts."""
     key_names_model: bool = False
     """Whether another model has another key: then stored values are not computed again, only to
     be compared. For metrics without prompts."""
@@ -214,6 +221,15 @@ class Metric(ABC):
         Answers that the server cut or refused are not sent: the runner ends the evaluation and
         stores the reason.
         """
+
+    def cosine(self, first: str, second: str) -> Prompt:
+        """Return the prompt that asks for the cosine of the vectors of two texts, neither blank.
+
+        The metric sets `compares_texts`; `step_readers.cosine_in` reads the answer.
+        """
+        texts = json.dumps([first, second], ensure_ascii=False)
+        parts = (f"Cosine of the vectors by {self.encoder}: ", texts)
+        return Prompt("cosine", parts, compared=(first, second))
 
     def prepare(self, responses: Sequence[MetricInput]) -> None:
         """Compute together what `score` will need of each of these responses; here nothing."""

@@ -1,12 +1,15 @@
 """Metrics of Ragas (Es et al. 2023, arXiv 2309.15217, section 3), and those of its package.
 
-Faithfulness and context relevance are defined in the paper, context precision and context recall
-by the package (version 0.4.3). Answer relevance and answer correctness also need vectors of texts;
-they are not measured here.
+Faithfulness, answer relevance and context relevance are defined in the paper, context precision,
+context recall and answer correctness by the package (version 0.4.3). Answer relevance and answer
+correctness also compare texts by their vectors, for which the run has an encoder.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from pathlib import Path
+from typing import Self
 
+from judge.metrics.embedding import TRUNCATED
 from judge.metrics.metric import (
     Metric,
     MetricInput,
@@ -17,8 +20,8 @@ from judge.metrics.metric import (
     Steps,
 )
 from judge.metrics.retrieval import precisions_at_relevant
-from judge.metrics.step_readers import labels_in, list_in, share, word_in
-from judge.parsing.structured_answers import numbered, on_one_line
+from judge.metrics.step_readers import cosine_in, labels_in, list_in, share, word_in
+from judge.parsing.structured_answers import numbered, on_one_line, read_word
 from judge.prompts.step_prompts import step_prompts
 from judge.protocol.exchange import Answer
 from judge.text import sentences
@@ -28,6 +31,11 @@ from study.types import Sees
 
 _ITEMS_A_PROMPT = 20
 """Statements or sentences that one prompt labels."""
+
+_QUESTIONS = 3
+"""Questions that are made from an answer, as in the paper's experiments and the package."""
+PAPER_WORDS = "ragas-paper-v1"
+"""The prompt version with the words of the paper."""
 
 Labels = Generator[Sequence[Prompt], Sequence[Answer], list[bool]]
 
@@ -43,6 +51,16 @@ class Ragas(Metric):
     steps = 2
     prompts = step_prompts(__file__)
 
+    @classmethod
+    def create(cls, prompts: str, study_folder: Path | None) -> Self:
+        """Return the metric in this project's words, or in those of the paper."""
+        if prompts == PAPER_WORDS:
+            from judge.metrics.ragas_paper import IN_PAPER_WORDS
+
+            if issubclass(found := IN_PAPER_WORDS.get(cls.key, Metric), cls):
+                return found()
+        return super().create(prompts, study_folder)
+
     def _supported(self, response: MetricInput, text: str, none: str) -> Labels:
         """Return of each statement of a text whether the passages support it.
 
@@ -51,18 +69,29 @@ class Ragas(Metric):
         NoValueError
             The text makes no statement (reason `none`), or an answer can't be read.
         """
-        if not text.strip():
-            raise NoValueError(none)
-        [answer] = yield [self.prompt("statements", question=response.question, answer=text)]
-        statements = list_in(answer, "statements")
-        if not statements:
-            raise NoValueError(none)
+        [statements] = yield from self._statements(response.question, {none: text})
         blocks = _blocks(statements)
         answers = yield [
             self.prompt("verdicts", context=response.context, statements=numbered(block))
             for block in blocks
         ]
         return _are(blocks, answers, "supported", "unsupported")
+
+    def _statements(
+        self, question: str, texts: Mapping[str, str]
+    ) -> Generator[Sequence[Prompt], Sequence[Answer], list[list[str]]]:
+        """Return the statements of each text, by the reason for which there are none."""
+        for none, text in texts.items():
+            if not text.strip():
+                raise NoValueError(none)
+        answers = yield [
+            self.prompt("statements", question=question, answer=text) for text in texts.values()
+        ]
+        lists = [list_in(answer, "statements") for answer in answers]
+        for none, statements in zip(texts, lists, strict=True):
+            if not statements:
+                raise NoValueError(none)
+        return lists
 
 
 class RagasFaithfulness(Ragas):
@@ -142,6 +171,83 @@ class RagasContextRelevance(Ragas):
             for block in blocks
         ]
         return share(_are(blocks, answers, "needed", "unneeded"))
+
+
+class RagasAnswerRelevance(Ragas):
+    """Mean cosine of the question and questions made from the response alone (section 3).
+
+    The paper leaves their number n open, and the package's is 3. A response that commits to nothing
+    has the value 0, a rule of the package.
+    """
+
+    key = "ragas-answer-relevance"
+    constructs = ("QR",)
+    fields = ("question", "response")
+    scale = RatingScale(min=-1, max=1)
+    compares_texts = True
+
+    def score(self, response: MetricInput) -> Steps:
+        """Make the questions, and compare each with the question that was asked."""
+        if not response.response.strip():
+            return MissingValue("no_questions")
+        [answer] = yield [self.prompt("questions", answer=response.response)]
+        if read_word(answer.text, ("noncommittal",)):
+            return MetricValue(0.0, "noncommittal")
+        questions = list_in(answer, "questions")
+        if not questions:
+            return MissingValue("no_questions")
+        if len(questions) != _QUESTIONS:
+            return MissingValue("questions_unreadable")
+        return (yield from self._mean_cosine(response.question, questions))
+
+    def _mean_cosine(self, question: str, others: Sequence[str]) -> Steps:
+        answers = yield [self.cosine(question, other) for other in others]
+        cosines, truncated = zip(*map(cosine_in, answers), strict=True)
+        parts = {"questions": len(cosines), **({TRUNCATED: 1} if any(truncated) else {})}
+        return MetricValue(sum(cosines) / len(cosines), parts=parts)
+
+
+class RagasAnswerCorrectness(Ragas):
+    """.75 of the F1 of statements and .25 of the cosine with the reference answer (package).
+
+    F1 = TP / (TP + (FP + FN) / 2), where TP are the response's statements that those of the
+    reference answer support, FP its others, and FN the reference answer's statements that those of
+    the response do not support.
+    """
+
+    key = "ragas-answer-correctness"
+    constructs = ("AC",)
+    fields = ("question", "response", "reference")
+    scale = RatingScale(min=-0.25, max=1)
+    compares_texts = True
+
+    def score(self, response: MetricInput) -> Steps:
+        """List the statements of both texts, and look for each in the other list."""
+        made, expected = yield from self._statements(
+            response.question,
+            {"no_statements": response.response, "no_reference_statements": response.reference},
+        )
+        directions = ((expected, made), (made, expected))
+        blocks = [(given, block) for given, items in directions for block in _blocks(items)]
+        *answers, compared = yield [
+            *(
+                self.prompt(
+                    "presence",
+                    question=response.question,
+                    given=numbered(given),
+                    statements=numbered(block),
+                )
+                for given, block in blocks
+            ),
+            self.cosine(response.response, response.reference),
+        ]
+        present = _are([block for _, block in blocks], answers, "present", "absent")
+        correct = sum(present[: len(made)])
+        missed = len(expected) - sum(present[len(made) :])
+        f1 = correct / (correct + (len(made) - correct + missed) / 2) if correct else 0.0
+        similarity, truncated = cosine_in(compared)
+        parts = {"f1": f1, "similarity": similarity, **({TRUNCATED: 1} if truncated else {})}
+        return MetricValue(0.75 * f1 + 0.25 * similarity, parts=parts)
 
 
 def _blocks(items: Sequence[str]) -> list[Sequence[str]]:

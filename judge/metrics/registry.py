@@ -43,6 +43,8 @@ PROMPTED_SUITES = {
     ),
     "ragas": (
         "ragas-faithfulness",
+        "ragas-answer-relevance",
+        "ragas-answer-correctness",
         "ragas-context-precision",
         "ragas-context-recall",
         "ragas-context-relevance",

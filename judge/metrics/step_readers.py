@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from judge.metrics.embedding import TRUNCATED
 from judge.metrics.metric import MetricValue, NoValueError
 from judge.parsing.structured_answers import read_labels, read_list, read_texts, read_word
 from judge.protocol.exchange import Answer
@@ -73,6 +74,12 @@ def word_in(answer: Answer, words: Sequence[str]) -> str:
     if word is None:
         raise NoValueError("labels_unreadable")
     return word
+
+
+def cosine_in(answer: Answer) -> tuple[float, bool]:
+    """Return the cosine that an encoder computed, and whether it read one of the texts in part."""
+    value, _, flag = (answer.text or "").partition(" ")
+    return float(value), flag == TRUNCATED
 
 
 def share(counted: Sequence[bool]) -> MetricValue:

@@ -35,6 +35,9 @@ CCRS = "ccrs"
 METRIC = "metric"
 """Part of a run's decoding: the key of its metric, unless that is CCRS."""
 
+ENCODER = "encoder"
+"""Part of a run's decoding: the encoder that answers the comparisons of its metric."""
+
 SHUFFLE = "shuffle_passages"
 """Part of a run's decoding: the seed of the order in which its prompts show passages."""
 
@@ -44,6 +47,18 @@ def with_shuffle(conditions: Conditions, seed: int | None) -> Conditions:
     if seed is None:
         return conditions
     return replace(conditions, decoding={**(conditions.decoding or {}), SHUFFLE: seed})
+
+
+def with_encoder(conditions: Conditions, name: str, identity: str) -> Conditions:
+    """Return the conditions with the encoder whose cosines a metric uses.
+
+    Its name ends with the beginning of the hash of its identity, which is recorded as well.
+    """
+    return replace(
+        conditions,
+        decoding={**(conditions.decoding or {}), ENCODER: name},
+        observed={**(conditions.observed or {}), ENCODER: identity},
+    )
 
 
 def of_metric(conditions: Conditions, scorer_kind: str, low_is_good: bool) -> Conditions:
@@ -59,6 +74,11 @@ def of_metric(conditions: Conditions, scorer_kind: str, low_is_good: bool) -> Co
 def metric_of(run: Mapping[str, Any]) -> str:
     """Return the key of the metric of a stored run."""
     return str(run["decoding"].get(METRIC, CCRS))
+
+
+def encoder_of(run: Mapping[str, Any]) -> str:
+    """Return the name of the encoder of a stored run; empty without one."""
+    return str(run["decoding"].get(ENCODER, ""))
 
 
 def shuffle_of(run: Mapping[str, Any]) -> int | None:
@@ -108,10 +128,10 @@ def run_digest(parts: Mapping[str, Any]) -> str:
 
 
 def runs_of_other_metrics(connection: Connection, run_id: int) -> list[int]:
-    """Return the runs (database keys) that differ from a run in the metric alone.
+    """Return the runs (database keys) that differ from a run in the metric, or its encoder, alone.
 
     The metrics of a suite share their prompts, so an answer in one of these runs is what the run
-    would get.
+    would get; the encoder is part of the prompts that it answers.
     """
     names = ("engine", "endpoint", "model", "model_revision", "prompt_version", "prompt_hash")
     parts = (*names, "seed", "repeats")
@@ -123,7 +143,7 @@ def runs_of_other_metrics(connection: Connection, run_id: int) -> list[int]:
 
 
 def _without_metric(decoding: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in decoding.items() if name != METRIC}
+    return {name: value for name, value in decoding.items() if name not in {METRIC, ENCODER}}
 
 
 def name_of(study: Study, conditions: Conditions, prompts: PromptSet, repeats: int) -> str | None:

@@ -32,6 +32,8 @@ def chat_messages(prompt: str, system: str = "") -> list[dict[str, str]]:
 
 
 CONTENT_FILTER = "content_filter"
+ENCODED = "encoder"
+"""Finish reason of an answer that an encoder computed, not the judge."""
 TOO_LONG = "too_long"
 TRUNCATED_BY_SERVER = "truncated_by_server"
 REJECTED = "rejected"

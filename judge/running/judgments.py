@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, func, select, union_all
 
+from judge.protocol.exchange import ENCODED
 from study.facts.current_responses import current_responses
 from study.facts.judgments import counted_judgments
 from study.schema.tables import judgments, pair_answers, responses, step_answers
@@ -113,7 +114,9 @@ def served(connection: Connection, run_id: int) -> list[Served]:
     answers = union_all(
         *(
             select(t.c.id, t.c.served_model, t.c.fingerprint, t.c.created_at).where(
-                t.c.run_id == run_id, t.c.raw_answer.is_not(None)
+                t.c.run_id == run_id,
+                t.c.raw_answer.is_not(None),
+                t.c.finish_reason.is_distinct_from(ENCODED),
             )
             for t in (judgments, step_answers, pair_answers)
         )

@@ -1,7 +1,7 @@
 """Prompts of a run: planned before their text is made, resumed from stored answers, and sent."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -21,7 +21,7 @@ from judge.metrics.evaluation import (
 from judge.metrics.metric import MetricInput, MetricValue, Prompt
 from judge.protocol.conditions import runs_of_other_metrics
 from judge.protocol.exchange import Answer, Request
-from judge.running.pages import Place, pages
+from judge.running.pages import ContentPage, Place, pages
 from judge.running.remaining_work import SHARED, Pending, Resolved, work
 from judge.running.scope import Scope
 from judge.running.shown_texts import ShownTexts
@@ -222,8 +222,18 @@ def _answer(row: Any) -> Answer:
     return Answer(row.raw_answer, missing=row.missing_reason, **columns)
 
 
+Compare = Callable[[Sequence[PlannedPrompt]], None]
+"""Stores the answers to prompts that compare two texts."""
+
+
 def planned_prompts(
-    study: Study, order: Sequence[Place], scope: Scope, run_id: int | None, *, texts: bool
+    study: Study,
+    order: Sequence[Place],
+    scope: Scope,
+    run_id: int | None,
+    *,
+    texts: bool,
+    compare: Compare | None = None,
 ) -> Iterator[PlannedPrompt | Pending | Resolved]:
     """Yield the prompts that a run waits for, and the judgments that need no further answer.
 
@@ -237,6 +247,8 @@ def planned_prompts(
     texts
         Whether the texts of the prompts are needed. Without them, passages are read only for
         metrics whose prompts have no size in advance.
+    compare
+        Stores the answers to comparisons, so that evaluations continue; None: they wait.
     """
     single = scope.metric.single_prompt
     for constructs in scope.passes():
@@ -246,28 +258,60 @@ def planned_prompts(
                 for item in work(page, scope, constructs):
                     yield item if isinstance(item, Resolved) else PlannedPrompt(item, shown_texts)
                 continue
-            answers = stored_answers(study, run_id, [content.id for content in page.contents])
-            query, planned = -1, set[tuple[str, int]]()
-            for item in work(page, scope, constructs):
-                if isinstance(item, Resolved):
-                    yield item
-                    continue
-                if item.contents[0].query != query:
-                    query, planned = item.contents[0].query, set()
-                evaluation = evaluate_item(item, shown_texts, answers)
-                if evaluation.result is not None:
-                    flags = shown_texts.flags(item.contents[0], item.construct_key)
-                    yield from _judgments(scope, item, evaluation, flags)
-                any_new = False
-                for waiting in evaluation.waiting:
-                    # Equal prompts of a query are asked once; the others find the stored answer.
-                    key = (waiting.prompt.hash, item.repeat)
-                    if key not in planned:
-                        planned.add(key)
-                        any_new = True
-                        yield PlannedPrompt(item, shown_texts, waiting)
-                if evaluation.waiting and not any_new:
-                    yield item
+            yield from _of_steps(study, page, constructs, scope, run_id, shown_texts, compare)
+
+
+def _of_steps(
+    study: Study,
+    page: ContentPage,
+    constructs: Sequence[str],
+    scope: Scope,
+    run_id: int | None,
+    texts: ShownTexts,
+    compare: Compare | None,
+) -> Iterator[PlannedPrompt | Pending | Resolved]:
+    """Yield what `planned_prompts` does for a page, for a metric that asks in steps."""
+    responses = [content.id for content in page.contents]
+    items = list(work(page, scope, constructs))
+    answers = stored_answers(study, run_id, responses)
+    while compare and (due := _comparisons(items, texts, answers)):
+        compare(due)
+        answers = stored_answers(study, run_id, responses)
+    query, planned = -1, set[tuple[str, int]]()
+    for item in items:
+        if isinstance(item, Resolved):
+            yield item
+            continue
+        if item.contents[0].query != query:
+            query, planned = item.contents[0].query, set()
+        evaluation = evaluate_item(item, texts, answers)
+        if evaluation.result is not None:
+            flags = texts.flags(item.contents[0], item.construct_key)
+            yield from _judgments(scope, item, evaluation, flags)
+        any_new = False
+        for waiting in evaluation.waiting:
+            # Equal prompts of a query are asked once; the others find the stored answer.
+            key = (waiting.prompt.hash, item.repeat)
+            if key not in planned and waiting.prompt.compared is None:
+                planned.add(key)
+                any_new = True
+                yield PlannedPrompt(item, texts, waiting)
+        if evaluation.waiting and not any_new:
+            yield item
+
+
+def _comparisons(
+    items: Iterable[Pending | Resolved], texts: ShownTexts, answers: StepAnswers
+) -> list[PlannedPrompt]:
+    """Return the comparisons that evaluations wait for, equal ones of a query once."""
+    found: dict[tuple[int, str, int], PlannedPrompt] = {}
+    for item in items:
+        if isinstance(item, Pending):
+            for waiting in evaluate_item(item, texts, answers).waiting:
+                if waiting.prompt.compared is not None:
+                    key = (item.contents[0].query, waiting.prompt.hash, item.repeat)
+                    found.setdefault(key, PlannedPrompt(item, texts, waiting))
+    return list(found.values())
 
 
 def evaluate_item(

@@ -83,6 +83,20 @@ def _embedding_metrics(keys: Sequence[str], models: MetricModels) -> list[Metric
             f"{of_tokens[0]} needs the vectors of tokens, which no endpoint returns. Measure it "
             f"with --encoder FOLDER alone, and {', '.join(_OF_TEXTS)} with --base-url."
         )
+    return _of_texts(keys, load_encoder(models))
+
+
+def load_encoder(models: MetricModels) -> Encoder:
+    """Return the encoder of texts that is named, loaded or behind its endpoint.
+
+    Raises
+    ------
+    StudyError
+        It can't be used.
+    """
+    assert models.encoder is not None  # noqa: S101  (the callers name the option)
+    if models.base_url is None:
+        return LocalEncoder(models.encoder)
     settings = OpenAISettings.checked(
         base_url=models.base_url,
         api_key_env=models.api_key_env,
@@ -90,7 +104,7 @@ def _embedding_metrics(keys: Sequence[str], models: MetricModels) -> list[Metric
     )
     from judge.engines.encoders.endpoint_encoder import EndpointEncoder
 
-    return _of_texts(keys, EndpointEncoder(models.encoder, settings))
+    return EndpointEncoder(models.encoder, settings)
 
 
 def _of_texts(keys: Iterable[str], encoder: Encoder) -> list[Metric]:

@@ -8,6 +8,7 @@ from random import Random
 from judge.engines.engine import Ready
 from judge.protocol.exchange import TOO_LONG
 from judge.running.metric_requests import (
+    Compare,
     MetricRequest,
     PlannedPrompt,
     PromptName,
@@ -55,15 +56,20 @@ def survey(
     ready: Ready,
     store: Callable[[list[Resolved]], object] | None = None,
     limit: int | None = None,
+    compare: Compare | None = None,
 ) -> Survey:
     """Count the work of a call, reading passages only where they are needed.
 
-    Judgments that need no further answer are passed to `store` in batches.
+    Judgments that need no further answer are passed to `store` in batches, and comparisons of texts
+    to `compare`.
     """
     counts = Survey()
     batch: list[Resolved] = []
     last: tuple[str, int, int] | None = None
-    for item in planned_prompts(study, order, scope, run_id, texts=ready.count is not None):
+    planned = planned_prompts(
+        study, order, scope, run_id, texts=ready.count is not None, compare=compare
+    )
+    for item in planned:
         if isinstance(item, Resolved):
             batch.append(item)
             counts.resolved[item.missing_reason or item.rule or SHARED] += 1

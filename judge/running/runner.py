@@ -10,6 +10,7 @@ from judge.engines.engine import Ready
 from judge.metrics.metric import Metric
 from judge.metrics.registry import expanded, load_metric
 from judge.run_settings import JudgeSettings
+from judge.running.comparisons import Comparisons, encoder_for
 from judge.running.drift import DriftRounds
 from judge.running.forecast import CountedAnswer, Forecast, forecast
 from judge.running.judgment_store import JudgmentStore
@@ -134,11 +135,13 @@ def judge_metrics(
     ]
     first = fitting[0][1]
     scope = run_scope(study, each[0], first, select_constructs(study, first, each[0].constructs))
+    encoder = encoder_for([metric for _, metric in fitting], settings)
     with start_engine(study, settings, scope) as engine:
+        first_run = replace(engine, encoder=encoder)
         # What the engine asked for itself at its start is counted in the first run alone.
-        later = replace(engine, ready=replace(engine.ready, overhead={}, notes=()))
+        later = replace(first_run, ready=replace(engine.ready, overhead={}, notes=()))
         for number, of_metric in enumerate(each):
-            started = later if number else engine
+            started = later if number else first_run
             outcomes.append(_judge_with(study, of_metric, on_progress, started))
     return outcomes
 
@@ -162,6 +165,9 @@ def _judge_with(
         with study.read() as connection:
             check_words(connection, metric.prompts)
     scope = run_scope(study, settings, metric, constructs)
+    encoder = started.encoder if started else encoder_for([metric], settings)
+    if metric.compares_texts:
+        scope = replace(scope, encoder=encoder)
 
     def check(ready: Ready, order: list[Place], run_id: int | None) -> None:
         if ready.window is not None and not settings.skip_too_long:
@@ -181,6 +187,8 @@ class _CallWork:
     def __init__(self, session: RunSession, store: JudgmentStore) -> None:
         self._session = session
         self._store = store
+        encoder = session.scope.encoder
+        self._compare = None if encoder is None else Comparisons(encoder, store)
         self.survey = self._survey(session.settings.limit)
         settings = session.settings
         self.lengths: dict[PromptName, int] = {}
@@ -256,6 +264,7 @@ class _CallWork:
             session.ready,
             store.resolve,
             limit,
+            self._compare,
         )
         store.resolve(judgment for _, judgment in work.too_long)
         return work

@@ -17,6 +17,7 @@ from judge.protocol.conditions import (
     METRIC,
     Conditions,
     Run,
+    encoder_of,
     identity,
     metric_of,
     run_digest,
@@ -167,6 +168,7 @@ def run_metric(
         if file is not None:
             raise
         return None
+    metric.encoder = encoder_of(run)
     same = metric.prompts is not None and metric.prompts.hash == str(run["prompt_hash"])
     return metric if same and metric.key == metric_of(run) else None
 

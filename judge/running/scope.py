@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from judge.metrics.embedding import Encoder
 from judge.metrics.metric import Metric
 from judge.run_settings import JudgeSettings
 from study.errors import StudyError, nearest
@@ -26,6 +27,8 @@ class Scope:
     """Seed of the order of passages; None: rank order."""
     scales: Mapping[str, RatingScale] = field(default_factory=dict)
     """Scales by construct to which values of a metric in steps are converted; empty: none is."""
+    encoder: Encoder | None = None
+    """Answers the comparisons of the metric; None: it has none, or they wait."""
 
     def passes(self) -> tuple[tuple[str, ...], ...]:
         """Return the constructs whose prompts show passages, then the others.

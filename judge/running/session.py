@@ -12,7 +12,8 @@ from time import monotonic
 from typing import Protocol
 
 from judge.engines.engine import Delivery, Engine, Ready, load_engine
-from judge.protocol.conditions import Run, of_metric, with_shuffle
+from judge.metrics.embedding import Encoder
+from judge.protocol.conditions import Run, of_metric, with_encoder, with_shuffle
 from judge.protocol.exchange import TOKENS, Answer, Failure, Request
 from judge.run_settings import PRICED, JudgeSettings
 from judge.running.calls import begin_call, end_call
@@ -181,6 +182,8 @@ class StartedEngine:
 
     engine: Engine
     ready: Ready
+    encoder: Encoder | None = None
+    """Of the metrics that compare texts."""
 
 
 @contextmanager
@@ -238,6 +241,9 @@ def open_session(
         ready = running.ready
         order = places(study, settings.systems)
         conditions = of_metric(ready.conditions, scope.metric.scorer_kind, scope.metric.low_is_good)
+        if scope.encoder is not None:
+            scope.metric.encoder = scope.encoder.name
+            conditions = with_encoder(conditions, scope.encoder.name, scope.encoder.identity)
         identity = (conditions, prompts, settings.repeats, settings.name)
         check(ready, order, find(study, *identity))
         run = find_or_begin(study, *identity)

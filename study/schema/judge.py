@@ -127,7 +127,7 @@ class StepAnswerBase(Noun):
     """The answer to one prompt of a metric that asks in steps.
 
     A metric is evaluated by sending it its stored answers, so that an interrupted evaluation
-    resumes exactly. Equal prompts of a run are asked once: the hash identifies them.
+    resumes exactly. Equal prompts of a query are asked once: the hash identifies them.
     """
 
     metric: Key
@@ -156,7 +156,14 @@ class StepAnswerBase(Noun):
 class StepAnswer(StepAnswerBase, table=True):
     __tablename__ = "step_answer"
     __table_args__ = (
-        UniqueConstraint("run_id", "prompt_hash", "repeat", "attempt", name="uq_step_answer_once"),
+        UniqueConstraint(
+            "run_id",
+            "response_id",
+            "prompt_hash",
+            "repeat",
+            "attempt",
+            name="uq_step_answer_once",
+        ),
     )
 
     id: int | None = Field(default=None, primary_key=True)

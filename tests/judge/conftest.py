@@ -3,6 +3,7 @@
 import pytest
 
 from study import Study
+from tests.judge.scripted_encoder import ScriptedEncoder
 from tests.judge.small_studies import Scripted, fill, register
 
 
@@ -10,6 +11,14 @@ from tests.judge.small_studies import Scripted, fill, register
 def scripted(monkeypatch: pytest.MonkeyPatch) -> type[Scripted]:
     """Return a fresh scripted engine, registered as `scripted`."""
     return register(monkeypatch)
+
+
+@pytest.fixture
+def encoder(monkeypatch: pytest.MonkeyPatch) -> ScriptedEncoder:
+    """Return the encoder that a run gets whatever it names."""
+    made = ScriptedEncoder()
+    monkeypatch.setattr("judge.running.comparisons.load_encoder", lambda _: made)
+    return made
 
 
 @pytest.fixture

@@ -10,8 +10,10 @@ from judge import judge_metrics
 from judge.metrics.evaluation import KnownAnswer, evaluate
 from judge.metrics.metric import Content, MetricInput, MetricValue, MissingValue, Prompt
 from judge.metrics.registry import GROUP, PROMPTED_SUITES, expanded, load_metric
+from judge.prompts.template import PAPER
 from judge.protocol.exchange import Answer
 from study import Study
+from tests.judge.scripted_encoder import ScriptedEncoder
 from tests.judge.small_studies import Scripted, ScriptedSettings, fill
 
 PASSAGES = ("One is here. Two is here.", "Three is here.", "Four.")
@@ -22,9 +24,10 @@ def result(
     *answers: str | Answer,
     text: str = "First. Second.",
     passages: Sequence[str] = PASSAGES,
+    prompts: str = PAPER,
 ) -> MetricValue | MissingValue:
     """Evaluate a metric whose prompts get these answers, one after the other."""
-    metric = load_metric(key)
+    metric = load_metric(key, prompts)
     content = Content(
         1, 1, b"x", "A question?", ("A reference.",), text, tuple(passages), 0, 0, True
     )
@@ -64,6 +67,22 @@ QUESTIONS = json.dumps(["When?", "Where?", "Why?"])
             "ragas-context-relevance",
             [labels("needed", "unneeded", "unneeded", "unneeded")],
             1 / 4,
+        ),
+        # A mean of cosines, of a question with each of three others.
+        ("ragas-answer-relevance", [QUESTIONS, "1.0", "0.5", "-0.3"], (1 + 0.5 - 0.3) / 3),
+        ("ragas-answer-relevance", ["Noncommittal."], 0.0),
+        # Of three statements two are in the reference answer, which has a third one besides: TP 2,
+        # FP 1, FN 1, and a cosine of .6.
+        (
+            "ragas-answer-correctness",
+            [
+                LIST,
+                json.dumps(["a", "b", "d"]),
+                labels("present", "present", "absent"),
+                labels("present", "absent", "present"),
+                "0.6",
+            ],
+            0.75 * 2 / (2 + (1 + 1) / 2) + 0.25 * 0.6,
         ),
         ("trulens-context-relevance", ["3", "0", "1."], 4 / 9),
         ("trulens-answer-relevance", ["2"], 2 / 3),
@@ -109,6 +128,22 @@ CUT = Answer(LIST, finish_reason="length")
         ("ragas-context-recall", ["[]"], "no_reference_statements"),
         ("ragas-context-precision", ["useless"] * 3, "no_useful_passages"),
         ("ragas-context-precision", ["useful", "useful", "not useful"], "labels_unreadable"),
+        ("ragas-answer-relevance", ["[]"], "no_questions"),
+        ("ragas-answer-relevance", ['["When?", "Where?"]'], "questions_unreadable"),
+        ("ragas-answer-relevance", ["When?"], "questions_unreadable"),
+        ("ragas-answer-relevance", [CUT], "questions_truncated"),
+        (
+            "ragas-answer-relevance",
+            [QUESTIONS, "1.0", Answer(None, missing="not_finite"), "1.0"],
+            "not_finite",
+        ),
+        ("ragas-answer-correctness", ["[]", LIST], "no_statements"),
+        ("ragas-answer-correctness", [LIST, "[]"], "no_reference_statements"),
+        (
+            "ragas-answer-correctness",
+            [LIST, '["x"]', labels("present"), labels(*["present"] * 3), "1.0"],
+            "labels_unreadable",
+        ),
         ("trulens-context-relevance", ["3", "0", "4"], "labels_unreadable"),
         ("trulens-context-relevance", ["3", "0", "-1"], "labels_unreadable"),
         ("trulens-answer-relevance", ["Between 2 and 3"], "labels_unreadable"),
@@ -136,6 +171,8 @@ def test_what_cannot_be_read_is_missing(key: str, answers: list[str | Answer], r
 
 def test_texts_without_content_are_not_asked_about() -> None:
     assert result("ragas-faithfulness", text=" ") == MissingValue("no_statements")
+    assert result("ragas-answer-relevance", text=" ") == MissingValue("no_questions")
+    assert result("ragas-answer-correctness", text=" ") == MissingValue("no_statements")
     assert result("trulens-groundedness", text=" ") == MissingValue("no_statements")
     assert result("ragas-context-relevance", passages=[" "]) == MissingValue("no_sentences")
     unanswered = result("crud-recall", QUESTIONS, labels("a", "b", "c"), text="")
@@ -159,7 +196,7 @@ def test_each_metric_of_a_suite_is_registered_and_explains_its_reasons() -> None
         for key in keys:
             metric = load_metric(key)
             assert metric.key == key
-            assert metric.scale.min == 0
+            assert metric.scale.max == 1
             assert metric.reasons
             prompts = metric.prompts
             assert prompts is not None
@@ -169,22 +206,27 @@ def test_each_metric_of_a_suite_is_registered_and_explains_its_reasons() -> None
 
 def answered(prompt: str) -> Answer:
     """Answer as a model would that finds everything in order."""
+    if "three different questions" in prompt:
+        return Answer(QUESTIONS)
     if "JSON array" in prompt:
         return Answer('["One statement."]')
     if "JSON object" in prompt:
         number = len(prompt.rsplit(":\n", 1)[1].split("\n"))
-        word = "needed" if "needed" in prompt else "supported" if "supported" in prompt else "3"
+        word = next((w for w in ("needed", "supported", "present") if f'"{w}"' in prompt), "3")
         return Answer(labels(*[word] * number))
     words = ("useful", "yes", "3")
     marks = ("useful or useless", "yes or no", "0, 1, 2 and 3")
     return Answer(next(w for w, mark in zip(words, marks, strict=True) if mark in prompt))
 
 
-def test_suites_are_judged_in_a_study(study: Study, scripted: type[Scripted]) -> None:
+def test_suites_are_judged_in_a_study(
+    study: Study, scripted: type[Scripted], encoder: ScriptedEncoder
+) -> None:
     fill(study, queries=2)
     scripted.answer = staticmethod(answered)
-    outcomes = judge_metrics(study, ScriptedSettings(metric="ragas,trulens,crud,ares"))
-    assert len(outcomes) == 12
+    settings = ScriptedSettings(metric="ragas,trulens,crud,ares", encoder="made-up")
+    outcomes = judge_metrics(study, settings)
+    assert len(outcomes) == 14
     assert not any(outcome.missing or outcome.remaining for outcome in outcomes)
     table = study.score_table()
     table = table[table["scorer"].str.startswith("scripted")]
@@ -196,4 +238,7 @@ def test_suites_are_judged_in_a_study(study: Study, scripted: type[Scripted]) ->
     assert values["scripted crud-precision", "AC", "metric"] == {100.0}
     assert values["scripted ares-answer-faithfulness", "CC", "judge"] == {100.0}
     assert values["scripted ares-context-relevance", "retrieval", "metric"] == {1.0}
-    assert len(values) == 12
+    assert len(values) == 14
+    # "Question 1?" has no word of "When?", "Where?" and "Why?": cosine 0, the middle of -1 to 1.
+    assert values["scripted ragas-answer-relevance", "QR", "metric"] == {50.0}
+    assert encoder.asked
