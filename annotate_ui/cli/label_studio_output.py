@@ -68,6 +68,10 @@ def pulled_lines(done: Pulled) -> list[str]:
             "push); they are stored but not part of the score table.",
         ),
         (done.drafts, "drafts were left out."),
+        (
+            done.further,
+            "annotations are of more people than were planned for their task; they count as well.",
+        ),
         (done.edited_by_other, "annotations were last changed by another user than their rater."),
         (done.erased, "annotations are of people who were erased from the study."),
     ]

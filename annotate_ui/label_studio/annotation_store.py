@@ -38,7 +38,7 @@ from study.study import Study
 DELETED = "deleted in Label Studio"
 CHANGED_TO_INVALID = "changed in Label Studio to an invalid value"
 DUPLICATE = "another annotation of the same task by the same rater; the latest counts"
-NO_SLOT = "more people rated this than slots are reserved"
+NO_SLOT = "no slot was planned for this task"
 UNKNOWN_TASK = "a task that was not pushed"
 NO_ACCOUNT = "its account was deleted in Label Studio, and it was not pulled before"
 
@@ -82,6 +82,7 @@ class AnnotationStore:
             else:
                 filled.append((located, slot))
         self._claims.store()
+        self._result.further = sum(slot.further for _, slot in filled)
         store_reveals(self._connection, [(slot, located.annotation) for located, slot in filled])
         exposures = Exposures(self._connection)
         for located, slot in filled:

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, insert, select, update
 from annotate_ui.label_studio import CHANNEL
 from annotate_ui.label_studio.projects import TaskKey
 from annotate_ui.tasks.stages import Stage, stages_of
-from study.facts.slots import is_live
+from study.facts.slots import is_further, is_live
 from study.schema import random_id
 from study.schema.tables import assignments, responses
 from study.study import Study
@@ -30,6 +30,8 @@ class Slot:
     """Those of them that study.toml still has; only these are put into new tasks."""
     stage: Stage
     repeat: int
+    further: bool = False
+    """It was not planned: its rater annotated a task whose slots were taken."""
 
     @property
     def task_key(self) -> TaskKey:
@@ -110,6 +112,7 @@ def slots(connection: Connection, study: Study, *, handed_on: bool = False) -> l
             responses.c.query_id,
             assignments.c.construct_keys,
             assignments.c.repeat,
+            is_further().label("further"),
         )
         .join_from(assignments, responses, assignments.c.response_id == responses.c.id)
         .where(assignments.c.channel == CHANNEL, ~is_live() if handed_on else is_live())
@@ -143,6 +146,7 @@ def slots(connection: Connection, study: Study, *, handed_on: bool = False) -> l
                 current,
                 by_key[current[0]] if current else _NO_STAGE,
                 row.repeat,
+                bool(row.further),
             )
         )
     return result

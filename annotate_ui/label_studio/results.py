@@ -104,6 +104,8 @@ class Pulled:
     unchanged: int = 0
     outdated: int = 0
     """Values of an earlier version of their construct, which the score table leaves out."""
+    further: int = 0
+    """Annotations of people beyond the planned number of a task, whose values count."""
     edited_by_other: int = 0
     """Annotations that another user than their rater changed last."""
     erased: int = 0

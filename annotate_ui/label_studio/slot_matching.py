@@ -92,8 +92,10 @@ class SlotClaims:
         self._new: list[dict[str, int]] = []
         live = slots(connection, study)
         self._live = {slot.id for slot in live}
+        self._planned: dict[TaskKey, Slot] = {}
         # Live slots come first. A rater whose slot was handed on still has that one.
         for slot in [*live, *slots(connection, study, handed_on=True)]:
+            self._planned.setdefault(slot.task_key, slot)
             if slot.rater_id is not None:
                 self._by_rater.setdefault((slot.rater_id, slot.task_key), slot)
             else:
@@ -120,21 +122,27 @@ class SlotClaims:
         return {key for key in keys if (rater_id, response, key) in self._other_channels}
 
     def claim(self, rater_id: int, task_key: TaskKey, *, has_values: bool) -> Slot | None:
-        """Return the rater's slot, or an open one; None: all slots are taken.
+        """Return the rater's slot, an open one, or a further one; None: none was ever planned.
 
         A rater whose slot was handed on gets an open slot, unless their slot still `has_values`;
-        without an open slot they continue in their own.
+        without an open slot they continue in their own. A further slot takes the place of one that
+        was vacated.
         """
         slot = self._by_rater.get((rater_id, task_key))
+        if slot is not None and slot.further and has_values and self._vacated[task_key]:
+            slot = self._replacing(self._vacated[task_key].pop(0), slot)
+            self._by_rater[rater_id, task_key] = slot
         if slot is not None and (has_values or slot.id in self._live):
             return slot
         if not self._open[task_key] and self._vacated[task_key]:
             self._open[task_key].append(self._hand_on(self._vacated[task_key].pop(0)))
-        if not self._open[task_key]:
-            return slot
-        slot = replace(self._open[task_key].pop(0), rater_id=rater_id)
-        self._new.append({"slot": slot.id, "rater": rater_id})
-        self._by_rater[rater_id, task_key] = slot
+        if self._open[task_key]:
+            slot = replace(self._open[task_key].pop(0), rater_id=rater_id)
+            self._new.append({"slot": slot.id, "rater": rater_id})
+        elif slot is None and task_key in self._planned:
+            slot = self._further(self._planned[task_key], rater_id)
+        if slot is not None:
+            self._by_rater[rater_id, task_key] = slot
         return slot
 
     def store(self) -> None:
@@ -146,21 +154,39 @@ class SlotClaims:
 
     def _hand_on(self, slot: Slot) -> Slot:
         """Replace a vacated slot by an open one; the vacated slot stays its rater's."""
+        key = self._copy(slot, rater_id=None, replaces_id=slot.id, released_at=None)
+        self._set(slot, released_at=now())
+        return replace(slot, id=key, rater_id=None)
+
+    def _further(self, slot: Slot, rater_id: int) -> Slot:
+        """Return a slot for a rater whom the study did not plan, with what `slot` asks for."""
+        at = now()
+        key = self._copy(slot, rater_id=rater_id, replaces_id=None, released_at=at, created_at=at)
+        return replace(slot, id=key, rater_id=rater_id, further=True)
+
+    def _replacing(self, vacated: Slot, further: Slot) -> Slot:
+        """Return a further slot as the planned one that replaces a vacated slot."""
+        self._set(vacated, released_at=now())
+        self._set(further, released_at=None, replaces_id=vacated.id)
+        self._live.add(further.id)
+        return replace(further, further=False)
+
+    def _copy(self, slot: Slot, **other: Any) -> int:
         row = self._connection.execute(select(assignments).where(assignments.c.id == slot.id)).one()
-        self._connection.execute(
-            update(assignments).where(assignments.c.id == slot.id).values(released_at=now())
-        )
         copy = {name: value for name, value in row._mapping.items() if name != "id"}
         copy |= {
-            "rater_id": None,
             "public_id": random_id(),
-            "replaces_id": slot.id,
+            "leased_until": None,
             "config_hash": self._study.config_hash,
             "created_at": now(),
+            **other,
         }
-        successor = insert(assignments).values(**copy).returning(assignments.c.id)
-        key = int(self._connection.execute(successor).scalar_one())
-        return replace(slot, id=key, rater_id=None)
+        made = insert(assignments).values(**copy).returning(assignments.c.id)
+        return int(self._connection.execute(made).scalar_one())
+
+    def _set(self, slot: Slot, **values: Any) -> None:
+        row = update(assignments).where(assignments.c.id == slot.id).values(**values)
+        self._connection.execute(row)
 
     def _constructs_on_other_channels(self) -> set[tuple[int, int, str]]:
         rows = self._connection.execute(

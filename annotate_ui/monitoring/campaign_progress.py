@@ -189,6 +189,7 @@ def _counts(slots: list[Any]) -> tuple[int, int, int]:
     """Return how many raters finished, how many are required, and how many places are vacant."""
     unfinished = [s for s in slots if s.released and s.entered < len(s.construct_keys)]
     given_back = {s.assignment for s in unfinished}
+    unfinished = [s for s in unfinished if not s.further]
     live = [s for s in slots if s.assignment not in given_back]
     vacant = _most(_uncovered(unfinished, live))
     by_rater: dict[int, list[bool]] = defaultdict(list)

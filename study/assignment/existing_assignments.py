@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, func, select
 
 from study.facts.ratings import finished_assignments
-from study.facts.slots import is_handed_on, is_released
+from study.facts.slots import is_further, is_handed_on, is_released
 from study.schema.tables import assignments, responses, reveals
 from study.settings.study_toml import StudyConfig
 from study.text import shell_word
@@ -71,6 +71,7 @@ def existing_assignments(connection: Connection, config: StudyConfig) -> list[Ex
             assignments.c.stratum,
             is_released().label("released"),
             is_handed_on().label("handed_on"),
+            is_further().label("further"),
         )
         .join_from(assignments, responses, assignments.c.response_id == responses.c.id)
         .order_by(assignments.c.id)
@@ -97,7 +98,7 @@ def existing_assignments(connection: Connection, config: StudyConfig) -> list[Ex
                 stratum=row.stratum,
                 inactive=row.handed_on or unfinished,
                 counts=first and not row.handed_on and not unfinished,
-                vacant=first and not row.handed_on and unfinished,
+                vacant=first and not row.handed_on and unfinished and not row.further,
             )
         )
     return existing

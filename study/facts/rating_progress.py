@@ -16,7 +16,14 @@ from sqlalchemy import Connection, case, func, select
 from study.facts.links import is_live_link
 from study.facts.passages_opened import passages_opened
 from study.facts.ratings import MEASURING, counted_ratings, rated_again
-from study.facts.slots import OWN_CHANNEL, is_handed_on, is_live, is_live_comparison, is_released
+from study.facts.slots import (
+    OWN_CHANNEL,
+    is_further,
+    is_handed_on,
+    is_live,
+    is_live_comparison,
+    is_released,
+)
 from study.schema.database import read_frame
 from study.schema.tables import (
     assignments,
@@ -105,10 +112,10 @@ class CampaignRecords:
     assignments: pd.DataFrame
     """`assignment`, `rater_id`, `rater` (its code), `response` and `query` (database keys),
     `construct_keys` (those of study.toml), `purpose`, `round`, `repeat`, `channel`, `created_at`,
-    `released_at`, `released`, `handed_on`, `live`; and numbers of constructs: `entered` (with an
-    answer), `counted` (of these, with one that counts), `after_reveal` (with one first entered
-    after the reveal), `expected`, `values_expected` (of these, without those that the rater is
-    asked for in another assignment). `open`: fewer are entered than expected."""
+    `released_at`, `released`, `handed_on`, `further`, `live`; and numbers of constructs: `entered`
+    (with an answer), `counted` (of these, with one that counts), `after_reveal` (with one first
+    entered after the reveal), `expected`, `values_expected` (of these, without those that the
+    rater is asked for in another assignment). `open`: fewer are entered than expected."""
     expected: pd.DataFrame
     """Constructs of assignments: all of a live slot, and those of another slot that have an answer.
     `assignment`, `construct`; `once`: no row above is of the same rater, response and construct,
@@ -285,6 +292,7 @@ def _assignments(connection: Connection, versions: Mapping[str, int]) -> pd.Data
             assignments.c.released_at,
             is_released().label("released"),
             is_handed_on().label("handed_on"),
+            is_further().label("further"),
             is_live().label("live"),
         )
         .join_from(assignments, responses, assignments.c.response_id == responses.c.id)
@@ -294,6 +302,8 @@ def _assignments(connection: Connection, versions: Mapping[str, int]) -> pd.Data
     frame["construct_keys"] = [
         tuple(key for key in keys if key in versions) for keys in frame["construct_keys"]
     ]
+    # Never released: unknown to the database, and not a further slot.
+    frame["further"] = frame["further"].eq(True)
     return frame.astype({"released": "bool", "handed_on": "bool", "live": "bool"})
 
 

@@ -33,6 +33,17 @@ def is_released(slot: FromClause | None = None) -> ColumnElement[bool]:
     return slots.c.released_at.is_not(None)
 
 
+def is_further(slot: FromClause | None = None) -> ColumnElement[bool]:
+    """Return the condition that a slot was not planned.
+
+    In Label Studio a person may rate a response whose slots are all taken. The slot that holds
+    these ratings is released when it is created, so that it is nobody's task: its values count,
+    and no place is vacant where it has none.
+    """
+    slots = assignments if slot is None else slot
+    return slots.c.released_at == slots.c.created_at
+
+
 def is_live(slot: FromClause | None = None) -> ColumnElement[bool]:
     """Return the condition that a slot is neither released nor handed on."""
     return ~is_released(slot) & ~is_handed_on(slot)

@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 from sqlalchemy import insert, select
 
-from annotate_ui.label_studio.annotation_store import NO_SLOT, UNKNOWN_TASK
+from annotate_ui.label_studio.annotation_store import UNKNOWN_TASK
 from annotate_ui.label_studio.projects import LEFT, StoredProject, rated_slots, stored_projects
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from annotate_ui.label_studio.reserved_slots import slots
 from annotate_ui.label_studio.server_projects import exchange
+from annotate_ui.monitoring.campaign_progress import campaign_progress
 from annotate_ui.participants.withdrawal import leave, rater_key
 from study import Study
 from study.assignment.planner import assign
@@ -210,15 +211,48 @@ def test_a_place_that_was_given_up_goes_to_somebody_else(study: Study) -> None:
     pull(study, server)
     annotations = server.tasks[project.number][task]["annotations"]
     server.annotate(project.number, task, 6, "10:30", QR=10)
-    assert [rejected.reason for rejected in pull(study, server).rejected] == [NO_SLOT]
+    done = pull(study, server)
+    assert (done.new, done.further, done.rejected) == (1, 1, [])
     annotations.pop(0)
     done = pull(study, server)
-    assert (done.new, done.withdrawn, done.rejected) == (1, 1, [])
+    # The further rater has the place now: nobody else is asked for it.
+    assert (done.new, done.withdrawn, done.further, done.rejected) == (0, 1, 0, [])
+    assert push(study, server).tasks == 0
     # A returning rater continues where they were; no value is lost.
     server.annotate(project.number, task, 5, "11:00", QR=71)
     assert pull(study, server).changed == 1
     assert pull(study, server).stored_anything is False
     assert [r.value for r in revisions_of(study, "ls-5", "QR")] == [70.0, None, 71.0]
+
+
+def test_ratings_of_more_people_than_planned_count(any_study: Study) -> None:
+    study, server = any_study, StandIn()
+    project = pushed(study, server, constructs=["QR"])
+    task, other = sorted(project.tasks.values())
+    for user, value in ((5, 10), (6, 20), (7, 30), (8, 400)):
+        server.annotate(project.number, task, user, "10:00", QR=value)
+    done = pull(study, server)
+    assert (done.new, done.further, len(done.rejected)) == (3, 3, 1)
+    assert pull(study, server).stored_anything is False
+    assert study.score_table().groupby("scorer")["value"].sum().to_dict() == {
+        "ls-5": 10, "ls-6": 20, "ls-7": 30,
+    }  # fmt: skip
+    # They are nobody's task: they create no demand, and none is missing once they are withdrawn.
+    assert push(study, server).tasks == 0
+    del server.tasks[project.number][task]["annotations"][2:]
+    assert pull(study, server).withdrawn == 1
+    assert push(study, server).tasks == 0
+    assert {(item.finished, item.required, item.vacant) for item in items(study)} == {
+        (2, 2, 0), (0, 1, 0),
+    }  # fmt: skip
+    assign(study, per_item=2, open_slots=True, channel="label_studio", constructs=["QR"])
+    assert push(study, server).tasks == 1
+    server.annotate(project.number, other, 5, "10:00", QR=5)
+    assert pull(study, server).further == 1
+
+
+def items(study: Study) -> tuple[Any, ...]:
+    return campaign_progress(study).items
 
 
 def test_a_returning_rater_takes_a_place_that_is_open_again(study: Study) -> None:
