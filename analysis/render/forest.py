@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from analysis.render.drawing import (
 )
 from analysis.render.formatting import with_minus
 from analysis.render.panels import WIDTH
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True)
@@ -88,43 +91,48 @@ def forest(
 ) -> Drawing:
     """Draw marks in named rows; `description` states the same in words."""
     with canvas(style.width, style.margin + style.row * len(rows)) as (figure, axes):
-        if style.zero:
-            axes.axvline(0, color=MUTED, linewidth=0.8, dashes=(3, 2))
-        labels: set[str] = set()
-        for mark in marks:
-            height = len(rows) - 1 - mark.row + mark.shift
-            if math.isfinite(mark.low):
-                axes.hlines(height, mark.low, mark.high, color=mark.color, linewidth=mark.width)
-            color = mark.point or mark.color
-            axes.plot(
-                mark.value, height, mark.marker, color=color, markersize=4,
-                markerfacecolor=color if mark.filled else PAGE,
-                label="" if mark.label in labels else mark.label,
-            )  # fmt: skip
-            labels.add(mark.label)
-        heights = np.arange(len(rows))[::-1]
-        name_rows(axes, heights, rows, top=0.8 if style.sides else 0.6)
-        if style.reach:
-            axes.set_xlim(*style.reach)
-        axes.locator_params(axis="x", nbins=5)
-        form = style.form
-        if form is not None:
-            axes.xaxis.set_major_formatter(lambda value, _: with_minus(form(value)))
-        # Aligned right, the words may reach below the names of the rows.
-        axes.set_xlabel(style.xlabel, loc="right")
-        if style.sides:
-            room = 0.015 * float(np.ptp(axes.get_xlim()))
-            for at, align, words in zip((-room, room), ("right", "left"), style.sides, strict=True):
-                axes.text(at, len(rows) - 0.35, words, ha=align, va="bottom", color=MUTED, size=7)
-        if style.values:
-            right = axes.secondary_yaxis("right")
-            right.set_yticks(heights, list(style.values))
-            right.tick_params(length=0, labelcolor=INK, labelsize=7.5)
-            right.spines["right"].set_visible(False)
+        draw_rows(axes, rows, marks, style)
         head(figure, *heading)
         if style.legend:
             figure.legend(loc="outside lower center", ncols=style.legend, frameon=False, fontsize=7)
         return as_svg(figure, key, title, description)
+
+
+def draw_rows(axes: Axes, rows: Sequence[str], marks: Sequence[Mark], style: ForestStyle) -> None:
+    """Draw the rows, the axis and its words, without a heading."""
+    if style.zero:
+        axes.axvline(0, color=MUTED, linewidth=0.8, dashes=(3, 2))
+    labels: set[str] = set()
+    for mark in marks:
+        height = len(rows) - 1 - mark.row + mark.shift
+        if math.isfinite(mark.low):
+            axes.hlines(height, mark.low, mark.high, color=mark.color, linewidth=mark.width)
+        color = mark.point or mark.color
+        axes.plot(
+            mark.value, height, mark.marker, color=color, markersize=4,
+            markerfacecolor=color if mark.filled else PAGE,
+            label="" if mark.label in labels else mark.label,
+        )  # fmt: skip
+        labels.add(mark.label)
+    heights = np.arange(len(rows))[::-1]
+    name_rows(axes, heights, rows, top=0.8 if style.sides else 0.6)
+    if style.reach:
+        axes.set_xlim(*style.reach)
+    axes.locator_params(axis="x", nbins=5)
+    form = style.form
+    if form is not None:
+        axes.xaxis.set_major_formatter(lambda value, _: with_minus(form(value)))
+    # Aligned right, the words may reach below the names of the rows.
+    axes.set_xlabel(style.xlabel, loc="right")
+    if style.sides:
+        room = 0.015 * float(np.ptp(axes.get_xlim()))
+        for at, align, words in zip((-room, room), ("right", "left"), style.sides, strict=True):
+            axes.text(at, len(rows) - 0.35, words, ha=align, va="bottom", color=MUTED, size=7)
+    if style.values:
+        right = axes.secondary_yaxis("right")
+        right.set_yticks(heights, list(style.values))
+        right.tick_params(length=0, labelcolor=INK, labelsize=7.5)
+        right.spines["right"].set_visible(False)
 
 
 def symmetrical(estimates: Sequence[Estimate], room: float = 0.07) -> tuple[float, float]:

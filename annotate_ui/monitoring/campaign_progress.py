@@ -10,6 +10,7 @@ import pandas as pd
 from sqlalchemy import Connection, func, or_, select
 
 from annotate_ui.monitoring.action_items import ActionItem, action_items
+from annotate_ui.monitoring.activity import RaterActivity, activity
 from annotate_ui.monitoring.careless_responding import RaterSignals, rater_signals
 from annotate_ui.monitoring.interim_analysis import newest
 from annotate_ui.monitoring.rater_status import RaterStatus, rater_statuses
@@ -67,6 +68,8 @@ class CampaignProgress:
     constructs: tuple[ConstructProgress, ...]
     action_items: tuple[ActionItem, ...]
     """Most urgent first."""
+    activity: tuple[RaterActivity, ...]
+    """Of raters who have entered a value."""
     paused: bool
 
     def as_json(self) -> dict[str, Any]:
@@ -77,6 +80,7 @@ class CampaignProgress:
             "raters": [rater.as_json() for rater in self.raters],
             "items": [asdict(item) for item in self.items],
             "constructs": [asdict(construct) for construct in self.constructs],
+            "activity": [rater.as_json() for rater in self.activity],
         }
 
 
@@ -120,6 +124,7 @@ def campaign_progress(
         items = item_progress(connection, records.assignments)
         lacking = lacking_material(connection, study.config.design)
         is_paused = paused(connection) is not None
+        entered = activity(connection, records)
     return CampaignProgress(
         tuple(raters),
         items,
@@ -136,6 +141,7 @@ def campaign_progress(
             stopping=None if stopping is None else stopping.stopping,
             paused=is_paused,
         ),
+        entered,
         is_paused,
     )
 

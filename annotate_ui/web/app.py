@@ -14,8 +14,10 @@ from annotate_ui.tasks.exit_codes import check_exit_codes
 from annotate_ui.web.controls.control import control_scripts, install_controls
 from annotate_ui.web.error_pages import explain_problems
 from annotate_ui.web.owner import (
+    activity_page,
     adjudication_page,
     interim_pages,
+    item_page,
     items_page,
     overview_page,
     raters_page,
@@ -36,7 +38,15 @@ _LARGEST_REQUEST = 128 * 1024
 
 _RATER_PAGES = (access_pages, enrolment_pages, consent_page, rating_pages)
 # Importing them gives the owner's blueprint its routes.
-_OWNER_PAGES = (adjudication_page, interim_pages, items_page, overview_page, raters_page)
+_OWNER_PAGES = (
+    activity_page,
+    adjudication_page,
+    interim_pages,
+    item_page,
+    items_page,
+    overview_page,
+    raters_page,
+)
 
 # The headers of OWASP's Secure Headers Project, https://owasp.org/www-project-secure-headers/
 # (November 2026).

@@ -121,7 +121,8 @@ def adjudicate(
         _check_judge(connection, study.config.rating.adjudicators_see)
         rater_id = raters_by_code(connection, study, [rater], dry_run=dry_run)[rater]
         existing = _existing_assignments(connection, rater_id)
-        before = [row for row in existing if row.purpose == _PURPOSE]
+        # Without a stratum it is a value that was settled on: its adjudicator is not blind to it.
+        before = [row for row in existing if row.purpose == _PURPOSE and row.stratum is not None]
         keys = _constructs(rater, requested, before, list(specs))
         rated = rated_responses(ranges[ranges["construct"].isin(keys)], connection)
         earlier_ids = {row.response_id for row in before}

@@ -17,7 +17,7 @@ from study.facts.current_responses import (
     current_responses,
     response_rows,
 )
-from study.facts.ratings import MEASURING, newest_ratings
+from study.facts.ratings import MEASURING, newest_ratings, settled_values
 from study.pyarrow_extra import load_pyarrow
 from study.schema.tables import assignments, raters, ratings
 from study.settings.study_toml import StudyConfig
@@ -60,6 +60,7 @@ MEANING = {
     "layout": "what its rater saw on a page: single, one response, or side_by_side, all to a "
     "query; empty for what was not rated here",
     "answer": "what the rater answered to the construct's `comment_question`, in words; no value",
+    "comment": "the adjudicator's words on the settled value",
     "domain": "domain of the query, from its attributes; empty where it has none",
     "passages_opened": "yes or no: whether the rater had opened a passage of the response "
     "before the value was given, on a construct that needs passages; empty if not recorded",
@@ -72,6 +73,9 @@ MEANING = {
     "passages": "what the response was given, in rank order: texts, or objects with text and "
     "document; a JSON array in CSV",
 }
+_SETTLED_VALUE = (
+    "value that an adjudicator chose knowing those of the raters; it is in no table of scores"
+)
 _PREFERENCE_VALUE = "points on the scale of preferences; positive means that response_b is better"
 
 COLUMNS: dict[str, tuple[str, ...]] = {
@@ -79,6 +83,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "scores": tuple(SCORE_COLUMNS),
     "preferences": tuple(PREFERENCE_COLUMNS),
     "answers": ("response_id", "construct", "scorer", "answer"),
+    "settled": ("response_id", "construct", "scorer", "value", "comment"),
 }
 
 
@@ -145,7 +150,8 @@ def codebook_markdown(book: Mapping[str, Any]) -> str:
 
 
 def _meaning(name: str, column: str) -> str:
-    return _PREFERENCE_VALUE if (name, column) == ("preferences", "value") else MEANING[column]
+    of_table = {"preferences": _PREFERENCE_VALUE, "settled": _SETTLED_VALUE}
+    return of_table.get(name, MEANING[column]) if column == "value" else MEANING[column]
 
 
 def _range(scale: Mapping[str, Any]) -> str:
@@ -199,9 +205,9 @@ def export_study(
 ) -> ExportSummary:
     """Write a study's tables and their codebook into `folder`.
 
-    `import_file` takes the files back, except for answers in words: a fresh study with the same
-    study.toml has the same tables. What later versions and revisions replaced is left out, and
-    counted.
+    `import_file` takes the files back, except for answers in words and settled values: a fresh
+    study with the same study.toml has the same tables. What later versions and revisions replaced
+    is left out, and counted.
 
     Raises
     ------
@@ -237,6 +243,7 @@ def export_study(
             "scores": _tuples(scores),
             "preferences": _tuples(preferences),
             "answers": _answers(connection, study.config, responses),
+            "settled": _settled(connection, responses),
         }
         for name, rows in tables.items():
             # Under another name until all is written: an export is whole, or not there.
@@ -282,6 +289,15 @@ def _answers(
     for response, *cells in rows:
         if response in ids:
             yield ids[response], *cells
+
+
+def _settled(
+    connection: Connection, responses: Iterable[CurrentResponse]
+) -> Iterator[tuple[Any, ...]]:
+    ids = {response.id: response.response_id for response in responses}
+    for row in connection.execute(settled_values()):
+        if row.response_id in ids:
+            yield ids[row.response_id], row.construct_key, row.code, row.value, row.comment
 
 
 def _tuples(frame: "DataFrame") -> Iterator[tuple[Any, ...]]:

@@ -15,13 +15,14 @@ revision.
 
 from collections import defaultdict
 from collections.abc import Mapping
-from typing import Any, Literal, cast, get_args
+from typing import Any, Final, Literal, cast, get_args
 
 import pandas as pd
 from sqlalchemy import (
     ColumnElement,
     Connection,
     Row,
+    Select,
     Subquery,
     and_,
     case,
@@ -46,7 +47,7 @@ Edits = Literal["before_reveal", "last"]
 # Ratings for training, calibration or checks show how raters learn; they are not measurements.
 MEASURING = ("main", "repeat")
 
-ADJUDICATING = "adjudication"
+ADJUDICATING: Final = "adjudication"
 """Purpose of an adjudicator's assignments. Their values are of another kind of scorer in the table.
 
 They enter it only if they are of a stratum, so that it is known how the response was chosen:
@@ -88,6 +89,30 @@ def answered_constructs(*conditions: ColumnElement[bool]) -> Subquery:
         select(newest.c.assignment_id, newest.c.construct_key)
         .where(newest.c.answered)
         .subquery("answered_construct")
+    )
+
+
+def settled_values() -> Select[Any]:
+    """Return the values that adjudicators chose knowing those of the raters, the earliest first.
+
+    Columns: `response_id`, `construct_key`, `code` (the adjudicator's), `value`, `comment`,
+    `created_at`. A blind value is none of them.
+    """
+    adjudicated = select(assignments.c.id).where(assignments.c.purpose == ADJUDICATING)
+    newest = newest_ratings(ratings.c.assignment_id.in_(adjudicated))
+    return (
+        select(
+            assignments.c.response_id,
+            newest.c.construct_key,
+            raters.c.code,
+            newest.c.value,
+            newest.c.comment,
+            newest.c.created_at,
+        )
+        .join_from(newest, assignments, newest.c.assignment_id == assignments.c.id)
+        .join(raters, assignments.c.rater_id == raters.c.id)
+        .where(newest.c.after_reveal, newest.c.value.is_not(None))
+        .order_by(newest.c.id)
     )
 
 

@@ -15,7 +15,6 @@ from analysis.render.drawing import (
     INK,
     MUTED,
     RULE,
-    SOFT,
     Drawing,
     Figure,
     as_svg,
@@ -24,6 +23,7 @@ from analysis.render.drawing import (
     name_rows,
 )
 from analysis.render.formatting import percent
+from analysis.render.histogram import BARS, draw_shares, shares, value_edges
 from analysis.render.labels import distinct_labels
 from analysis.render.panels import (
     HEIGHT,
@@ -35,17 +35,15 @@ from analysis.render.panels import (
     several_scorers,
 )
 
-BARS = 20
-
 
 def distributions(analysis: Analysis) -> Iterator[Figure]:
     """Panels of all constructs, on the responses that people rated where there are any."""
     several = several_scorers(analysis)
     drawings, data = [], []
     for number, panel in enumerate(panels(analysis)):
-        drawing, shares = _draw(analysis, panel, f"distribution-{number}", several)
+        drawing, table = _draw(analysis, panel, f"distribution-{number}", several)
         drawings.append(drawing)
-        data.append(shares)
+        data.append(table)
     if not drawings:
         return
     yield Figure(
@@ -73,20 +71,12 @@ def _draw(
     human = ratings[np.isfinite(ratings)]
     if human.size and (human.min() < panel.low or human.max() > panel.high):
         human = human[:0]
-    edges = _edges(panel, judge, human)
-    of_judge, of_human = _shares(judge, edges), _shares(human, edges)
+    ends = panel.low, panel.high
+    edges = value_edges(*ends, judge, human)
+    of_judge, of_human = shares(judge, edges), shares(human, edges)
     name = f"{panel.construct}, {panel.scorer}" if several else panel.construct
     with canvas(WIDTH, HEIGHT * 0.8) as (figure, axes):
-        axes.bar(edges[:-1], of_judge, np.diff(edges), align="edge", color=SOFT, edgecolor=ACCENT,
-                 linewidth=0.7)  # fmt: skip
-        if human.size:
-            axes.stairs(of_human, edges, color=INK, linewidth=1.3, baseline=None)
-        top = float(max(of_judge.max(initial=0), of_human.max(initial=0), 0.05))
-        axes.set_ylim(0, top * 1.4)
-        axes.set_xlim(edges[0], edges[-1])
-        ticks = [panel.low, (panel.low + panel.high) / 2, panel.high]
-        axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-        axes.set_yticks([0, top], ["0", percent(top)])
+        draw_shares(axes, edges, ends, of_judge, of_human if human.size else None)
         head(figure, analysis.scores.full_name(panel.construct), panel.scorer if several else "")
         notes = _at_top(panel, judge, human)
         for line, (text, color) in enumerate(zip(notes, (ACCENT, INK), strict=False)):
@@ -96,7 +86,7 @@ def _draw(
             figure, key, f"{name}: distribution of scores",
             f"{judge.size} {panel.kind} scores and {human.size} human ratings; {', '.join(notes)}.",
         )  # fmt: skip
-    shares = pd.DataFrame(
+    table = pd.DataFrame(
         {
             "construct": panel.construct,
             "scorer": panel.scorer,
@@ -106,7 +96,7 @@ def _draw(
             "human_share": of_human,
         }
     )
-    return drawing, shares
+    return drawing, table
 
 
 def _at_top(
@@ -120,28 +110,6 @@ def _at_top(
         at_top = percent(float(np.mean(values == panel.high)))
         notes.append(f"{name}: {at_top} at {panel.high:g}" if panel.scale_declared else name)
     return notes
-
-
-def _edges(
-    panel: Panel, judge: npt.NDArray[np.float64], human: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
-    """Equal steps over the scale; a step a value where there are few values."""
-    values = np.unique(np.concatenate([judge, human]))
-    span = panel.high - panel.low
-    if 1 < values.size <= 11:
-        step = float(np.diff(values).min())
-        count = round(span / step)
-        on_grid = np.allclose((values - panel.low) / step, np.round((values - panel.low) / step))
-        if on_grid and count <= BARS:
-            return np.linspace(panel.low - step / 2, panel.high + step / 2, count + 2)
-    return np.linspace(panel.low, panel.high, BARS + 1)
-
-
-def _shares(
-    values: npt.NDArray[np.float64], edges: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
-    counts = np.histogram(values, edges)[0]
-    return counts / max(values.size, 1)
 
 
 #: Systems drawn in one panel, and the characters of a name.

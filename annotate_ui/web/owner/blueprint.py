@@ -47,7 +47,9 @@ _CLOCK_SET_BACK = 60
 # Pages without a session: those that begin one.
 _OPEN = frozenset({"owner.sign_in", "owner.begin"})
 # Requests of a page that is open, which do not show that the owner is active.
-_AUTOMATIC = frozenset({"owner.chart", "owner.running"})
+_AUTOMATIC = frozenset({"owner.chart", "owner.days_chart", "owner.values_chart", "owner.running"})
+# Header of a page that its script asks for again, while it is open.
+_REFRESH = "X-Refresh"
 
 
 def begin_session(password_id: int) -> None:
@@ -110,7 +112,7 @@ def admit() -> ResponseReturnValue | None:
         if ended:
             session.clear()
         return redirect(f"{SIGN_IN}?why=ended" if ended else SIGN_IN, 303)
-    if request.endpoint not in _AUTOMATIC:
+    if request.endpoint not in _AUTOMATIC and _REFRESH not in request.headers:
         _renew_session()
     return None
 

@@ -1,9 +1,13 @@
-"""The owner's charts, drawn like the report's figures, from what a table on the page shows."""
+"""The owner's charts, by the report's drawings, of what a table on the page shows."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from threading import Lock
 from typing import Any
+
+import numpy as np
 
 from analysis.render.drawing import (
     ACCENT,
@@ -15,7 +19,11 @@ from analysis.render.drawing import (
     as_image,
     canvas,
 )
+from analysis.render.forest import ForestStyle, Mark, draw_rows
+from analysis.render.histogram import draw_shares, shares, value_edges
 from analysis.render.labels import shortened
+from analysis.render.panels import HEIGHT, WIDTH as PANEL_WIDTH
+from study.scales import RatingScale
 
 # The colors of the pages.
 THEMES = {
@@ -60,20 +68,56 @@ def intervals(rows: Sequence[ChartInterval], theme: str) -> str | None:
     ends = [x for row in rows for x in (row.value, row.low, row.high) if x is not None]
     if not ends:
         return None
+    marks = [
+        Mark(place, _number(row.value), _number(row.low), _number(row.high))
+        for place, row in enumerate(rows)
+    ]
+    style = ForestStyle("", reach=(-1.02 if min(ends) < 0 else -0.02, 1.02), zero=min(ends) < 0)
     with _drawing, canvas(_WIDTH, 0.5 + 0.35 * len(rows)) as (figure, axes):
-        places = range(len(rows))[::-1]
-        for place, row in zip(places, rows, strict=True):
-            if row.low is not None and row.high is not None:
-                axes.hlines(place, row.low, row.high, color=ACCENT, linewidth=2.5)
-            if row.value is not None:
-                axes.plot([row.value], [place], "o", color=ACCENT, markersize=6)
-        axes.set_xlim(-1.02 if min(ends) < 0 else -0.02, 1.02)
-        axes.set_ylim(-0.6, len(rows) - 0.4)
-        axes.set_yticks(list(places), [shortened(row.name, _NAME) for row in rows])
-        axes.tick_params(axis="y", length=0, labelcolor=INK, labelsize=9)
-        axes.spines["left"].set_visible(False)
-        axes.grid(axis="x", color=RULE, linewidth=0.6)
+        draw_rows(axes, [shortened(row.name, _NAME) for row in rows], marks, style)
+        axes.tick_params(axis="y", labelsize=9)
+        return as_image(figure, THEMES[theme])
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else value
+
+
+def days(counts: Mapping[date, int], theme: str) -> str | None:
+    """Return how many values were entered a day; None where there are none."""
+    if not counts:
+        return None
+    first, last = min(counts), max(counts)
+    from matplotlib.ticker import MaxNLocator
+
+    with _drawing, canvas(_WIDTH, 1.8) as (figure, axes):
+        places = [day.toordinal() for day in counts]
+        axes.bar(places, list(counts.values()), 0.8, color=ACCENT)
+        # At least a week, so that one day is not as wide as the chart.
+        axes.set_xlim(min(first.toordinal(), last.toordinal() - 6) - 0.6, last.toordinal() + 0.6)
+        ends = sorted({first, last})
+        axes.set_xticks([day.toordinal() for day in ends], [day.isoformat() for day in ends])
+        axes.yaxis.set_major_locator(MaxNLocator(4, integer=True))
+        axes.grid(axis="y", color=RULE, linewidth=0.6)
         axes.set_axisbelow(True)
+        return as_image(figure, THEMES[theme])
+
+
+def distribution(
+    scale: RatingScale, own: Sequence[float], others: Sequence[float], theme: str
+) -> str | None:
+    """Return a rater's values as bars and those of others as a line, as shares by value.
+
+    None where the rater has none.
+    """
+    if not own:
+        return None
+    ends = scale.min, scale.max
+    of_rater, of_others = np.array(own), np.array(others, dtype=np.float64)
+    edges = value_edges(*ends, of_rater, of_others)
+    line = shares(of_others, edges) if others else None
+    with _drawing, canvas(PANEL_WIDTH, 0.7 * HEIGHT) as (figure, axes):
+        draw_shares(axes, edges, ends, shares(of_rater, edges), line)
         return as_image(figure, THEMES[theme])
 
 

@@ -1,17 +1,15 @@
-"""Each response: how many raters have finished it, and the range of their values."""
+"""All responses: how many raters have finished each, and the range of their values."""
 
 from dataclasses import dataclass
 from typing import Any
 
-from flask import abort, render_template, request
+from flask import render_template, request
 from flask.typing import ResponseReturnValue
-from sqlalchemy import select
 
 from annotate_ui.web.owner.blueprint import pages
 from annotate_ui.web.owner.snapshot_cache import current_snapshot
 from annotate_ui.web.rater_session import study
 from study.facts.current_responses import current_responses
-from study.schema.tables import assignments, queries, raters, ratings, responses
 from study.study import Study
 
 _ON_A_PAGE = 100
@@ -48,49 +46,6 @@ def items() -> ResponseReturnValue:
         number=number,
         count=count,
     )
-
-
-@pages.get("/items/<int:response_id>")
-def item(response_id: int) -> ResponseReturnValue:
-    """Show the ratings of one response."""
-    # No key of a database is larger.
-    if response_id >= 2**31:
-        abort(404)
-    with study().read() as connection:
-        row = connection.execute(
-            select(
-                responses.c.id,
-                responses.c.key,
-                responses.c.text,
-                queries.c.key.label("query"),
-                queries.c.text.label("question"),
-            )
-            .join_from(responses, queries, responses.c.query_id == queries.c.id)
-            .where(responses.c.id == response_id)
-        ).one_or_none()
-        if row is None:
-            abort(404)
-        values = connection.execute(
-            select(
-                raters.c.code,
-                raters.c.public_id,
-                assignments.c.purpose,
-                ratings.c.construct_key,
-                ratings.c.revision,
-                ratings.c.value,
-                ratings.c.status,
-                ratings.c.reason,
-                ratings.c.comment,
-                ratings.c.flags,
-                ratings.c.after_reveal,
-                ratings.c.created_at,
-            )
-            .join_from(ratings, assignments, ratings.c.assignment_id == assignments.c.id)
-            .join(raters, assignments.c.rater_id == raters.c.id)
-            .where(assignments.c.response_id == response_id)
-            .order_by(ratings.c.construct_key, raters.c.code, assignments.c.id, ratings.c.revision)
-        ).all()
-    return render_template("owner/item.html", page="items", item=row, values=values)
 
 
 def _items(served: Study) -> list[ItemRow]:

@@ -3,8 +3,10 @@
 Addresses name a rater by a random id, since a code may be any text.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Self
 
 from flask import abort, redirect, render_template, request
 from flask.typing import ResponseReturnValue
@@ -16,9 +18,11 @@ from annotate_ui.web.owner.blueprint import pages
 from annotate_ui.web.owner.snapshot_cache import current_snapshot
 from annotate_ui.web.rate_limits import computations
 from annotate_ui.web.rater_session import study
+from study.errors import StudyError
 from study.schema.tables import raters as rater_table
 
 if TYPE_CHECKING:
+    from annotate_ui.monitoring.activity import RaterActivity
     from annotate_ui.monitoring.careless_responding import RaterSignals
     from annotate_ui.monitoring.rater_status import RaterStatus
 
@@ -44,6 +48,40 @@ class RaterRow:
     link: RaterLink
     status: "RaterStatus | None"
     signals: "RaterSignals | None"
+    activity: "RaterActivity | None"
+    """Null before the first value."""
+
+
+@dataclass(frozen=True)
+class ValueSummary:
+    """How some values are distributed."""
+
+    count: int
+    mean: float | None = None
+    quartiles: tuple[float, ...] = ()
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Self:
+        """Return the summary of values, without figures where there are none."""
+        if not values:
+            return cls(0)
+        import numpy as np
+
+        return cls(
+            len(values),
+            float(np.mean(values)),
+            tuple(np.quantile(values, (0, 0.25, 0.5, 0.75, 1)).tolist()),
+        )
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """A rater's values on a construct, and those of others on the same responses."""
+
+    construct: str
+    name: str
+    own: ValueSummary
+    others: ValueSummary
 
 
 @pages.get("/raters")
@@ -63,9 +101,15 @@ def raters() -> ResponseReturnValue:
 @pages.get("/raters/<public_id>")
 def rater(public_id: str) -> ResponseReturnValue:
     """Show one rater, with what the owner can do."""
-    chosen = _rater(public_id)
+    chosen = rater_here(public_id)
     (row,) = (row for row in _rows() if row.rater.id == chosen.id)
-    return render_template("owner/rater.html", page="raters", row=row)
+    return render_template(
+        "owner/rater.html",
+        page="raters",
+        row=row,
+        at=current_snapshot().at,
+        distributions=[] if row.activity is None else _distributions(row.activity),
+    )
 
 
 @pages.post("/raters")
@@ -78,7 +122,7 @@ def add_raters() -> ResponseReturnValue:
         raise BadRequest from None
     if not 1 <= count <= _MOST_NEW:
         raise BadRequest
-    return _links(invite(study(), new=count))
+    return _links(invite(study(), new=count, until=_last_day()))
 
 
 @pages.post("/enrolment")
@@ -94,7 +138,8 @@ def make_enrolment_link() -> ResponseReturnValue:
         raise BadRequest from None
     languages = request.form.get("languages", "")
     codes = languages.split(",") if languages.strip() else []
-    link, address = make(study(), request.form.get("name", ""), quota, queries, codes)
+    name, until = request.form.get("name", ""), _last_day()
+    link, address = make(study(), name, quota, queries, codes, until)
     return render_template("owner/links.html", page="raters", enrolment=link.name, address=address)
 
 
@@ -110,13 +155,13 @@ def close_enrolment_link() -> ResponseReturnValue:
 @pages.post("/raters/<public_id>/link")
 def make_link(public_id: str) -> ResponseReturnValue:
     """Create a link, replacing an existing one, and show it once."""
-    return _links(invite(study(), [_rater(public_id).code], renew=True))
+    return _links(invite(study(), [rater_here(public_id).code], renew=True))
 
 
 @pages.post("/raters/<public_id>/revoke")
 def revoke_link(public_id: str) -> ResponseReturnValue:
     """Revoke a rater's links and end their sessions."""
-    revoke(study(), _rater(public_id).code)
+    revoke(study(), rater_here(public_id).code)
     return _back(public_id)
 
 
@@ -125,7 +170,7 @@ def remove(public_id: str) -> ResponseReturnValue:
     """End a rater's part; finished work stays."""
     from annotate_ui.participants.withdrawal import leave
 
-    leave(study(), _rater(public_id).id, "removed")
+    leave(study(), rater_here(public_id).id, "removed")
     return _back(public_id)
 
 
@@ -134,7 +179,7 @@ def readmit_rater(public_id: str) -> ResponseReturnValue:
     """Readmit a rater who left, or who did not pass the training."""
     from annotate_ui.participants.withdrawal import readmit
 
-    readmit(study(), _rater(public_id).code)
+    readmit(study(), rater_here(public_id).code)
     return _back(public_id)
 
 
@@ -149,7 +194,8 @@ def rater_identities(connection: Connection) -> dict[str, RaterIdentity]:
     }
 
 
-def _rater(public_id: str) -> RaterIdentity:
+def rater_here(public_id: str) -> RaterIdentity:
+    """Return the rater of an address; others are answered as not found."""
     with study().read() as connection:
         by_id = {rater.public_id: rater for rater in rater_identities(connection).values()}
     if public_id not in by_id:
@@ -162,13 +208,42 @@ def _rows() -> list[RaterRow]:
         identities = rater_identities(connection)
     snapshot = current_snapshot()
     status = {rater.rater: rater for rater in snapshot.progress.raters}
+    entered = {rater.rater: rater for rater in snapshot.progress.activity}
     return [
         RaterRow(
-            identities[link.rater], link, status.get(link.rater), snapshot.signals.get(link.rater)
+            identities[link.rater],
+            link,
+            status.get(link.rater),
+            snapshot.signals.get(link.rater),
+            entered.get(link.rater),
         )
         for link in list_links(study())
         if link.rater in identities
     ]
+
+
+def _distributions(entered: "RaterActivity") -> list[Distribution]:
+    return [
+        Distribution(
+            spec.key,
+            spec.name,
+            ValueSummary.of(entered.values[spec.key]),
+            ValueSummary.of(entered.others[spec.key]),
+        )
+        for spec in study().config.constructs
+        if spec.key in entered.values
+    ]
+
+
+def _last_day() -> datetime | None:
+    """Return the end of the day in UTC after which a new link admits nobody; None: no end."""
+    entered = request.form.get("until", "").strip()
+    if not entered:
+        return None
+    try:
+        return datetime.strptime(entered, "%Y-%m-%d").replace(tzinfo=UTC) + timedelta(days=1)
+    except (ValueError, OverflowError):
+        raise StudyError(f"{entered!r} is not a date; enter one such as 2027-06-30.") from None
 
 
 def _links(invited: list[Invited]) -> ResponseReturnValue:

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 from sqlalchemy import insert
 
+from annotate_ui.tasks.settlement import settle
 from annotate_ui.web.owner.password import set_password
 from study import Study
 from study.schema import now
@@ -26,6 +27,7 @@ HOSTILE = '"><script>document.title = "broken"</script>'
 PAGES = {
     "overview": "",
     "raters": "/raters",
+    "activity": "/activity",
     "items": "/items",
     "item": "/items/1",
     "agreement": "/agreement",
@@ -115,6 +117,7 @@ def test_no_page_has_a_serious_violation(study: Study, serve: Serve, page: Page)
         assert wide <= size["width"], name
         folder = os.environ.get("CCRS_TEST_PICTURES")
         if folder:
+            page.wait_for_function("[...document.images].every((image) => image.complete)")
             picture = Path(folder) / f"owner-{name}-{size['width']}-{scheme}.png"
             page.screenshot(path=picture, full_page=True)
 
@@ -135,6 +138,11 @@ def test_no_page_has_a_serious_violation(study: Study, serve: Serve, page: Page)
     page.get_by_role("button", name="Create another link").click()
     expect(page.get_by_text("Links are shown only once")).to_be_visible()
     audit("links")
+    page.goto(f"{served.address}/owner/items/1")
+    page.get_by_role("textbox", name="QR").fill("40")
+    page.get_by_role("button", name="Settle").click()
+    expect(page.get_by_role("row", name=re.compile("40 .owner"))).to_be_visible()
+    audit("settled")
     page.goto(f"{served.address}/owner/adjudication")
     page.get_by_label("Adjudicator").fill("dora")
     page.get_by_role("button", name="Show the plan").click()
@@ -160,6 +168,49 @@ def test_no_page_has_a_serious_violation(study: Study, serve: Serve, page: Page)
     # A refused password is an answer that browsers report.
     assert [error for error in errors if "403" not in error] == []
     assert "broken" not in page.title()
+
+
+def test_an_open_page_refreshes_itself_unless_a_form_is_being_filled(
+    study: Study, serve: Serve, page: Page
+) -> None:
+    served = serve(study, filled=campaign)
+    errors = heard(page)
+    page.clock.install()
+    sign_in(page, served)
+    page.goto(f"{served.address}/owner/items/1")
+    passage = page.locator("details").first
+    passage.locator("summary").click()
+    page.get_by_role("heading", name="Settle").scroll_into_view_if_needed()
+    place = page.evaluate("scrollY")
+    field = page.get_by_role("textbox", name="QR")
+
+    def settled(value: float) -> Locator:
+        settle(study, 1, "owner", {"QR": value})
+        page.clock.run_for(61_000)
+        return page.get_by_role("cell", name=re.compile(f"^{value:g} .owner"))
+
+    expect(settled(41)).to_be_visible()
+    assert passage.get_attribute("open") is not None
+    assert page.evaluate("scrollY") == pytest.approx(place, abs=2)
+    field.fill("7")
+    field.blur()
+    with page.expect_event("console"):
+        filling = settled(42)
+        page.evaluate("console.info('now')")
+    expect(filling).to_be_hidden()
+    assert field.input_value() == "7"
+    field.fill("")
+    field.blur()
+    expect(settled(43)).to_be_visible()
+    page.get_by_label("Refresh this page").uncheck()
+    set_password(study, "four plain random words")
+    page.clock.run_for(61_000)
+    expect(field).to_be_visible()
+    page.get_by_label("Refresh this page").check()
+    # The session has ended: nothing of the study stays open.
+    page.clock.run_for(61_000)
+    expect(page.get_by_text("The session has ended.")).to_be_visible()
+    assert errors == []
 
 
 def test_a_link_is_copied_and_a_campaign_paused(study: Study, serve: Serve, page: Page) -> None:

@@ -38,6 +38,7 @@ OF_A_RATER = ("/rate", "/rate/history", "/withdraw", "/rate?why=waiting", "/rate
 OF_THE_OWNER = (
     "/owner",
     "/owner/raters",
+    "/owner/activity",
     "/owner/items",
     "/owner/agreement",
     "/owner/stopping",
@@ -50,6 +51,8 @@ ELSEWHERE = {
     "static",
     "static_control",
     "owner.chart",
+    "owner.days_chart",
+    "owner.values_chart",
     "owner.running",
     "rating.step",
     "rating.feedback",

@@ -1,0 +1,203 @@
+"""One response with everything that helps to settle it: texts, ratings, comments, and the form."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from flask import abort, redirect, render_template, request
+from flask.typing import ResponseReturnValue
+from sqlalchemy import Connection, select
+
+from annotate_ui.tasks.languages import language_of
+from annotate_ui.web.owner.blueprint import pages
+from annotate_ui.web.rater_session import study
+from study.errors import StudyError
+from study.facts.ratings import ratings_that_count, settled_values
+from study.schema.tables import (
+    assignments,
+    passages,
+    queries,
+    raters,
+    ratings,
+    response_passages,
+    responses,
+    scores,
+)
+from study.types import storable
+
+_ADJUDICATOR = "owner"
+
+
+@dataclass(frozen=True)
+class Dispute:
+    """What raters say of a response on one construct, and what was settled."""
+
+    key: str
+    name: str
+    low_end: float
+    high_end: float
+    """Ends of the scale."""
+    people: int
+    low: float
+    high: float
+    settled: tuple[Any, ...]
+    """Rows of `settled_values`, the newest last."""
+
+    @property
+    def differs(self) -> bool:
+        """Whether there are different values."""
+        return self.low < self.high
+
+
+@pages.get("/items/<int:response_id>")
+def item(response_id: int) -> ResponseReturnValue:
+    """Show the texts and the ratings of one response."""
+    with study().read() as connection:
+        row = _response(connection, response_id)
+        listed = connection.execute(
+            select(passages.c.text)
+            .join_from(response_passages, passages)
+            .where(response_passages.c.response_id == response_id)
+            .order_by(response_passages.c.position)
+        ).scalars()
+        disputes = _disputes(connection, response_id)
+        values = _all_revisions(connection, response_id)
+        imported = _imported(connection, response_id)
+        shown = list(listed)
+    settled = [row for dispute in disputes for row in dispute.settled]
+    return render_template(
+        "owner/item.html",
+        page="items",
+        item=row,
+        language=language_of(row.attributes, study().config),
+        passages=shown,
+        values=values,
+        imported=imported,
+        disputes=disputes,
+        adjudicator=settled[-1].code if settled else _ADJUDICATOR,
+    )
+
+
+@pages.post("/items/<int:response_id>/settle")
+def settle_item(response_id: int) -> ResponseReturnValue:
+    """Store the values that the owner has settled on."""
+    from annotate_ui.tasks.settlement import settle
+
+    with study().read() as connection:
+        _response(connection, response_id)
+    values = {}
+    for spec in study().config.constructs:
+        entered = request.form.get(f"value-{spec.key}", "").strip()
+        if entered:
+            values[spec.key] = _number(spec.key, entered)
+    try:
+        comment = storable(request.form.get("comment", "").replace("\r\n", "\n").strip())
+        code = storable(request.form.get("rater", "").strip())
+    except ValueError as error:
+        raise StudyError(f"The text {error}. Nothing was stored.") from None
+    settle(study(), response_id, code, values, comment or None)
+    return redirect(f"/owner/items/{response_id}#settle", 303)
+
+
+def _number(key: str, entered: str) -> float:
+    try:
+        return float(entered.replace(",", ".").replace("\u2212", "-"))
+    except ValueError:
+        raise StudyError(f"{key}: {entered!r} is not a number. Nothing was stored.") from None
+
+
+def _response(connection: Connection, response_id: int) -> Any:
+    # No key of a database is larger.
+    if response_id >= 2**31:
+        abort(404)
+    row = connection.execute(
+        select(
+            responses.c.id,
+            responses.c.key,
+            responses.c.text,
+            queries.c.key.label("query"),
+            queries.c.text.label("question"),
+            queries.c.references,
+            queries.c.attributes,
+        )
+        .join_from(responses, queries, responses.c.query_id == queries.c.id)
+        .where(responses.c.id == response_id)
+    ).one_or_none()
+    if row is None:
+        abort(404)
+    return row
+
+
+def _all_revisions(connection: Connection, response_id: int) -> Sequence[Any]:
+    return connection.execute(
+        select(
+            raters.c.code,
+            raters.c.public_id,
+            assignments.c.purpose,
+            ratings.c.construct_key,
+            ratings.c.revision,
+            ratings.c.value,
+            ratings.c.status,
+            ratings.c.reason,
+            ratings.c.comment,
+            ratings.c.flags,
+            ratings.c.after_reveal,
+            ratings.c.created_at,
+        )
+        .join_from(ratings, assignments, ratings.c.assignment_id == assignments.c.id)
+        .join(raters, assignments.c.rater_id == raters.c.id)
+        .where(assignments.c.response_id == response_id)
+        .order_by(ratings.c.construct_key, raters.c.code, assignments.c.id, ratings.c.revision)
+    ).all()
+
+
+def _imported(connection: Connection, response_id: int) -> Sequence[Any]:
+    return connection.execute(
+        select(scores)
+        .where(
+            scores.c.response_id == response_id,
+            scores.c.scorer_kind == "human",
+            scores.c.repeat == 0,
+        )
+        .order_by(scores.c.construct_key, scores.c.scorer)
+    ).all()
+
+
+def _disputes(connection: Connection, response_id: int) -> list[Dispute]:
+    """Return the constructs on which the response has values, in the order of study.toml."""
+    values = _values(connection, response_id)
+    settled: dict[str, list[Any]] = {}
+    chosen = settled_values().where(assignments.c.response_id == response_id)
+    for row in connection.execute(chosen):
+        settled.setdefault(row.construct_key, []).append(row)
+    return [
+        Dispute(
+            spec.key,
+            spec.name,
+            spec.scale.min,
+            spec.scale.max,
+            len(values[spec.key]),
+            min(values[spec.key]),
+            max(values[spec.key]),
+            tuple(settled.get(spec.key, ())),
+        )
+        for spec in study().config.constructs
+        if spec.key in values
+    ]
+
+
+def _values(connection: Connection, response_id: int) -> Mapping[str, list[float]]:
+    """Return the values of raters, given here or imported, that count, by construct."""
+    main = select(assignments.c.id).where(
+        assignments.c.response_id == response_id,
+        assignments.c.purpose == "main",
+        assignments.c.rater_id.is_not(None),
+    )
+    values: dict[str, list[float]] = {}
+    for row in _imported(connection, response_id):
+        if row.value is not None:
+            values.setdefault(row.construct_key, []).append(row.value)
+    for rating in ratings_that_count(connection, ratings.c.assignment_id.in_(main)):
+        if rating.value is not None:
+            values.setdefault(rating.construct_key, []).append(rating.value)
+    return values

@@ -1,0 +1,108 @@
+"""A response on which raters differ: everything about it on one page, and the value settled on."""
+
+from io import BytesIO
+from typing import Any
+from zipfile import ZipFile
+
+import pytest
+from sqlalchemy import select
+
+from annotate_ui.tasks.settlement import settle
+from study import Study
+from study.assignment.adjudication import adjudicate
+from study.errors import StudyError
+from study.schema.tables import assignments, raters, ratings
+from tests.annotate_ui.rated_campaign import fill
+from tests.annotate_ui.web.conftest import Browser
+from tests.study.assignment.test_adjudication import rated
+
+
+def differing(study: Study) -> None:
+    rated(study, {"eva": [20.0], "fay": [70.0]})
+
+
+def settled(study: Study) -> list[Any]:
+    with study.read() as connection:
+        return list(
+            connection.execute(
+                select(raters.c.code, ratings.c.value, ratings.c.comment, ratings.c.after_reveal)
+                .join_from(ratings, assignments)
+                .join(raters)
+                .where(assignments.c.purpose == "adjudication")
+                .order_by(ratings.c.id)
+            )
+        )
+
+
+def test_texts_values_and_the_settled_value_are_on_one_page(
+    owner: Browser, protected: Study
+) -> None:
+    differing(protected)
+    page = owner.get("/owner/items/1").text
+    with protected.read() as connection:
+        texts = connection.exec_driver_sql("SELECT text FROM passage").scalars().all()
+    assert any(text in page for text in texts)
+    assert "Reference answer" in page
+    assert "20–70" in page
+    before = protected.score_table()
+    page = owner.submit(
+        "/owner/items/1/settle",
+        rater="owner",
+        comment="<b>fay</b> misread it",
+        **{"value-QR": "30,5"},
+    ).text
+    assert "30.5 <span" in page
+    assert "&lt;b&gt;fay" in page
+    assert settled(protected) == [("owner", 30.5, "<b>fay</b> misread it", True)]
+    # Sent twice it is stored once; it enters no table of scores and no rating page.
+    owner.submit(
+        "/owner/items/1/settle",
+        rater="owner",
+        comment="<b>fay</b> misread it",
+        **{"value-QR": "30.5"},
+    )
+    assert len(settled(protected)) == 1
+    after = protected.score_table()
+    assert after["value"].tolist() == before["value"].tolist()
+    answer = owner.client.post("/owner/export", data={"csrf_token": owner.csrf, "format": "csv"})
+    with ZipFile(BytesIO(answer.data)) as packed:
+        exported = packed.read("settled.csv").decode()
+    answer.close()
+    assert "QR,owner,30.5,<b>fay</b> misread it" in exported
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"value-QR": "x"}, "not a number"),
+        ({"value-QR": "101"}, "outside the scale"),
+        ({"value-QR": "nan"}, "not a finite number"),
+        ({}, "No value was entered"),
+        ({"value-QR": "5", "rater": "eva"}, "is a rater of this response"),
+        ({"value-QR": "5", "rater": ""}, "code"),
+        ({"value-QR": "5", "comment": "x" * 5001}, "5000"),
+    ],
+)
+def test_what_cannot_be_settled_stores_nothing(
+    owner: Browser, protected: Study, fields: dict[str, str], message: str
+) -> None:
+    differing(protected)
+    answer = owner.submit("/owner/items/1/settle", **{"rater": "owner", **fields})
+    assert answer.status_code == 409
+    assert message in answer.text
+    assert settled(protected) == []
+
+
+def test_an_adjudicator_is_blind_first(any_study: Study) -> None:
+    fill(any_study, queries=1, systems=1)
+    rated(any_study, {"eva": [20.0], "fay": [70.0]})
+    adjudicate(any_study, "dora", widest=1)
+    with pytest.raises(StudyError, match="the blind value comes first"):
+        settle(any_study, 1, "dora", {"QR": 50.0})
+    # A settled value is none of a plan: its adjudicator is not given the response again.
+    settle(any_study, 1, "owner", {"QR": 50.0})
+    with pytest.raises(StudyError, match="must not know them"):
+        adjudicate(any_study, "owner", widest=1)
+    settle(any_study, 1, "owner", {"QR": 55.0}, "on second thoughts")
+    values = [(row.code, row.value) for row in settled(any_study)]
+    assert values == [("owner", 50.0), ("owner", 55.0)]
