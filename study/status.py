@@ -4,11 +4,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from sqlalchemy import Connection, exists, func, select
 
 from study.facts.comparison_decisions import is_decided
 from study.facts.current_responses import current_outputs, is_answer
 from study.facts.rating_progress import RatingProgress, rating_progress
+from study.facts.score_table import compact_score_table
 from study.facts.scorers import in_words, without_scores
 from study.schema import (
     Assignment,
@@ -32,6 +34,8 @@ from study.schema.tables import (
 )
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from study.study import Study
 
 
@@ -88,22 +92,10 @@ class Status:
 
 def study_status(study: "Study") -> Status:
     """Count the contents of a study."""
-    scores = study.score_table()
-    per_response = scores.drop_duplicates(["response_id", "construct", "scorer", "repeat"])
-    scorers = []
-    for (construct, scorer, kind), rows in per_response.groupby(
-        ["construct", "scorer", "scorer_kind"], sort=True
-    ):
-        reasons = rows["missing_reason"].dropna().value_counts()
-        scorers.append(
-            ScorerStatus(
-                str(construct),
-                str(scorer),
-                str(kind),
-                int(rows["value"].notna().sum()),
-                {str(reason): int(count) for reason, count in reasons.items()},
-            )
-        )
+    with study.read() as connection:
+        versions = study.construct_versions(connection)
+        scores = compact_score_table(connection, versions, combined=study.config.combined)
+    scorers = _scorers(scores)
     with study.read() as connection:
         rating = rating_progress(connection, study.construct_versions(connection))
         counts: dict[type[Noun], int] = {
@@ -162,6 +154,44 @@ def study_status(study: "Study") -> Status:
     )
 
 
+def _scorers(scores: "pd.DataFrame") -> list[ScorerStatus]:
+    """Count the values of each scorer; those of a response of several systems once."""
+    named = [scores[name].cat for name in ("construct", "scorer", "scorer_kind")]
+    sizes = [len(column.categories) for column in named]
+    group = np.zeros(len(scores), dtype=np.int64)
+    once = np.ones(len(scores), dtype=bool)
+    for of_rows, count in zip(named, sizes, strict=True):
+        group *= count
+        group += of_rows.codes.to_numpy()
+    # Rows of one value follow each other.
+    once[1:] = group[1:] != group[:-1]
+    for name in ("response_id", "repeat"):
+        column = scores[name]
+        codes = (column.cat.codes if name == "response_id" else column).to_numpy()
+        once[1:] |= codes[1:] != codes[:-1]
+    values = scores["value"].notna().to_numpy()
+    reason = scores["missing_reason"].cat
+    found = []
+    for code in np.unique(group):
+        mine = once & (group == code)
+        construct, scorer, kind = np.unravel_index(code, sizes)
+        counts = np.bincount(
+            reason.codes.to_numpy()[mine & ~values] + 1, minlength=len(reason.categories) + 1
+        )[1:]
+        # As value_counts: the most frequent first.
+        order = np.argsort(-counts, kind="stable")
+        found.append(
+            ScorerStatus(
+                str(named[0].categories[construct]),
+                str(named[1].categories[scorer]),
+                str(named[2].categories[kind]),
+                int((mine & values).sum()),
+                {str(reason.categories[i]): int(counts[i]) for i in order if counts[i]},
+            )
+        )
+    return found
+
+
 def _combined(study: "Study", scorers: list[ScorerStatus]) -> dict[str, str]:
     names = {scorer.scorer: None for scorer in scorers}
     return {
@@ -202,7 +232,7 @@ def _next_step(
     is_paused: bool,
 ) -> str:
     folder = study.folder
-    kinds = {scorer.kind for scorer in scorers if scorer.values}
+    kinds = {scorer.kind for scorer in scorers if scorer.values}  # noqa: PD011  (a count)
     if not responses:
         return f"ccrs import {folder} RESPONSES   (JSON lines, CSV or Parquet)"
     on_rating = None if rating is None else _next_of_rating(folder, rating, is_paused)

@@ -85,7 +85,7 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> AnalysisInput:
     from study.facts.judgments import judge_runs
     from study.facts.probe_table import probe_table, suspected_responses
     from study.facts.ratings import interim_analysis_counts, rules_of_raters
-    from study.facts.score_table import preference_table, score_table
+    from study.facts.score_table import compact_score_table, preference_table
     from study.settings.constructs import RETRIEVAL
     from study.status import current_systems
 
@@ -94,9 +94,13 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> AnalysisInput:
         # One state of the study: people may be rating at this moment.
         with study.read() as connection:
             versions = study.construct_versions(connection)
-            frame = score_table(connection, versions, combined=config.combined)
+            frame = compact_score_table(connection, versions, combined=config.combined)
             again = frame.attrs["edited"]
-            last = score_table(connection, versions, "last", config.combined) if again else None
+            last = (
+                compact_score_table(connection, versions, "last", config.combined)
+                if again
+                else None
+            )
             rows = preference_table(connection, versions)
             runs = judge_runs(connection)
             probed = probe_table(connection, versions)

@@ -14,14 +14,26 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import pandas as pd
-from sqlalchemy import ColumnElement, Connection, Select, Subquery, and_, case, func, select
+import numpy as np
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    Subquery,
+    Text,
+    and_,
+    case,
+    cast,
+    func,
+    select,
+)
 
 from study.columns import EXPECTED
+from study.facts.columns import categorical, size, taken, together
 from study.facts.current_responses import current_responses
-from study.facts.score_distributions import expected_scores
+from study.facts.score_distributions import means
 from study.schema import PROMPT_NOT_WHOLE
-from study.schema.database import read_frame
+from study.schema.database import read_columns
 from study.schema.tables import judge_runs as judge_run_table, judgments, readings
 
 SCORER_KIND = "scorer_kind"
@@ -91,31 +103,72 @@ def counted_judgments(columns: Sequence[str], *conditions: ColumnElement[bool]) 
     )
 
 
-def judge_scores(connection: Connection) -> pd.DataFrame:
+_OF_JUDGMENT = (
+    "response_id",
+    "construct_key",
+    "construct_version",
+    "run_id",
+    "repeat",
+    "value",
+    "missing_reason",
+    "rule",
+)
+_TYPES = {
+    "response": "int64",
+    "construct": "category",
+    "construct_version": "int32",
+    "scorer": "category",
+    "repeat": "int32",
+    "value": "float64",
+    "missing_reason": "category",
+    "rule": "category",
+}
+
+
+def judge_scores(connection: Connection) -> dict[str, Any]:
     """Return the judgments that count, and the means of their distributions, as scores."""
-    columns = ("response_id", "construct_key", "construct_version", "run_id", "repeat")
-    counted = counted_judgments((*columns, "value", "missing_reason", "rule", "distribution"))
-    frame = read_frame(
-        connection,
-        select(
-            counted.c.response_id.label("response"),
-            counted.c.construct_key.label("construct"),
-            counted.c.construct_version,
-            judge_run_table.c.name.label("scorer"),
-            counted.c.repeat,
-            counted.c.value,
-            counted.c.missing_reason,
-            counted.c.rule,
-            counted.c.distribution,
-        ).join_from(counted, judge_run_table, counted.c.run_id == judge_run_table.c.id),
-    )
-    if frame["distribution"].notna().any():
-        frame = pd.concat([frame, expected_scores(frame)], ignore_index=True)
-    frame = frame.drop(columns="distribution")
+    rows = together([_judged(connection), *_expected(connection)])
     runs = connection.execute(select(judge_run_table.c.name, judge_run_table.c.observed)).all()
     metrics = {run.name for run in runs if (run.observed or {}).get(SCORER_KIND) == "metric"}
-    kind = frame["scorer"].isin(metrics).map({True: "metric", False: "judge"})
-    return frame.assign(scorer_kind=kind, inclusion_prob=1.0, stratum=None, source="own")
+    scorer = rows["scorer"]
+    kinds = np.array([int(name in metrics) for name in (*scorer.categories, "")], dtype=np.int8)
+    own = np.zeros(size(rows), dtype=np.int8)
+    return rows | {
+        "scorer_kind": categorical(kinds[scorer.codes], ["judge", "metric"]),
+        "inclusion_prob": np.ones(size(rows)),
+        "source": categorical(own, ["own"]),
+    }
+
+
+def _judged(connection: Connection) -> dict[str, Any]:
+    return read_columns(connection, _scored(_OF_JUDGMENT), _TYPES)
+
+
+def _expected(connection: Connection) -> list[dict[str, Any]]:
+    """Return the means of the distributions of the runs that have any."""
+    # No distribution is stored as the null of JSON.
+    known = cast(judgments.c.distribution, Text) != "null"
+    with_any = select(judgments.c.run_id).where(known).distinct()
+    if connection.execute(with_any.limit(1)).first() is None:
+        return []
+    statement = _scored((*_OF_JUDGMENT, "distribution"), judgments.c.run_id.in_(with_any))
+    rows = read_columns(connection, statement, {**_TYPES, "available": "bool"}, means)
+    # A further attempt alone, which does not count, may have one.
+    scorer, available = rows["scorer"].codes, rows.pop("available")
+    return [taken(rows, np.isin(scorer, scorer[available]))]
+
+
+def _scored(columns: Sequence[str], *conditions: ColumnElement[bool]) -> Select[Any]:
+    counted = counted_judgments(columns, *conditions)
+    names = {"response_id": "response", "construct_key": "construct", "run_id": "scorer"}
+    return select(
+        *(
+            judge_run_table.c.name.label("scorer")
+            if name == "run_id"
+            else counted.c[name].label(names.get(name, name))
+            for name in columns
+        )
+    ).join_from(counted, judge_run_table, counted.c.run_id == judge_run_table.c.id)
 
 
 _PAPER = "ccrs-paper-v1"

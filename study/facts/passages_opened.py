@@ -42,7 +42,10 @@ def passages_opened(connection: Connection, ratings: pd.DataFrame) -> "pd.Series
         connection.execute(
             select(response_passages.c.response_id)
             .join_from(response_passages, passages, passages.c.id == response_passages.c.passage_id)
-            .where(func.length(passages.c.text) > FOLDED_LENGTH)
+            .where(
+                func.length(passages.c.text) > FOLDED_LENGTH,
+                response_passages.c.response_id.in_(select(assignments.c.response_id)),
+            )
             .distinct()
         ).scalars()
     )

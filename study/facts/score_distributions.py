@@ -89,12 +89,20 @@ def expected_scores(judgments: pd.DataFrame) -> pd.DataFrame:
     """
     available = judgments["distribution"].notna()
     with_any = judgments["scorer"].isin(judgments.loc[available, "scorer"].unique())
-    rows = judgments[with_any].copy()
+    return means(judgments[with_any])
+
+
+def means(judgments: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of `expected_scores` for all of the judgments.
+
+    A further column is `available`: whether there is a distribution.
+    """
+    rows = judgments.assign(available=judgments["distribution"].notna())
     expected = [_mean(distribution) for distribution in rows["distribution"]]
-    means = np.array([mean for mean, _ in expected], dtype=float)
+    of_rows = np.array([mean for mean, _ in expected], dtype=float)
     reasons = pd.Series([reason for _, reason in expected], index=rows.index, dtype=object)
     unasked = rows["rule"].eq("empty_response") | rows["value"].isna()
-    rows["value"] = rows["value"].where(unasked, means)
+    rows["value"] = rows["value"].where(unasked, of_rows)
     rows["missing_reason"] = rows["missing_reason"].where(unasked, reasons)
     rows["rule"] = None
     rows["scorer"] += EXPECTED

@@ -3,38 +3,25 @@
 Values that are left out of the table are counted in its `attrs["left_out"]`, by reason.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from sqlalchemy import Connection, func, select
 
 from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
+from study.facts.columns import categorical, taken, together
 from study.facts.comparison_decisions import decision_rows
-from study.facts.current_responses import all_outputs, response_versions
 from study.facts.judgments import judge_scores
 from study.facts.pair_choices import pair_rows
 from study.facts.ratings import Edits, human_scores
-from study.facts.scorers import with_combined
-from study.schema.database import read_frame
-from study.schema.tables import preferences, queries, responses as response_table, scores
+from study.facts.scorers import combined_scores
+from study.facts.table_responses import TableResponses, table_responses
+from study.schema.database import read_columns, read_frame
+from study.schema.tables import preferences, queries, scores
 from study.settings.constructs import RETRIEVAL
 from study.settings.scorer_sections import CombinedSpec
-
-_STORED_TYPES = {
-    "response": "int64",
-    "construct_version": "int64",
-    "repeat": "int64",
-    "value": "float64",
-    "inclusion_prob": "float64",
-    "position": "float64",
-    "a": "int64",
-    "b": "int64",
-    "response_words": "float64",
-    "edited": "object",
-    "value_a_first": "float64",
-    "value_b_first": "float64",
-}
 
 
 def score_table(
@@ -51,38 +38,104 @@ def score_table(
     are ordered by response, construct, scorer, repeat and system. `attrs["edited"]` counts the
     ratings in the table where the two differ.
     """
-    outputs = _outputs(connection)
-    responses = _responses(connection, outputs)
-    scores = _together(
+    return _typed(compact_score_table(connection, versions, edits, combined), SCORE_COLUMNS)
+
+
+def compact_score_table(
+    connection: Connection,
+    versions: Mapping[str, int],
+    edits: Edits = "before_reveal",
+    combined: Mapping[str, CombinedSpec] | None = None,
+) -> pd.DataFrame:
+    """Return the rows of `score_table` in 50 bytes each: texts as categories, small numbers.
+
+    A table of millions of rows is never in memory in another form.
+    """
+    left_out: dict[str, int] = {}
+    responses = table_responses(connection)
+    rows = together(
         [_scores(connection), human_scores(connection, edits), judge_scores(connection)]
     )
-    left_out: dict[str, int] = {}
-    scores = _on_current_constructs(scores, {RETRIEVAL.key: 1, **versions}, left_out)
-    described = _together(
-        [responses[["response", "response_id", "query_id", "response_words", "domain"]]]
-    )
-    scores = scores.merge(described, on="response", how="left")
-    stale = scores["response"].isin(_replaced(responses))
+    known = _on_current_constructs(rows, {RETRIEVAL.key: 1, **versions}, left_out)
+    place = responses.places(rows["response"])
+    stale = known & ~responses.in_use[place]
     if stale.any():
         left_out["given to a response that a later one replaced"] = int(stale.sum())
-        scores = scores[~stale]
-    for reason, count in scores["left_out"].value_counts(sort=False).items():
-        left_out[str(reason)] = int(count)
-    scores = scores[scores["left_out"].isna()]
+    known &= ~stale
+    reasons = rows.pop("left_out")
+    for reason, count in pd.Series(reasons[known]).value_counts(sort=False).items():
+        if count:
+            left_out[str(reason)] = int(count)
+    known &= reasons.codes < 0
+    if not known.all():
+        rows, place = taken(rows, known), place[known]
+    order = _order(rows, responses, place)
     # Ratings follow imported scores above: a value given here replaces an imported one.
-    twice = scores.duplicated(["response", "construct", "scorer", "repeat"], keep="last")
+    twice = _same_as_next(rows, place, order)
     if twice.any():
         left_out["imported for a rater who rated the same here"] = int(twice.sum())
-        scores = scores[~twice]
-    edited = int(scores["edited"].eq(True).sum())
-    scores = with_combined(scores, combined or {})
-    current_outputs = _together([outputs.loc[outputs["current"], ["response", "system"]]])
-    scores = scores.merge(current_outputs, on="response", how="left")
-    by = ["response_id", "construct", "scorer", "repeat", "system"]
-    result = _typed(scores.sort_values(by, ignore_index=True), SCORE_COLUMNS)
+        order = order[~twice]
+    edited = int(rows.pop("edited")[order].sum())
+    if combined:
+        rows = taken(rows, order)
+        rows = together([rows, *combined_scores(pd.DataFrame(rows, copy=False), combined)])
+        place = responses.places(rows["response"])
+        order = _order(rows, responses, place)
+    result = _with_responses(rows, responses, place, order)
     result.attrs["left_out"] = left_out
     result.attrs["edited"] = edited
     return result
+
+
+def _order(rows: Mapping[str, Any], responses: TableResponses, place: np.ndarray) -> np.ndarray:
+    """Return the order of rows (n,) by response, construct, scorer and repeat."""
+    response = responses.response_id.codes[place]
+    return np.lexsort((rows["repeat"], rows["scorer"].codes, rows["construct"].codes, response))
+
+
+def _same_as_next(rows: Mapping[str, Any], place: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """Return which of the ordered rows have another value of the same scorer after them."""
+    same = np.ones(order.size, dtype=bool)
+    same[-1:] = False
+    keys = (place, rows["construct"].codes, rows["scorer"].codes, rows["repeat"])
+    for key in keys:
+        ordered = key[order]
+        same[:-1] &= ordered[1:] == ordered[:-1]
+    return same
+
+
+def _with_responses(
+    rows: dict[str, Any], responses: TableResponses, place: np.ndarray, order: np.ndarray
+) -> pd.DataFrame:
+    """Return the columns of the table: a row in `order` for each system of its response."""
+    place = place[order]
+    systems = responses.systems[place]
+    first = responses.first[place]
+    if systems.max(initial=1) > 1:
+        times = np.maximum(systems, 1)
+        start = np.cumsum(times) - times
+        again = np.repeat(np.arange(order.size), times)
+        first = first[again] + np.arange(again.size) - start[again]
+        order, place, systems = order[again], place[again], systems[again]
+    system = np.full(order.size, -1, dtype=responses.system.codes.dtype)
+    given = systems > 0
+    system[given] = responses.system.codes[first[given]]
+    del first, systems, given
+    # One column after the other, and each is given up for its copy.
+    table: dict[str, Any] = dict.fromkeys(SCORE_COLUMNS)
+    for name in list(rows):
+        column = rows.pop(name)
+        if name in table:
+            table[name] = column[order]
+    del order
+    largest = int(table["repeat"].max(initial=0))
+    table["repeat"] = table["repeat"].astype(np.min_scalar_type(-largest - 1))
+    table["response_id"] = responses.response_id[place]
+    table["query_id"] = responses.query_id[place]
+    table["system"] = categorical(system, list(responses.system.categories))
+    table["response_words"] = responses.words[place]
+    table["domain"] = responses.domain[place]
+    return pd.DataFrame(table, copy=False)
 
 
 def preference_table(connection: Connection, versions: Mapping[str, int]) -> pd.DataFrame:
@@ -90,37 +143,36 @@ def preference_table(connection: Connection, versions: Mapping[str, int]) -> pd.
 
     `attrs["systems"]` are the systems of each response, by its id.
     """
-    outputs = _outputs(connection)
-    responses = _responses(connection, outputs)
+    responses = table_responses(connection)
     imported, decided = _preferences(connection), decision_rows(connection)
     chosen = pair_rows(connection)
     left_out: dict[str, int] = {}
     twice = _also_decided(imported, decided)
     if twice.any():
         left_out["imported for a rater who compared the same here"] = int(twice.sum())
-    rows = _together([imported[~twice], decided, chosen])
-    rows = _on_current_constructs(rows, versions, left_out)
-    replaced = _replaced(responses)
-    stale = rows["a"].isin(replaced) | rows["b"].isin(replaced)
+    rows = together([imported[~twice], decided, chosen])
+    rows = taken(rows, _on_current_constructs(rows, versions, left_out))
+    a, b = responses.places(rows["a"]), responses.places(rows["b"])
+    stale = ~(responses.in_use[a] & responses.in_use[b])
     if stale.any():
         left_out["comparing a response that a later one replaced"] = int(stale.sum())
-        rows = rows[~stale]
-    names = responses.set_index("response")["response_id"]
-    rows = rows.assign(response_a=rows["a"].map(names), response_b=rows["b"].map(names))
-    result = _typed(rows, PREFERENCE_COLUMNS).reset_index(drop=True)
+    ids = responses.response_id
+    rows |= {"response_a": ids[a], "response_b": ids[b]}
+    result = _typed(pd.DataFrame(taken(rows, ~stale)), PREFERENCE_COLUMNS)
     result.attrs["left_out"] = left_out
-    result.attrs["systems"] = _systems(outputs, names)
+    result.attrs["systems"] = _systems(responses)
     return result
 
 
-def _systems(outputs: pd.DataFrame, names: "pd.Series[Any]") -> dict[str, tuple[str, ...]]:
+def _systems(responses: TableResponses) -> dict[str, tuple[str, ...]]:
     """Return the systems that give each response now, by its id."""
-    found: dict[str, tuple[str, ...]] = {}
-    current = outputs.loc[outputs["current"], ["response", "system"]]
-    for response, system in current.sort_values(["response", "system"]).itertuples(index=False):
-        name = str(names[response])
-        found[name] = (*found.get(name, ()), str(system))
-    return found
+    names = np.asarray(responses.system, dtype="object")
+    given = np.flatnonzero(responses.systems)
+    last = responses.first + responses.systems
+    return {
+        str(name): tuple(names[responses.first[place] : last[place]])
+        for name, place in zip(responses.response_id[given], given, strict=True)
+    }
 
 
 def _also_decided(imported: pd.DataFrame, decided: pd.DataFrame) -> Any:
@@ -135,21 +187,41 @@ def _also_decided(imported: pd.DataFrame, decided: pd.DataFrame) -> Any:
 
 
 def _on_current_constructs(
-    rows: pd.DataFrame, versions: Mapping[str, int], left_out: dict[str, int]
-) -> pd.DataFrame:
-    version = rows["construct"].map(versions)
-    gone, earlier = version.isna(), version.notna() & (version != rows["construct_version"])
+    rows: dict[str, Any], versions: Mapping[str, int], left_out: dict[str, int]
+) -> np.ndarray:
+    """Return which rows are on the current version of a construct, and count the others."""
+    construct = rows["construct"]
+    # The last element is for rows without a construct, of which there are none.
+    current = np.array([*(versions.get(key, -1) for key in construct.categories), -1])
+    of_rows = current.astype(np.int32)[construct.codes]
+    gone = of_rows < 0
+    earlier = ~gone & (of_rows != rows.pop("construct_version"))
     for reason, faulty in (
         ("given to a construct that study.toml no longer has", gone),
         ("given to an earlier version of a construct", earlier),
     ):
         if faulty.any():
             left_out[reason] = int(faulty.sum())
-    return rows[~(gone | earlier)]
+    return np.asarray(~(gone | earlier))
 
 
-def _scores(connection: Connection) -> pd.DataFrame:
-    return read_frame(
+def _scores(connection: Connection) -> dict[str, Any]:
+    types = {
+        "response": "int64",
+        "construct": "category",
+        "construct_version": "int32",
+        "scorer": "category",
+        "scorer_kind": "category",
+        "repeat": "int32",
+        "value": "float64",
+        "missing_reason": "category",
+        "rule": "category",
+        "inclusion_prob": "float64",
+        "stratum": "category",
+        "source": "category",
+        "layout": "category",
+    }
+    return read_columns(
         connection,
         select(
             scores.c.response_id.label("response"),
@@ -166,6 +238,7 @@ def _scores(connection: Connection) -> pd.DataFrame:
             func.coalesce(scores.c.source, "imported").label("source"),
             scores.c.layout,
         ),
+        types,
     )
 
 
@@ -191,73 +264,6 @@ def _preferences(connection: Connection) -> pd.DataFrame:
     )
 
 
-def _responses(connection: Connection, outputs: pd.DataFrame) -> pd.DataFrame:
-    """Return each response with its id in the table, and whether it is in use."""
-    responses = read_frame(
-        connection,
-        select(
-            response_table.c.id.label("response"),
-            response_table.c.key,
-            response_table.c.version,
-            response_table.c.text,
-            queries.c.key.label("query_id"),
-            queries.c.attributes,
-        ).join_from(response_table, queries, response_table.c.query_id == queries.c.id),
-    )
-    texts = responses.pop("text")
-    responses["response_words"] = [float(len(text.split())) for text in texts]
-    attributes = responses.pop("attributes")
-    responses["domain"] = [_domain(of_query) for of_query in attributes]
-    versions = response_versions(
-        responses[["response", "key", "version"]].itertuples(index=False, name=None),
-        outputs[["response", "current"]].itertuples(index=False, name=None),
-    )
-    responses["response_id"] = responses["response"].map(versions.ids)
-    responses["in_use"] = responses["response"].isin(versions.in_use)
-    return responses
-
-
-def _domain(attributes: Any) -> str | None:
-    domain = (attributes or {}).get("domain")
-    return None if domain is None else str(domain)
-
-
-def _outputs(connection: Connection) -> pd.DataFrame:
-    every_output = all_outputs()
-    outputs = read_frame(
-        connection,
-        select(
-            every_output.c.response_id.label("response"),
-            every_output.c.system,
-            every_output.c.current,
-        ),
-    )
-    return outputs.astype({"current": "bool"})
-
-
-def _replaced(responses: pd.DataFrame) -> set[int]:
-    """Return the responses that a later version or a later output has replaced."""
-    return set(responses.loc[~responses["in_use"], "response"])
-
-
-def _together(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Return the rows of all parts; columns of texts are categorical, in alphabetical order.
-
-    A table may have millions of rows: texts are codes until the whole is returned.
-    """
-    names = list(dict.fromkeys(str(name) for part in parts for name in part))
-    columns: dict[str, Any] = {}
-    for name in names:
-        present = [part[name] if name in part else pd.Series(None, part.index) for part in parts]
-        if name in _STORED_TYPES:
-            alike: Any = _STORED_TYPES[name]
-        else:
-            texts = sorted({text for column in present for text in column.dropna().unique()})
-            alike = pd.CategoricalDtype(pd.Index(texts, dtype="object"))
-        columns[name] = pd.concat([column.astype(alike) for column in present], ignore_index=True)
-    return pd.DataFrame(columns)
-
-
 def _typed(frame: pd.DataFrame, columns: dict[str, str]) -> pd.DataFrame:
     typed: dict[str, pd.Series[Any]] = {}
     for name, kind in columns.items():
@@ -268,4 +274,6 @@ def _typed(frame: pd.DataFrame, columns: dict[str, str]) -> pd.DataFrame:
             typed[name] = column.astype("float64")
         else:
             typed[name] = column.astype("object").where(column.notna(), None)
-    return pd.DataFrame(typed)
+    result = pd.DataFrame(typed)
+    result.attrs.update(frame.attrs)
+    return result

@@ -49,8 +49,10 @@ NOT_SCORED = {"jury": "member_not_judged", "composite": "member_not_scored"}
 _OF_RESPONSE = ["response", "construct"]
 
 
-def with_combined(scores: pd.DataFrame, combined: Mapping[str, CombinedSpec]) -> pd.DataFrame:
-    """Return the scores with those of juries and composites below them.
+def combined_scores(
+    scores: pd.DataFrame, combined: Mapping[str, CombinedSpec]
+) -> list[pd.DataFrame]:
+    """Return the scores of each jury and composite, as rows of the scorer with its name.
 
     Parameters
     ----------
@@ -62,7 +64,7 @@ def with_combined(scores: pd.DataFrame, combined: Mapping[str, CombinedSpec]) ->
 
     Returns
     -------
-    pandas.DataFrame
+    list of pandas.DataFrame
         A jury has one score, of its judges' first scores (repeat 0), wherever one of them has a
         row; a composite likewise on constructs on which all of its members have rows. Where a
         member lacks a value or a row, the value is missing: fewer members would be another scorer.
@@ -72,16 +74,7 @@ def with_combined(scores: pd.DataFrame, combined: Mapping[str, CombinedSpec]) ->
     StudyError
         A jury or composite has the name of another scorer, or members of a kind that it can't have.
     """
-    if not combined:
-        return scores
-    parts = [_scores_of(scores, name, spec) for name, spec in combined.items()]
-    return pd.concat([_as_objects(part) for part in (scores, *parts)], ignore_index=True)
-
-
-def _as_objects(scores: pd.DataFrame) -> pd.DataFrame:
-    """Return scores with objects in place of categories, which juries and composites add to."""
-    categorical = scores.select_dtypes("category").columns
-    return scores.astype(dict.fromkeys(categorical, "object"))
+    return [_scores_of(scores, name, spec) for name, spec in combined.items()]
 
 
 def in_words(spec: CombinedSpec) -> str:
@@ -136,7 +129,8 @@ def _combine(values: np.ndarray, spec: CombinedSpec) -> np.ndarray:
 
 
 def _member_kinds(scores: pd.DataFrame, name: str, spec: CombinedSpec) -> set[str]:
-    kinds = dict(zip(scores["scorer"], scores["scorer_kind"], strict=True))
+    pairs = scores[["scorer", "scorer_kind"]].drop_duplicates()
+    kinds = dict(zip(pairs["scorer"], pairs["scorer_kind"], strict=True))
     section, what, members, allowed = (
         ("juries", "jury", "judges", {"judge"})
         if isinstance(spec, JurySpec)

@@ -1,0 +1,101 @@
+"""Columns of tables with millions of rows: arrays of numbers, and texts as codes."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+Columns = Mapping[str, Any] | pd.DataFrame
+"""Arrays (n,) by name: numpy.ndarray, pandas.Categorical or pandas.Series."""
+
+TYPES = {
+    "response": "int64",
+    "construct_version": "int32",
+    "repeat": "int32",
+    "value": "float64",
+    "inclusion_prob": "float64",
+    "position": "float64",
+    "edited": "bool",
+    "a": "int64",
+    "b": "int64",
+    "value_a_first": "float64",
+    "value_b_first": "float64",
+}
+"""Columns that are not of texts."""
+
+
+def size(columns: Columns) -> int:
+    """Return the number of rows."""
+    return len(columns[str(next(iter(columns)))])
+
+
+def together(parts: Sequence[Columns]) -> dict[str, Any]:
+    """Return the rows of all parts; a column that a part lacks is missing there, or False.
+
+    Texts are categories in alphabetical order, without unused ones. Parts that are dicts are
+    emptied, so that rows are not in memory twice.
+    """
+    sizes = [size(part) for part in parts]
+    columns: dict[str, Any] = {}
+    for name in dict.fromkeys(str(name) for part in parts for name in part):
+        of_parts = [
+            part.pop(name, None) if isinstance(part, dict) else part.get(name) for part in parts
+        ]
+        columns[name] = (_numbers if name in TYPES else _texts)(name, of_parts, sizes)
+    return columns
+
+
+def _numbers(name: str, parts: list[Any], sizes: Sequence[int]) -> np.ndarray:
+    kind = np.dtype(TYPES[name])
+    missing = np.nan if kind.kind == "f" else 0
+    arrays = [
+        np.full(rows, missing, kind) if part is None else np.asarray(part).astype(kind, copy=False)
+        for part, rows in zip(parts, sizes, strict=True)
+    ]
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+
+
+def _texts(name: str, parts: list[Any], sizes: Sequence[int]) -> pd.Categorical:
+    del name
+    coded = [
+        (np.full(rows, -1, np.int8), []) if part is None else _coded(part)
+        for part, rows in zip(parts, sizes, strict=True)
+    ]
+    distinct = sorted({text for _, texts in coded for text in texts})
+    rank = {text: code for code, text in enumerate(distinct)}
+    # The last element is the code of what is missing, -1.
+    ranks = [np.array([*(rank[text] for text in texts), -1]) for _, texts in coded]
+    kind = np.min_scalar_type(-len(distinct) - 1)
+    codes = [of.astype(kind)[part] for of, (part, _) in zip(ranks, coded, strict=True)]
+    return categorical(np.concatenate(codes), distinct)
+
+
+def _coded(column: Any) -> tuple[np.ndarray, list[str]]:
+    """Return the codes (n,) of texts, -1 for missing ones, and the texts that occur."""
+    if not isinstance(column, pd.Categorical) and not isinstance(column.dtype, pd.CategoricalDtype):
+        codes, texts = pd.factorize(np.asarray(column, dtype="object"))
+        return codes, list(texts)
+    whole = pd.Categorical(column)
+    return used(np.asarray(whole.codes), list(whole.categories))
+
+
+def used(codes: np.ndarray, texts: list[str]) -> tuple[np.ndarray, list[str]]:
+    """Return codes and texts without the texts that do not occur."""
+    counts = np.bincount(codes[codes >= 0], minlength=len(texts))
+    if counts.all():
+        return codes, texts
+    kept = np.flatnonzero(counts)
+    renamed = np.full(len(texts) + 1, -1)
+    renamed[kept] = np.arange(kept.size)
+    return renamed.astype(codes.dtype)[codes], [texts[code] for code in kept]
+
+
+def categorical(codes: np.ndarray, texts: Sequence[str] | np.ndarray) -> pd.Categorical:
+    """Return texts by their codes; -1 is missing."""
+    return pd.Categorical.from_codes(codes, pd.Index(np.asarray(texts, dtype="object")))
+
+
+def taken(columns: Mapping[str, Any], rows: np.ndarray) -> dict[str, Any]:
+    """Return some rows, by their positions or by a mask (n,)."""
+    return {name: column[rows] for name, column in columns.items()}
