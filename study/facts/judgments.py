@@ -29,9 +29,9 @@ from sqlalchemy import (
 )
 
 from study.columns import EXPECTED
-from study.facts.columns import categorical, size, taken, together
 from study.facts.current_responses import current_responses
 from study.facts.score_distributions import means
+from study.facts.table_arrays import categorical, size, taken, together
 from study.schema import PROMPT_NOT_WHOLE
 from study.schema.database import read_columns
 from study.schema.tables import judge_runs as judge_run_table, judgments, readings

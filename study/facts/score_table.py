@@ -11,12 +11,12 @@ import pandas as pd
 from sqlalchemy import Connection, func, select
 
 from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
-from study.facts.columns import categorical, taken, together
 from study.facts.comparison_decisions import decision_rows
 from study.facts.judgments import judge_scores
 from study.facts.pair_choices import pair_rows
 from study.facts.ratings import Edits, human_scores
 from study.facts.scorers import combined_scores
+from study.facts.table_arrays import categorical, taken, together
 from study.facts.table_responses import TableResponses, table_responses
 from study.schema.database import read_columns, read_frame
 from study.schema.tables import preferences, queries, scores

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 from sqlalchemy import Connection, func, or_, select
 
-from study.facts.columns import categorical
 from study.facts.current_responses import all_outputs, response_versions
+from study.facts.table_arrays import categorical
 from study.schema.database import read_columns
 from study.schema.tables import queries, responses as response_table
 
