@@ -19,6 +19,7 @@ SCORE_COLUMNS = {
     "layout": "str",
     "domain": "str",
     "passages_opened": "str",
+    "text_format": "str",
 }
 PREFERENCE_COLUMNS = {
     "query_id": "str",

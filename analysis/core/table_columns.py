@@ -129,6 +129,7 @@ def probability_faults(probability: np.ndarray[Any, np.dtype[np.float64]]) -> li
 
 
 LAYOUTS = ("single", "side_by_side")
+TEXT_FORMATS = ("plain", "monospace", "rendered", "both")
 
 
 def domain_faults(columns: Columns) -> list[str]:

@@ -21,6 +21,7 @@ from analysis.core.errors import TableError
 from analysis.core.scales import Scale
 from analysis.core.table_columns import (
     LAYOUTS,
+    TEXT_FORMATS,
     Columns,
     domain_faults,
     named_faults,
@@ -37,7 +38,7 @@ from analysis.core.verdict_words import with_two_points
 _REQUIRED = ("response_id", "query_id", "construct", "scorer", "scorer_kind", "value")
 _OPTIONAL = (
     "system", "repeat", "missing_reason", "rule", "inclusion_prob", "stratum", "source",
-    "response_words", "position", "layout", "domain", "passages_opened",
+    "response_words", "position", "layout", "domain", "passages_opened", "text_format",
 )  # fmt: skip
 _PREFERENCE_REQUIRED = (
     "query_id", "response_a", "response_b", "construct", "scorer", "scorer_kind", "value",
@@ -118,7 +119,7 @@ class ScoreTable(_Table):
             One row for each response, construct, scorer, repeat and producing system, with the
             columns response_id, query_id, construct, scorer, scorer_kind, value, and optionally
             system, repeat (0), missing_reason, rule, inclusion_prob (1), stratum, source,
-            response_words, position, layout, domain, passages_opened.
+            response_words, position, layout, domain, passages_opened, text_format.
         scales, scorer_scales
             Declared scales by construct, and by (scorer, construct) where they differ.
         construct_names
@@ -146,11 +147,11 @@ class ScoreTable(_Table):
         repeat, value = columns.repeat(), columns.number("value")
         probability = columns.number("inclusion_prob", default=1.0)
         words = columns.number("response_words")
-        position = columns.number("position")
-        faults = columns.faults
+        faults, position = columns.faults, columns.number("position")
         faults += words_faults(response, words) + position_faults(position)
         faults += named_faults(columns, "layout", LAYOUTS) + domain_faults(columns)
-        faults += named_faults(columns, "passages_opened", ("yes", "no"))
+        for name, known in (("passages_opened", ("yes", "no")), ("text_format", TEXT_FORMATS)):
+            faults += named_faults(columns, name, known)
         faults += check.kinds(kind, columns.names["scorer_kind"])
         faults += check.one_each(
             response, columns.names["response_id"], query, columns.names["query_id"],
@@ -180,7 +181,7 @@ class ScoreTable(_Table):
             table["response_words"] = words
         if np.isfinite(position).any():
             table["position"] = position
-        for name in ("layout", "domain", "passages_opened"):
+        for name in ("layout", "domain", "passages_opened", "text_format"):
             if table[name].isna().all():
                 table = table.drop(columns=name)
         warnings = columns.ignored() + _left_out(frame)

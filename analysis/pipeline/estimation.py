@@ -21,6 +21,7 @@ from analysis.core.probe_table import ProbeTable
 from analysis.core.scale_mapping import mapped_scores
 from analysis.core.statistic import estimates_of, within_ranges
 from analysis.core.tables import PreferenceTable, ScoreTable
+from analysis.core.text_formats import rendered_note
 from analysis.pipeline.decision_figures import figures_of_decisions
 from analysis.render.verdicts import compared
 from analysis.topics.agreement.categories import on_categories
@@ -133,6 +134,9 @@ def _analysis(
         estimates_of_report = EstimateList(tuple(figures(context)))
     if context.layout_left_out is not None:
         warnings.insert(0, context.layout_left_out)
+    shown = rendered_note(scores)
+    if shown is not None:
+        warnings.append(shown)
     analysis = Analysis(title, context, estimates_of_report, (*warnings, *_weights(scores)))
     return replace(analysis, claims=claims(compared(analysis), {}, context.options.level))
 

@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection
 
 from study.facts.rating_progress import CampaignRecords
-from study.facts.ratings import MEASURING
-from study.schema.database import read_frame
-from study.schema.tables import ratings as rating_table
+from study.facts.ratings import MEASURING, moments_entered
 
 
 @dataclass(frozen=True)
@@ -84,12 +82,7 @@ def values_a_day(activities: tuple[RaterActivity, ...]) -> dict[date, int]:
 
 
 def _days(connection: Connection, entered: pd.DataFrame) -> dict[str, dict[date, int]]:
-    # Values from elsewhere are stored when they are fetched; the other place knows when given.
-    given = func.coalesce(
-        rating_table.c.external_at, rating_table.c.created_at, type_=rating_table.c.created_at.type
-    )
-    moments = read_frame(connection, select(rating_table.c.id, given.label("moment")))
-    first = entered["order"].map(moments.set_index("id")["moment"])
+    first = entered["order"].map(moments_entered(connection))
     counts: dict[str, Counter[date]] = defaultdict(Counter)
     for rater, moment in zip(entered["rater"], first, strict=True):
         counts[rater][moment.date()] += 1

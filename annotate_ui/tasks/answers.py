@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, Connection, Row, bindparam, or_, select
 
 from study.facts import ratings as facts
 from study.facts.comparison_decisions import newest_decisions
+from study.schema.human_ratings import ShownFormat
 from study.schema.tables import assignments, decisions, ratings
 from study.types import Key, Text, storable
 
@@ -46,6 +47,8 @@ class RatingInput(Submission):
     """A rater's value for one construct of one response."""
 
     flags: tuple[Key, ...] = ()
+    text_format: ShownFormat | None = None
+    """How the page had shown the texts until then."""
 
 
 class ComparisonInput(Submission):

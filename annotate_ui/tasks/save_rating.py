@@ -146,6 +146,7 @@ class RatingTarget(AnswerTarget):
         row = RatingBase(
             **{name: columns[name] for name in RatingBase.model_fields if name in columns},
             flags=list(self.submission.flags),
+            text_format=self.submission.text_format,
             revealed=list(in_order(seen)),
             # Only a stage that was opened after this one ends this step.
             after_reveal=any(

@@ -64,6 +64,9 @@ MEANING = {
     "domain": "domain of the query, from its attributes; empty where it has none",
     "passages_opened": "yes or no: whether the rater had opened a passage of the response "
     "before the value was given, on a construct that needs passages; empty if not recorded",
+    "text_format": "how the rater was shown the texts: plain or monospace, as written; "
+    "rendered, as Markdown; both, monospace and rendered in turn; empty if not recorded. A judge's "
+    "prompt has them as written",
     "response_a": "id of the first response of a comparison",
     "response_b": "id of the second response of a comparison",
     "query": "text of the query",

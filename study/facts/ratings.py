@@ -92,6 +92,19 @@ def answered_constructs(*conditions: ColumnElement[bool]) -> Subquery:
     )
 
 
+def moments_entered(connection: Connection) -> "pd.Series[Any]":
+    """Return when each revision was entered, by its id.
+
+    Revisions from elsewhere are stored when they are fetched; the other place knows when they
+    were given.
+    """
+    given = func.coalesce(
+        ratings.c.external_at, ratings.c.created_at, type_=ratings.c.created_at.type
+    )
+    moments = read_frame(connection, select(ratings.c.id, given.label("moment")))
+    return moments.set_index("id")["moment"]
+
+
 def settled_values() -> Select[Any]:
     """Return the values that adjudicators chose knowing those of the raters, the earliest first.
 
@@ -306,6 +319,7 @@ def _human_ratings(connection: Connection, edits: Edits) -> pd.DataFrame:
             assignments.c.stratum,
             assignments.c.layout,
             counted.c.channel.label("source"),
+            counted.c.text_format,
             counted.c.channel,
             counted.c.revealed,
             counted.c.created_at,

@@ -104,8 +104,10 @@ class ScoreRow(_Row):
     position: int | None = Field(default=None, ge=1)
     """Position in the rater's order, if the table has it."""
     layout: Literal["single", "side_by_side"] | None = None
-    passages_opened: Literal["yes", "no"] | None = None
     """Layout of the rater's page, if the table has it."""
+    passages_opened: Literal["yes", "no"] | None = None
+    text_format: Literal["plain", "monospace", "rendered", "both"] | None = None
+    """How the rater was shown the texts, if the table has it."""
     domain: Key | None = None
     """Domain of the query, if the table has it; a study takes it from the query's attributes."""
 

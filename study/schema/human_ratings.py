@@ -23,6 +23,10 @@ Layout = Literal["single", "side_by_side"]
 """Whether a page shows one response, or all responses of a rater to a query."""
 
 
+ShownFormat = Literal["plain", "monospace", "rendered", "both"]
+"""As written in the page's font or in monospace, rendered as Markdown, or the last two in turn."""
+
+
 class RaterBase(Noun):
     """A person, known by a code alone."""
 
@@ -115,6 +119,8 @@ class RatingBase(Noun):
     channel: Key = "own"
     external_id: Text | None = None
     """Identifier of the rating in the place it came from."""
+    text_format: ShownFormat | None = Field(default=None, sa_type=LongText)
+    """How the page had shown the texts until the value was committed; null: not known."""
     external_at: datetime | None = Field(default=None, sa_type=UTCDateTime)
     """When it was given there, by that place's clock."""
     idempotency_key: Text | None = None

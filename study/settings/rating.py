@@ -13,6 +13,8 @@ Exit = Literal["completion", "screen_out", "return"]
 """How a rater's part ends: all is done; not admitted, or not willing; left before the end."""
 EXITS: tuple[Exit, ...] = get_args(Exit)
 
+TextFormat = Literal["plain", "monospace", "rendered"]
+
 LANGUAGE_TAG = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"
 """The form of a language code, as in HTML: de, en-GB."""
 
@@ -51,6 +53,12 @@ class RatingSpec(SettingsSection):
         default=None,
         description="gettext catalogue (.po) next to study.toml with the pages' words in "
         "interface_language",
+    )
+    text_format: TextFormat = Field(
+        default="plain",
+        description="how responses, passages and references are shown: plain, as written in the "
+        "pages' font; monospace, as written; rendered, as Markdown. Raters may switch between the "
+        "last two",
     )
     words_per_minute: float = Field(
         default=238,

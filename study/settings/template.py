@@ -78,6 +78,7 @@ seed = 0
 # language = "en"
 # interface_language = "en"     # of the pages' own words; also de, and unreviewed es, fr, zh, ar
 # catalogue = "it.po"           # the pages' words in another language, next to this file
+# text_format = "plain"          # or monospace, for code, or rendered, for Markdown
 # words_per_minute = 238
 # consent = "consent.md"         # raters agree to it before anything else
 # instructions = "instructions.md"

@@ -26,6 +26,7 @@ from annotate_ui.web.controls.control import input_kinds
 from annotate_ui.web.error_pages import SIGNED_OUT, answer
 from annotate_ui.web.rate_limits import openings, saves, unfoldings
 from annotate_ui.web.rater_session import body, rater_here, rater_of_page, study
+from annotate_ui.web.rendered_text import rendered
 from annotate_ui.web.translation import gettext as _
 from study.schema import ClosingAnswerBase
 
@@ -103,6 +104,8 @@ def step(public_id: str, stage: int) -> ResponseReturnValue:
         "step.html",
         page="step",
         kept_words=kept_words,
+        text_format=config.rating.text_format,
+        rendered_text=rendered,
         step=view,
         columns=columns,
         progress=work.progress,

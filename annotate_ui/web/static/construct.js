@@ -13,7 +13,7 @@ const COMMENT_PAUSE = 800;
 
 // `turned(by)` asks for another construct (with `stay`, for none beyond the last), `changed()` for drawing anew; `replaced(before)` reports
 // what was entered before something else was.
-export function openConstruct(section, { queue, store, clock, turned, changed, replaced }) {
+export function openConstruct(section, { queue, store, clock, textFormat, turned, changed, replaced }) {
   const find = (selector) => section.querySelector(selector);
   const [field, cannot, comment, entered] = [".value", ".cannot", ".comment", ".entered"].map(find);
   const track = find(".control");
@@ -129,7 +129,7 @@ export function openConstruct(section, { queue, store, clock, turned, changed, r
       conflict = false;
       replaced(committed);
       committed = next;
-      const sent = { construct: key, ...next, input_kind: how, ...clock.take(timed), base_revision: revision };
+      const sent = { construct: key, ...next, input_kind: how, ...clock.take(timed), text_format: textFormat(), base_revision: revision };
       const before = lastKey;
       lastKey = "";
       lastKey = queue.add(url, sent, before);

@@ -13,10 +13,7 @@ export function watchFind() {
   const bar = document.getElementById("find");
   if (!bar) return;
   const [field, count, back, on] = ["find-words", "find-count", "find-back", "find-on"].map((id) => document.getElementById(id));
-  const passages = [...document.querySelectorAll(".passage")].map((passage) => {
-    const text = passage.querySelector("div.text");
-    return { passage, text, words: text?.textContent ?? "" };
-  });
+  const passages = [...document.querySelectorAll(".passage")];
   let matches = [];
   let here = -1;
   let unfolded = [];
@@ -24,8 +21,10 @@ export function watchFind() {
   bar.hidden = false;
 
   function clear() {
-    for (const { text, words } of passages) {
-      if (text?.querySelector("mark")) text.replaceChildren(words);
+    for (const passage of passages) {
+      const marks = passage.querySelectorAll(".text mark");
+      for (const mark of marks) mark.replaceWith(mark.textContent);
+      if (marks.length > 0) passage.normalize();
     }
     matches = [];
     here = -1;
@@ -36,20 +35,31 @@ export function watchFind() {
     unfolded = unfolded.filter((passage) => kept.has(passage));
   }
 
+  function texts(passage) {
+    const shown = passage.querySelector("div.text:not([hidden])");
+    if (!shown) return [];
+    const walker = document.createTreeWalker(shown, NodeFilter.SHOW_TEXT);
+    const nodes = [];
+    while (walker.nextNode()) nodes.push(walker.currentNode);
+    return nodes;
+  }
+
   // Pieces of plain text and marks; the passage's text is never read as HTML.
-  function markIn({ text, words }, pattern) {
-    const pieces = [];
+  function markIn(passage, pattern) {
     const marks = [];
-    let from = 0;
-    for (const match of words.matchAll(pattern)) {
-      const mark = document.createElement("mark");
-      mark.textContent = match[0];
-      pieces.push(words.slice(from, match.index), mark);
-      marks.push(mark);
-      from = match.index + match[0].length;
+    for (const node of texts(passage)) {
+      const words = node.data;
+      const pieces = [];
+      let from = 0;
+      for (const match of words.matchAll(pattern)) {
+        const mark = document.createElement("mark");
+        mark.textContent = match[0];
+        pieces.push(words.slice(from, match.index), mark);
+        marks.push(mark);
+        from = match.index + match[0].length;
+      }
+      if (pieces.length > 0) node.replaceWith(...pieces, words.slice(from));
     }
-    if (marks.length === 0) return marks;
-    text.replaceChildren(...pieces, words.slice(from));
     return marks;
   }
 
@@ -76,9 +86,8 @@ export function watchFind() {
     const pattern = new RegExp(escaped(wanted).replace(/\s+/g, "\\s+"), "giu");
     const holding = new Set();
     for (const passage of passages) {
-      if (!passage.text) continue;
       const marks = markIn(passage, pattern);
-      if (marks.length > 0) holding.add(passage.passage);
+      if (marks.length > 0) holding.add(passage);
       matches.push(...marks);
     }
     fold(holding);
@@ -117,6 +126,7 @@ export function watchFind() {
       search();
     }
   });
+  document.addEventListener("textformat", search);
   back.addEventListener("click", () => go(-1));
   on.addEventListener("click", () => go(1));
   tell();

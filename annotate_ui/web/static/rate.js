@@ -11,6 +11,7 @@ import { watchPassages } from "./passages.js";
 import { openQueue } from "./queue.js";
 import { showNumber } from "./scale.js";
 import { openStore } from "./store.js";
+import { watchTextFormat } from "./text_format.js";
 import { _, clockTime, ngettext } from "./words.js";
 
 const element = (id) => document.getElementById(id);
@@ -20,6 +21,7 @@ const opensNextStage = "opensNextStage" in panel.dataset;
 const csrf = document.querySelector("meta[name=csrf-token]").content;
 
 const store = openStore(rater);
+const textFormat = watchTextFormat(store);
 const clock = startClock();
 const alerts = openAlerts(element("alert"), () => turnTo(active, true));
 const columns = watchColumns((letter) => turnToResponse(letter));
@@ -359,7 +361,7 @@ for (const section of document.querySelectorAll(".construct")) {
     else if (by === 0) turnTo(index, !onTouch());
     else if (index > 0) turnTo(index - 1, true);
   };
-  const view = openConstruct(section, { queue, store, clock, turned, changed: render, replaced: (before) => replaced(view, before) });
+  const view = openConstruct(section, { queue, store, clock, textFormat, turned, changed: render, replaced: (before) => replaced(view, before) });
   views.push(view);
 }
 watchLayout(panel);

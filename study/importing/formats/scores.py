@@ -29,6 +29,7 @@ OPTIONAL: Fields = {
     "layout": ("layout",),
     "domain": ("domain",),
     "passages_opened": ("passages_opened",),
+    "text_format": ("text_format",),
 }
 FIELDS: Fields = {
     **IDENTIFIERS,
@@ -108,4 +109,5 @@ def optional_fields(cells: RecordCells) -> dict[str, Any]:
         "layout": cells.key("layout"),
         "domain": cells.key("domain"),
         "passages_opened": cells.key("passages_opened"),
+        "text_format": cells.key("text_format"),
     }

@@ -22,7 +22,7 @@ EXCEPTIONS = {
     "annotate_ui/tasks/save_rating.py": "writes the revisions of ratings",
     "annotate_ui/tasks/comparisons.py": "writes the revisions of decisions",
     "annotate_ui/participants/withdrawal.py": "releases slots, and undoes the releases of a moment",
-    "annotate_ui/web/owner/items_page.py": "lists every revision",
+    "annotate_ui/web/owner/item_page.py": "lists every revision",
     "annotate_ui/tasks/sessions.py": "reads when something was saved",
     "annotate_ui/label_studio/revisions.py": "reads which annotation a revision came from",
     "judge/inspect/response_details.py": "lists every reading of an answer",

@@ -27,6 +27,7 @@ def test_each_kind_of_score_is_in_the_table_once_for_each_system(filled: Study) 
         "layout",
         "domain",
         "passages_opened",
+        "text_format",
     ]
     shown = table_.drop(columns=aside)
     rows = shown.to_numpy().tolist()
