@@ -77,6 +77,7 @@ class CannotRun(click.ClickException):
 def from_study(folder: Path, chosen: dict[str, Any]) -> AnalysisInput:
     from analysis.cli.study_inputs import attributes, declared, response_traits
     from analysis.core.options import Options
+    from analysis.core.published_figures import PublishedFigures
     from analysis.core.scales import Scale
     from analysis.core.tables import PreferenceTable, ScoreTable
     from judge.inspect.show import run_record
@@ -148,6 +149,9 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> AnalysisInput:
         "runs": attributes(runs),
         "instruction_mismatches": tuple(_instruction_mismatches(scores, rules, runs, folder)),
         "hypotheses": declared(config.hypotheses, scores, systems, tuple(scales)),
+        "published_figures": tuple(
+            PublishedFigures(**spec.model_dump()) for spec in config.published
+        ),
     }
     options = Options(**{**settings, **chosen})
     probes = _probes(config, probed, suspects, traits)

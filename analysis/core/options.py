@@ -9,6 +9,7 @@ from typing import Literal, get_args
 from analysis.core.construct_data import Reference
 from analysis.core.errors import AnalysisError
 from analysis.core.hypothesis import Hypothesis
+from analysis.core.published_figures import PublishedFigures
 
 #: The attribute in which runs of one judge may differ.
 SEED = "seed"
@@ -67,6 +68,8 @@ class Options:
     """Claims about pairs of systems that were declared in advance."""
     second_metrics: tuple[str, ...] = ()
     """Constructs or scorers that make up a second set of metrics, next to the study's."""
+    published_figures: tuple[PublishedFigures, ...] = ()
+    """What publications report on these data, shown next to the figures here."""
     published: bool = False
     """Whether the figures of the CCRS paper are shown next to those of systems A to F."""
     non_inferiority_margin: float | None = None

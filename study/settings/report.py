@@ -1,4 +1,4 @@
-"""The sections [analysis], [stopping], [[hypotheses]] and [[check]] of study.toml."""
+"""The sections of study.toml that reports and checks read."""
 
 from typing import Literal, Self
 
@@ -169,6 +169,34 @@ class HypothesisSpec(SettingsSection):
         if same is not None:
             raise ValueError(f"{same[0]!r} is paired with itself; name two systems")
         return pairs
+
+
+class PublishedSpec(SettingsSection):
+    """`[[published]]`: figures that a publication reports on the study's data."""
+
+    source: str = Field(min_length=1, description="publication and table")
+    measure: Literal["pearson", "spearman", "preference_accuracy", "mean"] = Field(
+        description="statistic of the report that they are; mean is that of each system"
+    )
+    on: Literal["responses", "preferences"] = Field(
+        default="responses",
+        description="what a correlation is with: people's values, or their preferences",
+    )
+    construct_key: str | None = Field(
+        default=None, description="key of the construct that a mean is of"
+    )
+    note: str = Field(default="", description="remark below the table")
+    figures: dict[str, dict[str, float]] = Field(
+        min_length=1,
+        description="by scorer, then by construct, or for means by system; a scorer of the study "
+        "has its name there",
+    )
+
+    @model_validator(mode="after")
+    def _of_a_construct(self) -> Self:
+        if (self.measure == "mean") != (self.construct_key is not None):
+            raise ValueError("construct_key: a mean needs one, and other measures have none")
+        return self
 
 
 class CheckSpec(SettingsSection):

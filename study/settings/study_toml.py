@@ -18,7 +18,13 @@ from study.settings import SettingsSection, option
 from study.settings.constructs import CCRS, RETRIEVAL, ConstructSpec
 from study.settings.design import DesignSpec
 from study.settings.rating import LabelStudioSpec, RaterSpec, RatingSpec
-from study.settings.report import AnalysisSpec, CheckSpec, HypothesisSpec, StoppingSpec
+from study.settings.report import (
+    AnalysisSpec,
+    CheckSpec,
+    HypothesisSpec,
+    PublishedSpec,
+    StoppingSpec,
+)
 from study.settings.scorer_sections import (
     CombinedSpec,
     CompositeSpec,
@@ -72,6 +78,9 @@ class StudyConfig(SettingsSection):
     )
     hypotheses: tuple[HypothesisSpec, ...] = Field(
         default=(), description="hypotheses about systems, declared in advance"
+    )
+    published: tuple[PublishedSpec, ...] = Field(
+        default=(), description="figures that publications report on the study's data"
     )
 
     @field_validator("database")
@@ -278,6 +287,7 @@ def _known_keys(location: Iterable[Any]) -> list[str]:
         "stopping": StoppingSpec,
         "analysis": AnalysisSpec,
         "hypotheses": HypothesisSpec,
+        "published": PublishedSpec,
         "check": CheckSpec,
         "scale": RatingScale,
     }

@@ -29,6 +29,7 @@ from analysis.topics.agreement import (
     pairwise_accuracy,
     preferences,
     preferred_systems,
+    published_figures,
     sensitivity,
     tables,
     unopened_passages,
@@ -241,6 +242,7 @@ SECTION = Section(
         preferences.preferences_table,
         preferences.preference_accuracy_table,
         preferences.choice_accuracy_table,
+        published_figures.published_figures,
         order_of_presentation.order_table,
         preferred_systems.preferred_systems_table,
     ),
@@ -254,5 +256,6 @@ SECTION = Section(
         categories.confusions,
         judge_comparison_tables.ranks_table,
         judge_comparison_tables.differences_table,
+        published_figures.published_figures,
     ),
 )
