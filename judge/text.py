@@ -1,7 +1,6 @@
-"""Text for a terminal, which model output cannot control; results as lines; sentences."""
+"""Text for a terminal, which model output cannot control; results as lines."""
 
 import json
-import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -9,10 +8,6 @@ from typing import Any, cast
 
 # Control characters, characters without width or that change the direction of text, line breaks.
 _ESCAPED = {"Cc", "Cf", "Cs", "Zl", "Zp"}
-
-
-# A full stop, question or exclamation mark (also full-width) ends a sentence before white space.
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*")
 
 
 class Result:
@@ -26,11 +21,6 @@ class Result:
 def by_number(counts: Mapping[str, int]) -> list[tuple[str, int]]:
     """Return names with their numbers, the largest number first, equal numbers by name."""
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-
-
-def sentences(text: str) -> list[str]:
-    """Return the sentences of a text, without the white space between them."""
-    return [part for part in _SENTENCE_END.split(text.strip()) if part]
 
 
 def duration(seconds: float) -> str:

@@ -62,7 +62,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "cli",
     ),
     "study": (
-        *("errors", "types", "scales", "columns", "text", "progress_bar"),
+        *("errors", "types", "scales", "columns", "text", "sentences", "progress_bar"),
         *("pyarrow_extra", "settings", "schema", "facts", "study", "status"),
         *("importing", "assignment", "export", "lifecycle", "datasets", "example", "cli"),
     ),

@@ -20,20 +20,14 @@ def _none_when_blank(text: str | None) -> str | None:
     return text if text is not None and text.strip() else None
 
 
-class Submission(BaseModel):
-    """A value, or the reason why it is missing, with the revision that it is based on."""
+class AnswerInput(BaseModel):
+    """What a rater entered for a construct, with the revision that it is based on."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     construct_key: Annotated[Key, Field(alias="construct")]
-    value: Annotated[float, Field(strict=True, allow_inf_nan=False)] | None = None
-    status: Literal["rated", "cannot_judge", "skipped"] = "rated"
-    reason: Annotated[_Reason, AfterValidator(storable)] | None = None
-    comment: Annotated[
-        Annotated[Text, Field(max_length=5000)] | None, AfterValidator(_none_when_blank)
-    ] = None
     input_kind: Annotated[Key, Field(max_length=40)]
-    """How the value was entered: typed, by a button, or on a control of the page."""
+    """How it was entered: typed, by a button, or on a control of the page."""
     active_seconds: Annotated[float, Field(ge=0, le=7 * 86400, allow_inf_nan=False)] | None = None
     # A page may stay open over a holiday.
     wall_seconds: Annotated[float, Field(ge=0, le=366 * 86400, allow_inf_nan=False)] | None = None
@@ -41,6 +35,17 @@ class Submission(BaseModel):
     """The revision that the rater saw; 0 when there was none."""
     key: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9-]{16,64}$")]
     """Random, one for each submission: sent twice, it is stored once."""
+
+
+class Submission(AnswerInput):
+    """A value, or the reason why it is missing."""
+
+    value: Annotated[float, Field(strict=True, allow_inf_nan=False)] | None = None
+    status: Literal["rated", "cannot_judge", "skipped"] = "rated"
+    reason: Annotated[_Reason, AfterValidator(storable)] | None = None
+    comment: Annotated[
+        Annotated[Text, Field(max_length=5000)] | None, AfterValidator(_none_when_blank)
+    ] = None
 
 
 class RatingInput(Submission):
@@ -60,9 +65,20 @@ class ComparisonInput(Submission):
     input_kind: Literal["typed", "button"]
 
 
+_Place = Annotated[int, Field(strict=True, ge=0, lt=2**31)]
+
+
+class MarksInput(AnswerInput):
+    """The sentences of a response that a rater marked for a construct."""
+
+    ranges: Annotated[tuple[tuple[_Place, _Place], ...], Field(max_length=10_000)] | None
+    """Character ranges of the response; none at all: no sentence. None: not answered."""
+    input_kind: Literal["pointer", "key", "button"]
+
+
 @dataclass(frozen=True)
 class StoredAnswer:
-    """A stored revision of a rating or a comparison."""
+    """A stored revision of a rating, a comparison or marks."""
 
     construct: str
     revision: int
@@ -74,6 +90,8 @@ class StoredAnswer:
     input_kind: str | None
     saved_at: datetime
     late: bool
+    ranges: tuple[tuple[int, int], ...] | None = None
+    """Marks; None where there are none to give, or they were taken back."""
     unchanged: bool = False
     """Nothing was written, since the same content was already stored."""
 
@@ -87,6 +105,7 @@ class StoredAnswer:
             "reason": self.reason,
             "comment": self.comment,
             "flags": list(self.flags),
+            "ranges": self.ranges,
             "saved_at": self.saved_at.isoformat(),
             "unchanged": self.unchanged,
             "late": self.late,
@@ -145,17 +164,22 @@ def newest_decision(connection: Connection, comparison_id: int) -> StoredAnswer 
 
 
 def as_stored(row: Row[Any], *, unchanged: bool = False) -> StoredAnswer:
-    """Return a row of ratings or decisions as an answer; decisions have no flags and no lease."""
+    """Return a row of ratings, decisions or marks as an answer.
+
+    Decisions have no flags and no lease, and marks no value.
+    """
+    ranges = getattr(row, "ranges", None)
     return StoredAnswer(
         construct=row.construct_key,
         revision=row.revision,
-        value=row.value,
-        status=row.status,
-        reason=row.reason,
-        comment=row.comment,
+        value=getattr(row, "value", None),
+        status=getattr(row, "status", "marked"),
+        reason=getattr(row, "reason", None),
+        comment=getattr(row, "comment", None),
         flags=tuple(getattr(row, "flags", ())),
         input_kind=row.input_kind,
         saved_at=row.created_at,
         late=bool(getattr(row, "late", False)),
+        ranges=None if ranges is None else tuple((start, end) for start, end in ranges),
         unchanged=unchanged,
     )

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Row, bindparam, insert, select, update
 
 from annotate_ui.tasks.answers import ComparisonInput
 from annotate_ui.tasks.refusals import InvalidError, NotYoursError
-from annotate_ui.tasks.save import AnswerTarget, Revision
+from annotate_ui.tasks.save import AnswerTarget, Revision, check_status
 from annotate_ui.tasks.stages import FIELDS, in_order
 from study.facts.comparison_decisions import is_decided
 from study.facts.slots import is_live_comparison
@@ -179,6 +179,7 @@ class ComparisonTarget(AnswerTarget):
 
     def check(self) -> None:
         """Refuse a value that is not an option of the scale of preferences."""
+        check_status(self.submission)
         value = self.submission.value
         if value is not None and value not in points(self.study.config.preferences.scale):
             raise InvalidError(f"{value:g} is not one of the options.", "value")

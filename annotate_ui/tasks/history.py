@@ -1,11 +1,12 @@
 """The history of a rater: rated steps and comparisons, newest first."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from heapq import merge
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, select
+from sqlalchemy import ColumnElement, Connection, Table, select
 
 from annotate_ui.tasks.answers import Kept, StoredAnswer, as_stored, ratings_kept
 from annotate_ui.tasks.comparison_view import Option, options
@@ -14,9 +15,10 @@ from annotate_ui.tasks.passes import Step, TaskPage
 from annotate_ui.tasks.step_view import letter_of
 from annotate_ui.tasks.steps import rater_work
 from study.facts.comparison_decisions import newest_decisions
+from study.facts.counted_marks import newest_marks
 from study.facts.ratings import newest_ratings
 from study.facts.slots import OWN_CHANNEL
-from study.schema.tables import assignments, comparisons, decisions, ratings
+from study.schema.tables import assignments, comparisons, decisions, ratings, sentence_marks
 from study.settings.study_toml import StudyConfig
 
 
@@ -91,6 +93,10 @@ class HistoryValue:
     saved_at: datetime
     kept: Kept | None
     """What counts, where this answer does not."""
+    marked: int | None
+    """Number of parts of the response that the rater marked; None: not answered, or not asked."""
+    marks_kept: bool
+    """The marks were entered after more was shown, and do not count."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +146,8 @@ def history(
         pass_.query_id for pass_ in work.passes if pass_.repeat and pass_.begun and pass_.is_left
     }
     newest = _newest(connection, rater_id)
-    kept = ratings_kept(connection, _of_rater(rater_id))
+    kept = ratings_kept(connection, _of_rater(ratings, rater_id))
+    marks = _marks(connection, rater_id)
     rated = []
     left_out = False
     for page_of_step, step in ((page_, step) for page_ in work.pages for step in page_.steps):
@@ -164,6 +171,7 @@ def history(
                     page_of_step,
                     step,
                     [(key, stored, kept.get((step.item.id, key))) for key, (_, stored) in mine],
+                    marks,
                 ),
             )
         )
@@ -188,9 +196,11 @@ def _done(
     page: TaskPage,
     step: Step,
     mine: list[tuple[str, StoredAnswer, Kept | None]],
+    marks: Mapping[tuple[int, str], tuple[int, bool]],
 ) -> HistoryStep:
     answers = []
     for key, stored, kept in mine:
+        marked, marks_kept = marks.get((step.item.id, key), (None, False))
         spec = config.construct_spec(key)
         answers.append(
             HistoryValue(
@@ -202,6 +212,8 @@ def _done(
                 revision=stored.revision,
                 saved_at=stored.saved_at,
                 kept=kept,
+                marked=marked,
+                marks_kept=marks_kept,
             )
         )
     return HistoryStep(
@@ -221,12 +233,22 @@ def _done(
 def _newest(
     connection: Connection, rater_id: int
 ) -> dict[tuple[int, str], tuple[int, StoredAnswer]]:
-    rows = connection.execute(select(newest_ratings(_of_rater(rater_id))))
+    rows = connection.execute(select(newest_ratings(_of_rater(ratings, rater_id))))
     return {(row.assignment_id, row.construct_key): (row.id, as_stored(row)) for row in rows}
 
 
-def _of_rater(rater_id: int) -> ColumnElement[bool]:
+def _marks(connection: Connection, rater_id: int) -> dict[tuple[int, str], tuple[int, bool]]:
+    """Return how much is marked, and whether that is kept without counting."""
+    rows = connection.execute(select(newest_marks(_of_rater(sentence_marks, rater_id))))
+    return {
+        (row.assignment_id, row.construct_key): (len(row.ranges), row.after_reveal)
+        for row in rows
+        if row.ranges is not None
+    }
+
+
+def _of_rater(answers: Table, rater_id: int) -> ColumnElement[bool]:
     mine = select(assignments.c.id).where(
         assignments.c.rater_id == rater_id, assignments.c.channel == OWN_CHANNEL
     )
-    return ratings.c.assignment_id.in_(mine)
+    return answers.c.assignment_id.in_(mine)

@@ -1,7 +1,7 @@
 """Saving an answer: a revision is never lost, stored twice or overwritten.
 
-Ratings and comparisons are saved by one function, `save_within`; a `Payload` is what is saved
-and the task that it belongs to.
+Ratings, comparisons and marks are saved by one function, `save_within`; a `Payload` is what is
+saved and the task that it belongs to.
 """
 
 import json
@@ -9,12 +9,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from sqlalchemy import Connection, Row
 
 from annotate_ui.participation import lock_rater
-from annotate_ui.tasks.answers import StoredAnswer, Submission, as_stored
+from annotate_ui.tasks.answers import AnswerInput, StoredAnswer, Submission, as_stored
 from annotate_ui.tasks.refusals import InvalidError, KeyReusedError, LeftError, StaleError
 from study.facts.departures import has_left
 from study.settings.constructs import ConstructSpec
@@ -26,13 +26,16 @@ class Revision:
     """A revision that is about to be written."""
 
     columns: Mapping[str, Any]
-    """What ratings and comparisons have in common, by column."""
+    """The content, and what all answers have in common, by column."""
     previous: Row[Any] | None
     """The newest revision so far."""
 
 
 class AnswerTarget(ABC):
-    """The rating or comparison that an answer belongs to, as its rater opened it."""
+    """The rating, comparison or set of marks that an answer belongs to, as its rater opened it."""
+
+    CONTENT: ClassVar[tuple[str, ...]] = ("value", "status", "reason", "comment")
+    """Columns that make two answers the same where they are equal."""
 
     construct: ConstructSpec
 
@@ -53,7 +56,7 @@ class Payload(Protocol):
     """What is saved: a submission, and which task of the rater it answers."""
 
     @property
-    def submission(self) -> Submission:
+    def submission(self) -> AnswerInput:
         """The rater's input."""
 
     def find(self, connection: Connection, study: Study, rater_id: int) -> AnswerTarget:
@@ -92,21 +95,20 @@ def save_within(
         raise LeftError
     submission = payload.submission
     target = payload.find(connection, study, rater_id)
-    _check_status(submission)
     target.check()
     rows = target.stored(connection)
     revisions = [row for row in rows if row.construct_key == submission.construct_key]
     newest = revisions[-1] if revisions else None
     repeated = next((row for row in rows if row.idempotency_key == submission.key), None)
     if repeated is not None:
-        if _request_of(repeated) != _request(submission):
+        if _request_of(repeated, target.CONTENT) != _request(submission, target.CONTENT):
             raise KeyReusedError("This key was used for another value; enter the value again.")
         return as_stored(repeated)
     version = study.construct_versions(connection)[submission.construct_key]
     if (
         newest is not None
         and newest.construct_version == version
-        and _content(newest) == _content(submission)
+        and _content(newest, target.CONTENT) == _content(submission, target.CONTENT)
     ):
         return as_stored(newest, unchanged=True)
     current = 0 if newest is None else newest.revision
@@ -116,16 +118,13 @@ def save_within(
             None if newest is None else as_stored(newest),
         )
     columns = {
+        **{name: getattr(submission, name) for name in target.CONTENT},
         "construct_key": submission.construct_key,
         "construct_version": version,
         "revision": current + 1,
-        "value": submission.value,
-        "status": submission.status,
-        "reason": submission.reason,
         "input_kind": submission.input_kind,
         "active_seconds": submission.active_seconds,
         "wall_seconds": submission.wall_seconds,
-        "comment": submission.comment,
         "idempotency_key": submission.key,
         "rules_hash": rules_hash(target.construct),
         "config_hash": study.config_hash,
@@ -138,10 +137,13 @@ def rules_hash(spec: ConstructSpec) -> str:
     instructions = [spec.question, spec.anchors, spec.rules, spec.flags]
     if spec.comment_question is not None:
         instructions.append(spec.comment_question)
+    if spec.mark_question is not None:
+        instructions.append(spec.mark_question)
     return sha256(json.dumps(instructions, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
 
 
-def _check_status(submission: Submission) -> None:
+def check_status(submission: Submission) -> None:
+    """Refuse a value without its status, and the other way around, with InvalidError."""
     rated = submission.status == "rated"
     if rated != (submission.value is not None):
         raise InvalidError("Give a value, or choose that you cannot judge.", "value")
@@ -151,27 +153,31 @@ def _check_status(submission: Submission) -> None:
         raise InvalidError("A reason is allowed only without a value.", "reason")
 
 
-def _content(source: Row[Any] | Submission) -> tuple[Any, ...]:
+def _content(source: Row[Any] | AnswerInput, columns: Sequence[str]) -> tuple[Any, ...]:
     """Return what makes two answers the same, of a row or a submission."""
-    flags = tuple(getattr(source, "flags", ()))
+    content = (getattr(source, name) for name in columns)
+    return source.construct_key, *map(_hashable, content)
+
+
+def _hashable(value: Any) -> Any:
+    # JSON columns give lists where a submission has tuples.
+    return tuple(map(_hashable, value)) if isinstance(value, list | tuple) else value
+
+
+def _request_of(row: Row[Any], columns: Sequence[str]) -> tuple[Any, ...]:
+    """Return the request that wrote a row."""
     return (
-        source.construct_key,
-        source.value,
-        source.status,
-        source.reason,
-        source.comment,
-        flags,
+        *_content(row, columns),
+        row.revision - 1,
+        row.input_kind,
+        row.active_seconds,
+        row.wall_seconds,
     )
 
 
-def _request_of(row: Row[Any]) -> tuple[Any, ...]:
-    """Return the request that wrote a row."""
-    return *_content(row), row.revision - 1, row.input_kind, row.active_seconds, row.wall_seconds
-
-
-def _request(submission: Submission) -> tuple[Any, ...]:
+def _request(submission: AnswerInput, columns: Sequence[str]) -> tuple[Any, ...]:
     return (
-        *_content(submission),
+        *_content(submission, columns),
         submission.base_revision,
         submission.input_kind,
         submission.active_seconds,

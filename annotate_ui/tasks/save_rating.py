@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from sqlalchemy import Connection, Row, bindparam, insert, select
 
 from annotate_ui.participation import lock_slots
-from annotate_ui.tasks.answers import RatingInput
+from annotate_ui.tasks.answers import AnswerInput, RatingInput
 from annotate_ui.tasks.comparisons import fields_compared
 from annotate_ui.tasks.refusals import InvalidError, NotYoursError
-from annotate_ui.tasks.save import AnswerTarget, Revision
+from annotate_ui.tasks.save import AnswerTarget, Revision, check_status
 from annotate_ui.tasks.slot_queue import end_lease, renew, renewed_by_now
 from annotate_ui.tasks.stages import in_order, stages_of
 from study.facts.ratings import answered_constructs
@@ -77,15 +77,9 @@ class RatingPayload:
         InvalidError
             The construct is not rated at this step.
         """
-        assignment = _assignment(connection, rater_id, self.public_id)
-        shown = _reveals(connection, rater_id, assignment)
-        step = next((v for v in shown if v.of_assignment and v.stage == self.stage), None)
-        if step is None:
-            raise NotYoursError
-        construct = _construct(study, assignment, self.stage, self.submission.construct_key)
-        return RatingTarget(
-            study, rater_id, self.submission, construct, assignment, tuple(shown), step
-        )
+        address = self.public_id, self.stage
+        opened = opened_step(connection, study, rater_id, address, self.submission)
+        return RatingTarget(self.submission, opened.construct, opened)
 
 
 @dataclass(frozen=True)
@@ -98,20 +92,85 @@ class _Shown:
 
 
 @dataclass(frozen=True)
-class RatingTarget(AnswerTarget):
-    """A construct of a response at a step."""
+class OpenedStep:
+    """A construct of a response at a step that a rater opened, and what they had been shown."""
 
     study: Study
     rater_id: int
-    submission: RatingInput
     construct: ConstructSpec
     assignment: Row[Any]
     shown: tuple[_Shown, ...]
     """What the rater was shown of the query, by any of its responses."""
     step: _Shown
 
+    def circumstances(self, connection: Connection, previous: Row[Any] | None) -> dict[str, Any]:
+        """Return what the rater had seen, and whether the lease was over, by column.
+
+        A lease that is over is locked, so that its slot is not handed on in this moment.
+        """
+        step = self.step
+        late = _late(connection, self.assignment)
+        compared = fields_compared(
+            connection, self.study.config, self.rater_id, self.assignment.query_id
+        )
+        seen = {field for v in self.shown for field in v.fields} | compared
+        return {
+            "revealed": list(in_order(seen)),
+            # Only a stage that was opened after this one ends this step.
+            "after_reveal": any(
+                v.stage > step.stage and v.id > step.id and v.repeat == self.assignment.repeat
+                for v in self.shown
+            )
+            or _compared_since(previous, compared.difference(step.fields)),
+            # Such as in a repeat, or on a response that came in after the query was finished.
+            "seen_more": not seen.issubset(step.fields),
+            "late": late,
+        }
+
+    def renew(self, connection: Connection, *, late: bool) -> None:
+        """Renew the lease, or end it where everything is answered."""
+        _renew(connection, self.study, self.rater_id, self.assignment, late)
+
+
+def opened_step(
+    connection: Connection,
+    study: Study,
+    rater_id: int,
+    address: tuple[str, int],
+    given: AnswerInput,
+) -> OpenedStep:
+    """Return the step at an address (assignment's public id, stage), for a construct.
+
+    Raises
+    ------
+    NotYoursError
+        The step does not exist, or it was not opened by this rater.
+    InvalidError
+        The construct is not rated at this step.
+    """
+    public_id, stage = address
+    assignment = _assignment(connection, rater_id, public_id)
+    shown = _reveals(connection, rater_id, assignment)
+    step = next((v for v in shown if v.of_assignment and v.stage == stage), None)
+    if step is None:
+        raise NotYoursError
+    construct = _construct(study, assignment, stage, given.construct_key)
+    return OpenedStep(study, rater_id, construct, assignment, tuple(shown), step)
+
+
+@dataclass(frozen=True)
+class RatingTarget(AnswerTarget):
+    """A construct of a response at a step."""
+
+    CONTENT: ClassVar[tuple[str, ...]] = (*AnswerTarget.CONTENT, "flags")
+
+    submission: RatingInput
+    construct: ConstructSpec
+    opened: OpenedStep
+
     def check(self) -> None:
         """Refuse a value off the scale, and flags that the construct does not have."""
+        check_status(self.submission)
         spec, submission = self.construct, self.submission
         if submission.value is not None:
             problem = spec.scale.problem(submission.value) or spec.scale.off_grid(submission.value)
@@ -129,7 +188,7 @@ class RatingTarget(AnswerTarget):
         return connection.execute(
             _STORED,
             {
-                "assignment": self.assignment.id,
+                "assignment": self.opened.assignment.id,
                 "construct": self.submission.construct_key,
                 "key": self.submission.key,
             },
@@ -137,31 +196,19 @@ class RatingTarget(AnswerTarget):
 
     def insert(self, connection: Connection, revision: Revision) -> Row[Any]:
         """Write the rating with the fields that its rater had been shown; renew the lease."""
-        assignment, step, columns = self.assignment, self.step, revision.columns
-        late = _late(connection, assignment)
-        compared = fields_compared(
-            connection, self.study.config, self.rater_id, assignment.query_id
-        )
-        seen = {field for v in self.shown for field in v.fields} | compared
-        row = RatingBase(
-            **{name: columns[name] for name in RatingBase.model_fields if name in columns},
-            flags=list(self.submission.flags),
-            text_format=self.submission.text_format,
-            revealed=list(in_order(seen)),
-            # Only a stage that was opened after this one ends this step.
-            after_reveal=any(
-                v.stage > step.stage and v.id > step.id and v.repeat == assignment.repeat
-                for v in self.shown
-            )
-            or _compared_since(revision.previous, compared.difference(step.fields)),
-            # Such as in a repeat, or on a response that came in after the query was finished.
-            seen_more=not seen.issubset(step.fields),
-            late=late,
-        )
+        columns = {
+            **revision.columns,
+            "flags": list(self.submission.flags),
+            "text_format": self.submission.text_format,
+        }
+        seen = self.opened.circumstances(connection, revision.previous)
+        known = {name: columns[name] for name in RatingBase.model_fields if name in columns}
+        row = RatingBase(**known, **seen)
         written = connection.execute(
-            _WRITTEN, {**columns, **row.model_dump(), "assignment_id": assignment.id}
+            _WRITTEN,
+            {**columns, **row.model_dump(), "assignment_id": self.opened.assignment.id},
         ).one()
-        _renew(connection, self.study, self.rater_id, assignment, late)
+        self.opened.renew(connection, late=row.late)
         return written
 
 

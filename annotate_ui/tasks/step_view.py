@@ -1,7 +1,7 @@
 """The content of a rating page: the texts that its stage allows, and the constructs to rate."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from string import ascii_uppercase
 from typing import Any, ClassVar
 
@@ -10,6 +10,7 @@ from sqlalchemy import Connection, insert, select
 from annotate_ui.participation import lock_rater
 from annotate_ui.tasks.answers import Kept, newest_ratings, ratings_kept
 from annotate_ui.tasks.languages import language_of
+from annotate_ui.tasks.marks_view import MarksView, TextPart, marks_of, text_parts
 from annotate_ui.tasks.passes import Step, TaskPage
 from annotate_ui.tasks.refusals import InvalidError, NotYoursError
 from annotate_ui.tasks.stages import in_order
@@ -56,6 +57,8 @@ class ConstructView:
     flags: tuple[str, ...]
     comment_question: str | None
     """Asked at the comment; None for a comment of any kind."""
+    mark_question: str | None
+    """Asked for the sentences of the response; None: they are not marked."""
     min: float
     max: float
     step: float | None
@@ -72,6 +75,7 @@ class ConstructView:
     input_kind: str | None = None
     kept: Kept | None = None
     """What counts, where the stored value does not."""
+    marks: MarksView = field(default_factory=MarksView)
 
 
 @dataclass(frozen=True)
@@ -110,11 +114,14 @@ class ColumnView:
     stage: int
     """Of its address."""
     response: str | None
+    parts: tuple[TextPart, ...] | None
+    """Of the response, where a construct asks for marks; they join to its text."""
     passages: tuple[PassageView, ...] | None
     """Its own, where those of the page differ."""
     constructs: tuple[ConstructView, ...]
     save_url: str
     passages_url: str
+    marks_url: str
 
 
 def show_page(
@@ -168,26 +175,35 @@ def show_page(
     columns = []
     for step, own_passages in zip(steps, passages, strict=True):
         address = f"/rate/{step.item.public_id}/{step.stage.number}"
+        text = texts[step.item.response_id] if "response" in step.shown else None
+        constructs = show_constructs(connection, config, step, text or "")
+        asks = text is not None and any(c.mark_question is not None for c in constructs)
         columns.append(
             ColumnView(
                 letter=letter_of(page, step) if first.item.layout == "side_by_side" else None,
                 public_id=step.item.public_id,
                 stage=step.stage.number,
-                response=texts[step.item.response_id] if "response" in step.shown else None,
+                response=text,
+                parts=text_parts(text) if text is not None and asks else None,
                 passages=own_passages if shared is None else None,
-                constructs=show_constructs(connection, config, step),
+                constructs=constructs,
                 save_url=f"{address}/save",
                 passages_url=f"{address}/passages",
+                marks_url=f"{address}/marks",
             )
         )
     return view, tuple(columns)
 
 
 def show_constructs(
-    connection: Connection, config: StudyConfig, step: Step
+    connection: Connection, config: StudyConfig, step: Step, text: str = ""
 ) -> tuple[ConstructView, ...]:
-    """Return the constructs of a step in the order to rate, with what is stored."""
+    """Return the constructs of a step in the order to rate, with what is stored.
+
+    `text` is the response, where the step shows it.
+    """
     stored = newest_ratings(connection, step.item.id)
+    marks = marks_of(connection, step.item, text)
     kept = ratings_kept(connection, ratings.c.assignment_id == step.item.id)
     views = []
     for index, key in enumerate(step.construct_keys, start=1):
@@ -207,6 +223,8 @@ def show_constructs(
                 "input_kind": rating.input_kind,
                 "kept": kept.get((step.item.id, key)),
             }
+        if key in marks:
+            stored_values["marks"] = marks[key]
         views.append(construct_view(spec, config, index=index, **stored_values))
     return tuple(views)
 
@@ -221,6 +239,7 @@ def construct_view(spec: ConstructSpec, config: StudyConfig, **stored: Any) -> C
         rules=spec.rules,
         flags=spec.flags,
         comment_question=spec.comment_question,
+        mark_question=spec.mark_question,
         min=spec.scale.min,
         max=spec.scale.max,
         step=spec.scale.step,

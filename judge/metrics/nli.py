@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from judge.metrics.embedding import NOT_FINITE, with_flag
 from judge.metrics.metric import Metric, MetricInput, MissingValue, Steps
 from judge.metrics.unicode_words import unicode_words
-from judge.text import sentences
 from study.errors import StudyError
 from study.scales import RatingScale
+from study.sentences import sentences
 from study.types import Sees
 
 

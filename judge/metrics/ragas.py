@@ -24,8 +24,8 @@ from judge.metrics.step_readers import cosine_in, labels_in, list_in, share, wor
 from judge.parsing.structured_answers import numbered, on_one_line, read_word
 from judge.prompts.step_prompts import step_prompts
 from judge.protocol.exchange import Answer
-from judge.text import sentences
 from study.scales import RatingScale
+from study.sentences import sentences
 from study.settings.constructs import RETRIEVAL
 from study.types import Sees
 

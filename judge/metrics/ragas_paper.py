@@ -21,7 +21,7 @@ from judge.parsing.markup import after_thinking
 from judge.parsing.structured_answers import on_one_line, read_list
 from judge.prompts.step_prompts import step_prompts
 from judge.protocol.exchange import Answer
-from judge.text import sentences
+from study.sentences import sentences
 
 _PROMPTS = step_prompts(__file__)
 _FINAL = re.compile(r"\bfinal\s+verdicts?\b", re.IGNORECASE)

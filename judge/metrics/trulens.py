@@ -8,8 +8,8 @@ from judge.metrics.metric import Metric, MetricInput, MetricValue, MissingValue,
 from judge.metrics.step_readers import labels_in, word_in
 from judge.parsing.structured_answers import numbered, on_one_line
 from judge.prompts.step_prompts import step_prompts
-from judge.text import sentences
 from study.scales import RatingScale
+from study.sentences import sentences
 from study.settings.constructs import RETRIEVAL
 from study.types import Sees
 

@@ -7,8 +7,8 @@ from random import Random
 
 from judge.metrics.metric import Content
 from judge.perturbations.perturbation import Change, Probe
-from judge.text import sentences
 from study.errors import StudyError, nearest
+from study.sentences import sentences
 
 # Probes that address the judge: instructions, claims of authority, names of control tokens. A fair
 # judge takes them for a part of the text and never gives a higher score for them. A lower one is

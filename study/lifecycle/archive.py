@@ -38,7 +38,7 @@ from study.schema import (
 )
 from study.schema.creation import append_only_suspended, create_schema
 from study.schema.database import open_engine
-from study.schema.tables import decisions, raters, ratings
+from study.schema.tables import decisions, raters, ratings, sentence_marks
 from study.settings.rating import EXITS
 from study.settings.study_toml import StudyConfig
 from study.study import Study
@@ -155,6 +155,8 @@ def _strip(connection: Connection, comments: bool, left_out: dict[str, int]) -> 
     connection.execute(update(raters).values(attributes={}))
     _count(left_out, "raters' attributes", with_attributes)
     connection.execute(update(ratings).values(external_id=None, idempotency_key=None))
+    unnamed = {"external_id": None, "idempotency_key": None}
+    connection.execute(update(sentence_marks).values(**unnamed))
     connection.execute(update(decisions).values(idempotency_key=None))
     texts: list[tuple[type[Noun], str]] = [(ClosingAnswer, "comment")]
     if not comments:

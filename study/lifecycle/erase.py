@@ -49,6 +49,7 @@ from study.schema.tables import (
     external_raters,
     raters,
     ratings,
+    sentence_marks,
 )
 from study.settings.study_toml import StudyConfig
 from study.study import Study
@@ -205,7 +206,7 @@ def _sever(connection: Connection, study: Study, rater: Person) -> tuple[dict[st
     counts = count_rows(connection, rater)
     alias = f"{_SEVERED}{secrets.token_hex(4)}"
     for t, where in rows_of(rater):
-        if t.name in {"score", "preference"}:
+        if t.name in {"score", "preference", "imported_marks"}:
             for name, other in zip(names(rater.code), names(alias), strict=True):
                 theirs = where & (t.c.scorer == name)
                 connection.execute(update(t).where(theirs).values(scorer=other))
@@ -230,6 +231,8 @@ def _sever_rater(connection: Connection, config: StudyConfig, rater_id: int, ali
     emptied = {"comment": None, "reason": None, "idempotency_key": None}
     where = {t.name: condition for t, condition in rows_of(Person("", rater_id))}
     connection.execute(update(ratings).where(where["rating"]).values(**emptied, external_id=None))
+    unnamed = {"idempotency_key": None, "external_id": None}
+    connection.execute(update(sentence_marks).where(where["sentence_marks"]).values(**unnamed))
     connection.execute(update(decisions).where(where["decision"]).values(**emptied))
     connection.execute(update(closing_answers).where(where["closing_answer"]).values(comment=None))
     in_addresses: tuple[type[Noun], ...] = (Assignment, Comparison)

@@ -16,6 +16,7 @@ from study.schema import (
     Enrolment,
     ExternalRater,
     ImportedFile,
+    ImportedMarks,
     InterimAnalysis,
     Invitation,
     Noun,
@@ -26,6 +27,7 @@ from study.schema import (
     RejectedValue,
     Reveal,
     Score,
+    SentenceMarks,
     table,
 )
 from study.schema.tables import (
@@ -58,7 +60,7 @@ def names(code: str) -> tuple[str, str]:
 def people(connection: Connection) -> dict[str, Person]:
     """Return all people about whom the study stores data, by code."""
     by_code = {}
-    for noun in (Score, Preference):
+    for noun in (Score, Preference, ImportedMarks):
         noun_table = table(noun)
         codes = connection.execute(
             select(noun_table.c.scorer).where(noun_table.c.scorer_kind.in_(PEOPLE)).distinct()
@@ -88,11 +90,11 @@ def person(connection: Connection, study: Study, code: str) -> Person:
 def rows_of(person: Person) -> list[tuple[Table, ColumnElement[bool]]]:
     """Return the tables with rows about a person, children first, and the condition on the rows."""
     conditions: list[tuple[Table, ColumnElement[bool]]] = []
-    on_assignments: tuple[type[Noun], ...] = (Rating, Reveal, OpenedPassage)
+    on_assignments: tuple[type[Noun], ...] = (Rating, SentenceMarks, Reveal, OpenedPassage)
     of_raters: tuple[type[Noun], ...] = (
         *(ClosingAnswer, Consent, Departure, ExternalRater, Enrolment, Invitation, RejectedValue),
     )
-    imported: tuple[type[Noun], ...] = (Score, Preference)
+    imported: tuple[type[Noun], ...] = (Score, Preference, ImportedMarks)
     if person.rater_id is not None:
         assignments = select(assignment_table.c.id).where(
             assignment_table.c.rater_id == person.rater_id

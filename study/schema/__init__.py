@@ -73,6 +73,12 @@ from study.schema.participation import (
     Pause,
     StudyIdentity,
 )
+from study.schema.sentence_marks import (
+    ImportedMarks,
+    ImportedMarksBase,
+    SentenceMarks,
+    SentenceMarksBase,
+)
 from study.schema.study_design import (
     CheckPair,
     Comparison,
@@ -116,6 +122,8 @@ __all__ = [
     "ExternalTask",
     "Fault",
     "ImportedFile",
+    "ImportedMarks",
+    "ImportedMarksBase",
     "InterimAnalysis",
     "Invitation",
     "JudgeCall",
@@ -157,6 +165,8 @@ __all__ = [
     "Score",
     "ScoreBase",
     "ScoredBase",
+    "SentenceMarks",
+    "SentenceMarksBase",
     "StepAnswer",
     "StepAnswerBase",
     "StudyIdentity",

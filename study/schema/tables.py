@@ -35,6 +35,7 @@ from study.schema.participation import (
     Pause,
     StudyIdentity,
 )
+from study.schema.sentence_marks import ImportedMarks, SentenceMarks
 from study.schema.study_design import CheckPair, Comparison, Construct, Decision, ExpectedValue
 
 assignments = table(Assignment)
@@ -54,6 +55,7 @@ external_projects = table(ExternalProject)
 external_raters = table(ExternalRater)
 external_tasks = table(ExternalTask)
 imported_files = table(ImportedFile)
+imported_marks = table(ImportedMarks)
 interim_analyses = table(InterimAnalysis)
 invitations = table(Invitation)
 judge_calls = table(JudgeCall)
@@ -78,5 +80,6 @@ response_aliases = table(ResponseAlias)
 response_passages = table(ResponsePassage)
 reveals = table(Reveal)
 scores = table(Score)
+sentence_marks = table(SentenceMarks)
 step_answers = table(StepAnswer)
 study_identities = table(StudyIdentity)

@@ -42,6 +42,22 @@ class ConstructSpec(BaseModel):
         description="optional question that the rater answers in the comment, in words",
     )
 
+    mark_question: Text | None = Field(
+        default=None,
+        description="request to mark the sentences of the response that carry the judgment",
+    )
+
+    @model_validator(mode="after")
+    def _marks_need_a_response(self) -> Self:
+        if self.mark_question is not None and "response" not in self.sees:
+            raise ValueError(
+                f"mark_question of {self.key}: raters mark sentences of the response, which "
+                'sees does not contain; add "response" to sees, or remove mark_question'
+            )
+        if self.mark_question is not None and not self.mark_question.strip():
+            raise ValueError(f"mark_question of {self.key} is blank; write it, or remove it")
+        return self
+
     @model_validator(mode="after")
     def _anchors_lie_on_the_scale(self) -> Self:
         for point in self.anchors:

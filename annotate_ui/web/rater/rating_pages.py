@@ -7,7 +7,7 @@ from flask.typing import ResponseReturnValue
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from werkzeug.exceptions import BadRequest
 
-from annotate_ui.tasks.answers import ComparisonInput, Kept, RatingInput, rating_kept
+from annotate_ui.tasks.answers import ComparisonInput, Kept, MarksInput, RatingInput, rating_kept
 from annotate_ui.tasks.assignments import values_done
 from annotate_ui.tasks.closing import answer_closing, closing_answer
 from annotate_ui.tasks.comparison_view import Option, show_comparison
@@ -18,6 +18,7 @@ from annotate_ui.tasks.history import history
 from annotate_ui.tasks.passes import TaskPage
 from annotate_ui.tasks.refusals import InvalidError, LeftError, NotYoursError
 from annotate_ui.tasks.save import save, save_within
+from annotate_ui.tasks.save_marks import MarksPayload
 from annotate_ui.tasks.save_rating import RatingPayload
 from annotate_ui.tasks.step_view import construct_view, record_opened, show_page
 from annotate_ui.tasks.steps import rater_work
@@ -28,6 +29,7 @@ from annotate_ui.web.rate_limits import openings, saves, unfoldings
 from annotate_ui.web.rater_session import body, rater_here, rater_of_page, study
 from annotate_ui.web.rendered_text import rendered
 from annotate_ui.web.translation import gettext as _
+from study.facts.counted_marks import marks_kept
 from study.schema import ClosingAnswerBase
 
 pages = Blueprint("rating", __name__)
@@ -106,6 +108,7 @@ def step(public_id: str, stage: int) -> ResponseReturnValue:
         kept_words=kept_words,
         text_format=config.rating.text_format,
         rendered_text=rendered,
+        marks_kept_words=marks_kept_words,
         step=view,
         columns=columns,
         progress=work.progress,
@@ -154,6 +157,19 @@ def save_rating(public_id: str, stage: int) -> ResponseReturnValue:
         kept = rating_kept(connection, public_id, stored.construct)
     progress = {"done": done, "total": total}
     return jsonify({**stored.as_json(), "progress": progress, "kept": kept_words(kept)})
+
+
+@pages.post("/rate/<public_id>/<int:stage>/marks")
+@saves
+def save_marks(public_id: str, stage: int) -> ResponseReturnValue:
+    """Store the sentences that the rater marked for one construct."""
+    rater = rater_of_page()
+    submission = body(MarksInput)
+    with study().write() as connection:
+        payload = MarksPayload(public_id, stage, submission)
+        stored = save_within(connection, study(), rater.id, payload)
+        kept = stored.construct in marks_kept(connection, public_id)
+    return jsonify({**stored.as_json(), "kept": marks_kept_words(kept)})
 
 
 @pages.post("/rate/<public_id>/<int:stage>/passages")
@@ -207,6 +223,7 @@ def rated() -> str:
         history=answers,
         option_words=option_words,
         kept_words=kept_words,
+        marks_kept_words=marks_kept_words,
     )
 
 
@@ -261,6 +278,11 @@ def kept_words(kept: Kept | None) -> str:
     return _(
         "%(value)s counts; what you entered after more was shown is kept beside it.", value=value
     )
+
+
+def marks_kept_words(kept: bool) -> str:
+    """Return that marks do not count, where they do not, else an empty text."""
+    return _("Marked after more was shown: it is kept, and does not count.") if kept else ""
 
 
 def option_words(option: Option) -> str:

@@ -6,13 +6,14 @@
 import { openControl } from "./controls.js";
 import { contentOf, hintOf, same, stateOf } from "./content.js";
 import { lastPress } from "./last_press.js";
+import { openMarks } from "./marks.js";
 import { readNumber, showNumber } from "./scale.js";
 import { _, locale } from "./words.js";
 
 const COMMENT_PAUSE = 800;
 
-// `turned(by)` asks for another construct (with `stay`, for none beyond the last), `changed()` for drawing anew; `replaced(before)` reports
-// what was entered before something else was.
+// `turned(by)` asks for another construct (with `stay`, for none beyond the last), `changed()` for drawing anew; `replaced(undo)` reports
+// what takes a change back; null where there was nothing before.
 export function openConstruct(section, { queue, store, clock, textFormat, turned, changed, replaced }) {
   const find = (selector) => section.querySelector(selector);
   const [field, cannot, comment, entered] = [".value", ".cannot", ".comment", ".entered"].map(find);
@@ -72,16 +73,28 @@ export function openConstruct(section, { queue, store, clock, textFormat, turned
       field.value = showNumber(value);
       commitValue(track.dataset.inputKind);
       // Whoever changes a value may want to adjust it further.
-      if (isFirst && onControl()) turned(1, { stay: true });
+      if (isFirst && onControl() && !marks?.waiting()) turned(1, { stay: true });
     },
   });
   const press = (event) => {
     if (event.repeat || event.ctrlKey || event.altKey || event.metaKey) return false;
     if (!control.press?.(event.key)) return false;
     event.preventDefault();
-    turned(1, { stay: true });
+    goOn({ stay: true });
     return true;
   };
+  // A value is followed by its marks, where they are asked for.
+  const marks = openMarks(section, {
+    queue,
+    name: data.name,
+    changed,
+    replaced,
+    on: (how) => turned(1, how),
+    back: () => focus(),
+    // Until there is a value, the time belongs to it.
+    timing: () => (committed.status === null ? { active_seconds: null, wall_seconds: null } : clock.take(timed)),
+  });
+  const goOn = (how) => (marks?.waiting() ? marks.focus() : turned(1, how));
   // The second press of a double click is not meant for the construct that the first one opened.
   for (const kind of ["mousedown", "click"]) {
     track.addEventListener(kind, (event) => {
@@ -117,6 +130,7 @@ export function openConstruct(section, { queue, store, clock, textFormat, turned
     cannot.setAttribute("aria-pressed", String(committed.status === "cannot_judge"));
     const left = comment.maxLength - comment.value.length;
     count.textContent = comment.value ? _("%(left)s characters left", { left: left.toLocaleString(locale) }) : "";
+    marks?.render();
     if (entered) entered.textContent = committed.status === "rated" ? showNumber(committed.value) : "";
   }
 
@@ -127,7 +141,8 @@ export function openConstruct(section, { queue, store, clock, textFormat, turned
     if (isNew) {
       kind = how;
       conflict = false;
-      replaced(committed);
+      const earlier = committed;
+      replaced(earlier.status === null ? null : () => bringBack(earlier));
       committed = next;
       const sent = { construct: key, ...next, input_kind: how, ...clock.take(timed), text_format: textFormat(), base_revision: revision };
       const before = lastKey;
@@ -199,7 +214,7 @@ export function openConstruct(section, { queue, store, clock, textFormat, turned
     event.preventDefault();
     if (event.repeat || event.ctrlKey || event.altKey || event.metaKey) return;
     if (event.shiftKey) turned(-1);
-    else if (commitValue()) turned(1);
+    else if (commitValue()) goOn();
   });
   // Leaving the field commits it; another window coming to the front, or a press on the control, on
   // "Cannot judge" or on "Skip", does not: what follows replaces the draft.
@@ -260,8 +275,20 @@ export function openConstruct(section, { queue, store, clock, textFormat, turned
     render();
   }
 
+  // What was there before comes back as a further revision.
+  function bringBack(content) {
+    control.cancel();
+    showFields(content);
+    commit(content, "button");
+  }
+
   // An entry came back.
-  function settle({ kind: outcome, entry, mine, answer }) {
+  function settle(event) {
+    const { kind: outcome, entry, mine, answer } = event;
+    if (entry.url === marks?.url) {
+      marks.settle(event);
+      return;
+    }
     const latest = outcome === "stale" || entry.body.key === lastKey;
     if (outcome === "saved") {
       revision = answer.revision;
@@ -292,6 +319,7 @@ export function openConstruct(section, { queue, store, clock, textFormat, turned
   return {
     key,
     url,
+    marks,
     timed,
     assignment,
     letter: data.letter ?? "",
@@ -316,12 +344,6 @@ export function openConstruct(section, { queue, store, clock, textFormat, turned
       control.show(content.value);
       return commit({ ...content, ...remarks() }, content.input_kind);
     },
-    // What was there before comes back as a further revision.
-    restore: (content) => {
-      control.cancel();
-      showFields(content);
-      commit(content, "button");
-    },
     leave: () => {
       conflict = false;
       showFields(committed);
@@ -337,9 +359,10 @@ export function openConstruct(section, { queue, store, clock, textFormat, turned
       if (hasDraft()) return _("%(name)s is still a draft", { name: data.name });
       if (conflict && remarksDiffer()) return _("%(name)s differs from what another tab saved", { name: data.name });
       if (committed.status === null) return _("%(name)s is not rated yet", { name: data.name });
-      return lastKey === null ? null : "saving";
+      return marks?.missing(committed.status === "rated") ?? (lastKey === null ? null : "saving");
     },
     show: (active) => {
+      marks?.show(active);
       section.classList.toggle("active", active);
       open.setAttribute("aria-expanded", String(active));
       body.hidden = !active;

@@ -7,6 +7,7 @@ import { openConstruct } from "./construct.js";
 import { watchFind } from "./find.js";
 import { watchKeys } from "./keys.js";
 import { focusHeading, onTouch, showPanel, watchLayout } from "./layout.js";
+import { countOf } from "./marks.js";
 import { watchPassages } from "./passages.js";
 import { openQueue } from "./queue.js";
 import { showNumber } from "./scale.js";
@@ -177,7 +178,7 @@ function turnToResponse(letter) {
   if (wanted >= 0 && wanted !== active) turnTo(wanted, false);
 }
 
-// A press on a control opens the next construct, and leaves the page to the button.
+// A press on a control leaves the page to the button.
 function goOn({ stay } = {}) {
   const open = blocking();
   const focus = !stay || !onTouch();
@@ -216,13 +217,15 @@ element("next").addEventListener("blur", () => document.hasFocus() && (wantsOn =
 // ---- answers
 
 function whatIs(content) {
+  if (content.ranges !== undefined && content.ranges !== null) return countOf(content.ranges);
   if (content.status === "rated") return showNumber(content.value);
   return { cannot_judge: _("“Cannot judge”"), skipped: _("“skipped”") }[content.status] ?? _("no value");
 }
 
 function settle(event) {
   const { kind, entry, mine, answer } = event;
-  const here = event.fromHere && views.find((view) => view.url === entry.url && view.key === entry.body.construct);
+  const isOf = (view) => [view.url, view.marks?.url].includes(entry.url) && view.key === entry.body.construct;
+  const here = event.fromHere && views.find(isOf);
   const name = here ? here.name : entry.body.construct;
   if (kind === "saved") {
     savedAt = clockTime(new Date());
@@ -243,11 +246,15 @@ function settle(event) {
   render();
 }
 
-const address = (entry) => entry.url.replace(/\/save$/, "");
+const address = (entry) => entry.url.replace(/\/(save|marks)$/, "");
 
 function tellStale(entry, mine, current, here, name) {
   if (here) turnTo(views.indexOf(here), true);
   if (undoable?.view === here) undoable = null;
+  if (entry.url === here?.marks?.url) {
+    tellOtherMarks(entry, mine, current, here);
+    return;
+  }
   const values = { name, theirs: whatIs(current), mine: whatIs(mine) };
   const differs = values.mine !== values.theirs;
   const choices = here
@@ -258,6 +265,12 @@ function tellStale(entry, mine, current, here, name) {
     : _("Another tab or device saved %(theirs)s for %(name)s; you changed a remark here.", values);
   const how = differs && mine.status === "rated" && here ? _("Press Enter to save yours, or leave it.") : _("Save yours, or leave it.");
   alerts.tell(`stale ${entry.url} ${entry.body.construct}`, `${what} ${how}`, choices);
+}
+
+function tellOtherMarks(entry, mine, current, here) {
+  const values = { name: here.name, theirs: countOf(current.ranges), mine: countOf(mine.ranges) };
+  const words = _("Another tab or device changed the marks for %(name)s: there %(theirs)s, here %(mine)s. Save yours, or leave it.", values);
+  alerts.tell(`stale ${entry.url} ${entry.body.construct}`, words, [[_("Save mine"), () => here.marks.enter(mine)], [_("Leave it"), () => {}]]);
 }
 
 function tellBack(words, entry, here) {
@@ -276,21 +289,15 @@ function keepAsDraft(entry, mine) {
 
 // The last value that was entered here, if there was another before it: that one comes back as a
 // further revision. A first value has nothing behind it; it is changed by entering another.
-function replaced(view, before) {
-  undoable = before.status === null ? null : { view, before };
-}
+const replaced = (view, undo) => (undoable = undo && { view, undo });
 
-function renderUndo() {
-  const button = element("undo");
-  if (button.hidden === (undoable === null)) return;
-  button.hidden = undoable === null;
-}
+const renderUndo = () => (element("undo").hidden = undoable === null);
 
 element("undo").addEventListener("click", () => {
   if (!undoable) return;
-  const { view, before } = undoable;
+  const { view, undo } = undoable;
   turnTo(views.indexOf(view), true);
-  view.restore(before);
+  undo();
   undoable = null;
   view.focus();
   render();
@@ -350,8 +357,14 @@ for (const link of document.querySelectorAll(".skip-link, .to-rating")) {
 // A number that is typed on a heading of what is new, or on a passage, is the value. Keys act only
 // where they have the focus: on a link or a button they would surprise whoever speaks to the page.
 element("material").addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.altKey || event.metaKey || !event.target.matches("[data-new], summary, .scroll")) return;
+  if (event.ctrlKey || event.altKey || event.metaKey || !event.target.matches("[data-new], summary, .scroll, .sentence")) return;
   if (!views[active].press(event) && /^[\p{Nd}+\-−.,]$/u.test(event.key)) turnTo(active, true);
+});
+
+// After the press on a column, which turns to its response.
+element("material").addEventListener("click", (event) => {
+  const sentence = event.target.closest(".sentence");
+  if (sentence) views[active].marks?.press(sentence);
 });
 
 for (const section of document.querySelectorAll(".construct")) {
@@ -361,7 +374,7 @@ for (const section of document.querySelectorAll(".construct")) {
     else if (by === 0) turnTo(index, !onTouch());
     else if (index > 0) turnTo(index - 1, true);
   };
-  const view = openConstruct(section, { queue, store, clock, textFormat, turned, changed: render, replaced: (before) => replaced(view, before) });
+  const view = openConstruct(section, { queue, store, clock, textFormat, turned, changed: render, replaced: (undo) => replaced(view, undo) });
   views.push(view);
 }
 watchLayout(panel);

@@ -13,7 +13,6 @@ from judge.perturbations.catalogue import (
     supporting,
 )
 from judge.perturbations.perturbation import Probe
-from judge.text import sentences
 from study import StudyError
 from tests.judge.perturbations.stored_change import stored_change
 
@@ -133,17 +132,3 @@ def test_shuffling_always_changes_the_order() -> None:
     pair = replace(CONTENT, passages=PASSAGES[:2])
     assert altered("shuffled", pair).passages == PASSAGES[1::-1]
     assert BY_KEY["shuffled"].alter(replace(CONTENT, passages=PASSAGES[:1])) is None
-
-
-@pytest.mark.parametrize(
-    ("text", "parts"),
-    [
-        ("One. Two? Three! ", ["One.", "Two?", "Three!"]),
-        ("Version 3.5 is out.", ["Version 3.5 is out."]),
-        ("一つ。二つ。", ["一つ。", "二つ。"]),
-        ("", []),
-    ],
-    ids=["three", "decimal", "japanese", "empty"],
-)
-def test_sentences(text: str, parts: list[str]) -> None:
-    assert sentences(text) == parts
