@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -124,12 +124,14 @@ def construct_data(
     `queries` restricts the rows and fixes the codes of the queries (default: those of the table),
     so that all constructs share the same resamples.
     """
-    rows = table.frame[table.frame["construct"] == construct]
+    columns = ["response_id", "query_id", "system", "scorer", "repeat", "value"]
+    rows = table.frame.loc[table.frame["construct"] == construct, columns]
     if queries is None:
         queries = table.queries
     else:
         rows = rows[rows["query_id"].isin(queries)]
-    codes, responses = pd.factorize(rows["response_id"].astype("object"))
+    codes, found = pd.factorize(rows["response_id"])
+    responses = np.asarray(found, dtype="object")
     n = len(responses)
     first = np.unique(codes, return_index=True)[1]
     query = _positions(rows["query_id"].iloc[first], queries)
@@ -159,9 +161,25 @@ def construct_data(
     )
 
 
+def sharing(data: ConstructData, other: ConstructData) -> ConstructData:
+    """The same data, with the arrays of another construct of the table where these are equal.
+
+    Most studies have every response on every construct, and millions of rows.
+    """
+    if data.responses != other.responses:
+        return data
+    alike = {
+        name: getattr(other, name)
+        for name in ("query", "produced")
+        if np.array_equal(getattr(data, name), getattr(other, name))
+    }
+    return replace(data, responses=other.responses, **alike)
+
+
 def _positions(column: pd.Series[Any], names: tuple[str, ...]) -> IntArray:
-    positions = pd.Index(names, dtype="object").get_indexer(pd.Index(column.astype("object")))
-    return positions.astype(np.int64)
+    positions = pd.Index(names, dtype="object").get_indexer(column.cat.categories)
+    # The last element is for a missing name, -1.
+    return np.append(positions, -1).astype(np.int64)[column.cat.codes.to_numpy()]
 
 
 def _values(rows: pd.DataFrame, codes: npt.NDArray[np.intp], n: int, scorer: str) -> FloatArray:

@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from analysis.core.arrays import FloatArray
-from analysis.core.construct_data import ConstructData, construct_data
+from analysis.core.construct_data import ConstructData, construct_data, sharing
 from analysis.core.estimates import Estimate
 from analysis.core.options import Options
 from analysis.core.probe_table import ProbeTable
@@ -158,10 +158,11 @@ class Context:
         return QueryResampling(n_queries, options.resamples, options.seed, options.level)
 
     def _arrays(self, queries: tuple[str, ...]) -> dict[str, ConstructData]:
-        return {
-            key: construct_data(self.scores, key, self.options.reference, queries)
-            for key in self.scores.constructs
-        }
+        arrays: dict[str, ConstructData] = {}
+        for key in self.scores.constructs:
+            data = construct_data(self.scores, key, self.options.reference, queries)
+            arrays[key] = sharing(data, next(iter(arrays.values()), data))
+        return arrays
 
     def scored(
         self,

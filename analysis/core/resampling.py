@@ -165,11 +165,9 @@ class QueryResampling:
             return weights
         for block, start in enumerate(range(0, self.resamples, ROWS_PER_STREAM)):
             rows = min(ROWS_PER_STREAM, self.resamples - start)
-            stream = np.random.SeedSequence(self.seed, spawn_key=(block,))
-            drawn = np.random.default_rng(stream).integers(size, size=(rows, size))
-            drawn += np.arange(rows)[:, None] * size
-            counts = np.bincount(drawn.ravel(), minlength=rows * size)
-            weights[start : start + rows] = counts.reshape(rows, size)
+            stream = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(block,)))
+            for row in range(start, start + rows):
+                weights[row] = np.bincount(stream.integers(size, size=size), minlength=size)
         return weights
 
     @property

@@ -17,7 +17,9 @@ NAMED = 5
 
 KINDS = ("human", "adjudicated", "judge", "metric")
 
-Codes = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.signedinteger[Any]]
+"""Codes (n,) of texts, -1 for missing ones; of as few bytes as their number needs."""
+
 Mask = npt.NDArray[np.bool_]
 
 
@@ -41,6 +43,8 @@ def missing_columns(present: Sequence[str], required: Sequence[str]) -> list[str
 
 def text_codes(column: pd.Series[Any]) -> tuple[Codes, list[str]]:
     """Codes (n,) and the distinct texts, in order of appearance; -1 for missing and empty."""
+    if isinstance(column.dtype, pd.CategoricalDtype) and _are_texts(column.cat.categories):
+        return _by_appearance(column.cat.codes.to_numpy(), column.cat.categories)
     raw, distinct = pd.factorize(column, use_na_sentinel=True)
     # An object column may contain 1, 1.0 and "1": the texts decide.
     texts = [_text(value) for value in distinct]
@@ -49,7 +53,32 @@ def text_codes(column: pd.Series[Any]) -> tuple[Codes, list[str]]:
     for position, text in enumerate(texts):
         if text:
             lookup[position] = names.setdefault(text, len(names))
-    return lookup[raw], list(names)
+    return lookup.astype(_smallest(len(names)))[raw], list(names)
+
+
+def _smallest(count: int) -> np.dtype[Any]:
+    """The smallest type of codes of so many texts."""
+    return np.min_scalar_type(-count - 1)
+
+
+def _are_texts(categories: pd.Index[Any]) -> bool:
+    return all(isinstance(name, str) and name for name in categories)
+
+
+def _by_appearance(codes: npt.NDArray[Any], categories: pd.Index[Any]) -> tuple[Codes, list[str]]:
+    """Codes and names of a categorical column: the codes themselves where they are in order."""
+    # The last element is for what is missing, -1.
+    first = np.full(len(categories) + 1, len(codes))
+    # Of several positions of a code, the last one written is its first.
+    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1, dtype=np.int32)
+    first = first[:-1]
+    order = np.argsort(first, kind="stable")[: np.count_nonzero(first < len(codes))]
+    names = [str(categories[code]) for code in order]
+    if order.size == len(categories) and (np.diff(order) > 0).all():
+        return codes, names
+    renamed = np.full(len(categories) + 1, -1, dtype=_smallest(len(names)))
+    renamed[order] = np.arange(order.size)
+    return renamed[codes], names
 
 
 def _text(value: object) -> str:
@@ -63,7 +92,13 @@ def numbers(column: pd.Series[Any], name: str, faults: list[str]) -> npt.NDArray
     if column.dtype == bool:
         faults.append(f"column {name!r} contains true and false; write numbers")
         return np.full(len(column), np.nan)
-    values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    if column.dtype == np.float64:
+        values = column.to_numpy()
+        # It may be the caller's own, who may change it later.
+        values = values.copy() if values.flags.writeable else values
+    else:
+        numeric = pd.to_numeric(column, errors="coerce")
+        values = numeric.to_numpy(dtype=np.float64, na_value=np.nan)
     if not pd.api.types.is_numeric_dtype(column):
         text = column.astype("object")
         blank = column.isna().to_numpy() | (text.map(lambda v: str(v).strip() == "").to_numpy())
@@ -92,7 +127,7 @@ def repeats(column: pd.Series[Any], faults: list[str]) -> Codes:
             f"column 'repeat' is {values[wrong[0]]:g} in {rows_named(wrong)}; "
             "count repeats 0, 1, 2 and so on"
         )
-    return values.astype(np.int64)
+    return values.astype(np.min_scalar_type(-int(values.max(initial=0)) - 1))
 
 
 def kinds(codes: Codes, names: Sequence[str]) -> list[str]:
@@ -112,8 +147,11 @@ def one_each(
 
     `message` has the fields {name}, {a}, {b} and {rows}.
     """
-    pairs = pd.DataFrame({"codes": codes, "of": of})
-    first = pairs[(codes >= 0) & (of >= 0)].drop_duplicates()
+    known = (codes >= 0) & (of >= 0)
+    pairs = pd.unique(codes[known].astype(np.int64) * max(1, len(of_names)) + of[known])
+    first = pd.DataFrame(
+        dict(zip(("codes", "of"), divmod(pairs, max(1, len(of_names))), strict=True))
+    )
     faults = []
     counts = first["codes"].value_counts(sort=False)
     for code in counts.index[counts.to_numpy() > 1][:NAMED]:
@@ -145,13 +183,18 @@ def off_scale(
     return faults
 
 
-def combined(parts: Sequence[Codes]) -> Codes:
-    """One code for each combination of codes (n,); missing counts as a separate value."""
-    key = np.zeros(len(parts[0]), dtype=np.int64)
+def combined(parts: Sequence[Codes]) -> npt.NDArray[np.int64]:
+    """A number for each combination of codes (n,); missing counts as a separate value."""
+    key, largest = np.zeros(len(parts[0]), dtype=np.int64), 1
     for part in parts:
         size = int(part.max(initial=-1)) + 2
-        key = key * size + (part + 1)
-        key = pd.factorize(key)[0].astype(np.int64)
+        if largest * size > np.iinfo(np.int64).max:
+            key = pd.factorize(key)[0].astype(np.int64)
+            largest = len(key)
+        key *= size
+        key += part
+        key += 1
+        largest *= size
     return key
 
 
@@ -160,6 +203,9 @@ def two_values(key: Codes, values: npt.NDArray[np.float64], message: str) -> tup
 
     A missing and a present value differ. `message` has the fields {a}, {b} and {rows}.
     """
+    in_order = np.sort(key)
+    if not (in_order[1:] == in_order[:-1]).any():
+        return [], np.zeros(key.size, dtype=bool)
     order = np.argsort(key, kind="stable")
     sorted_key, sorted_value = key[order], values[order]
     again = np.r_[False, sorted_key[1:] == sorted_key[:-1]]

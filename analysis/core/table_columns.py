@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ class Columns:
             if name in self._frame.columns:
                 codes, names = check.text_codes(self._frame[name])
             else:
-                codes, names = np.full(len(self._frame), -1, dtype=np.int64), []
+                codes, names = np.full(len(self._frame), -1, dtype=np.int8), []
             self._codes[name], self.names[name] = codes, names
             empty = np.flatnonzero(codes < 0)
             if name in self._required and empty.size:
@@ -51,39 +52,46 @@ class Columns:
         if name not in self._frame.columns:
             return np.full(len(self._frame), default)
         values = check.numbers(self._frame[name], name, self.faults)
-        return values if np.isnan(default) else np.where(np.isnan(values), default, values)
+        missing = np.isnan(values)
+        return (
+            values if np.isnan(default) or not missing.any() else np.where(missing, default, values)
+        )
 
     def read_words(
         self, groups: check.Codes, label: Sequence[str], scales: Sequence[Scale | None]
     ) -> list[str]:
         """Read words for pass and fail in the values as 1 and 0; return what was read as what."""
         values, notes = words_as_numbers(self._frame["value"], groups, label, scales, self.faults)
-        self._frame = self._frame.assign(value=values)
+        if values is not self._frame["value"]:
+            self._frame = self._frame.assign(value=values)
         return notes
 
     def repeat(self) -> check.Codes:
         if "repeat" not in self._frame.columns:
-            return np.zeros(len(self._frame), dtype=np.int64)
+            return np.zeros(len(self._frame), dtype=np.int8)
         return check.repeats(self._frame["repeat"], self.faults)
 
     def ignored(self) -> list[str]:
         extra = [str(name) for name in self._frame.columns if name not in self._columns]
         return [f"columns not used: {', '.join(extra)}"] if extra else []
 
-    def frame(self) -> pd.DataFrame:
-        texts = [n for n in self._columns if n not in _NUMBERS]
-        table = pd.DataFrame(
-            {
-                name: pd.Categorical.from_codes(
-                    self.text(name), pd.Index(self.names[name], dtype="object")
-                )
-                for name in texts
-            }
-        )
-        missing = np.isnan(check.numbers(self._frame["value"], "value", []))
-        reasons = table["missing_reason"].astype("object")
-        reasons[missing & reasons.isna().to_numpy()] = NO_REASON
-        return table.assign(missing_reason=pd.Categorical(reasons))
+    def frame(self, **numbers: np.ndarray[Any, Any]) -> pd.DataFrame:
+        """The columns of texts as categories, and these numbers."""
+        texts = {
+            name: pd.Categorical.from_codes(
+                self.text(name), pd.Index(self.names[name], dtype="object")
+            )
+            for name in self._columns
+            if name not in _NUMBERS
+        }
+        without = np.isnan(numbers["value"]) & (self.text("missing_reason") < 0)
+        reasons = texts["missing_reason"]
+        names = sorted({*reasons.categories, *([NO_REASON] if without.any() else [])})
+        codes = np.array(reasons.set_categories(names).codes)
+        if without.any():
+            codes[without] = names.index(NO_REASON)
+        texts["missing_reason"] = pd.Categorical.from_codes(codes, pd.Index(names, dtype="object"))
+        return pd.DataFrame(texts | numbers, copy=False)
 
 
 def value_or_reason(reason: check.Codes, value: np.ndarray[Any, np.dtype[np.float64]]) -> list[str]:
@@ -98,6 +106,10 @@ def words_faults(response: check.Codes, words: np.ndarray[Any, np.dtype[np.float
     below = np.flatnonzero(words < 0)
     if below.size:
         return [f"response_words is {words[below[0]]:g} in {check.rows_named(below)}"]
+    of_response = np.full(int(response.max(initial=-1)) + 2, np.nan)
+    of_response[response[np.isfinite(words)]] = words[np.isfinite(words)]
+    if not (np.isfinite(words) & (words != of_response[response])).any():
+        return []
     present = np.flatnonzero(np.isfinite(words))
     differing, _ = check.two_values(
         response[present], words[present],
@@ -199,21 +211,42 @@ def suspicions(
 ) -> list[str]:
     """Warnings about values that are allowed and look wrong."""
     warnings = []
-    groups = table.groupby(["scorer", "construct"], observed=True, sort=False)["value"]
-    for key, row in groups.agg(["min", "max", "count", "nunique"]).iterrows():
-        assert isinstance(key, tuple)  # noqa: S101  (two levels: scorer and construct)
-        scorer, construct = str(key[0]), str(key[1])
+    all_values = table["value"].to_numpy()
+    for (scorer, construct), rows in _groups(table, ["scorer", "construct"]):
+        values = all_values[rows]
+        values = values[~np.isnan(values)]
         scale = scorer_scales.get((scorer, construct), scales.get(construct))
-        if scale is None or row["count"] < 5:
+        if scale is None or values.size < 5:
             continue
-        if scale.max > 10 and row["min"] >= 0 and row["max"] <= 1 and row["nunique"] > 1:
+        low, high = values.min(), values.max()
+        if scale.max > 10 and low >= 0 and high <= 1 and low < high:
             warnings.append(
                 f"{scorer} on {construct}: all values are between 0 and 1 on a scale of {scale}; "
                 "if this scorer uses another scale, declare it"
             )
-        elif row["nunique"] == 1:
-            warnings.append(f"{scorer} on {construct} gave {row['min']:g} throughout")
+        elif low == high:
+            warnings.append(f"{scorer} on {construct} gave {low:g} throughout")
     return [*warnings, *_identical(table)]
+
+
+def _groups(
+    table: pd.DataFrame, columns: Sequence[str]
+) -> Iterator[tuple[tuple[str, ...], np.ndarray[Any, np.dtype[np.int64]]]]:
+    """The rows of each combination of texts, in order of appearance; none of them is missing."""
+    named = [table[name].cat for name in columns]
+    sizes = [len(texts.categories) for texts in named]
+    group = np.zeros(len(table), dtype=np.min_scalar_type(-int(np.prod(sizes)) - 1))
+    for texts, size in zip(named, sizes, strict=True):
+        group *= size
+        group += texts.codes.to_numpy()
+    order = np.argsort(group, kind="stable")
+    ordered = group[order]
+    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]][: len(table)])
+    parts = np.split(order, starts[1:]) if starts.size else []
+    for rows in sorted(parts, key=lambda rows: int(rows[0])):
+        codes = np.unravel_index(int(group[rows[0]]), sizes)
+        names = zip(named, codes, strict=True)
+        yield tuple(str(texts.categories[int(code)]) for texts, code in names), rows
 
 
 def _identical(table: pd.DataFrame) -> list[str]:
@@ -221,25 +254,31 @@ def _identical(table: pd.DataFrame) -> list[str]:
 
     Few values may agree by chance, and passes and failures of a judge and a rater by merit.
     """
-    present = table[table["value"].notna() & table["scorer_kind"].isin(["judge", "human"])]
-    ordered = present.assign(response=present["response_id"].cat.codes).sort_values(
-        ["response", "repeat"], kind="stable"
-    )
+    values, repeats = table["value"].to_numpy(), table["repeat"].to_numpy()
+    responses = table["response_id"].cat.codes.to_numpy()
+    found = []
+    for names, rows in _groups(table, ["construct", "scorer", "scorer_kind"]):
+        of_group = rows[~np.isnan(values[rows])]
+        if names[2] not in {"judge", "human"} or not of_group.size:
+            continue
+        order = of_group[np.lexsort((repeats[of_group], responses[of_group]))]
+        contents = (responses[order], repeats[order], values[order])
+        digests = [
+            sha256(np.asarray(part, dtype=np.float64).tobytes()).digest() for part in contents
+        ]
+        first = (int(responses[order[0]]), int(repeats[order[0]]), int(order[0]))
+        found.append((first, names, order.size, np.unique(values[order]).size, b"".join(digests)))
     first_with: dict[tuple[str, bytes], tuple[str, str]] = {}
     warnings = []
-    groups = ordered.groupby(["construct", "scorer", "scorer_kind"], observed=True, sort=False)
-    for key, rows in groups:
-        construct, scorer, kind = map(str, key)
-        distinct = rows["value"].nunique()
-        if len(rows) < _FEWEST_COPIED or distinct < 2:
+    for _, (construct, scorer, kind), count, distinct, content in sorted(found):
+        if count < _FEWEST_COPIED or distinct < 2:
             continue
-        content = rows[["response", "repeat", "value"]].to_numpy(dtype=np.float64).tobytes()
         other, other_kind = first_with.setdefault((construct, content), (scorer, kind))
         both_judges = kind == other_kind == "judge"
         graded = distinct > 2 and "judge" in {kind, other_kind}
         if other != scorer and (both_judges or graded):
             warnings.append(
-                f"{other} and {scorer} have the same {len(rows)} values on {construct}; check "
+                f"{other} and {scorer} have the same {count} values on {construct}; check "
                 "that neither is a copy of the other"
             )
     return warnings

@@ -84,8 +84,11 @@ class _Table:
         """SHA-256 of the rows; their order does not matter."""
         # As texts a table takes ten times its memory, so only some of its rows are at a time.
         starts = range(0, len(self.frame), _ROWS_AT_ONCE)
-        parts = [_hashes(self.frame.iloc[start : start + _ROWS_AT_ONCE]) for start in starts]
-        hashes = np.sort(np.concatenate(parts)) if parts else np.empty(0, dtype=np.uint64)
+        hashes = np.empty(len(self.frame), dtype=np.uint64)
+        for start in starts:
+            end = start + _ROWS_AT_ONCE
+            hashes[start:end] = _hashes(self.frame.iloc[start:end])
+        hashes.sort()
         return sha256(hashes.tobytes()).hexdigest()
 
 
@@ -176,11 +179,10 @@ class ScoreTable(_Table):
         if faults:
             raise TableError("score table", faults)
         _, again = check.two_values(check.combined([*key_parts, system]), value, "")
-        table = columns.frame().assign(repeat=repeat, value=value, inclusion_prob=probability)
-        if np.isfinite(words).any():
-            table["response_words"] = words
-        if np.isfinite(position).any():
-            table["position"] = position
+        numbers = {"repeat": repeat, "value": value, "inclusion_prob": probability}
+        further = {"response_words": words, "position": position}
+        numbers |= {name: column for name, column in further.items() if np.isfinite(column).any()}
+        table = columns.frame(**numbers)
         for name in ("layout", "domain", "passages_opened", "text_format"):
             if table[name].isna().all():
                 table = table.drop(columns=name)
@@ -275,9 +277,10 @@ class PreferenceTable(_Table):
         faults += differing
         if faults:
             raise TableError("preference table", faults)
-        table = columns.frame().assign(repeat=repeat, value=value)
+        numbers = {"repeat": repeat, "value": value}
         if any(np.isfinite(values).any() for values in by_order.values()):
-            table = table.assign(**by_order)
+            numbers |= by_order
+        table = columns.frame(**numbers)
         warnings = columns.ignored() + _left_out(frame)
         if again.any():
             warnings.append(f"{again.sum()} preferences repeat another with the same value")
@@ -304,7 +307,9 @@ def _left_out(frame: pd.DataFrame) -> list[str]:
 def _by_scorer(columns: Columns) -> tuple[check.Codes, list[tuple[str, str]]]:
     """Codes (n,) of scorer and construct, and these two of each code."""
     construct, scorer = columns.text("construct"), columns.text("scorer")
-    groups = check.combined([construct, scorer])
+    combinations = check.combined([construct, scorer])
+    numbers, groups = np.unique(combinations, return_inverse=True)
+    groups = groups.astype(np.min_scalar_type(-numbers.size - 1))
     return groups, [
         (columns.name("scorer", scorer[row]), columns.name("construct", construct[row]))
         for row in np.unique(groups, return_index=True)[1]

@@ -98,7 +98,8 @@ def with_two_points(
         By construct, by (scorer, construct), and what was recognized.
     """
     scales, scorer_scales, notes = dict(scales), dict(scorer_scales), []
-    present = table[table["value"].notna()]
+    columns = ["construct", "scorer", "scorer_kind", "value"]
+    present = table.loc[table["value"].notna(), columns]
     for key, rows in present.groupby("construct", observed=True, sort=False):
         construct = str(key)
         people = rows[rows["scorer_kind"].isin(["human", "adjudicated"])]
