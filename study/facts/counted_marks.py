@@ -4,7 +4,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Subquery, and_, case, func, null, select
 
-from study.schema.tables import assignments, sentence_marks
+from study.schema.tables import assignments, raters, sentence_marks
 
 
 def newest_marks(*conditions: ColumnElement[bool]) -> Subquery:
@@ -62,6 +62,22 @@ def marks_kept(connection: Connection, public_id: str) -> set[str]:
         select(newest.c.construct_key).where(newest.c.after_reveal, newest.c.ranges.is_not(None))
     )
     return set(rows.scalars())
+
+
+def marks_of_response(connection: Connection, response_id: int) -> list[Row[Any]]:
+    """Return the marks of raters on a response that count: `construct_key`, `code`, `ranges`."""
+    main = select(assignments.c.id).where(
+        assignments.c.response_id == response_id, assignments.c.purpose == "main"
+    )
+    counted = counted_marks(sentence_marks.c.assignment_id.in_(main))
+    return list(
+        connection.execute(
+            select(counted.c.construct_key, raters.c.code, counted.c.ranges)
+            .join_from(counted, assignments, counted.c.assignment_id == assignments.c.id)
+            .join(raters, assignments.c.rater_id == raters.c.id)
+            .order_by(counted.c.id)
+        )
+    )
 
 
 def newest_marks_of(connection: Connection, assignment_id: int) -> dict[str, Row[Any]]:

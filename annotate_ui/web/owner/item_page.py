@@ -1,5 +1,6 @@
 """One response with everything that helps to settle it: texts, ratings, comments, and the form."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ from annotate_ui.tasks.languages import language_of
 from annotate_ui.web.owner.blueprint import pages
 from annotate_ui.web.rater_session import study
 from study.errors import StudyError
+from study.facts.counted_marks import marks_of_response
 from study.facts.ratings import ratings_that_count, settled_values
 from study.schema.tables import (
     assignments,
@@ -49,6 +51,17 @@ class Dispute:
         return self.low < self.high
 
 
+@dataclass(frozen=True)
+class MarkedSentence:
+    """A sentence of the response, and the raters who marked it for a construct."""
+
+    construct: str
+    text: str
+    raters: tuple[str, ...]
+    asked: int
+    """Raters who marked sentences of the response for it, or none of them."""
+
+
 @pages.get("/items/<int:response_id>")
 def item(response_id: int) -> ResponseReturnValue:
     """Show the texts and the ratings of one response."""
@@ -63,6 +76,7 @@ def item(response_id: int) -> ResponseReturnValue:
         disputes = _disputes(connection, response_id)
         values = _all_revisions(connection, response_id)
         imported = _imported(connection, response_id)
+        marked = _marked(connection, row)
         shown = list(listed)
     settled = [row for dispute in disputes for row in dispute.settled]
     return render_template(
@@ -73,6 +87,7 @@ def item(response_id: int) -> ResponseReturnValue:
         passages=shown,
         values=values,
         imported=imported,
+        marked=marked,
         disputes=disputes,
         adjudicator=settled[-1].code if settled else _ADJUDICATOR,
     )
@@ -161,6 +176,20 @@ def _imported(connection: Connection, response_id: int) -> Sequence[Any]:
         )
         .order_by(scores.c.construct_key, scores.c.scorer)
     ).all()
+
+
+def _marked(connection: Connection, response: Any) -> list[MarkedSentence]:
+    """Return the marked sentences by construct, in the order of the response."""
+    asked: Counter[str] = Counter()
+    by_sentence: dict[tuple[str, int, int], list[str]] = {}
+    for row in marks_of_response(connection, response.id):
+        asked[row.construct_key] += 1
+        for start, end in row.ranges:
+            by_sentence.setdefault((row.construct_key, start, end), []).append(row.code)
+    return [
+        MarkedSentence(key, response.text[start:end], tuple(codes), asked[key])
+        for (key, start, end), codes in sorted(by_sentence.items())
+    ]
 
 
 def _disputes(connection: Connection, response_id: int) -> list[Dispute]:

@@ -2,7 +2,7 @@
 
 import pytest
 from hypothesis import given, strategies as st
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from annotate_ui.tasks.refusals import InvalidError, NotYoursError
 from annotate_ui.tasks.stages import FIELDS, stages
@@ -10,7 +10,7 @@ from annotate_ui.tasks.step_view import record_opened, show_page
 from annotate_ui.tasks.steps import rater_work
 from annotate_ui.tasks.workflow import open_next
 from study import Study
-from study.schema.tables import opened_passages, reveals
+from study.schema.tables import assignments, opened_passages, reveals
 from study.settings.constructs import CCRS, ConstructSpec
 from tests.annotate_ui.faked_clock import Clock
 from tests.annotate_ui.rated_campaign import ALL, fill, finish_step, give
@@ -72,6 +72,18 @@ def test_a_rater_finishes_a_stage_for_a_whole_query_before_the_next_opens(
         progress = rater_work(connection, any_study.config, anna).progress
     assert (progress.done, progress.total, progress.left) == (20, 20, 0)
     assert (progress.queries_done, progress.queries_total) == (2, 2)
+
+
+@pytest.mark.parametrize(("layout", "pages"), [("single", 12), ("side_by_side", 3)])
+def test_side_by_side_a_stage_of_a_query_is_one_page(study: Study, layout: str, pages: int) -> None:
+    fill(study, queries=1, systems=4)
+    anna = give(study, "anna", keys=ALL)
+    assert anna is not None
+    with study.write() as connection:
+        connection.execute(update(assignments).values(layout=layout))
+        work = rater_work(connection, study.config, anna)
+    assert len(work.pages) == pages
+    assert sum(len(page.steps) for page in work.pages) == 12
 
 
 def test_stages_keep_their_numbers_whichever_constructs_there_are(study: Study) -> None:

@@ -5,13 +5,15 @@ from typing import Any
 from zipfile import ZipFile
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import insert, select
 
 from annotate_ui.tasks.settlement import settle
 from study import Study
 from study.assignment.adjudication import adjudicate
 from study.errors import StudyError
-from study.schema.tables import assignments, raters, ratings
+from study.schema import now
+from study.schema.sentence_marks import SentenceMarksBase
+from study.schema.tables import assignments, raters, ratings, responses, sentence_marks
 from tests.annotate_ui.rated_campaign import fill
 from tests.annotate_ui.web.conftest import Browser
 from tests.study.assignment.test_adjudication import rated
@@ -69,6 +71,25 @@ def test_texts_values_and_the_settled_value_are_on_one_page(
         exported = packed.read("settled.csv").decode()
     answer.close()
     assert "QR,owner,30.5,<b>fay</b> misread it" in exported
+
+
+def test_marked_sentences_are_shown_with_who_marked_them(owner: Browser, protected: Study) -> None:
+    differing(protected)
+    with protected.write() as connection:
+        text = connection.execute(select(responses.c.text).where(responses.c.id == 1)).scalar_one()
+        mine = connection.execute(
+            select(assignments.c.id, raters.c.code)
+            .join_from(assignments, raters)
+            .where(assignments.c.response_id == 1, raters.c.code.in_(["eva", "fay"]))
+        ).all()
+        for row in mine:
+            ranges = [[0, 4]] if row.code == "eva" else []
+            noun = SentenceMarksBase(construct_key="QR", ranges=ranges, input_kind="key")
+            values = noun.model_dump() | {"config_hash": "x", "created_at": now()}
+            connection.execute(insert(sentence_marks).values(**values, assignment_id=row.id))
+    page = owner.get("/owner/items/1").text
+    assert "Marked sentences" in page
+    assert f'dir="auto">{text[:4]}</td><td>1 of 2: <bdi>eva</bdi></td>' in page
 
 
 @pytest.mark.parametrize(
