@@ -21,6 +21,7 @@ from judge.protocol.exchange import REJECTED, Answer, Failure, Request, chat_mes
 from judge.protocol.logprob_distribution import ScoreTokens
 from judge.text import printable
 from study.errors import Fault, InputError, StudyError
+from study.scales import RatingScale
 from study.study import Study
 
 # OpenAI's limits for one file.
@@ -49,7 +50,7 @@ class BatchEngine:
         if settings.model is None:
             raise StudyError("Name the model that the batch is for, with --model.")
         reasons = settings.reasoning_tokens > 0
-        if settings.logprobs == "on" and (reasons or prompts.form != "score"):
+        if settings.logprobs == "on" and (reasons or not prompts.score_scales):
             raise StudyError(
                 "--logprobs on: probabilities of scores need an answer that begins with the "
                 "score; here a reason comes first, or the answer is a label."
@@ -61,7 +62,8 @@ class BatchEngine:
         self._max_tokens = settings.max_tokens or prompts.max_tokens
         # The service cannot be probed. Models that reason have another name for the limit.
         self._limit_name = "max_completion_tokens" if reasons else "max_tokens"
-        self._logprobs = top_alternatives(prompts.scale) if settings.logprobs == "on" else None
+        logprobs = settings.logprobs == "on"
+        self._logprobs = top_alternatives(prompts.score_scales[0]) if logprobs else None
         self._parameters = self._sent_parameters()
         self._results: _Results
 
@@ -89,9 +91,8 @@ class BatchEngine:
         # Results must belong to the run whose prompts they answer.
         conditions = with_shuffle(conditions, settings.shuffle_passages)
         digest = run_digest(identity(conditions, self._prompts, settings.repeats))
-        scores = None if self._logprobs is None else self._logprobs.tokens
-        tokens = None if scores is None else replace(scores, unprobed=True)
-        self._results = _Results(digest, tokens)
+        scales = self._prompts.score_scales if self._logprobs is not None else ()
+        self._results = _Results(digest, scales)
         for path in settings.answers:
             self._results.read(path)
         self._results.check_refusals()
@@ -109,7 +110,10 @@ class BatchEngine:
             return self._write(run, requests, self._settings.requests)
         deliver_in_blocks(
             delivery,
-            ((request, self._results.take(custom_id(run, request))) for request in requests),
+            (
+                (request, self._results.take(custom_id(run, request), request.score_scale))
+                for request in requests
+            ),
         )
         return self._results.notes()
 
@@ -125,8 +129,6 @@ class BatchEngine:
             sent["temperature"] = prompts.temperature if chosen is None else chosen
         if settings.seed is not None:
             sent["seed"] = settings.seed
-        if self._logprobs is not None:
-            sent |= self._logprobs.parameters
         return sent
 
     def _line(self, run: Run, request: Request) -> bytes:
@@ -135,6 +137,8 @@ class BatchEngine:
             parameters["seed"] += request.repeat
         if request.max_tokens is not None:
             parameters[self._limit_name] = request.max_tokens + self._settings.reasoning_tokens
+        if self._logprobs is not None and request.score_scale is not None:
+            parameters |= self._logprobs.parameters
         messages = chat_messages(request.prompt, self._prompts.system)
         line = {
             "custom_id": custom_id(run, request),
@@ -232,8 +236,9 @@ def _temporary(path: Path) -> Path:
 class _Results:
     """Results of a batch by the name of their prompt."""
 
-    def __init__(self, identity: str, scores: ScoreTokens | None) -> None:
-        self._scores = scores
+    def __init__(self, identity: str, scales: Sequence[RatingScale]) -> None:
+        self._scales = scales
+        self._distributions: dict[tuple[str, RatingScale], dict[str, float] | None] = {}
         self._prefix = f"{identity[:_RUN_LENGTH]}-"
         self._results: dict[str, Answer | Failure] = {}
         self._used = 0
@@ -267,12 +272,14 @@ class _Results:
             for name, answer in refused.items():
                 self._results[name] = Failure(REJECTED, answer.text or "")
 
-    def take(self, name: str) -> Answer | Failure:
-        """Return the result of a prompt."""
+    def take(self, name: str, scale: RatingScale | None = None) -> Answer | Failure:
+        """Return the result of a prompt whose answer begins with a score on a scale."""
         result = self._results.get(name)
         if result is None:
             return Failure("no_result", "the files contain no result for this prompt")
         self._used += 1
+        if isinstance(result, Answer) and scale is not None and self._scales:
+            return replace(result, distribution=self._distributions.get((name, scale)))
         return result
 
     def notes(self) -> tuple[str, ...]:
@@ -299,7 +306,7 @@ class _Results:
                 f"{printable(name)[:80]!r} belongs to another run.",
                 "Read results with the options that their requests were written with.",
             )
-        result = _read_result(data, self._scores)
+        result = _read_result(data)
         if result is None:
             return (
                 "The line contains neither a response nor an error.",
@@ -309,10 +316,22 @@ class _Results:
             self._duplicates += 1
         else:
             self._results[name] = result
+            for scale in self._scales:
+                tokens = ScoreTokens(scale, unprobed=True)
+                self._distributions[name, scale] = tokens.distribution(_logprobs(data))
         return None
 
 
-def _read_result(data: dict[str, Any], scores: ScoreTokens | None) -> Answer | Failure | None:
+def _logprobs(data: dict[str, Any]) -> Any:
+    """Return the token probabilities of a result, as they came; None where it has none."""
+    try:
+        body = data["response"]["body"]
+        return (json.loads(body) if isinstance(body, str) else body)["choices"][0].get("logprobs")
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError, RecursionError):
+        return None
+
+
+def _read_result(data: dict[str, Any]) -> Answer | Failure | None:
     error, response = data.get("error"), data.get("response")
     body = response.get("body") if isinstance(response, dict) else None
     if isinstance(response, dict) and not body and isinstance(error, dict):
@@ -321,7 +340,7 @@ def _read_result(data: dict[str, Any], scores: ScoreTokens | None) -> Answer | F
     if isinstance(response, dict) and isinstance(body, dict | str):
         raw = body.encode() if isinstance(body, str) else json.dumps(body).encode()
         status = response.get("status_code")
-        result = read_reply(status if isinstance(status, int) else 200, {}, raw, None, scores)
+        result = read_reply(status if isinstance(status, int) else 200, {}, raw, None)
         return result if isinstance(result, Answer) else Failure(result.reason, result.detail)
     if error:
         code = error.get("code") if isinstance(error, dict) else None

@@ -225,7 +225,8 @@ class VLLMSettings(JudgeSettings):
         json_schema_extra=option("NAME"),
     )
     structured: bool = Field(
-        default=False, description="let the model write only a whole number, or a label"
+        default=False,
+        description="let the model write only what the prompt asks for: a number, a label, a list",
     )
     processes: int = Field(
         default=1,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from judge.prompts.answer_form import AnswerForm
 from judge.prompts.template import PromptVersion
 from judge.protocol.chat_completion import escaped
 from judge.protocol.exchange import CONTENT_FILTER, REJECTED, Answer
@@ -149,7 +150,8 @@ class _AnswerReader:
         """Add a row; its faults are noted in the cells."""
         response, construct = self._response(cells), self._construct(cells)
         repeat, attempt = _number(cells, "repeat", 0), _number(cells, "attempt", 1)
-        answer = _answer(cells, self.prompts, delimited=source.form == "delimited")
+        form = None if construct is None else self.prompts.answer_of(construct)
+        answer = _answer(cells, form, delimited=source.form == "delimited")
         if cells.faulty or response is None or construct is None:
             return
         if construct not in self.prompts.templates:
@@ -233,7 +235,7 @@ class _AnswerReader:
         )
 
 
-def _answer(cells: RecordCells, prompts: PromptVersion, *, delimited: bool) -> Answer | None:
+def _answer(cells: RecordCells, form: AnswerForm | None, *, delimited: bool) -> Answer | None:
     text, finish = cells.words("answer"), cells.key("finish_reason")
     reason = cells.key("missing_reason")
     missing = reason if reason in _FIXED_REASONS else None
@@ -248,7 +250,7 @@ def _answer(cells: RecordCells, prompts: PromptVersion, *, delimited: bool) -> A
     milliseconds = cells.optional_number("milliseconds")
     if milliseconds is not None and milliseconds < 0:
         cells.fault(f"{milliseconds:g} is negative.", "Leave it out.", cells.column("milliseconds"))
-    distribution = _distribution(cells, prompts)
+    distribution = None if form is None else _distribution(cells, form)
     if text is None and missing is None:
         return None
     return Answer(
@@ -264,20 +266,20 @@ def _answer(cells: RecordCells, prompts: PromptVersion, *, delimited: bool) -> A
     )
 
 
-def _distribution(cells: RecordCells, prompts: PromptVersion) -> dict[str, float] | None:
+def _distribution(cells: RecordCells, form: AnswerForm) -> dict[str, float] | None:
     """Return the distribution in a row, or the one that follows from its token probabilities."""
     distribution = cells.mapping("distribution")
     if distribution:
-        problem = _distribution_problem(distribution, prompts.scale)
+        problem = _distribution_problem(distribution, form.scale)
         if problem is None:
             return {score: float(share) for score, share in distribution.items()}
         remedy = 'Give the probability of each score: {"80": 0.7, "85": 0.3}.'
         cells.fault(problem, remedy, cells.column("distribution"))
         return None
     logprobs = cells.mapping("logprobs")
-    if not logprobs or prompts.form != "score":
+    if not logprobs or form.score_scale is None:
         return None
-    return ScoreTokens(prompts.scale, unprobed=True).distribution(logprobs)
+    return ScoreTokens(form.score_scale, unprobed=True).distribution(logprobs)
 
 
 def _distribution_problem(distribution: Mapping[str, Any], scale: RatingScale) -> str | None:

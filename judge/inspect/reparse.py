@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, insert
 
 from judge.metrics.ccrs import Ccrs
-from judge.parsing.parse_answer import PARSER_VERSION, Parsed, parse_answer
+from judge.parsing.parse_answer import PARSER_VERSION, Parsed
 from judge.prompts.template import PromptVersion
 from judge.protocol.conditions import CCRS, metric_of
 from judge.protocol.exchange import (
@@ -157,7 +157,7 @@ def reparse_run(
             f"{name!r} are neither installed nor in the study, so their scale is not known. "
             "Install the version of ccrs-study that made the run, or restore the study's prompts."
         )
-    scale_use = ScaleUse(metric.words.scale, accept=accept_low_scores)
+    scale_use = ScaleUse(metric.scale_of, accept=accept_low_scores)
     if dry_run:
         return _reread(study, run["id"], name, metric.words, scale_use)[0]
     with sole_writer(study, run["id"], name):
@@ -261,15 +261,9 @@ def _is_final(row: Any) -> bool:
 
 
 def _parsed(row: Any, prompts: PromptVersion) -> Parsed:
-    parsed = parse_answer(
-        row.raw_answer,
-        prompts.scale,
-        row.finish_reason,
-        form=prompts.form,
-        names=prompts.construct_names,
-        labels=prompts.labels,
-    )
-    if parsed.value is not None and prompts.scale.problem(parsed.value):
+    form = prompts.answer_of(row.construct_key)
+    parsed = form.parse(row.raw_answer, row.finish_reason, prompts.construct_names)
+    if parsed.value is not None and form.scale.problem(parsed.value):
         return Parsed(None, "out_of_range", None)
     return parsed
 

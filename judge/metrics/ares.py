@@ -8,16 +8,20 @@ ratings of people, with an interval that also covers at few labels:
 
 from judge.metrics.metric import Metric, MetricInput, MetricValue, Steps
 from judge.metrics.step_readers import word_in
+from judge.prompts.answer_schema import word_schema
 from judge.prompts.step_prompts import step_prompts
 from study.scales import RatingScale
 from study.settings.constructs import RETRIEVAL
 from study.types import Sees
+
+_WORDS = ("yes", "no")
 
 
 class Ares(Metric):
     """Base of the metrics: 1 for yes, 0 for no."""
 
     key = "ares"
+    version = "2"
     constructs: tuple[str, ...] = ()
     fields: tuple[Sees, ...] = ()
     scale = RatingScale(min=0, max=1)
@@ -27,8 +31,8 @@ class Ares(Metric):
     def score(self, response: MetricInput) -> Steps:
         """Ask the question about the fields of the metric."""
         values = {name: getattr(response, name) for name in self.fields}
-        [answer] = yield [self.prompt(self.step, **values)]
-        return MetricValue(float(word_in(answer, ("yes", "no")) == "yes"))
+        [answer] = yield [self.prompt(self.step, word_schema(_WORDS), **values)]
+        return MetricValue(float(word_in(answer, _WORDS) == "yes"))
 
 
 class AresContextRelevance(Ares):

@@ -13,10 +13,11 @@ from judge.metrics.metric import (
     Prompt,
     Steps,
 )
-from judge.parsing.parse_answer import PARSER_VERSION, parse_answer
+from judge.parsing.parse_answer import PARSER_VERSION
 from judge.prompts.prompt_versions import prompt_version
 from judge.prompts.template import Field, PromptVersion, Template
 from judge.protocol.exchange import Answer
+from study.scales import RatingScale
 from study.types import Sees
 
 
@@ -30,9 +31,7 @@ class Ccrs(Metric):
     def __init__(self, prompts: PromptVersion) -> None:
         self.words = prompts
         self.prompts = prompts
-        self.scale = prompts.scale
         self.constructs = tuple(prompts.templates)
-        self.empty_response = prompts.empty_response
 
     @classmethod
     def create(cls, prompts: str, study_folder: Path | None) -> Self:
@@ -49,29 +48,36 @@ class Ccrs(Metric):
         """Return the fields that the construct's prompt shows."""
         return self.words.templates[construct].sees
 
+    def scale_of(self, construct: str) -> RatingScale:
+        """Return the scale that the construct's prompt states."""
+        return self.words.answer_of(construct).scale
+
+    def empty_response_of(self, construct: str) -> float | None:
+        """Return the score that the construct's prompt states for a response without text."""
+        return self.words.answer_of(construct).empty_response
+
+    def answer_limit(self, construct: str) -> int | None:
+        """Return the limit that the construct sets for its answers."""
+        return self.words.answer_of(construct).max_tokens
+
     def score(self, response: MetricInput) -> Steps:
         """Ask the construct's prompt and read the score in its answer."""
         [answer] = yield [self.ask(response)]
-        return self.read(answer)
+        return self.read(answer, response.construct)
 
     def ask(self, response: MetricInput) -> Prompt:
         """Return the construct's prompt."""
         template = self.words.templates[response.construct]
         parts = tuple(template.parts(_values(template, response)))
-        return Prompt(response.construct, parts)
+        form = self.words.answer_of(response.construct)
+        return Prompt(response.construct, parts, form.max_tokens, form.schema, form.score_scale)
 
-    def read(self, answer: Answer) -> MetricValue | MissingValue:
+    def read(self, answer: Answer, construct: str) -> MetricValue | MissingValue:
         """Return the score in an answer, or the reason why there is none."""
         if answer.missing is not None:
             return MissingValue(answer.missing)
-        parsed = parse_answer(
-            answer.text,
-            self.scale,
-            answer.finish_reason,
-            form=self.words.form,
-            names=self.words.construct_names,
-            labels=self.words.labels,
-        )
+        form = self.words.answer_of(construct)
+        parsed = form.parse(answer.text, answer.finish_reason, self.words.construct_names)
         if parsed.value is None:
             return MissingValue(parsed.reason or "no_score")
         return MetricValue(parsed.value, parsed.rule)

@@ -12,12 +12,14 @@ from judge.metrics.lexical import token_f1
 from judge.metrics.metric import Metric, MetricInput, MetricValue, NoValueError, Prompt, Steps
 from judge.metrics.step_readers import list_in, share, texts_in
 from judge.parsing.structured_answers import numbered
+from judge.prompts.answer_schema import list_schema, texts_schema
 from judge.prompts.step_prompts import step_prompts
 from judge.protocol.exchange import Answer
 from study.scales import RatingScale
 from study.types import Sees
 
 _UNANSWERABLE = "unanswerable"
+_QUESTIONS = list_schema("questions")
 
 
 class AnsweredQuestion(NamedTuple):
@@ -32,6 +34,7 @@ class Crud(Metric):
     """Base of the metrics, which share all prompts."""
 
     key = "crud"
+    version = "2"
     constructs: tuple[str, ...] = ()
     fields: tuple[Sees, ...] = ("question", "response", "reference")
     scorer_kind = "metric"
@@ -51,7 +54,9 @@ class Crud(Metric):
         """
         if not response.reference.strip():
             raise NoValueError("no_questions")
-        asked = self.prompt("questions", question=response.question, text=response.reference)
+        asked = self.prompt(
+            "questions", _QUESTIONS, question=response.question, text=response.reference
+        )
         [answer] = yield [asked]
         questions = list_in(answer, "questions")
         if not questions:
@@ -76,7 +81,8 @@ class Crud(Metric):
         ]
 
     def _answers(self, text: str, questions: Sequence[str]) -> Prompt:
-        return self.prompt("answers", text=text, questions=numbered(questions))
+        schema = texts_schema(len(questions))
+        return self.prompt("answers", schema, text=text, questions=numbered(questions))
 
 
 class CrudRecall(Crud):

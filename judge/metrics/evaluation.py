@@ -73,7 +73,8 @@ def evaluate(
         try:
             prompts = next(steps) if answers is None else steps.send(answers)
         except StopIteration as end:
-            return Evaluation(_checked(metric, end.value), (), tuple(used))
+            result = _checked(metric, response.construct, end.value)
+            return Evaluation(result, (), tuple(used))
         except NoValueError as end:
             return Evaluation(end.missing, (), tuple(used))
         except StudyError:
@@ -135,13 +136,13 @@ def single_prompt_error(metric: Metric) -> StudyError:
     )
 
 
-def _checked(metric: Metric, result: object) -> MetricValue | MissingValue:
+def _checked(metric: Metric, construct: str, result: object) -> MetricValue | MissingValue:
     if isinstance(result, MissingValue):
         return result
     if not isinstance(result, MetricValue):
         raise StudyError(
             f"The metric {metric.key} returned {result!r}; return a MetricValue or a MissingValue."
         )
-    if metric.scale.problem(result.value):
+    if metric.scale_of(construct).problem(result.value):
         return MissingValue(OUT_OF_RANGE, result.parts)
     return result

@@ -19,6 +19,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Literal, Self
 
+from judge.parsing.structured_answers import FAULTS
+from judge.prompts.answer_schema import AnswerSchema
 from judge.prompts.step_prompts import StepPrompts
 from judge.prompts.template import PAPER, PromptSet
 from judge.protocol.exchange import Answer
@@ -60,6 +62,10 @@ class Prompt:
     """The text in parts, of which each field of the response is one."""
     max_tokens: int | None = None
     """Tokens of its answer; None: those of the metric's prompt set."""
+    schema: AnswerSchema | None = None
+    """What it requests, for engines that can enforce it; None: free text."""
+    score_scale: RatingScale | None = None
+    """Scale of the score with which its answer begins; None: it begins with something else."""
     compared: tuple[str, str] | None = None
     """Two texts: the answer is the cosine of their vectors, which an encoder computes."""
 
@@ -98,6 +104,14 @@ class MissingValue:
     reason: str
     """One word, such as `no_statements`; the table `reasons` of the prompts explains it."""
     parts: Mapping[str, float] = field(default_factory=dict)
+
+
+_OF_READERS = {
+    f"{what}_{fault}": f"{what}: {meaning}"
+    for what in ("claims", "statements", "questions", "labels", "texts")
+    for fault, meaning in FAULTS.items()
+}
+"""Reasons of `judge.metrics.step_readers`."""
 
 
 class NoValueError(Exception):
@@ -255,12 +269,28 @@ class Metric(ABC):
     @property
     def reasons(self) -> Mapping[str, str]:
         """Explanations of the metric's own missing reasons, a few words each."""
-        return self.prompts.reasons if isinstance(self.prompts, StepPrompts) else {}
+        own = self.prompts.reasons if isinstance(self.prompts, StepPrompts) else {}
+        return {**_OF_READERS, **own}
 
     def reads(self, construct: str) -> frozenset[Sees]:
         """Return the fields that it reads for a construct."""
         del construct
         return frozenset(self.fields)
+
+    def scale_of(self, construct: str) -> RatingScale:
+        """Return the range of its values on a construct."""
+        del construct
+        return self.scale
+
+    def empty_response_of(self, construct: str) -> float | None:
+        """Return the value of a response without text; None: it is evaluated like any other."""
+        del construct
+        return self.empty_response
+
+    def answer_limit(self, construct: str) -> int | None:
+        """Return the tokens of the answer to a single prompt; None: those of the prompt set."""
+        del construct
+        return None
 
     def prompt_size(self, content: Content, construct: str) -> int | None:
         """Return the size in bytes of a response's single prompt, without reading its passages.
@@ -270,8 +300,18 @@ class Metric(ABC):
         del content, construct
         return None
 
-    def prompt(self, step: str, **values: str) -> Prompt:
+    def prompt(self, step: str, schema: AnswerSchema | None = None, /, **values: str) -> Prompt:
         """Return the prompt of a step with these values in its fields.
+
+        Parameters
+        ----------
+        step
+            Key of the step.
+        schema
+            What the prompt requests, from `judge.prompts.answer_schema`: enforced by engines that
+            can (`--answer-schema`, `--structured`). None: the answer is free text.
+        values
+            The text of each field.
 
         Raises
         ------
@@ -291,7 +331,7 @@ class Metric(ABC):
                 f"{', '.join(template.fields()) or '(none)'}, but the metric passes "
                 f"{', '.join(values) or 'none'}."
             )
-        return Prompt(step, template.parts(values), template.max_tokens)
+        return Prompt(step, template.parts(values), template.max_tokens, schema)
 
     def trimmed(self, text: str) -> str:
         """Return a field's text as the metric reads it."""

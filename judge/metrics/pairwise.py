@@ -16,12 +16,14 @@ from judge.metrics.metric import (
     Steps,
 )
 from judge.parsing.choices import FIRST, SECOND, read_choice
+from judge.prompts.answer_schema import word_schema
 from judge.prompts.step_prompts import step_prompts
 from judge.protocol.exchange import Answer
 from study.scales import RatingScale
 from study.settings.constructs import ConstructSpec
 from study.types import Sees
 
+_CHOICE = word_schema(("1", "2", "tie"))
 _REASONS = {"no_score": "no_choice", "several_scores": "several_choices"}
 
 
@@ -69,6 +71,7 @@ class Pairwise(Metric):
             shown.append(self.prompt("reference", reference=first.reference))
         return self.prompt(
             "compare",
+            _CHOICE,
             shown="\n\n".join(part.text for part in shown),
             first=texts[0],
             second=texts[1],

@@ -20,8 +20,9 @@ from judge.metrics.metric import (
     Steps,
 )
 from judge.metrics.retrieval import precisions_at_relevant
-from judge.metrics.step_readers import cosine_in, labels_in, list_in, share, word_in
-from judge.parsing.structured_answers import numbered, on_one_line, read_word
+from judge.metrics.step_readers import cosine_in, is_word, labels_in, list_in, share, word_in
+from judge.parsing.structured_answers import numbered, on_one_line
+from judge.prompts.answer_schema import labels_schema, list_schema, word_schema
 from judge.prompts.step_prompts import step_prompts
 from judge.protocol.exchange import Answer
 from study.scales import RatingScale
@@ -36,6 +37,11 @@ _QUESTIONS = 3
 """Questions that are made from an answer, as in the paper's experiments and the package."""
 PAPER_WORDS = "ragas-paper-v1"
 """The prompt version with the words of the paper."""
+_STATEMENTS = list_schema("statements")
+_VERDICTS = ("supported", "unsupported")
+_USEFULNESS = ("useful", "useless")
+_NEEDS = ("needed", "unneeded")
+_PRESENCE = ("present", "absent")
 
 Labels = Generator[Sequence[Prompt], Sequence[Answer], list[bool]]
 
@@ -44,6 +50,7 @@ class Ragas(Metric):
     """Base of the metrics."""
 
     key = "ragas"
+    version = "2"
     constructs: tuple[str, ...] = ()
     fields: tuple[Sees, ...] = ()
     scorer_kind = "metric"
@@ -72,10 +79,15 @@ class Ragas(Metric):
         [statements] = yield from self._statements(response.question, {none: text})
         blocks = _blocks(statements)
         answers = yield [
-            self.prompt("verdicts", context=response.context, statements=numbered(block))
+            self.prompt(
+                "verdicts",
+                labels_schema(len(block), _VERDICTS),
+                context=response.context,
+                statements=numbered(block),
+            )
             for block in blocks
         ]
-        return _are(blocks, answers, "supported", "unsupported")
+        return _are(blocks, answers, _VERDICTS)
 
     def _statements(
         self, question: str, texts: Mapping[str, str]
@@ -85,7 +97,8 @@ class Ragas(Metric):
             if not text.strip():
                 raise NoValueError(none)
         answers = yield [
-            self.prompt("statements", question=question, answer=text) for text in texts.values()
+            self.prompt("statements", _STATEMENTS, question=question, answer=text)
+            for text in texts.values()
         ]
         lists = [list_in(answer, "statements") for answer in answers]
         for none, statements in zip(texts, lists, strict=True):
@@ -134,13 +147,14 @@ class RagasContextPrecision(Ragas):
         answers = yield [
             self.prompt(
                 "usefulness",
+                word_schema(_USEFULNESS),
                 question=response.question,
                 reference=response.reference,
                 passage=passage,
             )
             for passage in response.passages
         ]
-        useful = [word_in(answer, ("useful", "useless")) == "useful" for answer in answers]
+        useful = [word_in(answer, _USEFULNESS) == "useful" for answer in answers]
         precisions = precisions_at_relevant([int(is_useful) for is_useful in useful])
         if not precisions:
             return MissingValue("no_useful_passages")
@@ -167,10 +181,15 @@ class RagasContextRelevance(Ragas):
         if not blocks:
             return MissingValue("no_sentences")
         answers = yield [
-            self.prompt("extraction", question=response.question, sentences=numbered(block))
+            self.prompt(
+                "extraction",
+                labels_schema(len(block), _NEEDS),
+                question=response.question,
+                sentences=numbered(block),
+            )
             for block in blocks
         ]
-        return share(_are(blocks, answers, "needed", "unneeded"))
+        return share(_are(blocks, answers, _NEEDS))
 
 
 class RagasAnswerRelevance(Ragas):
@@ -191,7 +210,8 @@ class RagasAnswerRelevance(Ragas):
         if not response.response.strip():
             return MissingValue("no_questions")
         [answer] = yield [self.prompt("questions", answer=response.response)]
-        if read_word(answer.text, ("noncommittal",)):
+        # No schema allows both a list and the word, so the answer is free text.
+        if is_word(answer, "noncommittal"):
             return MetricValue(0.0, "noncommittal")
         questions = list_in(answer, "questions")
         if not questions:
@@ -233,6 +253,7 @@ class RagasAnswerCorrectness(Ragas):
             *(
                 self.prompt(
                     "presence",
+                    labels_schema(len(block), _PRESENCE),
                     question=response.question,
                     given=numbered(given),
                     statements=numbered(block),
@@ -241,7 +262,7 @@ class RagasAnswerCorrectness(Ragas):
             ),
             self.cosine(response.response, response.reference),
         ]
-        present = _are([block for _, block in blocks], answers, "present", "absent")
+        present = _are([block for _, block in blocks], answers, _PRESENCE)
         correct = sum(present[: len(made)])
         missed = len(expected) - sum(present[len(made) :])
         f1 = correct / (correct + (len(made) - correct + missed) / 2) if correct else 0.0
@@ -256,11 +277,11 @@ def _blocks(items: Sequence[str]) -> list[Sequence[str]]:
 
 
 def _are(
-    blocks: Sequence[Sequence[str]], answers: Sequence[Answer], yes: str, no: str
+    blocks: Sequence[Sequence[str]], answers: Sequence[Answer], labels: Sequence[str]
 ) -> list[bool]:
-    """Return of each item whether its label is `yes`."""
+    """Return of each item whether its label is the first one."""
     return [
-        label == yes
+        label == labels[0]
         for block, answer in zip(blocks, answers, strict=True)
-        for label in labels_in(answer, len(block), (yes, no))
+        for label in labels_in(answer, len(block), labels)
     ]

@@ -18,7 +18,7 @@ from judge.metrics.metric import (
 from judge.metrics.ragas import RagasAnswerRelevance, RagasContextRelevance, RagasFaithfulness
 from judge.metrics.step_readers import share
 from judge.parsing.markup import after_thinking
-from judge.parsing.structured_answers import on_one_line, read_list
+from judge.parsing.structured_answers import UnreadableError, on_one_line, read_list
 from judge.prompts.step_prompts import step_prompts
 from judge.protocol.exchange import Answer
 from study.sentences import sentences
@@ -132,11 +132,12 @@ def _whole(answer: Answer, what: str) -> str:
 def _statements(answer: Answer) -> list[str]:
     """Return the items of a list, or lines that are all sentences."""
     text = _whole(answer, "statements")
-    items = read_list(text)
-    if items is None:
+    try:
+        items = read_list(text)
+    except UnreadableError:
         items = [on_one_line(line) for line in text.splitlines() if line.strip()]
         if not all(item.endswith((".", "!", "?", "。")) for item in items):
-            raise NoValueError("statements_unreadable")
+            raise NoValueError("statements_unreadable") from None
     if not items:
         raise NoValueError("no_statements")
     return items

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from judge.metrics.metric import Metric, MetricInput, MetricValue, NoValueError, Prompt, Steps
 from judge.metrics.step_readers import labels_in, list_in
 from judge.parsing.structured_answers import numbered
+from judge.prompts.answer_schema import labels_schema, list_schema
 from judge.prompts.step_prompts import step_prompts
 from judge.protocol.exchange import Answer
 from study.scales import RatingScale
@@ -29,6 +30,8 @@ CLAIMS_A_PROMPT = 5
 """Claims that one prompt checks, as in the authors' package."""
 _ENTAILED = "entailed"
 _LABELS = (_ENTAILED, "neutral", "contradicted")
+
+_CLAIMS = list_schema("claims")
 
 Bools = NDArray[np.bool_]
 
@@ -89,6 +92,7 @@ class RagChecker(Metric):
     """Base of the metrics: lists claims in a first step, and checks them in a second."""
 
     key = "ragchecker"
+    version = "2"
     constructs: tuple[str, ...] = ()
     fields: tuple[Sees, ...] = ()
     scorer_kind = "metric"
@@ -141,7 +145,8 @@ class RagChecker(Metric):
             if not texts[name].strip():
                 raise NoValueError(_NO_CLAIMS[name])
         answers = yield [
-            self.prompt("claims", question=response.question, text=text) for text in texts.values()
+            self.prompt("claims", _CLAIMS, question=response.question, text=text)
+            for text in texts.values()
         ]
         claims = {}
         for name, answer in zip(texts, answers, strict=True):
@@ -167,13 +172,15 @@ class RagChecker(Metric):
                     continue  # a text without words entails nothing
                 for first in range(0, len(claims[whose]), CLAIMS_A_PROMPT):
                     some = slice(first, first + CLAIMS_A_PROMPT)
+                    checked = claims[whose][some]
                     places.append((check, column, some))
                     prompts.append(
                         self.prompt(
                             "check",
+                            labels_schema(len(checked), _LABELS),
                             question=response.question,
                             text=text,
-                            claims=numbered(claims[whose][some]),
+                            claims=numbered(checked),
                         )
                     )
         answers = yield prompts

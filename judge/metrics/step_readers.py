@@ -1,34 +1,39 @@
-"""What metrics in steps read in an answer, or the reason for which they have no value."""
+"""What metrics in steps read in an answer, or the reason for which they have no value.
 
-from collections.abc import Sequence
+Each reader has the name of what was asked for, such as `claims`, and raises a `NoValueError` whose
+reason is that name and the fault of the answer: `claims_unreadable`, `labels_too_few`. An answer is
+never completed, shortened or averaged over. The schemas for the same answers are in
+`judge.prompts.answer_schema`.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TypeVar
 
 from judge.metrics.embedding import TRUNCATED
 from judge.metrics.metric import MetricValue, NoValueError
-from judge.parsing.structured_answers import read_labels, read_list, read_texts, read_word
+from judge.parsing.parse_answer import is_cut
+from judge.parsing.structured_answers import (
+    UnreadableError,
+    read_labels,
+    read_list,
+    read_texts,
+    read_word,
+)
 from judge.protocol.exchange import Answer
+
+T = TypeVar("T")
 
 
 def list_in(answer: Answer, what: str) -> list[str]:
-    """Return the items of a list, which may be empty.
-
-    Parameters
-    ----------
-    answer
-        The answer to a prompt that asks for a list.
-    what
-        What is listed, such as `claims`: the beginning of the reasons.
+    """Return the items of a list, which may be empty; `what` is listed, such as `claims`.
 
     Raises
     ------
     NoValueError
-        The answer is not a list (`claims_unreadable`), or was cut off (`claims_truncated`).
+        The answer is not a list of texts, or was cut off.
     """
-    if answer.finish_reason == "length":
-        raise NoValueError(f"{what}_truncated")
-    items = read_list(answer.text)
-    if items is None:
-        raise NoValueError(f"{what}_unreadable")
-    return items
+    return _read(answer, what, partial(read_list, what=what))
 
 
 def labels_in(answer: Answer, number: int, labels: Sequence[str]) -> list[str]:
@@ -37,12 +42,9 @@ def labels_in(answer: Answer, number: int, labels: Sequence[str]) -> list[str]:
     Raises
     ------
     NoValueError
-        The answer does not have exactly one of the labels for each item (`labels_unreadable`).
+        The answer does not have exactly one of the labels for each item, or was cut off.
     """
-    found = read_labels(answer.text, number, labels)
-    if found is None:
-        raise NoValueError("labels_unreadable")
-    return found
+    return _read(answer, "labels", partial(read_labels, number=number, labels=labels))
 
 
 def texts_in(answer: Answer, number: int) -> list[str]:
@@ -51,15 +53,9 @@ def texts_in(answer: Answer, number: int) -> list[str]:
     Raises
     ------
     NoValueError
-        The answer does not have exactly one text for each item (`texts_unreadable`), or was cut
-        off (`texts_truncated`).
+        The answer does not have exactly one text for each item, or was cut off.
     """
-    if answer.finish_reason == "length":
-        raise NoValueError("texts_truncated")
-    found = read_texts(answer.text, number)
-    if found is None:
-        raise NoValueError("texts_unreadable")
-    return found
+    return _read(answer, "texts", partial(read_texts, number=number))
 
 
 def word_in(answer: Answer, words: Sequence[str]) -> str:
@@ -68,12 +64,17 @@ def word_in(answer: Answer, words: Sequence[str]) -> str:
     Raises
     ------
     NoValueError
-        It is none of `words` (`labels_unreadable`).
+        It is none of `words`, or was cut off.
     """
-    word = read_word(answer.text, words)
-    if word is None:
-        raise NoValueError("labels_unreadable")
-    return word
+    return _read(answer, "labels", partial(read_word, words=words))
+
+
+def is_word(answer: Answer, word: str) -> bool:
+    """Return whether an answer consists of this word."""
+    try:
+        return word_in(answer, (word,)) == word
+    except NoValueError:
+        return False
 
 
 def cosine_in(answer: Answer) -> tuple[float, bool]:
@@ -86,3 +87,12 @@ def share(counted: Sequence[bool]) -> MetricValue:
     """Return the share of items that count, at least one item, with both numbers as parts."""
     number = sum(counted)
     return MetricValue(number / len(counted), parts={"counted": number, "of": len(counted)})
+
+
+def _read(answer: Answer, what: str, read: Callable[[str | None], T]) -> T:
+    if is_cut(answer.finish_reason):
+        raise NoValueError(f"{what}_truncated")
+    try:
+        return read(answer.text)
+    except UnreadableError as error:
+        raise NoValueError(f"{what}_{error.fault}") from None

@@ -7,6 +7,7 @@ the text or stores 0.
 from judge.metrics.metric import Metric, MetricInput, MetricValue, MissingValue, Steps
 from judge.metrics.step_readers import labels_in, word_in
 from judge.parsing.structured_answers import numbered, on_one_line
+from judge.prompts.answer_schema import labels_schema, word_schema
 from judge.prompts.step_prompts import step_prompts
 from study.scales import RatingScale
 from study.sentences import sentences
@@ -15,12 +16,15 @@ from study.types import Sees
 
 _POINTS = ("0", "1", "2", "3")
 _MOST = 3
+_SUPPORT = ("trivial", "abstains", *_POINTS)
+_POINT = word_schema(_POINTS)
 
 
 class TruLens(Metric):
     """Base of the metrics."""
 
     key = "trulens"
+    version = "2"
     constructs: tuple[str, ...] = ()
     fields: tuple[Sees, ...] = ()
     scorer_kind = "metric"
@@ -41,7 +45,7 @@ class TruLensContextRelevance(TruLens):
         if not passages:
             return MissingValue("no_passages_with_text")
         answers = yield [
-            self.prompt("passage", question=response.question, passage=passage)
+            self.prompt("passage", _POINT, question=response.question, passage=passage)
             for passage in passages
         ]
         points = [int(word_in(answer, _POINTS)) for answer in answers]
@@ -57,7 +61,9 @@ class TruLensAnswerRelevance(TruLens):
 
     def score(self, response: MetricInput) -> Steps:
         """Ask for a point."""
-        prompt = self.prompt("answer", question=response.question, response=response.response)
+        prompt = self.prompt(
+            "answer", _POINT, question=response.question, response=response.response
+        )
         [answer] = yield [prompt]
         return MetricValue(int(word_in(answer, _POINTS)) / _MOST)
 
@@ -77,10 +83,11 @@ class TruLensGroundedness(TruLens):
         found = [on_one_line(sentence) for sentence in sentences(response.response)]
         if not found:
             return MissingValue("no_statements")
+        schema = labels_schema(len(found), _SUPPORT)
         [answer] = yield [
-            self.prompt("support", context=response.context, sentences=numbered(found))
+            self.prompt("support", schema, context=response.context, sentences=numbered(found))
         ]
-        labels = labels_in(answer, len(found), ("trivial", "abstains", *_POINTS))
+        labels = labels_in(answer, len(found), _SUPPORT)
         points = [_MOST if x == "abstains" else int(x) for x in labels if x != "trivial"]
         if not points:
             return MissingValue("no_statements")

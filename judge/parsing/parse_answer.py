@@ -42,7 +42,7 @@ Form = Literal["score", "rationale", "label"]
 """What a prompt asks for: the score alone, a reason first and the score on the last line, or a
 label that stands for a score."""
 
-__all__ = ["PARSER_VERSION", "Form", "Parsed", "parse_answer"]
+__all__ = ["PARSER_VERSION", "Form", "Parsed", "is_cut", "parse_answer"]
 
 
 class Parsed(NamedTuple):
@@ -99,7 +99,7 @@ def parse_answer(
     >>> parse_answer("It says so twice.\\nScore: 85", Scale(), form="rationale")
     Parsed(value=85.0, reason=None, rule='last_line')
     """
-    cut = finish_reason is not None and finish_reason.lower() in _CUT
+    cut = is_cut(finish_reason)
     answer = after_thinking(text or "")
     if answer is None or len(answer.strip()) > LONGEST:
         return _missing("truncated" if cut else "no_score")
@@ -114,6 +114,11 @@ def parse_answer(
     if score is not None and (score.ended or not cut):
         return _checked(score, answer, scale, names, (text or "").strip())
     return _missing("truncated" if cut else _why_missing(answer, scale, form, names))
+
+
+def is_cut(finish_reason: str | None) -> bool:
+    """Return whether a model stopped because of the limit of its tokens."""
+    return finish_reason is not None and finish_reason.lower() in _CUT
 
 
 def _labelled(answer: str, labels: Labels, names: Names, stripped: str, *, cut: bool) -> Parsed:

@@ -7,98 +7,131 @@ from typing import Any
 
 from judge.parsing.markup import after_thinking
 
+FAULTS = {
+    "empty": "the answer is empty",
+    "truncated": "the answer was cut off",
+    "unreadable": "the answer is not in the form that the prompt asks for",
+    "not_text": "the answer lists something that is not a text, or an empty one",
+    "too_few": "the answer has nothing for some of the items",
+    "too_many": "the answer has more than one for each item: it numbers items that there are not",
+    "repeated": "the answer has the number of an item twice",
+    "unknown_number": "the answer has a key that is not the number of an item",
+    "unknown": "the answer has a label that the prompt does not name",
+}
+"""What can be wrong with an answer, in a word, and its explanation."""
+
 _FENCE = re.compile(r"\A```[A-Za-z]{0,20}\s*\n(.*?)\n?\s*```\Z", re.DOTALL)
 _ITEM = re.compile(r"\A(?:[-*•]|\(?\d{1,3}[.):])\s+(\S.*)\Z")
 _NUMBERED = re.compile(r"\A\(?(\d{1,3})[.):]\s*(\S.*)\Z")
 _WHITE_SPACE = re.compile(r"\s+")
 
 
-def read_list(text: str | None) -> list[str] | None:
-    """Return the items of a list, each on one line; None where the answer is not a list.
+class UnreadableError(Exception):
+    """An answer does not have the form that was asked for; `fault` is a key of `FAULTS`."""
+
+    def __init__(self, fault: str) -> None:
+        super().__init__(fault)
+        self.fault = fault
+
+
+def read_list(text: str | None, what: str = "items") -> list[str]:
+    """Return the items of a list, each on one line; the list may be empty.
 
     Parameters
     ----------
     text
-        A JSON array of strings, or lines that all begin with a bullet or a number. Code fences and
-        a closed think block before the list are removed; any other text around it is not accepted.
+        A JSON array of strings, also as the only value of an object, or lines that all begin with
+        a bullet or a number. Code fences and a closed think block before the list are removed; any
+        other text around it is not accepted.
+    what
+        The key of the array in an object.
+
+    Raises
+    ------
+    UnreadableError
+        It is not a list, or an item is not a text.
     """
     content = _content(text)
-    if content is None:
-        return None
     try:
         items = _json(content)
     except ValueError:
         matches = [_ITEM.match(line.strip()) for line in content.splitlines() if line.strip()]
-        found = [match[1] for match in matches if match]
-        items = found if found and len(found) == len(matches) else None
-    if not isinstance(items, list):
-        return None
+        if not all(matches):
+            raise UnreadableError("unreadable") from None
+        items = [match[1] for match in matches if match]
+    if isinstance(items, _Object) and [name for name, _ in items] == [what]:
+        [(_, items)] = items
+    if isinstance(items, _Object) or not isinstance(items, list):
+        raise UnreadableError("unreadable")
     if not all(isinstance(item, str) and item.strip() for item in items):
-        return None
+        raise UnreadableError("not_text")
     return [on_one_line(item) for item in items]
 
 
-def read_labels(text: str | None, number: int, labels: Sequence[str]) -> list[str] | None:
-    """Return the label of each of `number` items, in order; None where one can't be read.
+def read_labels(text: str | None, number: int, labels: Sequence[str]) -> list[str]:
+    """Return the label of each of `number` items, in order.
 
     Parameters
     ----------
     text
         A JSON object with the keys "1" to `number`, or lines such as "1: yes". Every number has to
         be there exactly once, with one of the labels; capitals do not matter.
+
+    Raises
+    ------
+    UnreadableError
+        A label is missing, superfluous, doubled or unknown, or the answer has another form.
     """
-    content = _content(text)
-    if content is None:
-        return None
-    try:
-        pairs = _json(content, object_pairs_hook=list)
-    except ValueError:
-        matches = [_NUMBERED.match(line.strip()) for line in content.splitlines() if line.strip()]
-        pairs = [(match[1], match[2]) if match else (None, None) for match in matches]
-    if not isinstance(pairs, list) or len(pairs) != number:
-        return None
-    found: dict[str, str] = {}
-    for pair in pairs:
-        if not (isinstance(pair, tuple) and all(isinstance(part, str) for part in pair)):
-            return None
-        key, label = pair
-        found[key.strip()] = label.strip().rstrip(".").casefold()
-    keys = [str(place) for place in range(1, number + 1)]
-    if set(found) != set(keys) or not set(found.values()) <= set(labels):
-        return None
-    return [found[key] for key in keys]
+    found = [_label(value) for value in _numbered_values(_content(text), number, lines=True)]
+    if not set(found) <= set(labels):
+        raise UnreadableError("unknown")
+    return found
 
 
-def read_texts(text: str | None, number: int) -> list[str] | None:
-    """Return the text for each of `number` items, in order; None where one is missing.
+def read_texts(text: str | None, number: int) -> list[str]:
+    """Return the text for each of `number` items, in order.
 
     Parameters
     ----------
     text
         A JSON object with the keys "1" to `number`, each exactly once, and texts as values.
+
+    Raises
+    ------
+    UnreadableError
+        A text is missing, superfluous, doubled or empty, or the answer has another form.
     """
-    try:
-        pairs = _json(_content(text) or "", object_pairs_hook=list)
-    except ValueError:
-        return None
-    keys = [str(place) for place in range(1, number + 1)]
-    if not isinstance(pairs, list) or not all(isinstance(pair, tuple) for pair in pairs):
-        return None
-    if sorted(key for key, _ in pairs) != sorted(keys):
-        return None
-    found = dict(pairs)
-    if not all(isinstance(value, str) and value.strip() for value in found.values()):
-        return None
-    return [on_one_line(found[key]) for key in keys]
+    found = _numbered_values(_content(text), number, lines=False)
+    if not all(isinstance(value, str) and value.strip() for value in found):
+        raise UnreadableError("not_text")
+    return [on_one_line(value) for value in found]
 
 
-def read_word(text: str | None, words: Sequence[str]) -> str | None:
-    """Return which of `words` an answer consists of; None where it is none of them.
+def read_word(text: str | None, words: Sequence[str], key: str = "label") -> str:
+    """Return which of `words` an answer consists of.
 
-    Capitals, quotation marks and a full stop at the end do not matter.
+    Capitals, quotation marks and a full stop at the end do not matter. The word may be the only
+    value of an object, under `key`.
+
+    Raises
+    ------
+    UnreadableError
+        It is none of them, or the answer has another form.
     """
-    word = (_content(text) or "").strip("\"'*").rstrip(".").casefold()
-    return word if word in words else None
+    content = _content(text)
+    if content.startswith("{"):
+        try:
+            pairs = _json(content)
+        except ValueError:
+            pairs = []
+        if [name for name, _ in pairs] != [key]:
+            raise UnreadableError("unreadable")
+        word = _label(pairs[0][1])
+    else:
+        word = content.strip("\"'*").rstrip(".").casefold()
+    if word not in words:
+        raise UnreadableError("unreadable" if _WHITE_SPACE.search(word) else "unknown")
+    return word
 
 
 def on_one_line(text: str) -> str:
@@ -111,16 +144,55 @@ def numbered(items: Sequence[str]) -> str:
     return "\n".join(f"{place}. {item}" for place, item in enumerate(items, 1))
 
 
-def _content(text: str | None) -> str | None:
-    """Return an answer without its think block and its code fence; None where it is empty."""
+def _numbered_values(content: str, number: int, *, lines: bool) -> list[Any]:
+    """Return the values of an object with the keys "1" to `number`, in order."""
+    try:
+        pairs = _json(content)
+    except ValueError:
+        matches = [_NUMBERED.match(line.strip()) for line in content.splitlines() if line.strip()]
+        if not lines or not all(matches):
+            raise UnreadableError("unreadable") from None
+        pairs = _Object((match[1], match[2]) for match in matches if match)
+    if not isinstance(pairs, _Object):
+        raise UnreadableError("unreadable")
+    found = {name.strip(): value for name, value in pairs}
+    wanted = [str(place) for place in range(1, number + 1)]
+    unknown = set(found) - set(wanted)
+    if len(found) < len(pairs):
+        raise UnreadableError("repeated")
+    if unknown:
+        beyond = all(name.isdecimal() and int(name) > number for name in unknown)
+        has_all = len(found) - len(unknown) == number
+        raise UnreadableError("too_many" if beyond and has_all else "unknown_number")
+    if len(found) < number:
+        raise UnreadableError("too_few")
+    return [found[name] for name in wanted]
+
+
+def _label(value: Any) -> str:
+    """Return a value as a label; a whole number may be one."""
+    text = str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
+    return text.strip().rstrip(".").casefold()
+
+
+def _content(text: str | None) -> str:
+    """Return an answer without its think block and its code fence."""
     rest = after_thinking(text or "")
     content = (rest or "").strip()
     fenced = _FENCE.match(content)
-    return (fenced[1].strip() if fenced else content) or None
+    if fenced:
+        content = fenced[1].strip()
+    if not content:
+        raise UnreadableError("empty" if rest is not None else "unreadable")
+    return content
 
 
-def _json(content: str, **hook: Any) -> Any:
+class _Object(list[tuple[str, Any]]):
+    """The members of a JSON object, which may have a name twice."""
+
+
+def _json(content: str) -> Any:
     try:
-        return json.loads(content, **hook)
+        return json.loads(content, object_pairs_hook=_Object)
     except RecursionError:
         raise ValueError("nested too deeply") from None

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictInt, ValidationError, m
 
 from judge.parsing.labels import folded
 from judge.parsing.parse_answer import Form
+from judge.prompts.answer_form import AnswerForm
 from judge.prompts.template import PAPER, SHOWN, PromptVersion, Template, invalid_settings
 from study.errors import StudyError, nearest
 from study.scales import RatingScale
@@ -26,6 +27,9 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 # Looks like a placeholder; other braces, such as those of JSON, are text.
 _BRACED = re.compile(r"\{([a-z_]+)\}")
 
+
+_OF_ANSWERS = frozenset({"scale", "form", "labels", "empty_response"})
+"""Settings of what the prompts ask for."""
 
 _Point = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 
@@ -209,11 +213,17 @@ def _read(folder: Path) -> PromptVersion:
             f"{folder} contains no prompt; write one file for each construct, such as QR.txt."
         )
     low, high = settings.scale
+    answer = AnswerForm(
+        scale=RatingScale(min=low, max=high),
+        form=settings.form,
+        labels=settings.labels,
+        empty_response=settings.empty_response,
+    )
     return PromptVersion(
         name=folder.name,
         templates=templates,
-        scale=RatingScale(min=low, max=high),
-        **settings.model_dump(exclude={"scale", "line_separator"}),
+        answer=answer,
+        **settings.model_dump(exclude={*_OF_ANSWERS, "line_separator"}),
     )
 
 

@@ -27,6 +27,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from judge.prompts.answer_schema import AnswerSchema, labels_schema, list_schema
 from judge.prompts.template import PromptSet, invalid_settings
 from study.errors import StudyError
 from study.types import Key
@@ -95,6 +96,11 @@ class StepPrompts(PromptSet):
     def hashed(self) -> dict[str, Any]:
         """Return the words and limits of the steps."""
         return {"steps": {key: step.model_dump() for key, step in self.steps.items()}}
+
+    @property
+    def schemas(self) -> tuple[AnswerSchema, ...]:
+        """Examples: the numbers of items and their labels depend on the response."""
+        return labels_schema(2, ("no", "yes")), list_schema("items")
 
     @property
     def texts(self) -> Sequence[str]:

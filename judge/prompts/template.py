@@ -12,7 +12,8 @@ from typing import Any, Literal, get_args
 
 from pydantic import ValidationError
 
-from judge.parsing.parse_answer import Form
+from judge.prompts.answer_form import AnswerForm
+from judge.prompts.answer_schema import AnswerSchema
 from study.errors import nearest
 from study.scales import RatingScale
 from study.types import Sees
@@ -98,13 +99,6 @@ class PromptSet(ABC):
     """Where the words come from."""
     metric: str = ""
     """Key of the metric that asks with them; part of a run's identity."""
-    scale: RatingScale = field(default_factory=RatingScale)
-    """The range of scores that the prompts request."""
-    form: str = "free"
-    """What an answer is: `score`, `rationale` (a score after its reason), `label` or `free`
-    text. Engines read probabilities of scores only where an answer begins with the score."""
-    labels: Mapping[str, float] = field(default_factory=dict)
-    """Values of the labels that an answer may be, where the form is `label`."""
     system: str = ""
     """System message before each prompt; empty: there is none."""
     max_tokens: int
@@ -119,6 +113,19 @@ class PromptSet(ABC):
     @abstractmethod
     def texts(self) -> Sequence[str]:
         """The templates, as they are written."""
+
+    @property
+    @abstractmethod
+    def schemas(self) -> Sequence[AnswerSchema]:
+        """The schemas of answers, each once; examples of them where they depend on the response."""
+
+    @property
+    def score_scales(self) -> Sequence[RatingScale]:
+        """The scales of scores with which answers begin, each once.
+
+        Engines read the probabilities of scores in such answers only.
+        """
+        return ()
 
     @abstractmethod
     def hashed(self) -> dict[str, Any]:
@@ -147,9 +154,10 @@ class PromptVersion(PromptSet):
 
     templates: dict[str, Template]
     """Construct key to prompt, in the order of the files' names."""
-    empty_response: float | None
-    """Score of an empty response by the prompts' own rule; None: its prompt is asked."""
-    form: Form = "score"
+    answer: AnswerForm
+    """What the prompts ask for."""
+    answers: Mapping[str, AnswerForm] = field(default_factory=dict)
+    """What the prompts of these constructs ask for instead."""
     construct_names: tuple[str, ...] = ()
     """What a study calls its constructs: labels of scores, as the names of CCRS are."""
     metric: str = "ccrs"
@@ -158,15 +166,28 @@ class PromptVersion(PromptSet):
         """Return the words, the scale, the score of empty responses, and the form."""
         content: dict[str, Any] = {
             "templates": {key: template.text for key, template in self.templates.items()},
-            "scale": [self.scale.min, self.scale.max],
-            "empty_response": self.empty_response,
+            **self.answer.hashed(),
         }
-        # Left out for the default form, so that it does not change the hash.
-        if self.form != "score":
-            content["form"] = self.form
-        if self.labels:
-            content["labels"] = dict(self.labels)
+        if self.answers:
+            # Left out where all prompts ask for the same, so that it does not change the hash.
+            content["constructs"] = {key: form.hashed() for key, form in self.answers.items()}
         return content
+
+    def answer_of(self, construct: str) -> AnswerForm:
+        """Return what the prompt of a construct asks for."""
+        return self.answers.get(construct, self.answer)
+
+    @property
+    def schemas(self) -> list[AnswerSchema]:
+        """The schemas of answers, each once."""
+        found = (self.answer_of(key).schema for key in self.templates)
+        return list(dict.fromkeys(schema for schema in found if schema is not None))
+
+    @property
+    def score_scales(self) -> list[RatingScale]:
+        """The scales of scores with which answers begin, each once."""
+        found = (self.answer_of(key).score_scale for key in self.templates)
+        return list(dict.fromkeys(scale for scale in found if scale is not None))
 
     @property
     def texts(self) -> list[str]:

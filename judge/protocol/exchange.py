@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+from judge.prompts.answer_schema import AnswerSchema
+from study.scales import RatingScale
+
 
 @dataclass(frozen=True, slots=True)
 class Request:
@@ -23,6 +26,11 @@ class Request:
     """Equal for the prompts of one query and context, which one process answers."""
     max_tokens: int | None = None
     """Limit of this answer's tokens; None: that of the run's conditions."""
+    schema: AnswerSchema | None = None
+    """What the prompt requests, for engines that can enforce it; None: free text."""
+    score_scale: RatingScale | None = None
+    """Scale of the score with which the answer begins; None: it begins with something else, and no
+    probabilities of scores are read."""
 
 
 def chat_messages(prompt: str, system: str = "") -> list[dict[str, str]]:

@@ -46,9 +46,10 @@ class ScoreTokens:
     def score(self, token: str) -> int | None:
         """Return the score that a token is, if any."""
         if self.numbered is not None:
-            return self.numbered.get(token)
-        text = token.strip(_BLANK)
-        number = int(text) if _WHOLE.fullmatch(text) else None
+            number = self.numbered.get(token)
+        else:
+            text = token.strip(_BLANK)
+            number = int(text) if _WHOLE.fullmatch(text) else None
         return None if number is None or self.scale.problem(number) else number
 
     def distribution(self, logprobs: Any) -> dict[str, float] | None:

@@ -90,14 +90,16 @@ class PlannedPrompt:
     @property
     def answer_limit(self) -> int | None:
         """Limit of the answer's tokens by the prompt's step; None: that of the whole run."""
-        return None if self.waiting is None else self.waiting.prompt.max_tokens
+        if self.waiting is None:
+            return self.texts.metric.answer_limit(self.item.construct_key)
+        return self.waiting.prompt.max_tokens
 
     def fits(self, ready: Ready) -> bool:
         """Return whether prompt and answer fit the window; True where no window is known."""
         further = 0
         prompts = self.texts.metric.prompts
-        if self.waiting is not None and self.prompt.max_tokens is not None and prompts is not None:
-            further = max(0, self.prompt.max_tokens - prompts.max_tokens)
+        if self.answer_limit is not None and prompts is not None:
+            further = max(0, self.answer_limit - prompts.max_tokens)
         return ready.fits(self.size, lambda: self.parts, further)
 
     def length(self, ready: Ready) -> int:
@@ -121,6 +123,8 @@ class PlannedPrompt:
             self.texts.flags(content, item.construct_key),
             f"{content.query} {context.hex()}",
             prompt.max_tokens,
+            prompt.schema,
+            prompt.score_scale,
             response=self.texts.input_of(content, item.construct_key),
             step=prompt.step,
             number=self._waiting.number,
@@ -333,8 +337,9 @@ def _judgments(
     metric = scope.metric
     value, reason, rule = None, None, None
     if isinstance(result, MetricValue):
-        scale = scope.scales.get(item.construct_key, metric.scale)
-        value, rule = scale.converted(result.value, metric.scale), result.rule or metric.key
+        source = metric.scale_of(item.construct_key)
+        scale = scope.scales.get(item.construct_key, source)
+        value, rule = scale.converted(result.value, source), result.rule or metric.key
     else:
         reason = result.reason
     for number, (content, attempt) in enumerate(zip(item.contents, item.attempts, strict=True)):

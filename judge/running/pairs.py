@@ -73,6 +73,7 @@ class PairItem(NamedTuple):
             tuple(dict.fromkeys(flag for each in flags for flag in each)),
             str(self.first.query),
             prompt.max_tokens,
+            prompt.schema,
             response=self.texts.input_of(self.first, self.construct_key),
             step=prompt.step,
             number=0,

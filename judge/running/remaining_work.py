@@ -113,8 +113,9 @@ def _work_on(
     attempts = tuple(1 + max((row.attempt for row in rows[c.id]), default=0) for c in due)
     item = Pending(key, repeat, tuple(due), attempts)
     reason = _unaskable(due[0], metric, key)
-    if metric.empty_response is not None and not metric.trimmed(due[0].text):
-        yield from item.resolved(metric.empty_response, rule=EMPTY_RESPONSE)
+    empty_response = metric.empty_response_of(key)
+    if empty_response is not None and not metric.trimmed(due[0].text):
+        yield from item.resolved(empty_response, rule=EMPTY_RESPONSE)
     elif reason is not None:
         yield from item.resolved(missing_reason=reason)
     else:

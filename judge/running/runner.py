@@ -279,7 +279,7 @@ def _judge(
         earlier = stored_values(connection, run.id)
     # A share of claims may well be low everywhere; a score that a prompt asks for is not.
     accept = settings.accept_low_scores or not scope.metric.single_prompt
-    scale_use = ScaleUse(scope.metric.scale, earlier, accept=accept)
+    scale_use = ScaleUse(scope.metric.scale_of, earlier, accept=accept)
     store = JudgmentStore(study, run.id, scope, scale_use, session.confirm)
     work = _CallWork(session, store)
     is_sample = work.sample is not None

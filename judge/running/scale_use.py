@@ -1,7 +1,7 @@
 """Recognizes a run whose scores are on another scale than the prompts request."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from sqlalchemy import Connection, func, select
@@ -34,17 +34,16 @@ class ScaleUse:
 
     def __init__(
         self,
-        scale: RatingScale,
+        scale_of: Callable[[str], RatingScale],
         earlier: Mapping[str, Mapping[float, int]] | None = None,
         *,
         accept: bool,
     ) -> None:
-        self._scale = scale
+        self._scale_of = scale_of
         self._values: defaultdict[str, Counter[float]] = defaultdict(Counter)
         for construct, values in (earlier or {}).items():
             self._values[construct] = Counter(values)
-        self._accept = accept or scale.max - scale.min <= _SHORT_SCALE
-        self._bound = scale.min + _LOWEST * (scale.max - scale.min)
+        self._accept = accept
 
     def add(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Count the values of judgments."""
@@ -78,24 +77,37 @@ class ScaleUse:
         """Describe the run, or else each construct, whose scores are all in the lowest tenth."""
         if self._accept:
             return None
-        low = {key: values for key, values in self._values.items() if max(values) <= self._bound}
-        if low and len(low) == len(self._values):
-            low = {"": sum(low.values(), Counter[float]())}
+        scales = {key: self._scale_of(key) for key in self._values}
+        low = {
+            (f" on {key}", scales[key]): values
+            for key, values in self._values.items()
+            if _is_low(max(values), scales[key])
+        }
+        if len(low) == len(self._values) and len(set(scales.values())) == 1:
+            [scale] = set(scales.values())
+            low = {("", scale): sum(low.values(), Counter[float]())}
         sentences = [
-            self._sentence(f" on {construct}" if construct else "", values)
-            for construct, values in low.items()
+            _sentence(where, scale, values)
+            for (where, scale), values in low.items()
             if len(values) > 1 and values.total() >= enough
         ]
         return " ".join(sentences) or None
 
-    def _sentence(self, where: str, values: Counter[float]) -> str:
-        scale, low, high = self._scale, min(values), max(values)
-        likely = next((name for most, name in _LIKELY if high <= most), None)
-        guess = f" The model seems to rate from {likely}." if likely and scale.min == 0 else ""
-        return (
-            f"All {values.total()} scores so far{where} are from {low:g} to {high:g}, in the "
-            f"lowest tenth of the scale from {scale.min:g} to {scale.max:g}.{guess}"
-        )
+
+def _is_low(value: float, scale: RatingScale) -> bool:
+    """Return whether a value is in the lowest tenth of a scale that is long enough to tell."""
+    length = scale.max - scale.min
+    return length > _SHORT_SCALE and value <= scale.min + _LOWEST * length
+
+
+def _sentence(where: str, scale: RatingScale, values: Counter[float]) -> str:
+    low, high = min(values), max(values)
+    likely = next((name for most, name in _LIKELY if high <= most), None)
+    guess = f" The model seems to rate from {likely}." if likely and scale.min == 0 else ""
+    return (
+        f"All {values.total()} scores so far{where} are from {low:g} to {high:g}, in the "
+        f"lowest tenth of the scale from {scale.min:g} to {scale.max:g}.{guess}"
+    )
 
 
 def stored_values(connection: Connection, run_id: int) -> dict[str, dict[float, int]]:

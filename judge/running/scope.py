@@ -158,9 +158,8 @@ def check_scales(study: Study, metric: Metric, constructs: Sequence[str], name: 
     """
     if not metric.single_prompt:
         return
-    prompted = metric.scale
     for key in constructs:
-        scale = study.config.scale(key, name)
+        prompted, scale = metric.scale_of(key), study.config.scale(key, name)
         if scale is not None and (scale.min, scale.max) != (prompted.min, prompted.max):
             raise StudyError(
                 f"The prompts ask for {prompted}, but {key} is measured from {scale} in this "

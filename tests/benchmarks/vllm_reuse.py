@@ -68,7 +68,7 @@ def main() -> None:
         made = {"paper-like": paper_like(folder / "paper"), "demo": build_example(folder / "demo")}
         for block in BLOCKS:
             cache = {"block_size": block, "num_gpu_blocks_override": CACHE // block}
-            spec = ModelSpec(str(model), None, 4096, 0, ARGUMENTS | cache, None, HUNDRED)
+            spec = ModelSpec(str(model), None, 4096, 0, ARGUMENTS | cache, None, (HUNDRED,))
             loaded = load(spec)
             for workload, version in product(made, VERSIONS):
                 what = f"{workload}, {version}, blocks of {block}"

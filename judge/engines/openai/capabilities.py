@@ -5,26 +5,25 @@ few requests are short.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from judge.engines.engine import Ready, TokenCount
 from judge.engines.engine_settings import OpenAISettings
-from judge.engines.openai.answer_schema import (
-    TOKENS as SCHEMA_TOKENS,
-    SchemaSupport,
-    answer_format,
-    check_schema,
-)
 from judge.engines.openai.endpoint import Endpoint, ListedModel, ask_repeatedly
 from judge.engines.openai.logprob_support import LogprobRequest, check_logprobs, logprob_requests
 from judge.engines.openai.request_headers import described_headers
+from judge.engines.openai.request_parameters import Capabilities
+from judge.engines.openai.response_format import (
+    TOKENS as SCHEMA_TOKENS,
+    SchemaSupport,
+    check_schema,
+)
 from judge.engines.openai.truncation import SLACK
+from judge.prompts.answer_schema import LABEL
 from judge.prompts.template import PromptSet
 from judge.protocol.chat_completion import Trouble
 from judge.protocol.conditions import Conditions
 from judge.protocol.exchange import Answer
-from judge.protocol.logprob_distribution import ScoreTokens
 from study.errors import StudyError, nearest
 
 QUESTION = "Reply with the number 7 and nothing else."
@@ -32,17 +31,8 @@ QUESTION = "Reply with the number 7 and nothing else."
 _VARIED_QUESTION = "Reply with ten digits in an order of your own choice, and nothing else."
 # Bytes of the sample whose tokens the endpoint counts.
 _SAMPLE_BYTES = 4800
-
-
-@dataclass(frozen=True)
-class Capabilities:
-    """What an endpoint accepts."""
-
-    ready: Ready
-    parameters: dict[str, Any]
-    """Sent with each prompt."""
-    scores: ScoreTokens | None
-    """Which tokens are scores; None if no probabilities are requested."""
+_ARE_LABELS = "are labels"
+_BEGIN_OTHERWISE = "do not begin with a score"
 
 
 class CapabilityProbe:
@@ -105,9 +95,10 @@ class CapabilityProbe:
                 f"The endpoint was asked for {self._model} and reports that it serves "
                 f"{self._served_model}."
             )
-        request = self._logprob_request
-        parameters = {**self._parameters, **(request.parameters if request else {})}
-        return Capabilities(self._ready(), parameters, request.tokens if request else None)
+        enforced = self._prompts.schemas if self._schema == "honoured" else ()
+        return Capabilities(
+            self._ready(), self._parameters, self._limit_name, self._logprob_request, enforced
+        )
 
     async def _ask(self, prompt: str, parameters: dict[str, Any] | None = None) -> Answer | Trouble:
         """Return the answer to a prompt, or trouble that is final.
@@ -245,43 +236,43 @@ class CapabilityProbe:
         settings, prompts = self._settings, self._prompts
         if settings.answer_schema == "off":
             return
-        if prompts.form not in {"score", "label"}:
+        if not prompts.schemas:
             raise StudyError(
-                "--answer-schema: needs prompts that ask for the score alone; leave it out."
+                "--answer-schema: the prompts ask for a reason in free text before the score; "
+                "leave it out, or ask for both as fields of an object."
             )
-        labels = list(prompts.labels)
-        sent = {**self._parameters, **answer_format(prompts.scale, labels)}
+        sent = dict(self._parameters)
         sent[self._limit_name] += SCHEMA_TOKENS
-        self._schema = await check_schema(self._endpoint, sent, QUESTION, prompts.scale, labels)
+        for schema in prompts.schemas:
+            self._schema = await check_schema(self._endpoint, sent, QUESTION, schema)
+            if self._schema != "honoured":
+                break
         if self._schema == "honoured":
-            self._parameters = sent
-        elif settings.answer_schema == "on":
+            return
+        if settings.answer_schema == "on":
             raise StudyError(
                 f"The endpoint does not honour a schema of answers ({self._schema}). Use "
                 "--answer-schema auto to read scores in free text there."
             )
-        else:
-            self._notes.append(
-                f"A schema of answers is {self._schema} by the endpoint; scores are read in free "
-                "text."
-            )
+        self._notes.append(
+            f"A schema of answers is {self._schema} by the endpoint; scores are read in free text."
+        )
 
     async def _find_logprobs(self, *, vllm: bool) -> None:
         """Find a way to request the probabilities of scores that the endpoint follows."""
         settings, prompts = self._settings, self._prompts
         if settings.logprobs == "off":
             return
-        if prompts.form == "label":
-            self._logprobs = "not asked: answers are labels"
-        elif prompts.form != "score":
-            self._logprobs = "not asked: a reason comes before the score"
+        if not prompts.score_scales:
+            labels = {schema.name for schema in prompts.schemas} == {LABEL}
+            self._logprobs = f"not asked: answers {_ARE_LABELS if labels else _BEGIN_OTHERWISE}"
         elif self._schema == "honoured":
             self._logprobs = "not asked: answers are JSON"
         elif self._reasoning:
             self._logprobs = "not asked: the model reasons first"
         else:
             for request in await logprob_requests(
-                self._endpoint, self._model, prompts.scale, vllm=vllm
+                self._endpoint, self._model, prompts.score_scales, vllm=vllm
             ):
                 self._logprobs = await check_logprobs(self._endpoint, self._parameters, request)
                 if self._logprobs == "given":
@@ -320,7 +311,8 @@ class CapabilityProbe:
             # Left out otherwise, so the identity of runs without probabilities does not change.
             decoding["logprobs"] = self._logprob_request.name
         if self._schema == "honoured":
-            decoding["answer_schema"] = "label" if self._prompts.labels else "score"
+            names = {schema.name for schema in self._prompts.schemas}
+            decoding["answer_schema"] = ", ".join(sorted(names))
         if self._settings.body:
             decoding["body"] = dict(self._settings.body)
         if headers := described_headers(self._settings):
@@ -342,6 +334,8 @@ class CapabilityProbe:
             },
         )
         answer_tokens = int(self._parameters[self._limit_name])
+        if self._schema == "honoured":
+            answer_tokens += SCHEMA_TOKENS
         return Ready(conditions, self._tokens, self._window, answer_tokens, tuple(self._notes))
 
 

@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from random import uniform
 from time import monotonic, perf_counter
 from types import TracebackType
@@ -84,10 +85,7 @@ class UsageCounter(Counter[str]):
 
 
 class Endpoint:
-    """Sends chat completions. Use it with `async with`.
-
-    With `scores`, answers include the distribution of the score, from their token probabilities.
-    """
+    """Sends chat completions. Use it with `async with`."""
 
     def __init__(
         self,
@@ -99,7 +97,6 @@ class Endpoint:
         system: str = "",
         timeout: float,
         connections: int,
-        scores: ScoreTokens | None = None,
     ) -> None:
         self.url = base_url
         self.key = key
@@ -111,7 +108,6 @@ class Endpoint:
             **headers,
         }
         self._has_authorization = "authorization" in {name.lower() for name in headers}
-        self._scores = scores
         self._timeout = timeout
         self._connections = connections
         self._proxy = _proxy(base_url)
@@ -138,10 +134,13 @@ class Endpoint:
         if self._session is not None:
             await self._session.close()
 
-    async def ask(self, prompt: str, parameters: Mapping[str, Any]) -> Reply:
+    async def ask(
+        self, prompt: str, parameters: Mapping[str, Any], scores: ScoreTokens | None = None
+    ) -> Reply:
         """Send a prompt, after the system message if there is one, once.
 
-        A prompt that is refused because of the key is sent once more if there is a new key.
+        With `scores`, the answer has the distribution of its score, from token probabilities. A
+        prompt that is refused because of the key is sent once more if there is a new key.
 
         Raises
         ------
@@ -152,7 +151,9 @@ class Endpoint:
         result: Answer | Trouble | None = None
         try:
             payload = {"messages": chat_messages(prompt, self._system), **parameters}
-            reply = await self.post("/chat/completions", payload, self._read_chat)
+            reply = await self.post(
+                "/chat/completions", payload, partial(read_reply, scores=scores)
+            )
             result = reply.result
         finally:
             self._budget.settle(worst, result)
@@ -200,11 +201,6 @@ class Endpoint:
             return Reply(Trouble("again", "connection_cut", detail))
         except (aiohttp.ClientError, OSError, asyncio.IncompleteReadError) as error:
             return Reply(Trouble("again", "connection_cut", _words(error)))
-
-    def _read_chat(
-        self, status: int, headers: Mapping[str, str], body: bytes, milliseconds: float
-    ) -> Answer | Trouble:
-        return read_reply(status, headers, body, milliseconds, self._scores)
 
     async def models(self) -> dict[str, ListedModel]:
         """Return the models that the endpoint lists; empty where it has no such list."""

@@ -3,13 +3,13 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from time import monotonic
-from typing import Any
 
 from judge.engines.engine import Delivery
 from judge.engines.engine_settings import OpenAISettings
-from judge.engines.openai.capabilities import QUESTION, Capabilities
+from judge.engines.openai.capabilities import QUESTION
 from judge.engines.openai.concurrency_limit import ConcurrencyLimit
 from judge.engines.openai.endpoint import Endpoint, Reply, UsageCounter, backoff
+from judge.engines.openai.request_parameters import Capabilities
 from judge.engines.openai.server_check import ServerCheck
 from judge.engines.openai.truncation import TruncationCheck
 from judge.protocol.chat_completion import Trouble
@@ -84,15 +84,13 @@ class EndpointWorker:
     ) -> None:
         self._endpoint = endpoint
         self._settings = settings
-        self._parameters = capabilities.parameters
-        decoding = capabilities.ready.conditions.decoding or {}
-        self._limit_name = str(decoding.get("limit_sent_as", "max_tokens"))
-        self._reasoning_tokens = int(decoding.get("reasoning_tokens", 0))
+        self._capabilities = capabilities
+        self._question_parameters = capabilities.of_a_question
         self._delivery = delivery
         self._committer = Committer(delivery.commit)
         self._concurrency = ConcurrencyLimit(settings.concurrency)
-        self._check = ServerCheck(endpoint, self._parameters, patience=settings.patience)
-        self._truncation = TruncationCheck(capabilities.ready.tokens, self._parameters)
+        self._check = ServerCheck(endpoint, self._question_parameters, patience=settings.patience)
+        self._truncation = TruncationCheck(capabilities.ready.tokens, self._question_parameters)
         self._last_answer = monotonic()
         self._silent_since = monotonic()
         self._refusals_in_a_row = 0
@@ -129,10 +127,12 @@ class EndpointWorker:
         """
         failures, waits, started = 0.0, 0, monotonic()
         refusals = 0
+        parameters = self._capabilities.parameters_of(request)
+        scores = self._capabilities.scores_of(request)
         while True:
             sent = await self._concurrency.acquire()
             try:
-                reply = await self._endpoint.ask(request.prompt, self._parameters_of(request))
+                reply = await self._endpoint.ask(request.prompt, parameters, scores)
                 result = reply.result
                 self._delivered.add(result if isinstance(result, Answer) else None)
                 if isinstance(result, Answer):
@@ -192,7 +192,8 @@ class EndpointWorker:
         return self._last_answer > started or await self._answers_a_question()
 
     async def _answers_a_question(self) -> bool:
-        return isinstance((await self._endpoint.ask(QUESTION, self._parameters)).result, Answer)
+        reply = await self._endpoint.ask(QUESTION, self._question_parameters)
+        return isinstance(reply.result, Answer)
 
     async def _accept(self, request: Request, answer: Answer, reply: Reply) -> None:
         self._last_answer = self._silent_since = monotonic()
@@ -221,15 +222,6 @@ class EndpointWorker:
             f"The endpoint refused the last {_MOST_REFUSALS} prompts: {answer.text}. They are "
             "stored as missing; find out why before you continue."
         )
-
-    def _parameters_of(self, request: Request) -> dict[str, Any]:
-        changed: dict[str, Any] = {}
-        if request.repeat and "seed" in self._parameters:
-            # The same seed would only repeat the answer.
-            changed["seed"] = self._parameters["seed"] + request.repeat
-        if request.max_tokens is not None:
-            changed[self._limit_name] = request.max_tokens + self._reasoning_tokens
-        return {**self._parameters, **changed}
 
     async def _is_out_of_patience(self, trouble: Trouble) -> bool:
         """Return whether this prompt alone has got no answer for too long.

@@ -6,7 +6,7 @@ numbers would look like a score but mean nothing, so each of these cases is reje
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -67,10 +67,11 @@ def top_alternatives(scale: RatingScale) -> LogprobRequest:
 
 
 async def logprob_requests(
-    endpoint: Endpoint, model: str, scale: RatingScale, *, vllm: bool
+    endpoint: Endpoint, model: str, scales: Sequence[RatingScale], *, vllm: bool
 ) -> list[LogprobRequest]:
     """Return the requests to try, the best first: vLLM can return the tokens of all scores."""
-    scores = list(range(round(scale.min), round(scale.max) + 1))
+    scale = max(scales, key=lambda each: each.max - each.min)
+    scores = sorted({n for each in scales for n in range(round(each.min), round(each.max) + 1)})
     numbers = await endpoint.number_tokens(model, scores) if vllm else None
     if numbers is None:
         return [top_alternatives(scale)]

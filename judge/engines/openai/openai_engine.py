@@ -11,14 +11,14 @@ from judge.engines.engine import Delivery, Ready
 from judge.engines.engine_settings import OpenAISettings
 from judge.engines.openai.api_key import ApiKey
 from judge.engines.openai.budget import Budget
-from judge.engines.openai.capabilities import Capabilities, CapabilityProbe
+from judge.engines.openai.capabilities import CapabilityProbe
 from judge.engines.openai.endpoint import Endpoint
 from judge.engines.openai.endpoint_worker import EndpointWorker
 from judge.engines.openai.request_headers import added_headers
+from judge.engines.openai.request_parameters import Capabilities
 from judge.prompts.template import PromptSet
 from judge.protocol.conditions import Conditions, Run, name_of, with_shuffle
 from judge.protocol.exchange import Request
-from judge.protocol.logprob_distribution import ScoreTokens
 from study.errors import StudyError
 from study.study import Study
 
@@ -76,7 +76,7 @@ class OpenAIEngine:
         self, capabilities: Capabilities, requests: Iterator[Request], delivery: Delivery
     ) -> None:
         slots = self._settings.concurrency
-        async with self._endpoint(slots, capabilities.scores) as endpoint:
+        async with self._endpoint(slots) as endpoint:
             worker = EndpointWorker(endpoint, capabilities, self._settings, delivery)
             try:
                 await ask_all(worker, requests, slots)
@@ -89,7 +89,7 @@ class OpenAIEngine:
         conditions = with_shuffle(conditions, self._settings.shuffle_passages)
         return name_of(self._study, conditions, self._prompts, self._settings.repeats)
 
-    def _endpoint(self, connections: int, scores: ScoreTokens | None = None) -> Endpoint:
+    def _endpoint(self, connections: int) -> Endpoint:
         return Endpoint(
             self._url,
             key=self._key,
@@ -98,7 +98,6 @@ class OpenAIEngine:
             system=self._prompts.system,
             timeout=self._settings.timeout,
             connections=connections,
-            scores=scores,
         )
 
 

@@ -4,7 +4,7 @@ import atexit
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
@@ -84,8 +84,8 @@ class ModelSpec:
     """From study.toml."""
     template: str | None
     """Text of a chat template that replaces the model's own."""
-    scale: RatingScale | None
-    """The scale whose whole numbers get probabilities; None: no probabilities."""
+    scales: tuple[RatingScale, ...] = ()
+    """The scales whose whole numbers get probabilities; empty: no probabilities."""
     system: str = ""
     """System message before each prompt; empty: there is none."""
 
@@ -111,7 +111,8 @@ class LoadedModel:
 
     engine: Any
     layout: ChatLayout
-    tokenization: Tokenization | None
+    tokenizations: Mapping[RatingScale, Tokenization]
+    """How it writes the scores of each scale, as far as probabilities are possible."""
     facts: ModelFacts
     cleanup: ProcessCleanup
 
@@ -151,14 +152,26 @@ def load(spec: ModelSpec) -> LoadedModel:
         raise StudyError(f"vLLM can't run {spec.model}: {error}") from error
     tokenizer = llm.get_tokenizer()
     layout = chat_layout(tokenizer, spec.model, spec.template, spec.system)
-    tokenization, description = (None, "none: the answer begins with a reason")
-    if spec.scale is not None:
-        tokenization, description = score_tokenization(tokenizer, spec.scale)
+    tokenizations, description = _tokenizations(tokenizer, spec.scales)
     facts = _facts(spec, llm.llm_engine.vllm_config, layout, description)
-    model = LoadedModel(llm.llm_engine, layout, tokenization, facts, ProcessCleanup())
+    model = LoadedModel(llm.llm_engine, layout, tokenizations, facts, ProcessCleanup())
     # Otherwise Python would wait at its exit for processes that were not asked to end.
     atexit.register(model.close)
     return model
+
+
+def _tokenizations(
+    tokenizer: Any, scales: Sequence[RatingScale]
+) -> tuple[dict[RatingScale, Tokenization], str]:
+    """Return how scores are written on each scale, and a description of it."""
+    if not scales:
+        return {}, "none: answers do not begin with a score"
+    found = {scale: score_tokenization(tokenizer, scale) for scale in scales}
+    possible = {scale: how for scale, (how, _) in found.items() if how is not None}
+    if len(found) == 1:
+        [(_, description)] = found.values()
+        return possible, description
+    return possible, "; ".join(f"{scale}: {text}" for scale, (_, text) in found.items())
 
 
 def missing_vllm(error: ImportError) -> StudyError:

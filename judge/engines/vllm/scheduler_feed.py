@@ -7,20 +7,21 @@ from functools import lru_cache
 from itertools import count
 from math import exp
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 from judge.engines.engine import Delivery
 from judge.engines.vllm.model_loader import LoadedModel
 from judge.engines.vllm.prefix_reuse import PrefixReuse
-from judge.engines.vllm.score_tokenization import Probabilities
+from judge.engines.vllm.score_tokenization import Probabilities, Tokenization
+from judge.prompts.answer_schema import AnswerSchema
 from judge.protocol.exchange import TOO_LONG, Answer, Request
 from study.errors import StudyError
+from study.scales import RatingScale
 
 LOAD_FACTOR = 2
 """Prompts under way, as a multiple of those that the scheduler works on: it never runs empty."""
 COMMIT_SECONDS = 1.0
 """Seconds after which answers are stored: a kill loses these and the prompts under way."""
-_NUMBER = r"(?:100|[1-9]?[0-9])"
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,25 @@ class Decoding:
     max_tokens: int
     seed: int | None
     structured: bool
-    labels: tuple[str, ...] = ()
-    """Where answers are structured: the texts to choose from; empty: a whole number to 100."""
+    """Whether answers follow the schemas of their prompts."""
+
+
+class Ask(NamedTuple):
+    """What the model gets of a request."""
+
+    prompt: str
+    repeat: int
+    max_tokens: int | None = None
+    """Limit of this answer's tokens; None: that of the decoding."""
+    schema: AnswerSchema | None = None
+    """What the prompt requests; None: free text."""
+    score_scale: RatingScale | None = None
+    """Scale of the score with which the answer begins; None: it begins with something else."""
+
+    @classmethod
+    def of(cls, request: Request) -> Self:
+        """Return this part of a request."""
+        return cls(*(getattr(request, name) for name in cls._fields))
 
 
 @dataclass
@@ -42,6 +60,8 @@ class _Prompt:
     key: int
     tokens: int
     started: float
+    scores: Tokenization | None
+    """How the model writes the scores with which the answer begins, if it does."""
     new_tokens: int = 0
     requests: int = 0
     output: Any = None
@@ -77,10 +97,8 @@ class SchedulerFeed:
             len(self._requests) < self._most_requests and self._new_tokens < self._most_tokens
         ) or not self._requests
 
-    def add(self, key: int, prompt: str, repeat: int, max_tokens: int | None = None) -> None:
+    def add(self, key: int, ask: Ask) -> None:
         """Ask a prompt; `step` returns its answer with the key.
-
-        `max_tokens` limits this answer; None: the limit of the decoding.
 
         Raises
         ------
@@ -88,17 +106,19 @@ class SchedulerFeed:
             The engine has stopped.
         """
         model, decoding = self._model, self._decoding
-        tokens = model.layout.tokens(prompt)
-        limit = max_tokens or decoding.max_tokens
+        tokens = model.layout.tokens(ask.prompt)
+        limit = ask.max_tokens or decoding.max_tokens
         if len(tokens) + limit > model.facts.window:
             self._too_long.append((key, Answer(None, missing=TOO_LONG)))
             return
-        entry = _Prompt(key, len(tokens), monotonic())
-        self._request(entry, -1, tokens, self._sampling(repeat, limit))
-        scores = model.tokenization
+        scores = model.tokenizations.get(ask.score_scale) if ask.score_scale else None
+        entry = _Prompt(key, len(tokens), monotonic(), scores)
+        schema = ask.schema if decoding.structured else None
+        sampling = self._sampling(ask.repeat, limit, ask.score_scale, schema)
+        self._request(entry, -1, tokens, sampling)
         for number, start in enumerate(scores.continuations if scores else ()):
             if len(tokens) + len(start) < model.facts.window:
-                sampling = self._sampling(repeat, None)
+                sampling = self._sampling(ask.repeat, None, ask.score_scale, None)
                 self._request(entry, number, [*tokens, *start], sampling)
         self._new_tokens += entry.new_tokens
 
@@ -146,29 +166,18 @@ class SchedulerFeed:
         with _engine_errors():
             self._model.engine.add_request(name, {"prompt_token_ids": tokens}, sampling)
 
-    def _sampling_parameters(self, repeat: int, max_tokens: int | None) -> Any:
-        """Return the parameters of an answer; without a limit, of one token of a continuation."""
-        from vllm import SamplingParams
-        from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
-
-        decoding, scores = self._decoding, self._model.tokenization
-        one_token = max_tokens is None
-        structured = None
-        if decoding.structured and not one_token:
-            form = {"choice": [*decoding.labels]} if decoding.labels else {"regex": _NUMBER}
-            structured = StructuredOutputsParams(**form)
-        return SamplingParams(
-            temperature=0.0 if one_token else decoding.temperature,
-            max_tokens=max_tokens or 1,
-            # The same seed would only repeat the answer.
-            seed=None if decoding.seed is None else decoding.seed + repeat,
-            logprob_token_ids=scores.tokens if scores else None,
-            structured_outputs=structured,
-            output_kind=RequestOutputKind.FINAL_ONLY,
-        )
+    def _sampling_parameters(
+        self,
+        repeat: int,
+        max_tokens: int | None,
+        scale: RatingScale | None,
+        schema: AnswerSchema | None,
+    ) -> Any:
+        scores = self._model.tokenizations.get(scale) if scale else None
+        return sampling_parameters(self._decoding, repeat, max_tokens, scores, schema)
 
     def _answer(self, entry: _Prompt) -> Answer:
-        completion, scores = entry.output.outputs[0], self._model.tokenization
+        completion, scores = entry.output.outputs[0], entry.scores
         distribution = None
         if scores and completion.logprobs and len(entry.continuations) == len(scores.continuations):
             further = [entry.continuations[number] for number in range(len(scores.continuations))]
@@ -187,6 +196,44 @@ class SchedulerFeed:
         )
 
 
+def sampling_parameters(
+    decoding: Decoding,
+    repeat: int,
+    max_tokens: int | None,
+    scores: Tokenization | None,
+    schema: AnswerSchema | None,
+) -> Any:
+    """Return vLLM's parameters of an answer; without a limit, of one token of a continuation.
+
+    Parameters
+    ----------
+    decoding, repeat, max_tokens
+        The conditions of the run; the number of the repeat, and the answer's limit.
+    scores
+        The tokens of scores whose probabilities are read; None: none are.
+    schema
+        What the answer has to follow; None: it is free.
+    """
+    from vllm import SamplingParams
+    from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
+
+    one_token = max_tokens is None
+    structured = None
+    if schema is not None:
+        choices = list(schema.choices)
+        form = {"choice": choices} if choices else {"json": schema.text}
+        structured = StructuredOutputsParams(**form)
+    return SamplingParams(
+        temperature=0.0 if one_token else decoding.temperature,
+        max_tokens=max_tokens or 1,
+        # The same seed would only repeat the answer.
+        seed=None if decoding.seed is None else decoding.seed + repeat,
+        logprob_token_ids=scores.tokens if scores else None,
+        structured_outputs=structured,
+        output_kind=RequestOutputKind.FINAL_ONLY,
+    )
+
+
 def answer_all(feed: SchedulerFeed, requests: Iterable[Request], delivery: Delivery) -> PrefixReuse:
     """Answer requests in their order, delivering every second; return the token counts."""
     stream, numbers = iter(requests), count()
@@ -198,7 +245,7 @@ def answer_all(feed: SchedulerFeed, requests: Iterable[Request], delivery: Deliv
             while feed.has_room and (request := next(stream, None)) is not None:
                 number = next(numbers)
                 under_way[number] = request
-                feed.add(number, request.prompt, request.repeat, request.max_tokens)
+                feed.add(number, Ask.of(request))
             if not feed.busy:
                 break
             answers += [(under_way.pop(key), answer) for key, answer in feed.step()]

@@ -32,16 +32,11 @@ class VLLMEngine:
             raise StudyError(
                 "Name the model that judges, with --model: a folder, or a name on the hub."
             )
-        if settings.structured and prompts.form not in {"score", "label"}:
+        if settings.structured and not prompts.schemas:
             raise StudyError(
-                f"--structured leaves no room for the reason that {prompts.name} asks for."
+                f"--structured leaves no room for the reason that {prompts.name} asks for. Leave "
+                "it out, or ask for reason and score as fields of an object."
             )
-        if (
-            settings.structured
-            and not prompts.labels
-            and (prompts.scale.min, prompts.scale.max) != (0, 100)
-        ):
-            raise StudyError("--structured supports only whole numbers from 0 to 100.")
         arguments = dict(study.config.judge.vllm)
         check_arguments(arguments)
         self._settings = settings
@@ -52,7 +47,7 @@ class VLLMEngine:
             settings.seed or 0,
             arguments,
             read_template(arguments, study.folder),
-            prompts.scale if prompts.form == "score" else None,
+            tuple(prompts.score_scales),
             prompts.system,
         )
         temperature = settings.temperature
@@ -61,7 +56,6 @@ class VLLMEngine:
             settings.max_tokens or prompts.max_tokens,
             settings.seed,
             settings.structured,
-            tuple(prompts.labels),
         )
         self._model: LoadedModel | None = None
         self._feed: SchedulerFeed | None = None

@@ -23,7 +23,13 @@ from judge.engines.engine import Delivery
 from judge.engines.vllm.chat_layout import ChatLayout
 from judge.engines.vllm.model_loader import ModelFacts, ModelSpec, load, missing_vllm
 from judge.engines.vllm.prefix_reuse import PrefixReuse
-from judge.engines.vllm.scheduler_feed import COMMIT_SECONDS, LOAD_FACTOR, Decoding, SchedulerFeed
+from judge.engines.vllm.scheduler_feed import (
+    COMMIT_SECONDS,
+    LOAD_FACTOR,
+    Ask,
+    Decoding,
+    SchedulerFeed,
+)
 from judge.protocol.exchange import Answer, Request
 from study.errors import StudyError
 
@@ -58,7 +64,7 @@ class _Worker:
         while self.queue and len(self.under_way) < most:
             number, request = self.queue.popleft()
             self.under_way[number] = request
-            batch.append((number, request.prompt, request.repeat, request.max_tokens))
+            batch.append((number, Ask.of(request)))
         if batch:
             self.send(batch)
 
@@ -259,7 +265,7 @@ def _device_count() -> int:
 def worker_loop(pipe: Connection, spec: ModelSpec, decoding: Decoding, devices: str | None) -> None:
     """Run a process of the pool: load the model, then answer one run after the other.
 
-    The pipe brings lists of (number, prompt, repeat, max_tokens), `_END_OF_RUN` after the last of
+    The pipe brings lists of (number, Ask), `_END_OF_RUN` after the last of
     a run, and `_CLOSE`. Sent back are tuples that begin with ready, answers, done or failed.
     """
     # Ctrl-C reaches the whole group of processes; the pool ends this one in order.
@@ -284,7 +290,7 @@ def worker_loop(pipe: Connection, spec: ModelSpec, decoding: Decoding, devices: 
 
 def _answer_run(pipe: Connection, inbox: Queue[Any], feed: SchedulerFeed) -> bool:
     """Answer the prompts of one run; return whether another may follow."""
-    waiting: deque[tuple[int, str, int, int | None]] = deque()
+    waiting: deque[tuple[int, Ask]] = deque()
     answers: list[tuple[int, Answer]] = []
     sent, ended = monotonic(), False
     while True:

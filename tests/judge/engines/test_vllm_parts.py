@@ -13,7 +13,7 @@ from jinja2 import TemplateError
 
 from judge.engines.vllm.chat_layout import chat_layout
 from judge.engines.vllm.engine_arguments import check_arguments, of_identity, recorded_only
-from judge.engines.vllm.scheduler_feed import Decoding, SchedulerFeed
+from judge.engines.vllm.scheduler_feed import Ask, Decoding, SchedulerFeed
 from judge.engines.vllm.score_tokenization import Digits, WholeNumbers, score_tokenization
 from judge.engines.vllm.worker_pool import device_groups, shard
 from judge.protocol.exchange import TOO_LONG
@@ -157,16 +157,16 @@ def test_a_prompt_that_fills_the_window_with_its_answer_is_asked_and_a_longer_on
 ) -> None:
     facts = SimpleNamespace(block_size=16, scheduled=4, cache_tokens=1000, window=20)
     layout = SimpleNamespace(tokens=lambda prompt: [1] * len(prompt))
-    loaded: Any = SimpleNamespace(facts=facts, layout=layout, tokenization=None)
+    loaded: Any = SimpleNamespace(facts=facts, layout=layout, tokenizations={})
     lengths: list[int] = []
     monkeypatch.setattr(SchedulerFeed, "_sampling_parameters", lambda *_, **__: None)
     monkeypatch.setattr(
         SchedulerFeed, "_request", lambda _, prompt, *__: lengths.append(prompt.tokens)
     )
     feed = SchedulerFeed("m", loaded, Decoding(0.0, 5, None, structured=False))
-    feed.add(1, "x" * 15, 0)
+    feed.add(1, Ask("x" * 15, 0))
     assert not feed.busy
-    feed.add(2, "x" * 16, 0)
+    feed.add(2, Ask("x" * 16, 0))
     assert lengths == [15]
     assert [(key, answer.missing) for key, answer in feed.step()] == [(2, TOO_LONG)]
 

@@ -195,11 +195,12 @@ def answered(step: str, answer: Answer) -> Callable[[Prompt], KnownAnswer]:
     ("text", "reason"),
     [
         ("[]", "no_claims"),
-        ("", "claims_unreadable"),
+        ("", "claims_empty"),
         ("There are two claims: Nile is long. Nile is wide.", "claims_unreadable"),
-        ('["one", 2]', "claims_unreadable"),
-        ('["one", ""]', "claims_unreadable"),
-        ('{"claims": ["one"]}', "claims_unreadable"),
+        ('["one", 2]', "claims_not_text"),
+        ('["one", ""]', "claims_not_text"),
+        ('{"facts": ["one"]}', "claims_unreadable"),
+        ('{"claims": ["one"], "claims": ["two"]}', "claims_unreadable"),
         ('["one", "two"', "claims_unreadable"),
         ('Here they are:\n["one"]', "claims_unreadable"),
         ("1. one\nand something else", "claims_unreadable"),
@@ -219,6 +220,7 @@ def test_a_list_of_claims_is_read_whole_or_not_at_all(text: str, reason: str) ->
         "<think>\nTwo.\n</think>\n\n- claim 0\n- claim 1",
         "1. claim 0\n2. claim 1\n",
         '["claim\\n0", "  claim 1 "]',
+        '{"claims": ["claim 0", "claim 1"]}',
     ],
 )
 def test_claims_are_read_from_json_and_from_lists(text: str) -> None:
@@ -232,26 +234,42 @@ def test_a_list_that_was_cut_off_is_missing_even_if_it_can_be_read() -> None:
     assert _precision(answered("claims", cut)) == MissingValue("claims_truncated")
 
 
+FOUR = '"1": "entailed", "2": "neutral", "3": "neutral", "4": "neutral"'
+
+
 @pytest.mark.parametrize(
-    "text",
+    ("text", "fault"),
     [
-        None,
-        "",
-        "entailed",
-        '{"1": "entailed", "2": "neutral", "3": "neutral", "4": "neutral"}',
-        json.dumps({str(n): "neutral" for n in range(1, 7)}),
-        json.dumps({str(n): "neutral" for n in range(5)}),
-        '{"1": "neutral", "1": "entailed", "2": "neutral", "3": "neutral", "4": "neutral"}',
-        json.dumps({str(n): "yes" for n in range(1, 6)}),
-        json.dumps({str(n): 1 for n in range(1, 6)}),
-        json.dumps({str(n): ["entailed"] for n in range(1, 6)}),
-        json.dumps(["entailed"] * 5),
-        "1: entailed\n2: neutral\n3: neutral\n4: neutral\n4: neutral",
-        "1: entailed\n2: neutral\n3: neutral\n4: neutral\n5: neutral because",
+        (None, "empty"),
+        ("", "empty"),
+        ("```json\n```", "empty"),
+        ("entailed", "unreadable"),
+        (f'Here are the labels: {{{FOUR}, "5": "neutral"}}', "unreadable"),
+        (f'{{{FOUR}, "5": "neut', "unreadable"),
+        (json.dumps(["entailed"] * 5), "unreadable"),
+        (f"{{{FOUR}}}", "too_few"),
+        ("{}", "too_few"),
+        (json.dumps({str(n): "neutral" for n in range(1, 7)}), "too_many"),
+        (json.dumps({str(n): "neutral" for n in range(5)}), "unknown_number"),
+        (f'{{{FOUR}, "claim 5": "neutral"}}', "unknown_number"),
+        (f'{{{FOUR}, "4": "neutral"}}', "repeated"),
+        (f'{{{FOUR}, "5": "neutral", "5": "neutral"}}', "repeated"),
+        (json.dumps({str(n): "yes" for n in range(1, 6)}), "unknown"),
+        (json.dumps({str(n): 1 for n in range(1, 6)}), "unknown"),
+        (json.dumps({str(n): ["entailed"] for n in range(1, 6)}), "unknown"),
+        ("1: entailed\n2: neutral\n3: neutral\n4: neutral\n4: neutral", "repeated"),
+        ("1: entailed\n2: neutral\n3: neutral\n4: neutral\n5: neutral because", "unknown"),
     ],
 )
-def test_no_label_is_added_or_left_out(text: str | None) -> None:
-    assert _precision(answered("check", Answer(text))) == MissingValue("labels_unreadable")
+def test_each_fault_of_labels_has_a_reason(text: str | None, fault: str) -> None:
+    result = _precision(answered("check", Answer(text)))
+    assert result == MissingValue(f"labels_{fault}")
+    assert f"labels_{fault}" in load_metric("ragchecker-precision").reasons
+
+
+def test_labels_that_were_cut_off_are_missing_even_if_they_can_be_read() -> None:
+    cut = Answer(f'{{{FOUR}, "5": "neutral"}}', finish_reason="length")
+    assert _precision(answered("check", cut)) == MissingValue("labels_truncated")
 
 
 def _precision(known: Callable[[Prompt], KnownAnswer]) -> MetricValue | MissingValue | None:

@@ -35,7 +35,7 @@ def test_the_words_are_the_papers() -> None:
         layout["max_tokens"],
         layout["temperature"],
     )
-    assert [version.scale.min, version.scale.max] == method["scale"]
+    assert [version.answer.scale.min, version.answer.scale.max] == method["scale"]
     values = {"question": "question", "response": "response", "context": "context"}
     for construct in method["constructs"]:
         sees = {values.get(name, "reference") for name in construct["judge_sees"]}
@@ -92,7 +92,7 @@ def test_all_constructs_of_a_response_begin_alike_where_the_context_comes_first(
 
 def test_only_the_last_line_asks_for_a_reason_first() -> None:
     paper, reasoned = prompt_version(PAPER).templates, prompt_version("ccrs-rationale-v1")
-    assert (reasoned.form, reasoned.max_tokens) == ("rationale", 400)
+    assert (reasoned.answer.form, reasoned.max_tokens) == ("rationale", 400)
     for key, template in reasoned.templates.items():
         *words, last = template.text.split("\n")
         assert words == paper[key].text.split("\n")[:-1]

@@ -279,12 +279,22 @@ def follows_schema(seen: Seen, reply: Reply) -> None:
     wanted = (seen.parameters.get("response_format") or {}).get("json_schema")
     if reply.completion is None or wanted is None:
         return
-    [(name, field)] = wanted["schema"]["properties"].items()
-    values = field.get("enum")
     message = reply.completion["choices"][0]["message"]
-    score = int(message["content"])
-    fitting = score if values is None or score in values else values[score % len(values)]
-    message["content"] = json.dumps({name: fitting}, indent=1)
+    message["content"] = json.dumps(fitting(wanted["schema"], int(message["content"])), indent=1)
+
+
+def fitting(schema: dict[str, Any], score: int) -> Any:
+    """Return a value that follows a schema, the score where it may be one."""
+    if schema["type"] == "object":
+        return {name: fitting(field, score) for name, field in schema["properties"].items()}
+    if schema["type"] == "array":
+        return [fitting(schema["items"], score) for _ in range(1 + score % 3)]
+    values = schema.get("enum")
+    if values is not None:
+        return score if score in values else values[score % len(values)]
+    if schema["type"] == "string":
+        return f"A text of {score} words."
+    return min(max(score, schema["minimum"]), schema["maximum"])
 
 
 def wavering(seen: Seen, reply: Reply) -> None:

@@ -19,7 +19,7 @@ import judge.engines.vllm.vllm_engine as engine_module
 from judge import RunStoppedError, judge_study
 from judge.engines.engine_settings import VLLMSettings
 from judge.engines.vllm.model_loader import LoadedModel, ModelSpec, load
-from judge.engines.vllm.scheduler_feed import Decoding, SchedulerFeed
+from judge.engines.vllm.scheduler_feed import Ask, Decoding, SchedulerFeed
 from study import Study
 from study.errors import StudyError
 from study.scales import RatingScale
@@ -38,8 +38,8 @@ QUESTIONS = ("Is it so?", "A score from 0 to 100, please.", "The sea is 4 km dee
 
 def model(folder: Path, **arguments: Any) -> LoadedModel:
     """Load a model as a run does."""
-    scale = RatingScale(min=0, max=100)
-    return load(ModelSpec(str(folder), None, 4096, 0, {**ARGUMENTS, **arguments}, None, scale))
+    scales = (RatingScale(min=0, max=100),)
+    return load(ModelSpec(str(folder), None, 4096, 0, {**ARGUMENTS, **arguments}, None, scales))
 
 
 class Spied:
@@ -138,7 +138,7 @@ def distributions(loaded: LoadedModel, folder: Path) -> list[dict[str, Any]]:
     """Return the distributions of the engine and those of an exhaustive computation."""
     feed = SchedulerFeed("tiny", loaded, Decoding(0.0, 16, None, structured=False))
     for key, question in enumerate(QUESTIONS):
-        feed.add(key, question, 0)
+        feed.add(key, Ask(question, 0, score_scale=RatingScale()))
     answers = {}
     while feed.busy:
         answers |= dict(feed.step())

@@ -7,7 +7,8 @@ import pytest
 from sqlalchemy import select
 
 from judge import OpenAISettings, judge_study, show_run
-from judge.engines.openai.answer_schema import answer_format
+from judge.engines.openai.response_format import answer_format
+from judge.prompts.answer_schema import score_schema
 from study import Study, StudyError
 from study.scales import RatingScale
 from study.schema.tables import judgments
@@ -50,7 +51,7 @@ def test_it_is_requested_where_it_is_honoured(campaign: Study, stub: Stub, schem
     outcome = judge_study(campaign, settings(stub, schema))
     assert (outcome.missing, outcome.falls_short, outcome.notes) == ({}, False, ())
     assert len(values(campaign)) == 12
-    wanted = answer_format(RatingScale())["response_format"]
+    wanted = answer_format(score_schema(RatingScale()))["response_format"]
     for request in stub.log().judged:
         assert request["parameters"]["response_format"] == wanted
         assert request["parameters"]["max_tokens"] == 32
@@ -90,6 +91,54 @@ def test_the_free_form_is_used_elsewhere(
     assert "answer_schema" not in show_run(campaign, "j").decoding
 
 
+def steps(stub: Stub, schema: str) -> OpenAISettings:
+    return OpenAISettings.checked(
+        base_url=stub.base_url,
+        model="stub-judge",
+        metric="ragas-faithfulness",
+        answer_schema=schema,
+        name="j",
+    )
+
+
+def test_steps_of_a_metric_are_answered_by_schemas(campaign: Study, stub: Stub) -> None:
+    stub.behave("follows_schema")
+    outcome = judge_study(campaign, steps(stub, "on"))
+    assert (outcome.missing, outcome.remaining) == ({}, 0)
+    run = show_run(campaign, "j")
+    assert run.decoding["answer_schema"] == "items, labels"
+    assert run.observed["logprobs"] == "not asked: answers do not begin with a score"
+    sent = [request["parameters"] for request in stub.log().requests]
+    formats = [p["response_format"]["json_schema"] for p in sent if "response_format" in p]
+    asked = [f["schema"] for f in formats if f["name"] in {"statements", "labels"}]
+    listed = {"statements": {"type": "array", "items": {"type": "string"}}}
+    assert any(schema["properties"] == listed for schema in asked)
+    verdict = {"type": "string", "enum": ["supported", "unsupported"]}
+    labelled = [s for s in asked if s["properties"].get("1") == verdict]
+    # As many required keys as statements, and no others.
+    assert {tuple(s["required"]) for s in labelled} <= {("1",), ("1", "2"), ("1", "2", "3")}
+    assert all(s["additionalProperties"] is False for s in labelled)
+    limits = [
+        (p["response_format"]["json_schema"]["name"], p["max_tokens"])
+        for p in sent
+        if "response_format" in p
+    ]
+    # The limit of the step, and room for the braces.
+    assert {("statements", 1516), ("labels", 528)} <= set(limits)
+    assert judge_study(campaign, steps(stub, "on")).judged == 0
+
+
+def test_steps_in_free_text_are_another_run(campaign: Study, stub: Stub) -> None:
+    stub.behave({"behaviour": "answers", "text": '["One statement."]'})
+    outcome = judge_study(campaign, steps(stub, "auto"))
+    assert "A schema of answers is ignored by the endpoint" in "\n".join(outcome.notes)
+    assert set(outcome.missing) == {"labels_unreadable"}
+    assert not any("response_format" in r["parameters"] for r in stub.log().requests[-3:])
+    stub.behave("follows_schema")
+    with pytest.raises(StudyError, match="answer_schema None there, 'items, labels' now"):
+        judge_study(campaign, steps(stub, "on"))
+
+
 @pytest.mark.parametrize(
     ("scale", "score"),
     [
@@ -100,7 +149,7 @@ def test_the_free_form_is_used_elsewhere(
     ],
 )
 def test_the_schema_follows_the_scale(scale: RatingScale, score: dict[str, Any]) -> None:
-    schema = answer_format(scale)["response_format"]["json_schema"]["schema"]
+    schema = score_schema(scale).as_object
     assert schema["properties"] == {"score": score}
 
 
@@ -109,7 +158,7 @@ def test_the_schema_follows_the_scale(scale: RatingScale, score: dict[str, Any])
     [
         ({"logprobs": "on"}, "answers in JSON have no probabilities"),
         ({"body": {"response_format": {"type": "text"}}}, "body has a response_format"),
-        ({"prompts": "ccrs-rationale-v1"}, "prompts that ask for the score alone"),
+        ({"prompts": "ccrs-rationale-v1"}, "a reason in free text before the score"),
     ],
 )
 def test_what_excludes_it_is_refused(

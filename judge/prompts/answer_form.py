@@ -1,0 +1,61 @@
+"""What a prompt asks for: a number on a scale, one of several labels, with or without a reason."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from judge.parsing.parse_answer import Form, Parsed, parse_answer
+from judge.parsing.score_patterns import Names
+from judge.prompts.answer_schema import AnswerSchema, score_schema, word_schema
+from study.scales import RatingScale
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerForm:
+    """What the prompt of a construct asks for."""
+
+    scale: RatingScale
+    """The range of scores."""
+    form: Form = "score"
+    labels: Mapping[str, float] = field(default_factory=dict)
+    """Values of the labels that an answer may be, where the form is `label`."""
+    empty_response: float | None = None
+    """Score of an empty response by the prompt's own rule; None: its prompt is asked."""
+    max_tokens: int | None = None
+    """Limit of the answer's tokens; None: that of the prompt version."""
+
+    @cached_property
+    def schema(self) -> AnswerSchema | None:
+        """The schema of the answer; None where a free reason comes first."""
+        if self.form == "label":
+            return word_schema(list(self.labels))
+        return score_schema(self.scale) if self.form == "score" else None
+
+    @property
+    def score_scale(self) -> RatingScale | None:
+        """The scale, if an answer begins with its score; else None."""
+        return self.scale if self.form == "score" else None
+
+    def hashed(self) -> dict[str, Any]:
+        """Return what belongs to the hash of a prompt version.
+
+        What has its default is left out, so that later settings do not change earlier hashes.
+        """
+        content: dict[str, Any] = {
+            "scale": [self.scale.min, self.scale.max],
+            "empty_response": self.empty_response,
+        }
+        if self.form != "score":
+            content["form"] = self.form
+        if self.labels:
+            content["labels"] = dict(self.labels)
+        if self.max_tokens is not None:
+            content["max_tokens"] = self.max_tokens
+        return content
+
+    def parse(self, text: str | None, finish_reason: str | None, names: Names) -> Parsed:
+        """Read the score in an answer; `names` are those of the study's constructs."""
+        return parse_answer(
+            text, self.scale, finish_reason, form=self.form, names=names, labels=self.labels
+        )
