@@ -43,6 +43,19 @@ _STYLE = (
     "@supports (-moz-appearance: none) { input[type=number]:focus { pointer-events: none; } } "
     "input[type=number] ~ sup, [class*=choice] sup { display: none; }"
 )
+# Texts on the left and questions on the right, which stay in view while the texts are scrolled;
+# one below the other where the page is narrow. Names of classes are those of these elements.
+_LAYOUT = (
+    ".ccrs-page { display: flex; gap: 24px; align-items: flex-start; } "
+    ".ccrs-texts { flex: 1 1 0; min-width: 0; } "
+    ".ccrs-questions { flex: 0 0 320px; position: sticky; top: 0; max-height: calc(100vh - 150px); "
+    "overflow-y: auto; padding: 0 4px 8px; } "
+    ".ccrs-construct { margin-bottom: 16px; } "
+    ".ccrs-construct h4 { font-size: 14px; font-weight: normal; line-height: 1.35; } "
+    ".ccrs-construct h4:first-child { font-size: 16px; font-weight: 600; } "
+    "@media (max-width: 1100px) { .ccrs-page { flex-direction: column; align-items: stretch; } "
+    ".ccrs-questions { flex: none; position: static; max-height: none; } }"
+)
 _RESERVED = {COMMENT, TARGET, "question", "reference", "passages"}
 
 
@@ -62,22 +75,26 @@ def configuration(
     fields: Sequence[Sees], constructs: Sequence[ConstructSpec], versions: Mapping[str, int]
 ) -> Configuration:
     """Return the configuration of a project that shows `fields` to rate `constructs`."""
-    view = Element("View")
+    view = Element("View", className="ccrs-page")
+    SubElement(view, "Style").text = _LAYOUT
+    texts = SubElement(view, "View", className="ccrs-texts")
     for field in fields:
-        _show(view, field)
+        _show(texts, field)
+    questions = SubElement(view, "View", className="ccrs-questions")
     controls: dict[str, dict[str, Any]] = {}
     for construct in constructs:
         meaning = {"construct": construct.key, "construct_version": versions[construct.key]}
         name = control_name(construct.key)
         points = scale_points(construct.scale)
-        _ask(view, construct, name, points)
+        one = SubElement(questions, "View", className="ccrs-construct")
+        _ask(one, construct, name, points)
         controls[name] = {"kind": "number", **({"points": points} if points else {}), **meaning}
         if construct.flags:
-            _flags(view, construct, f"{name}_flags")
+            _flags(one, construct, f"{name}_flags")
             flags = {"kind": "flags", "flags": list(construct.flags)}
             controls[f"{name}_flags"] = {**flags, **meaning}
     SubElement(
-        view,
+        questions,
         "TextArea",
         name=COMMENT,
         toName=TARGET,
@@ -134,25 +151,21 @@ def control_name(key: str) -> str:
 
 
 def _show(view: Element, field: Sees) -> None:
-    SubElement(view, "Header", value=_HEADINGS[field], size="4")
     if field != "context":
+        SubElement(view, "Header", value=_HEADINGS[field], size="5")
         SubElement(view, "Text", name=field, value=f"${field}", granularity="word")
         return
+    SubElement(view, "Header", value=_HEADINGS[field], size="5")
     each = SubElement(view, "Repeater", on="$passages", indexFlag="{{idx}}")
-    SubElement(each, "Header", value="$passages[{{idx}}].title", size="5")
-    SubElement(each, "Text", name="passage_{{idx}}", value="$passages[{{idx}}].text")
+    folded = SubElement(each, "Collapse", open="false")
+    panel = SubElement(folded, "Panel", value="$passages[{{idx}}].title")
+    SubElement(panel, "Text", name="passage_{{idx}}", value="$passages[{{idx}}].text")
 
 
 def _ask(view: Element, construct: ConstructSpec, name: str, points: Sequence[str]) -> None:
     scale = construct.scale
-    SubElement(view, "Header", value=plain_text(f"{construct.name} ({scale})"), size="4")
-    SubElement(view, "Header", value=plain_text(construct.question), size="5")
-    hint = " · ".join(
-        f"{point}: {words}"
-        for point, words in sorted(construct.anchors.items(), key=lambda anchor: float(anchor[0]))
-    )
-    if hint:
-        SubElement(view, "Header", value=plain_text(hint), size="6")
+    SubElement(view, "Header", value=plain_text(f"{construct.name} ({scale})"), size="5")
+    SubElement(view, "Header", value=plain_text(construct.question), size="6")
     attributes = {
         "name": name,
         "toName": TARGET,
@@ -164,16 +177,18 @@ def _ask(view: Element, construct: ConstructSpec, name: str, points: Sequence[st
         choices = SubElement(view, "Choices", attributes, choice="single", showInline="true")
         for point in points:
             SubElement(choices, "Choice", value=point)
-        return
-    SubElement(
-        view,
-        "Number",
-        attributes,
-        min=f"{scale.min:.15g}",
-        max=f"{scale.max:.15g}",
-        step="any" if scale.step is None else f"{scale.step:.15g}",
-        hint=plain_text(hint or str(scale)),
-    )
+    else:
+        SubElement(
+            view,
+            "Number",
+            attributes,
+            min=f"{scale.min:.15g}",
+            max=f"{scale.max:.15g}",
+            step="any" if scale.step is None else f"{scale.step:.15g}",
+            hint=plain_text(str(scale)),
+        )
+    for point, words in sorted(construct.anchors.items(), key=lambda anchor: float(anchor[0])):
+        SubElement(view, "Header", value=plain_text(f"{point}: {words}"), size="6")
 
 
 def _flags(view: Element, construct: ConstructSpec, name: str) -> None:
