@@ -16,7 +16,7 @@ from annotate_ui.label_studio.configuration import plain_text
 from study.errors import StudyError
 from study.scales import RatingScale
 from study.text import abbreviate
-from study.types import storable
+from study.types import Sees, storable
 
 SKIPPED = "skipped in Label Studio"
 NO_NUMBER = "not a number"
@@ -44,6 +44,8 @@ class ConstructAnswer:
     value: float | None
     """None: the whole task was skipped."""
     flags: tuple[str, ...] = ()
+    opened: tuple[Sees, ...] = ()
+    """Texts that the rater had opened on request before entering the value for the first time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,8 @@ class Annotation:
     edited_by_other: bool = False
     """Whether another user changed it last; in Label Studio every member may."""
     comment: str | None = None
+    opened: tuple[Sees, ...] = ()
+    """Texts that the rater opened on request."""
     answers: list[ConstructAnswer] = field(default_factory=list)
     invalid: list[InvalidValue] = field(default_factory=list)
 
@@ -210,9 +214,15 @@ def _read_results(
     results = [result for result in results if "from_name" in result]
     times = Counter(str(result.get("from_name")) for result in results)
     values: dict[str, dict[str, Any]] = {}
+    # Results are in the order in which their controls were used for the first time.
+    opened: dict[str, tuple[Sees, ...]] = {}
     for result in results:
         name, value = str(result.get("from_name")), result.get("value")
         control = controls.get(name, {})
+        opened[name] = annotation.opened
+        if control.get("kind") == "request":
+            annotation.opened += tuple(control["fields"])
+            continue
         if control.get("kind") is None or times[name] > 1:
             reason = ENTERED_TWICE if control else f"{UNKNOWN_CONTROL}: {storable_text(name)[:100]}"
             key = control["construct"] if control.get("kind") == "number" else None
@@ -238,7 +248,13 @@ def _read_results(
             annotation.invalid.append(InvalidValue(key, _as_json(number), problem))
             continue
         annotation.answers.append(
-            ConstructAnswer(key, control["construct_version"], float(number), flags.get(key, ()))
+            ConstructAnswer(
+                key,
+                control["construct_version"],
+                float(number),
+                flags.get(key, ()),
+                opened.get(name, ()),
+            )
         )
     if annotation.comment is not None and not annotation.answers:
         value = _as_json(annotation.comment)

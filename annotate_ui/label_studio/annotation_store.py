@@ -19,7 +19,7 @@ from annotate_ui.label_studio.projects import (
 )
 from annotate_ui.label_studio.reserved_slots import Slot
 from annotate_ui.label_studio.results import FetchedProject, Pulled, RejectedValues
-from annotate_ui.label_studio.reveals import Exposures, store_reveals
+from annotate_ui.label_studio.reveals import Exposures, shown_fields, store_reveals
 from annotate_ui.label_studio.revisions import Origins, Revisions, origin
 from annotate_ui.label_studio.slot_matching import (
     LocatedAnnotation,
@@ -83,7 +83,10 @@ class AnnotationStore:
                 filled.append((located, slot))
         self._claims.store()
         self._result.further = sum(slot.further for _, slot in filled)
-        store_reveals(self._connection, [(slot, located.annotation) for located, slot in filled])
+        store_reveals(
+            self._connection,
+            [(slot, located.project, located.annotation) for located, slot in filled],
+        )
         exposures = Exposures(self._connection)
         for located, slot in filled:
             self._store_annotation(located, slot, exposures)
@@ -208,9 +211,15 @@ class AnnotationStore:
             CHANGED_TO_INVALID,
             annotation,
         )
-        exposure = exposures.at(slot, annotation.updated)
         answers = [a for a in annotation.answers if a.construct_key not in elsewhere]
+        stage_fields = located.project.stage_fields
         for number, answer in enumerate(answers):
+            exposure = exposures.at(
+                slot,
+                annotation.updated,
+                shown_fields(located.project, answer.opened),
+                stage_fields[answer.construct_key],
+            )
             row = RatingBase(
                 construct_key=answer.construct_key,
                 construct_version=answer.construct_version,

@@ -157,8 +157,13 @@ class Server:
         xml: str,
         instructions: str,
         overlap: int,
+        in_order: bool,
     ) -> int:
-        """Create a project and return its number; after an error it may exist or not."""
+        """Create a project and return its number; after an error it may exist or not.
+
+        If `in_order`, every user gets the tasks in the order in which they were sent, otherwise
+        each in another random order.
+        """
         project = self._once(
             "create a project",
             lambda: self._sdk.projects.create(
@@ -172,7 +177,7 @@ class Server:
                 # Otherwise a skipped task goes to a further user, for whom there is no slot.
                 skip_queue="IGNORE_SKIPPED",
                 show_collab_predictions=False,
-                sampling="Uniform sampling",
+                sampling="Sequential sampling" if in_order else "Uniform sampling",
             ),
         )
         return int(project.id)

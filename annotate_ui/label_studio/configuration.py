@@ -13,6 +13,7 @@ from math import isclose
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, fromstring, indent, tostring
 
+from annotate_ui.tasks.stages import stages
 from study.scales import RatingScale
 from study.settings.constructs import ConstructSpec
 from study.types import Sees
@@ -20,12 +21,20 @@ from study.types import Sees
 COMMENT = "comment"
 TARGET = "response"
 """Name of the text that every control refers to."""
+REQUEST = "show_"
+"""Beginning of the names of controls that open texts."""
 
 _HEADINGS: dict[Sees, str] = {
     "question": "Question",
     "response": "Response",
     "context": "Passages",
     "reference": "Reference answer",
+}
+_NAMES: dict[Sees, str] = {
+    "question": "the question",
+    "response": "the response",
+    "context": "the passages",
+    "reference": "the reference answer",
 }
 # Label Studio accepts these as names of controls and preserves them in exports.
 _CONTROL_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,60}")
@@ -51,7 +60,10 @@ _LAYOUT = (
     ".ccrs-questions { flex: 0 0 320px; position: sticky; top: 0; max-height: calc(100vh - 150px); "
     "overflow-y: auto; padding: 0 4px 8px; } "
     ".ccrs-construct { margin-bottom: 16px; } "
-    ".ccrs-construct h4 { font-size: 14px; font-weight: normal; line-height: 1.35; } "
+    # A comment needs no button: it is sent with the values.
+    ".ccrs-questions textarea + div { display: none; } "
+    ".ccrs-construct h4, .ccrs-request h4 { font-size: 14px; font-weight: normal; "
+    "line-height: 1.35; } "
     ".ccrs-construct h4:first-child { font-size: 16px; font-weight: 600; } "
     "@media (max-width: 1100px) { .ccrs-page { flex-direction: column; align-items: stretch; } "
     ".ccrs-questions { flex: none; position: static; max-height: none; } }"
@@ -65,36 +77,43 @@ class Configuration:
 
     xml: str
     controls: dict[str, dict[str, Any]]
-    """Name of a control to its kind (`number`, `flags`, `comment`), construct and version.
+    """Name of a control to its kind, construct and version.
 
-    A number that is chosen has its `points`, as they are shown.
+    Kinds are `number`, `flags`, `comment`, and `request` of a control that opens the texts of a
+    stage: its `fields`. A number that is chosen has its `points`, as they are shown; where texts
+    are opened on request, it has the `fields` that are shown by its stage.
     """
 
 
 def configuration(
-    fields: Sequence[Sees], constructs: Sequence[ConstructSpec], versions: Mapping[str, int]
+    fields: Sequence[Sees],
+    constructs: Sequence[ConstructSpec],
+    versions: Mapping[str, int],
+    *,
+    on_request: bool = False,
 ) -> Configuration:
-    """Return the configuration of a project that shows `fields` to rate `constructs`."""
+    """Return the configuration of a project that shows `fields` to rate `constructs`.
+
+    With `on_request` the rater opens the texts of each later stage, and its constructs with them.
+    """
     view = Element("View", className="ccrs-page")
     SubElement(view, "Style").text = _LAYOUT
     texts = SubElement(view, "View", className="ccrs-texts")
-    for field in fields:
-        _show(texts, field)
-    questions = SubElement(view, "View", className="ccrs-questions")
+    all_questions = questions = SubElement(view, "View", className="ccrs-questions")
     controls: dict[str, dict[str, Any]] = {}
-    for construct in constructs:
-        meaning = {"construct": construct.key, "construct_version": versions[construct.key]}
-        name = control_name(construct.key)
-        points = scale_points(construct.scale)
-        one = SubElement(questions, "View", className="ccrs-construct")
-        _ask(one, construct, name, points)
-        controls[name] = {"kind": "number", **({"points": points} if points else {}), **meaning}
-        if construct.flags:
-            _flags(one, construct, f"{name}_flags")
-            flags = {"kind": "flags", "flags": list(construct.flags)}
-            controls[f"{name}_flags"] = {**flags, **meaning}
+    open_fields: list[Sees] = []
+    for number, (shown, asked) in enumerate(_parts(fields, constructs, on_request)):
+        if number:
+            texts, questions = _on_request(texts, questions, shown, controls)
+        open_fields += shown
+        for field in shown:
+            _show(texts, field)
+        for construct in asked:
+            control = _construct(questions, construct, versions[construct.key], controls)
+            if on_request:
+                control["fields"] = list(open_fields)
     SubElement(
-        questions,
+        all_questions,
         "TextArea",
         name=COMMENT,
         toName=TARGET,
@@ -107,6 +126,54 @@ def configuration(
     _protect(view)
     indent(view)
     return Configuration(tostring(view, encoding="unicode"), controls)
+
+
+def _parts(
+    fields: Sequence[Sees], constructs: Sequence[ConstructSpec], on_request: bool
+) -> list[tuple[list[Sees], list[ConstructSpec]]]:
+    """Return the fields and constructs that appear together: all at once, or stage by stage."""
+    if not on_request:
+        return [(list(fields), list(constructs))]
+    parts: list[tuple[list[Sees], list[ConstructSpec]]] = []
+    left = list(fields)
+    ordered = stages(constructs)
+    for stage in ordered:
+        shown = [field for field in left if field in stage.fields or stage is ordered[-1]]
+        left = [field for field in left if field not in shown]
+        parts.append((shown, [c for c in constructs if c.key in stage.construct_keys]))
+    return parts
+
+
+def _on_request(
+    texts: Element, questions: Element, fields: Sequence[Sees], controls: dict[str, dict[str, Any]]
+) -> tuple[Element, Element]:
+    """Add a control that opens `fields`; return the views of their texts and questions."""
+    name = REQUEST + "_".join(fields)
+    label = "Show " + " and ".join(_NAMES[field] for field in fields)
+    request = SubElement(texts, "View", className="ccrs-request")
+    SubElement(request, "Header", value="Answer the questions before you continue.", size="6")
+    choices = SubElement(request, "Choices", name=name, toName=TARGET, choice="multiple")
+    SubElement(choices, "Choice", value=label)
+    controls[name] = {"kind": "request", "fields": list(fields)}
+    opened = {"visibleWhen": "choice-selected", "whenTagName": name, "whenChoiceValue": label}
+    return SubElement(texts, "View", opened), SubElement(questions, "View", opened)
+
+
+def _construct(
+    view: Element, construct: ConstructSpec, version: int, controls: dict[str, dict[str, Any]]
+) -> dict[str, Any]:
+    """Add the controls of a construct; return the meaning of that of its value."""
+    meaning = {"construct": construct.key, "construct_version": version}
+    name = control_name(construct.key)
+    points = scale_points(construct.scale)
+    one = SubElement(view, "View", className="ccrs-construct")
+    _ask(one, construct, name, points)
+    controls[name] = {"kind": "number", **({"points": points} if points else {}), **meaning}
+    if construct.flags:
+        _flags(one, construct, f"{name}_flags")
+        flags = {"kind": "flags", "flags": list(construct.flags)}
+        controls[f"{name}_flags"] = {**flags, **meaning}
+    return controls[name]
 
 
 def protected(xml: str) -> str:
@@ -145,7 +212,8 @@ def scale_points(scale: RatingScale) -> list[str]:
 
 def control_name(key: str) -> str:
     """Return the name of a construct's control: its key if that is valid, else a digest."""
-    if _CONTROL_NAME.fullmatch(key) and key not in _RESERVED and not key.endswith("_flags"):
+    ours = key in _RESERVED or key.startswith(REQUEST) or key.endswith("_flags")
+    if _CONTROL_NAME.fullmatch(key) and not ours:
         return key
     return f"construct_{blake2b(key.encode(), digest_size=6).hexdigest()}"
 

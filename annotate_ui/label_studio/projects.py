@@ -55,6 +55,15 @@ class StoredProject:
             control["construct"] for control in self.controls.values() if "construct" in control
         )
 
+    @property
+    def stage_fields(self) -> dict[str, tuple[Sees, ...]]:
+        """Construct to the fields that are shown at its stage."""
+        return {
+            control["construct"]: tuple(control.get("fields", self.fields))
+            for control in self.controls.values()
+            if control["kind"] == "number"
+        }
+
 
 def stored_projects(connection: Connection, server: str | None = None) -> list[StoredProject]:
     """Return the projects of a server, or of all, the oldest first."""

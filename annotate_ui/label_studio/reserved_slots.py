@@ -1,7 +1,7 @@
 """Slots that are reserved for Label Studio: one for each stage of a response and each rater."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +9,7 @@ from sqlalchemy import Connection, insert, select, update
 
 from annotate_ui.label_studio import CHANNEL
 from annotate_ui.label_studio.projects import TaskKey
-from annotate_ui.tasks.stages import Stage, stages_of
+from annotate_ui.tasks.stages import Stage, stages, stages_of
 from study.facts.slots import is_further, is_live
 from study.schema import random_id
 from study.schema.tables import assignments, responses
@@ -85,7 +85,7 @@ def split_by_stage(
         if keys not in by_stage:
             by_stage[keys] = [
                 [key for key in keys if key in stage.construct_keys]
-                for stage in stages_of(study.config, keys)
+                for stage in _stages(study, keys)
             ]
         first, *others = by_stage[keys] or [list(keys)]
         if tuple(first) == keys:
@@ -122,18 +122,16 @@ def slots(connection: Connection, study: Study, *, handed_on: bool = False) -> l
     assigned = rows.all()
     for row in assigned:
         together[row.response_id].update(row.construct_keys)
-    stages: dict[frozenset[str], dict[str, Stage]] = {}
+    by_construct: dict[frozenset[str], dict[str, Stage]] = {}
     result = []
     for row in assigned:
         every = frozenset(together[row.response_id])
-        if every not in stages:
+        if every not in by_construct:
             # The fields are those that the project's own pages would show at this stage.
-            stages[every] = {
-                key: stage
-                for stage in stages_of(study.config, every)
-                for key in stage.construct_keys
+            by_construct[every] = {
+                key: stage for stage in _stages(study, every) for key in stage.construct_keys
             }
-        by_key = stages[every]
+        by_key = by_construct[every]
         keys = tuple(row.construct_keys)
         current = tuple(key for key in keys if key in by_key)
         result.append(
@@ -150,6 +148,14 @@ def slots(connection: Connection, study: Study, *, handed_on: bool = False) -> l
             )
         )
     return result
+
+
+def _stages(study: Study, construct_keys: Iterable[str]) -> tuple[Stage, ...]:
+    """Return the stages of which each has a task."""
+    if study.config.label_studio.stages == "projects":
+        return stages_of(study.config, construct_keys)
+    wanted = set(construct_keys)
+    return stages((c for c in study.config.constructs if c.key in wanted), staged=False)
 
 
 def ready(slots: Sequence[Slot], rated: set[int]) -> list[Slot]:

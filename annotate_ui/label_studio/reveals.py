@@ -1,13 +1,14 @@
 """What raters were shown of a query, and when: an annotated task shows one stage."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, insert, select
 
 from annotate_ui.label_studio.annotation_reader import Annotation
+from annotate_ui.label_studio.projects import StoredProject
 from annotate_ui.label_studio.reserved_slots import Slot
 from annotate_ui.tasks.stages import in_order
 from study.schema.tables import assignments, responses, reveals
@@ -20,6 +21,7 @@ _SAME_MOMENT = timedelta(seconds=2)
 class ShownStage(NamedTuple):
     """A stage of a response that was shown to a rater."""
 
+    assignment_id: int
     at: datetime
     stage: int
     fields: tuple[Sees, ...]
@@ -34,14 +36,27 @@ class Exposure(NamedTuple):
     seen_more: bool
 
 
-def store_reveals(connection: Connection, filled: Sequence[tuple[Slot, Annotation]]) -> None:
+def shown_fields(project: StoredProject, opened: Iterable[Sees]) -> tuple[Sees, ...]:
+    """Return the fields of a task that are shown once some were `opened` on request."""
+    on_request = {
+        field
+        for control in project.controls.values()
+        if control["kind"] == "request"
+        for field in control["fields"]
+    }
+    return in_order(set(project.fields) - on_request | set(opened))
+
+
+def store_reveals(
+    connection: Connection, filled: Sequence[tuple[Slot, StoredProject, Annotation]]
+) -> None:
     """Store that the slots' stages were shown to their raters; each is stored once."""
     stored = {
         (row.assignment_id, row.stage)
         for row in connection.execute(select(reveals.c.assignment_id, reveals.c.stage))
     }
     new: dict[tuple[int, int], dict[str, Any]] = {}
-    for slot, annotation in filled:
+    for slot, project, annotation in filled:
         key = slot.id, slot.stage.number
         if key not in stored:
             new.setdefault(
@@ -49,7 +64,7 @@ def store_reveals(connection: Connection, filled: Sequence[tuple[Slot, Annotatio
                 {
                     "assignment_id": slot.id,
                     "stage": slot.stage.number,
-                    "fields": list(slot.stage.fields),
+                    "fields": list(shown_fields(project, annotation.opened)),
                     "created_at": _shown_at(annotation),
                 },
             )
@@ -73,6 +88,7 @@ class Exposures:
             select(
                 assignments.c.rater_id,
                 responses.c.query_id,
+                assignments.c.id,
                 reveals.c.created_at,
                 reveals.c.stage,
                 reveals.c.fields,
@@ -82,18 +98,35 @@ class Exposures:
             .join(responses, assignments.c.response_id == responses.c.id)
         )
         self._shown: dict[tuple[int, int], list[ShownStage]] = defaultdict(list)
-        for rater, query, at, stage, fields, repeat in rows:
-            self._shown[rater, query].append(ShownStage(at, stage, tuple(fields), repeat))
+        for rater, query, assignment, at, stage, fields, repeat in rows:
+            shown = ShownStage(assignment, at, stage, tuple(fields), repeat)
+            self._shown[rater, query].append(shown)
 
-    def at(self, slot: Slot, time: datetime) -> Exposure:
-        """Return what the slot's rater had seen of its query at this time."""
+    def at(
+        self, slot: Slot, time: datetime, shown: Iterable[Sees], allowed: Iterable[Sees]
+    ) -> Exposure:
+        """Return what the slot's rater had seen of its query when a value was given.
+
+        Parameters
+        ----------
+        time
+            When the annotation was last changed.
+        shown
+            The fields that its task showed when the value was entered.
+        allowed
+            The fields that the construct's stage shows.
+        """
         assert slot.rater_id is not None  # noqa: S101
-        before = [shown for shown in self._shown[slot.rater_id, slot.query_id] if shown.at <= time]
-        fields = {field for shown in before for field in shown.fields}.union(slot.stage.fields)
+        before = [
+            stage
+            for stage in self._shown[slot.rater_id, slot.query_id]
+            if stage.at <= time and stage.assignment_id != slot.id
+        ]
+        fields = {field for stage in before for field in stage.fields}.union(shown)
         return Exposure(
             list(in_order(fields)),
             any(
-                shown.stage > slot.stage.number and shown.repeat == slot.repeat for shown in before
+                stage.stage > slot.stage.number and stage.repeat == slot.repeat for stage in before
             ),
-            not fields.issubset(slot.stage.fields),
+            not fields.issubset(allowed),
         )

@@ -58,6 +58,11 @@ class TaskSender:
         self._known = len(on_server.known)
         self._sent = 0
         self.total = 0
+        staged = study.config.rating.disclosure == "staged"
+        self._on_request = staged and study.config.label_studio.stages == "on request"
+        # A stage opens when its query is rated in the stage before: earlier where all raters
+        # begin with the same queries. Without that, the order of each rater is another one.
+        self._in_order = staged and not self._on_request
         with study.read() as connection:
             self._name = study_name(connection)
             self._versions = study.construct_versions(connection)
@@ -71,7 +76,9 @@ class TaskSender:
         """Send the tasks of one kind, to an existing project or a new one."""
         remaining = list(responses)
         constructs = [c for c in self._study.config.constructs if c.key in kind.construct_keys]
-        interface = configuration(kind.fields, constructs, self._versions)
+        interface = configuration(
+            kind.fields, constructs, self._versions, on_request=self._on_request
+        )
         while remaining:
             project, is_new = self._project(kind, constructs, interface, remaining)
             missing = [response for response in remaining if response not in project.tasks]
@@ -121,6 +128,7 @@ class TaskSender:
                 xml=interface.xml,
                 instructions=instructions(self._study, constructs, place),
                 overlap=kind.overlap,
+                in_order=self._in_order,
             )
         with self._study.write() as connection:
             connection.execute(

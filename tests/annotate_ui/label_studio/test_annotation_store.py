@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import insert, select
 
+from annotate_ui.label_studio.annotation_reader import MISSING
 from annotate_ui.label_studio.annotation_store import UNKNOWN_TASK
 from annotate_ui.label_studio.projects import LEFT, StoredProject, rated_slots, stored_projects
 from annotate_ui.label_studio.pull import pull
@@ -69,6 +70,50 @@ def test_the_comment_of_a_task_is_stored_once(study: Study) -> None:
     assert [row.comment for row in rows if row.comment] == [
         f"of task {task}" for task in project.tasks.values()
     ]
+    together.close()
+
+
+def test_texts_opened_on_request_are_stored_with_the_values_that_follow(study: Study) -> None:
+    server: Any = StandIn()
+    path = study.folder / "study.toml"
+    path.write_text(path.read_text() + '\n[label_studio]\nstages = "on request"\n')
+    together = Study.open(study.folder)
+    project = pushed(together, server, constructs=["QR", "CC", "IR"])
+    opened = [
+        {"from_name": f"show_{field}", "value": {"choices": ["Show"]}}
+        for field in ("context", "reference")
+    ]
+    orders = [0, 3, 1, 4, 2], [3, 0, 1, 4, 2]
+    for task, at, order in zip(project.tasks.values(), ("10:00", "11:00"), orders, strict=True):
+        made = server.annotate(project.number, task, 5, at, QR=70, CC=60, IR=50)
+        made["result"] = [[*made["result"], *opened][index] for index in order]
+    assert pull(together, server).new == 6
+    rows = ratings(together)
+    passages = ["question", "response", "context"]
+    assert [row.revealed for row in rows] == [
+        *(["question", "response"], passages, [*passages, "reference"]),
+        *([*passages, "reference"],) * 3,
+    ]
+    # A second response to the query is rated with what the first has shown.
+    assert [row.seen_more for row in rows] == [False, False, False, True, True, False]
+    assert not any(row.after_reveal for row in rows)
+    with together.read() as connection:
+        fields = list(connection.scalars(select(reveals.c.fields)))
+    assert fields == [[*passages, "reference"]] * 2
+    together.close()
+
+
+def test_a_text_that_was_not_opened_is_not_stored_as_shown(study: Study) -> None:
+    server: Any = StandIn()
+    path = study.folder / "study.toml"
+    path.write_text(path.read_text() + '\n[label_studio]\nstages = "on request"\n')
+    together = Study.open(study.folder)
+    project = pushed(together, server, constructs=["QR", "CC"])
+    server.annotate(project.number, next(iter(project.tasks.values())), 5, "10:00", QR=70)
+    done = pull(together, server)
+    assert (done.new, [rejected.reason for rejected in done.rejected]) == (1, [MISSING])
+    with together.read() as connection:
+        assert list(connection.scalars(select(reveals.c.fields))) == [["question", "response"]]
     together.close()
 
 

@@ -17,6 +17,7 @@ from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, ResponseRow
 from study.scales import RatingScale
 from study.settings.constructs import CCRS, ConstructSpec
+from study.types import Sees
 from tests.annotate_ui.rated_campaign import fill
 
 VERSIONS = {spec.key: 1 for spec in CCRS}
@@ -25,7 +26,7 @@ VERSIONS = {spec.key: 1 for spec in CCRS}
 def test_each_construct_is_a_number_that_must_be_given() -> None:
     made = configuration(("question", "response", "context", "reference"), CCRS, VERSIONS)
     root = ElementTree.fromstring(made.xml)
-    numbers = root.findall("Number")
+    numbers = list(root.iter("Number"))
     assert [number.get("name") for number in numbers] == ["QR", "CC", "ID", "AC", "IR"]
     for number in numbers:
         assert {number.get(name) for name in ("min", "max", "required", "step")} == {
@@ -35,7 +36,7 @@ def test_each_construct_is_a_number_that_must_be_given() -> None:
             "any",
         }
         assert number.get("slider") is None
-    assert "completely irrelevant" in str(numbers[0].get("hint"))
+    assert '"0: completely irrelevant"' in made.xml
     names = {element.tag for element in root.iter()}
     assert not names & {"HyperText", "Paragraphs"}
     assert [control["kind"] for control in made.controls.values()].count("flags") == 3
@@ -54,9 +55,10 @@ def test_a_construct_of_ones_own_keeps_its_words_and_its_grid() -> None:
     assert (name, comment) == (control_name(cost.key), "comment")
     assert name.startswith("construct_")
     assert made.controls[name]["construct_version"] == 3
-    number = ElementTree.fromstring(made.xml).find("Number")
-    assert number is not None
-    assert (number.get("step"), number.get("hint")) == ("1", "1: nothing · 50: much")
+    (number,) = ElementTree.fromstring(made.xml).iter("Number")
+    assert (number.get("step"), number.get("hint")) == ("1", "1 to 50")
+    headers = [header.get("value") for header in ElementTree.fromstring(made.xml).iter("Header")]
+    assert headers[-2:] == ["1: nothing", "50: much"]
     # A dollar begins the name of a field there.
     assert "$question" not in made.xml
     assert 'name="response" value="$response"' in made.xml
@@ -76,7 +78,7 @@ def test_the_points_of_a_scale_with_few_are_ticked(scale: RatingScale, points: l
     made = configuration(("response",), [spec], {"A": 1})
     root = ElementTree.fromstring(made.xml)
     assert [choice.get("value") for choice in root.iter("Choice")] == points
-    assert (root.find("Number") is None) == bool(points)
+    assert (next(root.iter("Number"), None) is None) == bool(points)
     assert made.controls["A"].get("points", []) == points
     for choices in root.iter("Choices"):
         assert (choices.get("choice"), choices.get("required")) == ("single", "true")
@@ -116,7 +118,31 @@ def test_a_remark_is_shown_as_it_is_and_comes_back_as_it_was_written() -> None:
     assert (annotation.answers[0].flags, annotation.invalid) == (("$price",), [])
 
 
-@pytest.mark.parametrize("key", ["comment", "response", "QR_flags", "Ä", "a b", "1"])
+def test_texts_on_request_open_with_the_constructs_of_their_stage() -> None:
+    fields: tuple[Sees, ...] = ("question", "response", "context", "reference")
+    made = configuration(fields, CCRS, VERSIONS, on_request=True)
+    requests = {n: c["fields"] for n, c in made.controls.items() if c["kind"] == "request"}
+    assert requests == {"show_context": ["context"], "show_reference": ["reference"]}
+    shown = {c["construct"]: c["fields"] for c in made.controls.values() if c["kind"] == "number"}
+    assert shown["QR"] == ["question", "response"]
+    assert shown["CC"] == ["question", "response", "context"]
+    assert shown["IR"] == list(fields)
+    root = ElementTree.fromstring(made.xml)
+    gated = [view for view in root.iter("View") if view.get("whenTagName") == "show_reference"]
+    names = {element.get("name") for view in gated for element in view.iter()}
+    assert {"reference", "AC", "IR"} <= names
+    assert not {"response", "passage_{{idx}}", "QR", "CC", "comment"} & names
+
+
+def test_without_stages_nothing_is_on_request() -> None:
+    made = configuration(("response", "context"), [CCRS[1]], VERSIONS, on_request=True)
+    assert "request" not in {control["kind"] for control in made.controls.values()}
+    assert "visibleWhen" not in made.xml
+
+
+@pytest.mark.parametrize(
+    "key", ["comment", "response", "QR_flags", "show_context", "Ä", "a b", "1"]
+)
 def test_a_key_that_cannot_name_a_control_gets_a_generated_name(key: str) -> None:
     assert control_name(key) != key
     assert control_name(key) == control_name(key)

@@ -109,9 +109,10 @@ def test_a_skip_holds_its_place() -> None:
     with answering() as there, Server(there.url, "legacy") as server:
         there.answer = 201, "application/json", json.dumps(made).encode()
         number = server.create_project(
-            title="x", description="x", xml="x", instructions="x", overlap=2
+            title="x", description="x", xml="x", instructions="x", overlap=2, in_order=True
         )
         assert number == 7
         ((path, body),) = there.asked
     assert path == "/tools/ls/api/projects/"
-    assert json.loads(body)["skip_queue"] == "IGNORE_SKIPPED"
+    sent = json.loads(body)
+    assert (sent["skip_queue"], sent["sampling"]) == ("IGNORE_SKIPPED", "Sequential sampling")
