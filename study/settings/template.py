@@ -95,6 +95,7 @@ seed = 0
 
 # [label_studio]
 # url = "https://label-studio.example"
+# stages = "projects"           # or "on request": one task, whose texts the rater opens
 # controls = {{ quality = "AC" }} # of an imported export, with the construct that each rates
 
 # [stopping]                    # when enough is rated; declare it before any interim analysis
