@@ -212,17 +212,12 @@ def _read_results(
 ) -> None:
     # A relation between results has no control.
     results = [result for result in results if "from_name" in result]
+    opened = _read_requests(annotation, results, controls)
     times = Counter(str(result.get("from_name")) for result in results)
     values: dict[str, dict[str, Any]] = {}
-    # Results are in the order in which their controls were used for the first time.
-    opened: dict[str, tuple[Sees, ...]] = {}
     for result in results:
         name, value = str(result.get("from_name")), result.get("value")
         control = controls.get(name, {})
-        opened[name] = annotation.opened
-        if control.get("kind") == "request":
-            annotation.opened += tuple(control["fields"])
-            continue
         if control.get("kind") is None or times[name] > 1:
             reason = ENTERED_TWICE if control else f"{UNKNOWN_CONTROL}: {storable_text(name)[:100]}"
             key = control["construct"] if control.get("kind") == "number" else None
@@ -259,6 +254,25 @@ def _read_results(
     if annotation.comment is not None and not annotation.answers:
         value = _as_json(annotation.comment)
         annotation.invalid.append(InvalidValue(None, value, COMMENT_ONLY))
+
+
+def _read_requests(
+    annotation: Annotation,
+    results: list[Mapping[str, Any]],
+    controls: Mapping[str, Mapping[str, Any]],
+) -> dict[str, tuple[Sees, ...]]:
+    """Read which texts were opened; return those that were open when a control was first used.
+
+    Label Studio lists the results of an annotation in the order of the first use of controls.
+    """
+    opened: dict[str, tuple[Sees, ...]] = {}
+    for result in results:
+        name = str(result.get("from_name"))
+        opened.setdefault(name, annotation.opened)
+        control = controls.get(name, {})
+        if control.get("kind") == "request":
+            annotation.opened += tuple(control["fields"])
+    return opened
 
 
 def _number(control: Mapping[str, Any], value: Mapping[str, Any]) -> Any:
