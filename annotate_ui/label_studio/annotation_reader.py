@@ -7,9 +7,10 @@ missing. Values are checked here, and each that cannot become a rating is return
 import json
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import combinations
 from typing import Any
 
 from annotate_ui.label_studio.configuration import plain_text
@@ -20,6 +21,8 @@ from study.types import Sees, storable
 
 SKIPPED = "skipped in Label Studio"
 NO_NUMBER = "not a number"
+UNNAMED = "the task does not name the responses that were compared"
+NO_RANKING = "not a ranking of the task's responses"
 MISSING = "required but missing"
 ENTERED_TWICE = "given twice in one annotation"
 UNKNOWN_CONTROL = "unknown control"
@@ -33,6 +36,10 @@ _MAX_COMMENT = 5000
 
 BETTER = {"left": -1.0, "right": 1.0}
 """Preference of a comparison by the side that was selected: positive where b, on the right, is."""
+UNPLACED = "_"
+"""Label Studio's name for the items of a ranking that are in none of its buckets."""
+VALUED = frozenset({"number", "preference", "ranking"})
+"""Kinds of controls that give a construct a value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +53,19 @@ class ConstructAnswer:
     flags: tuple[str, ...] = ()
     opened: tuple[Sees, ...] = ()
     """Texts that the rater had opened on request before entering the value for the first time."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedPair:
+    """Which of two responses of a task is better on a construct."""
+
+    construct_key: str
+    construct_version: int
+    first: str
+    second: str
+    """Names of the responses within the task."""
+    value: float | None
+    """Positive: the second is better. None: the whole task was skipped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +109,7 @@ class Annotation:
     opened: tuple[Sees, ...] = ()
     """Texts that the rater opened on request."""
     answers: list[ConstructAnswer] = field(default_factory=list)
+    preferences: list[ComparedPair] = field(default_factory=list)
     invalid: list[InvalidValue] = field(default_factory=list)
 
 
@@ -97,10 +118,17 @@ def read_task(
     name_field: str,
     controls: Mapping[str, Mapping[str, Any]],
     scales: Mapping[str, RatingScale],
+    compared: Mapping[str, Sequence[str]] | None = None,
 ) -> tuple[list[Annotation], list[UnreadableAnnotation], int]:
     """Return a task's annotations, its unreadable annotations, and the number of its drafts.
 
-    `scales` maps constructs to the scales that their values are checked against.
+    Parameters
+    ----------
+    scales
+        Construct to the scale that its values are checked against.
+    compared
+        Names of the task's responses that are compared, by the kind of control: the left and the
+        right one (`preference`), or the items of a list (`ranking`).
 
     Raises
     ------
@@ -117,7 +145,12 @@ def read_task(
     annotations, unreadable = [], []
     for raw in task.get("annotations") or []:
         try:
-            annotations.append(_annotation(raw, int(task["id"]), name, controls, scales))
+            annotation = _annotation(raw, int(task["id"]), name)
+            if annotation.skipped:
+                _read_skip(annotation, controls, compared or {})
+            else:
+                _read_results(annotation, raw.get("result") or [], controls, scales, compared or {})
+            annotations.append(annotation)
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
             unreadable.append(_unreadable(raw, task.get("id")))
     return annotations, unreadable, len(task.get("drafts") or [])
@@ -170,19 +203,13 @@ def is_number(value: Any) -> bool:
     return math.isfinite(value)
 
 
-def _annotation(
-    raw: Mapping[str, Any],
-    task: int,
-    name: Any,
-    controls: Mapping[str, Mapping[str, Any]],
-    scales: Mapping[str, RatingScale],
-) -> Annotation:
+def _annotation(raw: Mapping[str, Any], task: int, name: Any) -> Annotation:
     user = user_number(raw["completed_by"])
     if user is not None and as_integer(user) is None:
         raise ValueError(f"{user!r} is not a user")
     editor = as_integer(user_number(raw.get("updated_by")))
     lead = raw.get("lead_time")
-    annotation = Annotation(
+    return Annotation(
         number=int(raw["id"]),
         task=task,
         name=name if isinstance(name, str) else None,
@@ -193,15 +220,27 @@ def _annotation(
         skipped=raw.get("was_cancelled") is True,
         edited_by_other=user is not None and editor not in {None, user},
     )
-    if annotation.skipped:
-        annotation.answers = [
-            ConstructAnswer(control["construct"], control["construct_version"], None)
-            for control in controls.values()
-            if control["kind"] == "number"
-        ]
-    else:
-        _read_results(annotation, raw.get("result") or [], controls, scales)
-    return annotation
+
+
+def _read_skip(
+    annotation: Annotation,
+    controls: Mapping[str, Mapping[str, Any]],
+    compared: Mapping[str, Sequence[str]],
+) -> None:
+    for control in controls.values():
+        if control["kind"] == "number":
+            answer = ConstructAnswer(control["construct"], control["construct_version"], None)
+            annotation.answers.append(answer)
+        elif control["kind"] in VALUED:
+            names = compared.get(control["kind"], ())
+            for first, second in combinations(names, 2):
+                annotation.preferences.append(_preference(control, first, second, None))
+
+
+def _preference(
+    control: Mapping[str, Any], first: str, second: str, value: float | None
+) -> ComparedPair:
+    return ComparedPair(control["construct"], control["construct_version"], first, second, value)
 
 
 def _read_results(
@@ -209,6 +248,7 @@ def _read_results(
     results: list[Mapping[str, Any]],
     controls: Mapping[str, Mapping[str, Any]],
     scales: Mapping[str, RatingScale],
+    compared: Mapping[str, Sequence[str]],
 ) -> None:
     # A relation between results has no control.
     results = [result for result in results if "from_name" in result]
@@ -220,7 +260,7 @@ def _read_results(
         control = controls.get(name, {})
         if control.get("kind") is None or times[name] > 1:
             reason = ENTERED_TWICE if control else f"{UNKNOWN_CONTROL}: {storable_text(name)[:100]}"
-            key = control["construct"] if control.get("kind") == "number" else None
+            key = control["construct"] if control.get("kind") in VALUED else None
             annotation.invalid.append(InvalidValue(key, _as_json(value), reason))
         else:
             values[name] = value if isinstance(value, dict) else {}
@@ -231,11 +271,14 @@ def _read_results(
     for name, control in controls.items():
         if control["kind"] == "comment" and name in values:
             _read_comment(annotation, values[name])
-        if control["kind"] != "number" or times[name] > 1:
+        if control["kind"] not in VALUED or times[name] > 1:
             continue
         key = control["construct"]
         if name not in values:
             annotation.invalid.append(InvalidValue(key, None, MISSING))
+            continue
+        if control["kind"] != "number":
+            _read_preferences(annotation, name, control, values[name], compared)
             continue
         number = _number(control, values[name])
         problem = _problem(number, scales.get(key))
@@ -251,7 +294,7 @@ def _read_results(
                 opened.get(name, ()),
             )
         )
-    if annotation.comment is not None and not annotation.answers:
+    if annotation.comment is not None and not annotation.answers and not annotation.preferences:
         value = _as_json(annotation.comment)
         annotation.invalid.append(InvalidValue(None, value, COMMENT_ONLY))
 
@@ -277,15 +320,11 @@ def _read_requests(
 
 def _number(control: Mapping[str, Any], value: Mapping[str, Any]) -> Any:
     """Return the number of a result, unchecked: typed, of a label, or the point that is ticked."""
-    if "compares" in control:
-        return BETTER.get(str(value.get("selected")), value.get("selected"))
     if "labels" in control:
-        chosen = value.get("choices")
-        match chosen:
-            case [label] if isinstance(label, str) and label in control["labels"]:
-                return control["labels"][label]
-            case _:
-                return chosen
+        chosen = choice_labels(value)
+        if len(chosen) == 1 and chosen[0] in control["labels"]:
+            return control["labels"][chosen[0]]
+        return value.get("choices")
     if "points" not in control or "choices" not in value:
         return number_in(value)
     match value.get("choices"):
@@ -293,6 +332,73 @@ def _number(control: Mapping[str, Any], value: Mapping[str, Any]) -> Any:
             return float(point)
         case other:
             return other
+
+
+def choice_labels(value: Any) -> list[str]:
+    """Return the labels of a result that are choices; a nested one is written `outer/inner`."""
+    chosen = value.get("choices") if isinstance(value, dict) else None
+    labels = []
+    for choice in chosen if isinstance(chosen, list) else []:
+        path = choice if isinstance(choice, list) else [choice]
+        if path and all(isinstance(part, str) for part in path):
+            labels.append("/".join(path))
+    return labels
+
+
+def _read_preferences(
+    annotation: Annotation,
+    name: str,
+    control: Mapping[str, Any],
+    value: Mapping[str, Any],
+    compared: Mapping[str, Sequence[str]],
+) -> None:
+    names = compared.get(control["kind"], ())
+    key = control["construct"]
+    if control["kind"] == "preference":
+        selected = value.get("selected")
+        if selected not in BETTER:
+            annotation.invalid.append(InvalidValue(key, _as_json(selected), NO_NUMBER))
+        elif len(names) != 2:
+            annotation.invalid.append(InvalidValue(key, _as_json(selected), UNNAMED))
+        else:
+            better = BETTER[str(selected)]
+            annotation.preferences.append(_preference(control, names[0], names[1], better))
+        return
+    places = _places(name, control, value, names)
+    if places is None:
+        annotation.invalid.append(InvalidValue(key, _as_json(value.get("ranker")), NO_RANKING))
+        return
+    for first, second in combinations([item for item in names if item in places], 2):
+        better = float((places[second] > places[first]) - (places[second] < places[first]))
+        annotation.preferences.append(_preference(control, first, second, better))
+
+
+def _places(
+    name: str, control: Mapping[str, Any], value: Mapping[str, Any], names: Sequence[str]
+) -> dict[str, float] | None:
+    """Return a number of each ranked item, higher where it is better; None: it is no ranking.
+
+    Items of one bucket are tied; items that are in none are left out.
+    """
+    places: dict[str, float] = {}
+    for group, items in groups_of(value).items():
+        if group == UNPLACED:
+            continue
+        if group != name and group not in control.get("labels", {}):
+            return None
+        for place, item in enumerate(items):
+            if item not in names or item in places:
+                return None
+            places[item] = control["labels"][group] if group != name else -float(place)
+    return places or None
+
+
+def groups_of(value: Any) -> dict[str, list[Any]]:
+    """Return the items of a ranking by group: its buckets, or all under the control's name."""
+    groups = value.get("ranker") if isinstance(value, dict) else None
+    if not isinstance(groups, dict) or not all(isinstance(g, list) for g in groups.values()):
+        return {}
+    return groups
 
 
 def _read_flags(

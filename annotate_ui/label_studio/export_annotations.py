@@ -1,7 +1,7 @@
 """The annotations of an export that count: one for each person and task."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +13,7 @@ from annotate_ui.label_studio.annotation_reader import (
     read_task,
     user_number,
 )
-from annotate_ui.label_studio.export_inventory import is_ground_truth
+from annotate_ui.label_studio.export_inventory import is_ground_truth, is_prediction
 from annotate_ui.label_studio.task_data import NAME
 from study.errors import Fault
 from study.importing.readers.input_file import Record
@@ -25,6 +25,7 @@ GROUND_TRUTH = (
     "ratings, remove the mark in Label Studio)"
 )
 EDITED_BY_OTHER = "annotations that another user changed last, imported as their author's"
+PREDICTED = "annotations with results of a prediction that were submitted unchanged"
 SUPERSEDED = "annotations of a task that the same user annotated again later"
 # Number of places that are listed for each reason.
 _LISTED = 5
@@ -43,8 +44,13 @@ class Annotations:
     _unreadable: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     """Reason to places."""
 
-    def of(self, record: Record) -> Iterator[Annotation | Fault]:
-        """Yield the latest annotation of each user who did a task."""
+    def of(
+        self, record: Record, compared: Mapping[str, Sequence[str]]
+    ) -> Iterator[Annotation | Fault]:
+        """Yield the latest annotation of each user who did a task.
+
+        `compared` are the names of the responses that are compared, as `read_task` takes them.
+        """
         task = record.cells
         problem = list_problem(task)
         if problem is not None:
@@ -63,9 +69,13 @@ class Annotations:
             left_out["drafts, which are not ratings"] += len(task["drafts"])
         by_user: dict[int | None, list[tuple[Annotation, bool]]] = defaultdict(list)
         for raw in candidates:
+            if is_prediction(raw):
+                self.source.report.rules[PREDICTED] += 1
             timed = _with_time(raw)
             single = {**task, "annotations": [timed], "drafts": []}
-            annotations, unreadable, _ = read_task(single, NAME, self.controls, self.scales)
+            annotations, unreadable, _ = read_task(
+                single, NAME, self.controls, self.scales, compared
+            )
             for annotation in annotations:
                 by_user[annotation.user].append((annotation, timed is raw))
                 if annotation.edited_by_other:

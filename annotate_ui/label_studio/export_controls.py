@@ -1,13 +1,14 @@
 """The controls of an export that rate: their constructs and the ranges of their values."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import isclose
 from shlex import quote
 from typing import Any
 
 from annotate_ui.label_studio.annotation_reader import storable_text
+from annotate_ui.label_studio.control_names import assign_constructs
 from annotate_ui.label_studio.export_inventory import ExportControl, read_controls, scorers_of_users
 from study.errors import Fault, InputError, nearest
 from study.importing.importers import FileDescription, FormatOptions
@@ -23,24 +24,12 @@ _NUMBERED_LABEL = re.compile(r"\s*(-?\d+(?:\.\d+)?)(?:\s*|\s*[-–—:.)]\s+\S.*
 _MIN_VALUES = 3
 
 
-def assign_constructs(controls: Iterable[str], options: FormatOptions) -> dict[str, str | None]:
-    """Return the construct of each control: as mapped, else the construct of the same name.
-
-    An empty construct leaves the control out; None: the construct is unknown.
-    """
-    by_name = {_normalized(name): key for key, name in options.names.items()}
-    by_name |= {_normalized(key): key for key in options.names}
-    return {
-        control: options.controls.get(control, by_name.get(_normalized(control)))
-        for control in controls
-    }
-
-
 def choice_values(used: ExportControl, options: FormatOptions) -> dict[str, float] | str:
     """Return the number of each label of a control that gives choices.
 
     A label has the number that `options.values` gives it. Without one for any label of the control,
-    labels are read that are numbers or begin with one, such as `4` and `4 - good`, if all do.
+    labels of choices are read that are numbers or begin with one, such as `4` and `4 - good`, if
+    all do.
 
     Returns
     -------
@@ -49,7 +38,7 @@ def choice_values(used: ExportControl, options: FormatOptions) -> dict[str, floa
     """
     labels = list(dict.fromkeys(label for _, label in used.labels))
     given = {label: options.values[label] for label in labels if label in options.values}
-    if not given:
+    if not given and not used.ranks:
         given = {
             label: float(match[1]) for label in labels if (match := _NUMBERED_LABEL.match(label))
         }
@@ -65,9 +54,9 @@ def described_controls(source: RecordSource, options: FormatOptions) -> FileDesc
     Choices are part of the options only where no control gives numbers or stars: many projects ask
     other things by choices.
     """
-    controls = read_controls(source)
+    controls = read_controls(source, options)
     rating = [name for name, control in controls.items() if control.rates]
-    chosen = [name for name, control in controls.items() if control.chooses or control.compares]
+    chosen = [name for name, control in controls.items() if _may_rate(control)]
     constructs = assign_constructs([*rating, *chosen], options)
     words: list[str] = []
     for name in rating or chosen:
@@ -94,7 +83,7 @@ def _most_stars(used: ExportControl) -> int:
 
 def unmapped_controls(source: RecordSource, options: FormatOptions) -> list[str]:
     """Return the controls that rate and whose construct is unknown."""
-    controls = read_controls(source)
+    controls = read_controls(source, options)
     constructs = assign_constructs(_rating(controls, options), options)
     return [
         control
@@ -119,7 +108,7 @@ def map_controls(
     values = {
         name: choice_values(controls[name], options)
         for name in constructs
-        if controls[name].chooses
+        if controls[name].chooses or (controls[name].ranks and controls[name].labels)
     }
     known = {name: of_labels for name, of_labels in values.items() if isinstance(of_labels, dict)}
     controls = _with_numbers(controls, known)
@@ -135,9 +124,8 @@ def map_controls(
     if faults:
         raise InputError(source.path.name, faults)
     return {
-        control: {"kind": "number", "construct": key, "construct_version": 1}
+        control: {"kind": _kind(controls[control]), "construct": key, "construct_version": 1}
         | ({"labels": known[control]} if control in known else {})
-        | ({"compares": True} if controls[control].compares else {})
         for control, key in constructs.items()
         if key
     }
@@ -146,13 +134,22 @@ def map_controls(
 def _rating(controls: Mapping[str, ExportControl], options: FormatOptions) -> list[str]:
     """Return the controls that rate.
 
-    Choices and comparisons do where a construct is named for them.
+    Choices, comparisons and rankings do where a construct is named for them.
     """
     return [
         name
         for name, control in controls.items()
-        if control.rates or ((control.chooses or control.compares) and options.controls.get(name))
+        if control.rates or (_may_rate(control) and options.controls.get(name))
     ]
+
+
+def _may_rate(control: ExportControl) -> bool:
+    return control.chooses or control.compares or control.ranks
+
+
+def _kind(control: ExportControl) -> str:
+    """Return the kind of a control that rates, as `read_task` takes it."""
+    return "preference" if control.compares else "ranking" if control.ranks else "number"
 
 
 def _with_numbers(
@@ -161,7 +158,8 @@ def _with_numbers(
     """Return the controls with the numbers of their choices."""
     return {
         name: replace(
-            control, numbers=[(row, values[name][label]) for row, label in control.labels]
+            control,
+            numbers=[(row, values[name][label]) for row, label in control.labels if row],
         )
         if name in values
         else control
@@ -175,13 +173,13 @@ def _labels_without_value(
     for control, missing in values.items():
         if isinstance(missing, str):
             labels = dict.fromkeys(label for _, label in controls[control].labels)
-            row = next(row for row, label in controls[control].labels if label == missing)
+            rows = [row for row, label in controls[control].labels if label == missing and row]
             yield Fault(
                 f"which number is the choice {missing!r} of the control {control!r}? Its choices: "
                 f"{quoted_names(map(repr, labels))}.",
                 f"Give each a number, such as with {_value(missing)}; or leave the control out "
                 f"with {_option(control)}.",
-                row,
+                rows[0] if rows else None,
             )
 
 
@@ -280,7 +278,8 @@ def _wrong_options(
         elif key and control not in constructs:
             yield Fault(
                 f"the control {control!r} gives {controls[control]}, but only numbers (Number), "
-                "stars (Rating), choices (Choices) and comparisons (Pairwise) are ratings.",
+                "stars (Rating), choices (Choices), comparisons (Pairwise) and rankings (Ranker) "
+                "are ratings.",
                 f"{rating} Leave out {option}.",
             )
     for control in sorted(options.ranges):
@@ -294,10 +293,6 @@ def _wrong_options(
 def _option(control: str, key: str = "") -> str:
     """Return the option that maps a control to a construct, quoted for a shell."""
     return f"--control {quote(storable_text(f'{control}={key}'))}"
-
-
-def _normalized(name: str) -> str:
-    return "".join(character for character in name.lower() if character.isalnum())
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,7 +352,7 @@ def _range_faults(
 ) -> Iterator[Fault]:
     for control, key in constructs.items():
         scale = options.scales.get(key or "")
-        if key is None or scale is None:
+        if key is None or scale is None or _kind(controls[control]) != "number":
             continue
         used_range = value_range(control, key, controls, options)
         if used_range is not None:

@@ -1,11 +1,12 @@
-"""Importing the JSON export of any Label Studio project.
+"""Importing the export of any Label Studio project.
 
 Controls that rate are mapped to constructs by `--control`, by study.toml, or by a common name.
 Values that cannot be ratings become missing values, each with its reason.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 from annotate_ui.label_studio.annotation_reader import (
@@ -15,7 +16,6 @@ from annotate_ui.label_studio.annotation_reader import (
     UNKNOWN_CONTROL,
     Annotation,
     InvalidValue,
-    as_integer,
 )
 from annotate_ui.label_studio.export_annotations import Annotations
 from annotate_ui.label_studio.export_controls import (
@@ -26,53 +26,31 @@ from annotate_ui.label_studio.export_controls import (
     value_range,
 )
 from annotate_ui.label_studio.export_inventory import ExportControl, read_controls, scorers_of_users
-from annotate_ui.label_studio.task_data import NAME
+from annotate_ui.label_studio.short_exports import LACKING, is_short, tasks
+from annotate_ui.label_studio.task_content import TaskContent, TaskReader, unplaced
 from study.errors import Fault
-from study.importing.formats.responses import FIELDS as OF_RESPONSES, response_row
 from study.importing.importers import FileDescription, FormatOptions
-from study.importing.readers.cells import blank
-from study.importing.readers.column_layout import Fields, folded
-from study.importing.readers.input_file import Record
-from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
 from study.importing.rows import PreferenceRow, Rows, ScoreRow
-from study.scales import RatingScale
-from study.text import quoted_names
 
 DESCRIPTION = (
-    "the JSON export of a Label Studio project: [{data, annotations: [{result, completed_by}]}]"
+    "the export of a Label Studio project: JSON [{data, annotations: [{result, completed_by}]}], "
+    "or JSON_MIN, CSV and TSV with annotation_id, annotator and lead_time"
 )
 SOURCE = "label_studio"
-
-_FIELDS: Fields = {
-    **{name: names for name, names in OF_RESPONSES.items() if name != "attributes"},
-    "response_id": ("response_id", "item_id"),
-    "response_a": ("response_a",),
-    "response_b": ("response_b",),
-}
-_SHORT_FORM = {"annotation_id", "annotator", "lead_time"}
+TAKES_COLUMNS = True
 _REASONS = {MISSING: "blank", NO_NUMBER: "no_number", ENTERED_TWICE: "given_twice"}
 
 
 def matches(head: Head) -> bool:
-    """Whether the file is a list of tasks with annotations."""
-    return head.form.startswith("json") and {"data", "annotations"} <= set(head.columns)
+    """Whether the file is a list of tasks with annotations, or an export in a short form."""
+    full = head.form.startswith("json") and {"data", "annotations"} <= set(head.columns)
+    return full or is_short(head)
 
 
-def reject_reason(head: Head) -> Fault | None:
-    """Return a fault for an export in a short form.
-
-    It does not distinguish ratings from texts, and contains e-mail addresses of people.
-    """
-    columns = folded(head.columns)
-    if _SHORT_FORM - columns or {"construct", "value"} <= columns:
-        return None
-    return Fault(
-        "it is a Label Studio export in a short form (JSON_MIN, CSV or TSV), which does not "
-        "distinguish ratings from texts and names people by their e-mail addresses.",
-        "Export the project as JSON. If it is another kind of table, name its format with "
-        "--as NAME.",
-    )
+def is_certain(head: Head) -> bool:
+    """Whether the file is no table of another format, whatever its further columns are."""
+    return is_short(head)
 
 
 def describe(source: RecordSource, options: FormatOptions) -> FileDescription:
@@ -93,140 +71,93 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
     InputError
         The options do not fit the controls or users of the file.
     """
-    inventory = read_controls(source)
+    inventory = read_controls(source, options)
     controls = map_controls(source, inventory, options)
     scorers = scorers_of_users(source, options)
-    reader = Reader(source, _FIELDS, families=True)
-    keys = {control: meaning["construct"] for control, meaning in controls.items()}
-    ranges = {
-        key: used_range
-        for control, key in keys.items()
-        if (used_range := value_range(control, key, inventory, options)) is not None
-    }
-    # Values are checked against the range on which they were given.
-    scales = dict(options.scales) | {key: used_range.source for key, used_range in ranges.items()}
+    ranges = value_ranges(controls, inventory, options)
     for key, used_range in ranges.items():
         source.report.rules[f"{key}: mapped to its scale from {used_range.source}"] += 1
-    compared = {meaning["construct"] for meaning in controls.values() if "compares" in meaning}
-    scales |= dict.fromkeys(compared, RatingScale(min=-1, max=1))
+    if is_short(source.head):
+        source.report.warnings.append(LACKING)
+    # Values are checked against the range on which they were given.
+    scales = dict(options.scales) | {key: used_range.source for key, used_range in ranges.items()}
+    kinds = {meaning["construct"]: meaning["kind"] for meaning in controls.values()}
+    contents = TaskReader(source, options)
     annotations = Annotations(source, controls, scales)
     ratings = 0
-    for record in source.records():
+    for record in tasks(source, options):
         if isinstance(record, Fault):
             yield record
             continue
-        task = record.cells
-        problem = _task_problem(task)
-        if problem is not None:
-            yield Fault(*problem, record.number)
+        content = contents.read(record)
+        if isinstance(content, Fault):
+            yield content
             continue
-        cells = reader.cells(Record(record.number, _with_id(task["data"], task["id"])))
-        has_texts = _has_texts(cells, task["data"])
-        if has_texts:
-            yield from response_row(cells, options)
-        for annotation in annotations.of(record):
+        yield from content.rows
+        names = {kind: tuple(named) for kind, named in content.compared.items()}
+        for annotation in annotations.of(record, names):
             if isinstance(annotation, Fault):
                 yield annotation
-            elif annotation.user is None:
-                source.report.left_out["annotations of deleted accounts"] += 1
-            elif scorers[annotation.user] is None:
-                source.report.left_out["annotations of users that --rater leaves out"] += 1
-            else:
-                mapped = _map_values(annotation, ranges)
-                scorer = str(scorers[annotation.user])
-                scores = list(_scores(cells, mapped, scorer, inventory, compared, source))
-                ratings += len(scores)
-                unplaced = _unplaced(task, mapped, compared, has_texts, record.number)
-                if unplaced is not None:
-                    yield unplaced
-                    break
-                yield from scores
-        yield from cells.remaining_faults()
+                continue
+            scorer = _scorer(annotation, scorers, source)
+            if scorer is None:
+                continue
+            mapped = map_values(annotation, ranges)
+            used = kinds_used(mapped, kinds)
+            fault = unplaced(content, used, record.cells["id"], record.number)
+            if fault is not None:
+                yield fault
+                break
+            _count_left_out(mapped, inventory, source)
+            values = [
+                *_scores(content, mapped, scorer, kinds),
+                *_preferences(content, mapped, scorer, kinds),
+            ]
+            ratings += len(values)
+            yield from values
+        yield from content.cells.remaining_faults()
+    yield from contents.unknown_columns()
     annotations.report_unreadable()
     if not ratings:
         source.report.warnings.append(_no_ratings(annotations.count, inventory, controls))
 
 
-def _task_problem(task: Mapping[str, Any]) -> tuple[str, str] | None:
-    if not isinstance(task.get("data"), dict):
-        return "the task has no data.", "Export the project again."
-    if as_integer(task.get("id")) is None:
-        return "the task has no number.", "Export the project again."
-    if NAME in task["data"]:
-        return (
-            "the task was pushed by ccrs label-studio push.",
-            "Read its ratings with ccrs label-studio pull.",
-        )
-    return None
+def _scorer(
+    annotation: Annotation, scorers: Mapping[int, str | None], source: RecordSource
+) -> str | None:
+    """Return the scorer of an annotation, or count it as left out."""
+    scorer = None if annotation.user is None else scorers[annotation.user]
+    if annotation.user is None:
+        source.report.left_out["annotations of deleted accounts"] += 1
+    elif scorer is None:
+        source.report.left_out["annotations of users that --rater leaves out"] += 1
+    return scorer
 
 
-def _has_id(data: Mapping[str, Any]) -> bool:
-    """Whether a task's data identify the response."""
+def value_ranges(
+    controls: Mapping[str, Mapping[str, Any]],
+    inventory: Mapping[str, ExportControl],
+    options: FormatOptions,
+) -> dict[str, ValueRange]:
+    """Return the range on which the values of a construct were given, if it is not its scale."""
+    ranges = {}
+    for name, meaning in controls.items():
+        if meaning["kind"] == "number":
+            used_range = value_range(name, meaning["construct"], inventory, options)
+            if used_range is not None:
+                ranges[str(meaning["construct"])] = used_range
+    return ranges
 
-    def has(field: str) -> bool:
-        names = _FIELDS[field]
-        return any(name.casefold() in names and not blank(cell) for name, cell in data.items())
 
-    return has("response_id") or (has("query_id") and has("system"))
+def kinds_used(annotation: Annotation, kinds: Mapping[str, str]) -> set[str]:
+    """Return the kinds of controls that an annotation has results of, or invalid values.
 
-
-def _has_pair(data: Mapping[str, Any]) -> bool:
-    """Whether a task's data name the two responses that are compared, and their query."""
-    names = {name.casefold() for name, cell in data.items() if not blank(cell)}
-    return {"query_id", "response_a", "response_b"} <= names
-
-
-def _unplaced(
-    task: Mapping[str, Any],
-    annotation: Annotation,
-    compared: Collection[str],
-    has_texts: bool,
-    row: int,
-) -> Fault | None:
-    """Return a fault where a task does not say which responses its values are of."""
+    `kinds` are those of the constructs' controls.
+    """
     constructs = {answer.construct_key for answer in annotation.answers}
+    constructs |= {preference.construct_key for preference in annotation.preferences}
     constructs |= {invalid.construct_key or "" for invalid in annotation.invalid} - {""}
-    if constructs & {*compared} and not _has_pair(task["data"]):
-        return _unknown_pair(task, row)
-    if constructs - {*compared} and not has_texts and not _has_id(task["data"]):
-        return _unknown_response(task, row)
-    return None
-
-
-def _unknown_pair(task: Mapping[str, Any], row: int) -> Fault:
-    return Fault(
-        f"task {task['id']} does not name the responses that were compared. Its fields: "
-        f"{quoted_names(task['data']) or 'none'}.",
-        "Name query_id, and the ids of the response on the left, response_a, and on the right, "
-        "response_b.",
-        row,
-    )
-
-
-def _with_id(data: dict[str, Any], task: Any) -> dict[str, Any]:
-    """Return a task's data with a response_id, if they do not identify the response."""
-    # A blank field would hide another one that is not blank.
-    names = _FIELDS["response_id"]
-    cleaned = {
-        name: cell for name, cell in data.items() if name.casefold() not in names or not blank(cell)
-    }
-    return cleaned if _has_id(cleaned) else {**cleaned, "response_id": f"task-{task}"}
-
-
-def _has_texts(cells: RecordCells, data: Mapping[str, Any]) -> bool:
-    """Whether a task's data contain a response, which may be empty, and its query."""
-    column = cells.column("response")
-    return cells.has("query") and column is not None and data[column] is not None
-
-
-def _unknown_response(task: Mapping[str, Any], row: int) -> Fault:
-    return Fault(
-        f"task {task['id']} has neither the id of a response nor its texts. Its fields: "
-        f"{quoted_names(task['data']) or 'none'}.",
-        "Name the texts question (or query) and response (or answer), or identify a response of "
-        "the study by response_id (or item_id), or by query_id and system.",
-        row,
-    )
+    return {kinds[key] for key in constructs if key in kinds}
 
 
 def _no_ratings(
@@ -248,7 +179,7 @@ def _no_ratings(
     return f"the export has no ratings: {reason}."
 
 
-def _map_values(annotation: Annotation, ranges: Mapping[str, ValueRange]) -> Annotation:
+def map_values(annotation: Annotation, ranges: Mapping[str, ValueRange]) -> Annotation:
     """Return an annotation with its values on the scales of their constructs."""
     answers, invalid = [], list(annotation.invalid)
     for answer in annotation.answers:
@@ -263,44 +194,19 @@ def _map_values(annotation: Annotation, ranges: Mapping[str, ValueRange]) -> Ann
 
 
 def _scores(
-    cells: RecordCells,
-    annotation: Annotation,
-    scorer: str,
-    inventory: Mapping[str, ExportControl],
-    compared: Collection[str],
-    source: RecordSource,
+    content: TaskContent, annotation: Annotation, scorer: str, kinds: Mapping[str, str]
 ) -> Rows:
-    """Yield a score of each construct, or a preference where responses were compared."""
-    values: dict[str, tuple[float | None, str | None]] = {}
-    for answer in annotation.answers:
-        reason = "skipped" if annotation.skipped else None
-        values[answer.construct_key] = answer.value, reason
-    for invalid in annotation.invalid:
-        if invalid.construct_key is None:
-            source.report.left_out[_left_out(invalid, inventory)] += 1
-            continue
-        if invalid.value is not None:
-            source.report.rules[f"a value treated as missing: {invalid.reason}"] += 1
-        values[invalid.construct_key] = None, _REASONS.get(invalid.reason, "out_of_range")
+    """Yield a score of each construct."""
+    values: dict[str, tuple[float | None, str | None]] = {
+        answer.construct_key: (answer.value, "skipped" if annotation.skipped else None)
+        for answer in annotation.answers
+    }
+    values |= {key: (None, reason) for key, reason in _missing(annotation, kinds, {"number"})}
     for construct, (value, reason) in values.items():
-        if construct in compared:
-            yield from cells.row(
-                PreferenceRow,
-                query_id=cells.key("query_id"),
-                response_a=cells.key("response_a"),
-                response_b=cells.key("response_b"),
-                construct_key=construct,
-                scorer=scorer,
-                scorer_kind="human",
-                value=value,
-                missing_reason=reason,
-            )
-            continue
-        yield from cells.row(
+        assert content.rated is not None  # noqa: S101
+        yield from content.cells.row(
             ScoreRow,
-            response_id=cells.key("response_id"),
-            query_id=cells.key("query_id"),
-            system=cells.key("system"),
+            **content.rated._asdict(),
             construct_key=construct,
             scorer=scorer,
             scorer_kind="human",
@@ -310,7 +216,53 @@ def _scores(
         )
 
 
-def _left_out(invalid: InvalidValue, inventory: Mapping[str, ExportControl]) -> str:
+def _preferences(
+    content: TaskContent, annotation: Annotation, scorer: str, kinds: Mapping[str, str]
+) -> Rows:
+    """Yield a preference of each pair of responses that was compared."""
+    skipped = "skipped" if annotation.skipped else None
+    pairs: list[tuple[str, str, str, float | None, str | None]] = [
+        (p.construct_key, p.first, p.second, p.value, skipped) for p in annotation.preferences
+    ]
+    for key, reason in _missing(annotation, kinds, {"preference", "ranking"}):
+        compared = content.compared.get(kinds[key], {})
+        pairs += [(key, first, second, None, reason) for first, second in combinations(compared, 2)]
+    for construct, first, second, value, missing in pairs:
+        named = content.compared[kinds[construct]]
+        yield from content.cells.row(
+            PreferenceRow,
+            query_id=named[first].query_id,
+            response_a=named[first].response_id,
+            response_b=named[second].response_id,
+            construct_key=construct,
+            scorer=scorer,
+            scorer_kind="human",
+            value=value,
+            missing_reason=missing,
+        )
+
+
+def _missing(
+    annotation: Annotation, kinds: Mapping[str, str], of: set[str]
+) -> Iterator[tuple[str, str]]:
+    for invalid in annotation.invalid:
+        key = invalid.construct_key
+        if key is not None and kinds[key] in of:
+            yield key, _REASONS.get(invalid.reason, "out_of_range")
+
+
+def _count_left_out(
+    annotation: Annotation, inventory: Mapping[str, ExportControl], source: RecordSource
+) -> None:
+    for invalid in annotation.invalid:
+        if invalid.construct_key is None:
+            source.report.left_out[left_out(invalid, inventory)] += 1
+        elif invalid.value is not None:
+            source.report.rules[f"a value treated as missing: {invalid.reason}"] += 1
+
+
+def left_out(invalid: InvalidValue, inventory: Mapping[str, ExportControl]) -> str:
+    """Return how a value that belongs to no construct is counted."""
     name = invalid.reason.removeprefix(f"{UNKNOWN_CONTROL}: ")
     if name == invalid.reason:
         return name

@@ -6,12 +6,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from annotate_ui.label_studio.annotation_reader import (
+    UNPLACED,
     as_integer,
+    choice_labels,
+    groups_of,
     is_number,
     number_in,
     storable_text,
     user_number,
 )
+from annotate_ui.label_studio.short_exports import tasks
 from study.errors import Fault, InputError
 from study.importing.importers import FormatOptions
 from study.importing.readers.input_file import Record
@@ -21,6 +25,7 @@ from study.text import quoted_names
 STARS = "rating"
 CHOICES = "choices"
 PAIRWISE = "pairwise"
+RANKER = "ranker"
 _RATING = {"number", STARS}
 _VALUES = {*_RATING, CHOICES}
 PREFIX = "ls-"
@@ -37,7 +42,8 @@ class ExportControl:
     numbers: list[tuple[int, float]] = field(default_factory=list)
     """Row and number of its results, without those of skipped tasks."""
     labels: list[tuple[int, str]] = field(default_factory=list)
-    """Row and label of each choice, without those of skipped tasks."""
+    """Row and label of each choice or bucket, without those of skipped tasks; row 0: it is offered
+    by the project."""
     region: tuple[int, Any] | None = None
     """Row and id of the first task in which it rates a part of the task; None: there is none."""
 
@@ -57,6 +63,11 @@ class ExportControl:
         return self.types == {PAIRWISE}
 
     @property
+    def ranks(self) -> bool:
+        """Whether its results are rankings and nothing else."""
+        return self.types == {RANKER}
+
+    @property
     def stars(self) -> bool:
         """Whether its results are stars."""
         return STARS in self.types
@@ -69,7 +80,7 @@ class ExportControl:
             values = [value for _, value in self.numbers]
             return f"{self}{kind}: {len(values)} from {min(values):g} to {max(values):g}"
         if self.labels:
-            counts = Counter(label for _, label in self.labels)
+            counts = Counter(label for row, label in self.labels if row)
             shown = [f"{storable_text(label)!r} {n}" for label, n in counts.most_common(_SHOWN)]
             more = f" and {len(counts) - _SHOWN} more" if len(counts) > _SHOWN else ""
             return f"{self}{kind}: {', '.join(shown)}{more}"
@@ -79,10 +90,10 @@ class ExportControl:
         return ", ".join(sorted(self.types)) or "nothing"
 
 
-def read_controls(source: RecordSource) -> dict[str, ExportControl]:
+def read_controls(source: RecordSource, options: FormatOptions) -> dict[str, ExportControl]:
     """Return the controls of an export by name, in the order of the file."""
     controls: dict[str, ExportControl] = {}
-    for record in source.records():
+    for record in tasks(source, options):
         if not isinstance(record, Record):
             continue
         for annotation in _annotations(record):
@@ -103,10 +114,10 @@ def read_controls(source: RecordSource) -> dict[str, ExportControl]:
 
 
 def _labels(result: Mapping[str, Any]) -> list[str]:
-    """Return the labels of a result that are choices."""
+    """Return the labels of a result that are choices, or buckets of a ranking."""
     value = result.get("value")
-    chosen = value.get(CHOICES) if isinstance(value, dict) else None
-    return [label for label in chosen if isinstance(label, str)] if isinstance(chosen, list) else []
+    own = {UNPLACED, str(result["from_name"])}
+    return [*choice_labels(value), *(group for group in groups_of(value) if group not in own)]
 
 
 def _is_of_region(result: Mapping[str, Any]) -> bool:
@@ -132,6 +143,13 @@ def is_ground_truth(annotation: Any) -> bool:
     return isinstance(annotation, dict) and annotation.get("ground_truth") is True
 
 
+def is_prediction(annotation: Any) -> bool:
+    """Whether a result of an annotation is that of a prediction, submitted as it was."""
+    return isinstance(annotation, dict) and any(
+        result.get("origin") == "prediction" for result in _results(annotation)
+    )
+
+
 def _results(annotation: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     results = annotation.get("result")
     if not isinstance(results, list):
@@ -151,7 +169,7 @@ def scorers_of_users(source: RecordSource, options: FormatOptions) -> dict[int, 
     prefix = PREFIX if options.rater_prefix is None else options.rater_prefix
     scorers: dict[int, str | None] = {}
     faults = []
-    for record in source.records():
+    for record in tasks(source, options):
         for annotation in _annotations(record):
             user = as_integer(user_number(annotation.get("completed_by")))
             if user is None or user in scorers:

@@ -90,6 +90,14 @@ def init(folder: Path, settings: Path | None, as_json: bool) -> None:
     "names; choices that begin with a number need none. Repeatable.",
 )
 @click.option(
+    "--column",
+    "columns",
+    multiple=True,
+    metavar="NAME=FIELD,...",
+    help="Field of the tasks in a Label Studio export and what it is, such as model=system. "
+    "Repeatable.",
+)
+@click.option(
     "--rater",
     "raters",
     multiple=True,
@@ -130,6 +138,7 @@ def import_(
     controls: tuple[str, ...],
     ranges: tuple[str, ...],
     values: tuple[str, ...],
+    columns: tuple[str, ...],
     raters: tuple[str, ...],
     rater_prefix: str | None,
     allow_unmatched: bool,
@@ -165,6 +174,7 @@ def import_(
     scales = import_options.unique_by_name("--scale", ranges, import_options.control_range)
     labels = import_options.unique_by_name("--value", values, import_options.choice_value)
     people = import_options.unique_by_name("--rater", raters, import_options.user)
+    fields = import_options.columns(columns)
     summaries: list[dict[str, Any]] = []
     answers: dict[str, str] = {}
     with Study.open(folder) as study:
@@ -186,6 +196,7 @@ def import_(
                         controls={**mapped, **answered},
                         ranges=scales,
                         values=labels,
+                        columns=fields,
                         raters=people,
                         rater_prefix=rater_prefix,
                         system=system,

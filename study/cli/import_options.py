@@ -78,6 +78,26 @@ def choice_value(text: str) -> tuple[str, float]:
     return label, value
 
 
+def column(text: str) -> list[tuple[str, str]]:
+    """Read NAME=FIELD, or several with commas between them."""
+    pairs = []
+    for part in text.split(","):
+        name, equals, meaning = part.rpartition("=")
+        if not equals or not name.strip() or not meaning.strip():
+            raise click.UsageError(f"--column {text}: write NAME=FIELD, such as model=system.")
+        pairs.append((name.strip(), meaning.strip()))
+    return pairs
+
+
+def columns(texts: Iterable[str]) -> dict[str, str]:
+    """Return the fields of tasks by their names."""
+    pairs = [pair for text in texts for pair in column(text)]
+    named = unique_by_name("--column", [f"{a}={b}" for a, b in pairs], lambda t: column(t)[0])
+    if len(set(named.values())) < len(named):
+        raise click.UsageError("--column gives two fields one name: keep one of them.")
+    return named
+
+
 def user(text: str) -> tuple[str, str]:
     """Read USER=CODE, or USER= for a user who is left out."""
     number, equals, code = text.partition("=")

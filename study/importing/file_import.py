@@ -32,6 +32,7 @@ def import_file(
     controls: Mapping[str, str] | None = None,
     ranges: Mapping[str, tuple[float, float]] | None = None,
     values: Mapping[str, float] | None = None,
+    columns: Mapping[str, str] | None = None,
     raters: Mapping[str, str] | None = None,
     rater_prefix: str | None = None,
     allow_unmatched: bool = False,
@@ -60,6 +61,9 @@ def import_file(
         construct's: values are mapped linearly.
     values
         Choice of a Label Studio export to its number, for controls that `controls` names.
+    columns
+        Field of the tasks in such an export to the name under which it is understood, such as
+        `{"model": "system"}`.
     raters, rater_prefix
         User of such an export to the name of the scorer (empty: left out). Other users are named
         by the prefix, by default `ls-`, and their number.
@@ -77,8 +81,13 @@ def import_file(
     source = RecordSource(Path(path), advance=progress or unseen)
     constructs = tuple(c.key for c in study.config.constructs)
     instead = {"scorer": scorer, "system": system, "construct": construct}
-    columns = [name for name, value in instead.items() if value is not None]
-    chosen, broken = importer_for(source, constructs, importer, columns)
+    declared = [name for name, value in instead.items() if value is not None]
+    chosen, broken = importer_for(source, constructs, importer, declared)
+    if columns and not chosen.takes_columns:
+        raise StudyError(
+            f"{source.path.name} is read as {chosen.name}: rename its columns in the file; "
+            "--column names fields of the tasks in a Label Studio export."
+        )
     source.report.warnings += broken
     with study.read() as connection:
         stored = known_kinds(connection, study.config)
@@ -107,6 +116,7 @@ def import_file(
         declared_controls=controls or {},
         ranges=ranges or {},
         values=values or {},
+        columns=columns or {},
         raters=raters or {},
         rater_prefix=rater_prefix,
         pulled=[(row.server, row.external_id, row.code) for row in pulled],
@@ -123,6 +133,7 @@ def import_file(
         "controls": dict(controls or {}),
         "ranges": {control: list(ends) for control, ends in (ranges or {}).items()},
         "values": dict(values or {}),
+        "columns": dict(columns or {}),
         "raters": dict(raters or {}),
         "rater_prefix": rater_prefix,
     }

@@ -53,6 +53,8 @@ class FormatOptions:
     """Ids of the study's queries in the order of their import."""
     scorer_scales: Mapping[str, RatingScale] = field(default_factory=dict)
     """By scorer: the scale of its own that study.toml declares."""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """Field of a task's data in such a form to the name under which it is understood."""
     metrics_are_constructs: bool = False
     """Whether each metric of another tool is a construct of its own, as in a report on a file."""
 
@@ -122,9 +124,10 @@ class Importer:
     An entry point names a module with `matches(head)` and `rows(source, options)`, and optionally
     `DESCRIPTION` (the content of such a file, in a line), `missing_columns(head)` (absent columns),
     `reject_reason(head)` (a `Fault` where a file has this format but lacks something, so that no
-    other format accepts it), `unmapped(source, options)` (controls without a construct) and
-    `describe(source, options)` (a `FileDescription`). `matches` may take the study's constructs as
-    a second argument.
+    other format accepts it), `is_certain(head)` (whether the file is of this format even if others
+    match it), `unmapped(source, options)` (controls without a construct), `describe(source,
+    options)` (a `FileDescription`) and `TAKES_COLUMNS` (whether it reads `FormatOptions.columns`).
+    `matches` may take the study's constructs as a second argument.
     """
 
     name: str
@@ -135,6 +138,8 @@ class Importer:
     unmapped: Callable[[RecordSource, FormatOptions], list[str]] | None = None
     reject_reason: Callable[[Head], Fault | None] | None = None
     describe: Callable[[RecordSource, FormatOptions], FileDescription] | None = None
+    is_certain: Callable[[Head], bool] | None = None
+    takes_columns: bool = False
 
 
 def importers() -> tuple[list[Importer], list[str]]:
@@ -209,6 +214,8 @@ def _matching(
     matching = []
     for importer in candidates:
         try:
+            if importer.is_certain is not None and importer.is_certain(head):
+                return [importer]
             if importer.matches(head, tuple(constructs)):
                 matching.append(importer)
         except Exception as error:  # noqa: BLE001  (as above)
@@ -262,4 +269,6 @@ def _loaded(point: EntryPoint) -> Importer:
         unmapped=getattr(module, "unmapped", None),
         reject_reason=getattr(module, "reject_reason", None),
         describe=getattr(module, "describe", None),
+        is_certain=getattr(module, "is_certain", None),
+        takes_columns=getattr(module, "TAKES_COLUMNS", False),
     )

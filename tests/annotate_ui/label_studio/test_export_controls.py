@@ -382,3 +382,77 @@ def test_comparisons_of_unknown_responses_are_refused(
     # Without a construct they are left out, as choices are.
     path = written(tmp_path, compared(1, 5, "left"))
     assert "results of the control 'side'" in str(import_file(with_responses, path).left_out)
+
+
+ITEMS = [{"id": f"i{n}", "body": f"Text {n}.", "model": f"m{n}"} for n in range(3)]
+
+
+def ranking(number: int, user: int, groups: Any) -> dict[str, Any]:
+    return {**annotation(number, user), "result": [result("rank", "ranker", groups)]}
+
+
+def preferences(study: Study) -> dict[tuple[str, str, str], float]:
+    rows = study.preference_table()
+    return {
+        (row.scorer, row.response_a[-1], row.response_b[-1]): row.value for row in rows.itertuples()
+    }
+
+
+def test_a_ranking_is_all_preferences_of_its_pairs(study: Study, tmp_path: Path) -> None:
+    skipped = {**annotation(4, 8), "was_cancelled": True, "result": []}
+    odd = ranking(3, 7, {"rank": ["i2", "i2", "i0"]})
+    first = ranking(1, 5, {"rank": ["i2", "i0", "i1"]})
+    of_task = task(1, first, ranking(2, 6, {"rank": ["i1", "i2"]}), odd, skipped, replies=ITEMS)
+    path = written(tmp_path, of_task)
+    columns = {"replies": "items", "model": "system"}
+    done = import_file(study, path, controls={"rank": "AC"}, columns=columns)
+    table = study.preference_table()
+    assert {(r.scorer, r.response_a[-1], r.response_b[-1]): r.value for r in table.itertuples()
+            if r.value == r.value} == {
+        ("ls-5", "0", "1"): -1, ("ls-5", "0", "2"): 1, ("ls-5", "1", "2"): 1,
+        ("ls-6", "1", "2"): -1,
+    }  # fmt: skip
+    missing = (
+        table[table["value"].isna()].groupby("scorer")["missing_reason"].agg(["first", "size"])
+    )
+    assert missing.to_dict("index") == {
+        "ls-7": {"first": "out_of_range", "size": 3}, "ls-8": {"first": "skipped", "size": 3},
+    }  # fmt: skip
+    # The task has a response of its own beside the three that were ranked.
+    assert (done.added["responses"], done.added["outputs"]) == (4, 3)
+
+
+def test_items_of_one_bucket_are_tied(study: Study, tmp_path: Path) -> None:
+    groups = {"best": ["i1"], "rest": ["i0", "i2"], "_": []}
+    path = written(tmp_path, task(1, ranking(1, 5, groups), items=ITEMS))
+    with pytest.raises(InputError, match="which number is the choice 'best'"):
+        import_file(study, path, controls={"rank": "AC"})
+    import_file(study, path, controls={"rank": "AC"}, values={"best": 1, "rest": 0})
+    assert preferences(study) == {
+        ("ls-5", "0", "1"): 1, ("ls-5", "0", "2"): 0, ("ls-5", "1", "2"): -1,
+    }  # fmt: skip
+
+
+def test_a_ranking_of_nothing_is_refused(study: Study, tmp_path: Path) -> None:
+    path = written(tmp_path, task(1, ranking(1, 5, {"rank": ["i0", "i1"]})))
+    with pytest.raises(InputError, match="does not have the list that was ranked"):
+        import_file(study, path, controls={"rank": "AC"})
+
+
+def test_texts_of_a_comparison_are_imported(study: Study, tmp_path: Path) -> None:
+    made = {**annotation(1, 5), "result": [result("better", "pairwise", None)]}
+    made["result"][0]["value"] = {"selected": "right"}
+    data = {"question": "Q?", "left": "One.", "right": "Two.", "system_a": "x", "system_b": "y"}
+    path = written(tmp_path, {"id": 1, "data": data, "annotations": [made]})
+    import_file(
+        study, path, controls={"better": "AC"}, columns={"left": "text_a", "right": "text_b"}
+    )
+    (row,) = study.preference_table().itertuples()
+    assert (row.response_a, row.response_b, row.value) == ("task-1/a", "task-1/b", 1)
+
+
+def test_nested_choices_are_named_by_their_path(study: Study, tmp_path: Path) -> None:
+    made = {**annotation(1, 5), "result": [result("verdict", "choices", [["good", "very"]])]}
+    path = written(tmp_path, task(1, made))
+    import_file(study, path, controls={"verdict": "AC"}, values={"good/very": 90})
+    assert study.score_table()["value"].tolist() == [90]

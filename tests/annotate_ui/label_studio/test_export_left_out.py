@@ -1,6 +1,5 @@
 """What an export contains besides ratings is reported with its place."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -75,40 +74,6 @@ def test_a_query_may_be_number_zero(study: Study, tmp_path: Path) -> None:
     scores = study.score_table()
     assert scores[["query_id", "system"]].values.tolist() == [["0", "A"]]
     assert scores["response_id"].tolist() != ["task-1"]
-
-
-SHORT = {"id": 1, "question": "Q?", "response": "R.", "QR": 50, "annotator": 5, "annotation_id": 3}
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("min.json", json.dumps([{**SHORT, "lead_time": 3.5}])),
-        ("no_texts.json", json.dumps([{"annotation_id": 3, "annotator": 5, "lead_time": 3.5}])),
-        ("x.csv", "id,question,response,QR,annotator,annotation_id,lead_time\n1,Q?,R.,50,5,3,9\n"),
-    ],
-    ids=["json-min", "without-texts", "csv"],
-)
-def test_a_short_form_is_not_read_as_responses(
-    study: Study, tmp_path: Path, name: str, text: str
-) -> None:
-    path = tmp_path / name
-    path.write_text(text)
-    for importer in (None, "label-studio"):
-        with pytest.raises(InputError, match="Export the project as JSON"):
-            import_file(study, path, importer=importer)
-
-
-def test_a_short_form_with_response_ids_is_read_as_scores_on_request(
-    study: Study, tmp_path: Path
-) -> None:
-    import_file(study, written(tmp_path, task(1, response_id="a")))
-    path = tmp_path / "x.csv"
-    path.write_text("response_id,QR,annotator,annotation_id,lead_time\na,50,anna,3,9\n")
-    with pytest.raises(InputError, match="names people by their e-mail addresses"):
-        import_file(study, path, kinds={"anna": "human"})
-    import_file(study, path, importer="scores-wide", kinds={"anna": "human"})
-    assert study.score_table()["value"].tolist() == [50]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,185 @@
+"""The short forms of an export, JSON_MIN, CSV and TSV: a record for each annotation, as tasks.
+
+A short form merges the results of an annotation with the data of its task. Numbers, stars,
+comparisons and rankings keep their form, so that they are recognized; a choice is a text like any
+other and is read where the caller names its control.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from annotate_ui.label_studio.control_names import assign_constructs
+from annotate_ui.label_studio.task_content import FIELDS
+from study.errors import Fault
+from study.importing.importers import FormatOptions
+from study.importing.readers.cells import blank
+from study.importing.readers.column_layout import folded
+from study.importing.readers.input_file import Record
+from study.importing.readers.source import Head, RecordSource
+from study.text import abbreviate
+
+_SIGNS = {"annotation_id", "annotator", "lead_time"}
+_OF_ANNOTATION = {*_SIGNS, "created_at", "updated_at", "agreement", "history"}
+# What a result's value contains, and the type that the full export states with it.
+_TYPES = {
+    "number": "number",
+    "rating": "rating",
+    "selected": "pairwise",
+    "ranker": "ranker",
+    "choices": "choices",
+}
+# A field of the data whose name is also that of a control.
+_RENAMED = "_data_"
+LACKING = (
+    "a short form of export (JSON_MIN, CSV, TSV) does not contain skipped tasks, which annotations "
+    "are expected answers (ground truth), nor who changed them last. Export as JSON to have them."
+)
+
+
+def is_short(head: Head) -> bool:
+    """Whether a file is an export in a short form."""
+    columns = folded(head.columns)
+    return columns >= _SIGNS and not {"construct", "value"} <= columns
+
+
+def tasks(source: RecordSource, options: FormatOptions) -> Iterator[Record | Fault]:
+    """Yield the tasks of an export of either form, as the full one has them."""
+    if not is_short(source.head):
+        yield from source.records()
+        return
+    together: dict[Any, Record] = {}
+    for record in source.records():
+        task = record if isinstance(record, Fault) else _task(record, options)
+        if isinstance(record, Fault) or isinstance(task, Fault):
+            yield task if isinstance(task, Fault) else record
+            continue
+        first = together.setdefault(record.cells.get("id"), Record(record.number, task))
+        if first.cells is task:
+            continue
+        differing = _other_task(first.cells["data"], task["data"], options)
+        if differing is not None:
+            yield Fault(
+                f"row {first.number} has the same id and another {differing!r}.",
+                "Export the project as JSON, where each task has its own number.",
+                record.number,
+                differing,
+            )
+            continue
+        first.cells["annotations"] += task["annotations"]
+    yield from together.values()
+
+
+def _other_task(
+    first: Mapping[str, Any], second: Mapping[str, Any], options: FormatOptions
+) -> str | None:
+    """Return a field in which two records of an id contradict each other.
+
+    Only fields that are read count: others may be texts that raters gave.
+    """
+    read = {name for names in FIELDS.values() for name in names}
+    for name in {*first, *second}:
+        if options.columns.get(name, name).casefold() in read and first.get(name) != second.get(
+            name
+        ):
+            return name
+    return None
+
+
+def _task(record: Record, options: FormatOptions) -> dict[str, Any] | Fault:
+    data: dict[str, Any] = {}
+    results: list[dict[str, Any]] = []
+    for name, cell in record.cells.items():
+        if name in _OF_ANNOTATION or name == "id" or cell is None:
+            continue
+        if name.startswith(_RENAMED) and name.removeprefix(_RENAMED) in record.cells:
+            data[name.removeprefix(_RENAMED)] = cell
+            continue
+        construct = assign_constructs([name], options)[name]
+        of_control = _results(name, cell, named=bool(options.controls.get(name)))
+        if of_control is None and construct and not blank(cell):
+            return Fault(
+                f"the column {name!r} has {abbreviate(cell)}, which no control that rates gives in "
+                "this form.",
+                f"If it is a field of the tasks, leave it out with --control {name}=; if it is a "
+                f"choice, name its construct with --control {name}={construct}.",
+                record.number,
+                name,
+            )
+        if of_control is None:
+            data.setdefault(name, cell)
+        results += of_control or []
+    number = _whole(record.cells.get("id"))
+    if number is None:
+        # The data of a task in a CSV may have an id, which takes the column of its number.
+        number = record.number
+        data.setdefault("item_id", record.cells.get("id"))
+    task: dict[str, Any] = {"id": number, "data": data, "annotations": []}
+    identifier = _whole(record.cells.get("annotation_id"))
+    if identifier is None:
+        return task  # It was not annotated.
+    user = _whole(record.cells.get("annotator"))
+    if user is None:
+        return Fault(
+            f"the annotator {abbreviate(record.cells.get('annotator'))} is not the number of a "
+            "user; e-mail addresses are not stored.",
+            "Export the project as JSON.",
+            record.number,
+            "annotator",
+        )
+    cells = record.cells
+    task["annotations"] = [
+        {
+            "id": identifier,
+            "completed_by": user,
+            "result": results,
+            "was_cancelled": False,
+            "created_at": cells.get("created_at"),
+            "updated_at": cells.get("updated_at"),
+        }
+    ]
+    return task
+
+
+def _results(name: str, cell: Any, *, named: bool) -> list[dict[str, Any]] | None:
+    """Return the results in a cell; None: it belongs to the data of the task.
+
+    `named` tells that the caller names the control, whose results may then be plain labels.
+    """
+    value = _decoded(cell)
+    values = value if isinstance(value, list) else [value]
+    found = []
+    if named and cell == "":
+        return []
+    for one in values:
+        kind = _type(one)
+        if kind is not None:
+            found.append({"from_name": name, "type": kind, "value": one})
+        elif named and isinstance(one, str):
+            found.append({"from_name": name, "type": "choices", "value": {"choices": [one]}})
+        else:
+            return None
+    return found or None
+
+
+def _type(value: Any) -> str | None:
+    """Return the type of a result's value; regions keep their place next to it."""
+    if not isinstance(value, Mapping):
+        return None
+    kinds = [kind for name, kind in _TYPES.items() if name in value]
+    return kinds[0] if len(kinds) == 1 and (len(value) == 1 or "start" in value) else None
+
+
+def _decoded(cell: Any) -> Any:
+    if isinstance(cell, str) and cell[:1] in ("[", "{"):
+        try:
+            return json.loads(cell)
+        except ValueError:
+            return cell
+    return cell
+
+
+def _whole(cell: Any) -> int | None:
+    if isinstance(cell, int) and not isinstance(cell, bool):
+        return cell
+    return int(cell) if isinstance(cell, str) and cell.isascii() and cell.isdigit() else None

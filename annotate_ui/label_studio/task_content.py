@@ -1,0 +1,243 @@
+"""The data of a task of any project: the response that is rated, or those that are compared."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from annotate_ui.label_studio.annotation_reader import as_integer
+from annotate_ui.label_studio.task_data import NAME
+from study.errors import Fault, nearest
+from study.importing.formats.responses import (
+    FIELDS as OF_RESPONSES,
+    passages_of,
+    response_row,
+)
+from study.importing.importers import FormatOptions
+from study.importing.readers.cells import blank
+from study.importing.readers.column_layout import Fields
+from study.importing.readers.input_file import Record
+from study.importing.readers.records import Reader, RecordCells
+from study.importing.readers.source import RecordSource
+from study.importing.rows import LocatedRow, ResponseRow
+from study.schema import digest
+from study.text import quoted_names
+
+SIDES = ("response_a", "response_b")
+"""The two responses of a comparison: left and right."""
+FIELDS: Fields = {
+    **{name: names for name, names in OF_RESPONSES.items() if name != "attributes"},
+    "response_id": ("response_id", "item_id"),
+    "response_a": ("response_a",),
+    "response_b": ("response_b",),
+    "text_a": ("text_a", "answer_a"),
+    "text_b": ("text_b", "answer_b"),
+    "system_a": ("system_a",),
+    "system_b": ("system_b",),
+    "items": ("items",),
+}
+_ITEM_TEXTS = ("response", "answer", "text", "body")
+
+
+class ResponseName(NamedTuple):
+    """A response as a task names it: by its id, or by query and system."""
+
+    response_id: str | None
+    query_id: str | None
+    system: str | None = None
+
+
+@dataclass
+class TaskContent:
+    """What a task contains."""
+
+    cells: RecordCells
+    fields: tuple[str, ...]
+    """Names of its data."""
+    rows: list[LocatedRow | Fault] = field(default_factory=list)
+    """Responses whose texts it has, to be imported."""
+    rated: ResponseName | None = None
+    compared: dict[str, dict[str, ResponseName]] = field(default_factory=dict)
+    """Kind of control (preference, ranking) to the compared responses by their name in results."""
+
+
+class TaskReader:
+    """Reads the data of tasks; the caller may give their fields other names."""
+
+    def __init__(self, source: RecordSource, options: FormatOptions) -> None:
+        self._reader = Reader(source, FIELDS, families=True)
+        self._options = options
+        self._renamed: set[str] = set()
+        self._fields: dict[str, None] = {}
+
+    def read(self, record: Record) -> TaskContent | Fault:
+        """Return the content of a task, or why it has none."""
+        task = record.cells
+        problem = _problem(task)
+        if problem is not None:
+            return Fault(*problem, record.number)
+        data = self._rename(task["data"])
+        self._fields.update(dict.fromkeys(task["data"]))
+        number = task["id"]
+        cells = self._reader.cells(Record(record.number, _with_id(data, number)))
+        content = TaskContent(cells, tuple(task["data"]))
+        has_texts = _has_texts(cells, data)
+        if has_texts:
+            content.rows += response_row(cells, self._options)
+        if has_texts or _has_id(data):
+            content.rated = ResponseName(
+                cells.key("response_id"), cells.key("query_id"), cells.key("system")
+            )
+        self._read_pair(content, number)
+        self._read_items(content, number)
+        return content
+
+    def unknown_columns(self) -> list[Fault]:
+        """Return a fault for each field that the caller names and no task has."""
+        return [
+            Fault(
+                f"no task has the field {name!r}. Fields: {quoted_names(self._fields) or 'none'}. "
+                f"{nearest(name, self._fields)}".rstrip(),
+                f"Correct or leave out --column {name}={meaning}.",
+            )
+            for name, meaning in self._options.columns.items()
+            if name not in self._renamed
+        ]
+
+    def _rename(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        columns = self._options.columns
+        self._renamed.update(name for name in columns if name in data)
+        meant = {columns[name] for name in columns if name in data}
+        # A field that the caller names comes before one that has the name already.
+        kept = {name: cell for name, cell in data.items() if name in columns or name not in meant}
+        return {columns.get(name, name): cell for name, cell in kept.items()}
+
+    def _read_pair(self, content: TaskContent, task: Any) -> None:
+        cells = content.cells
+        query = _query_id(cells)
+        texts = [cells.text(name) for name in ("text_a", "text_b")]
+        ids = [cells.key(name) for name in SIDES]
+        with_texts = cells.has("query") and None not in texts
+        if query is None or not (with_texts or None not in ids):
+            return
+        if with_texts:
+            ids = [key or f"task-{task}/{side}" for key, side in zip(ids, ("a", "b"), strict=True)]
+            for key, text, system in zip(ids, texts, ("system_a", "system_b"), strict=True):
+                content.rows += self._response(cells, key, text, cells.key(system))
+        named = (ResponseName(key, query) for key in ids)
+        content.compared["preference"] = dict(zip(SIDES, named, strict=True))
+
+    def _read_items(self, content: TaskContent, task: Any) -> None:
+        cells = content.cells
+        listed = cells.raw("items")
+        if not isinstance(listed, list) and not str(listed or "").lstrip().startswith("[{"):
+            return
+        items = [self._rename(item) for item in cells.listed("items") if isinstance(item, dict)]
+        query = _query_id(cells)
+        if query is None or not items or any(blank(item.get("id")) for item in items):
+            return
+        named: dict[str, ResponseName] = {}
+        for item in items:
+            text = next((item[name] for name in _ITEM_TEXTS if item.get(name) is not None), None)
+            own = cells.key_in("items", item.get("response_id", None if text else item["id"]))
+            key = own or f"task-{task}/{item['id']}"
+            named[str(item["id"])] = ResponseName(key, query)
+            if text is not None and cells.has("query"):
+                content.rows += self._response(cells, key, text, item.get("system"))
+        content.compared["ranking"] = named
+
+    def _response(
+        self, cells: RecordCells, key: str | None, text: Any, system: Any
+    ) -> Iterator[LocatedRow | Fault]:
+        return cells.row(
+            ResponseRow,
+            query_id=cells.key("query_id"),
+            query=cells.text("query"),
+            response=text,
+            response_id=key,
+            system=system,
+            passages=passages_of(cells),
+            references=cells.listed("references"),
+        )
+
+
+def _problem(task: Mapping[str, Any]) -> tuple[str, str] | None:
+    if not isinstance(task.get("data"), dict):
+        return "the task has no data.", "Export the project again."
+    if as_integer(task.get("id")) is None:
+        return "the task has no number.", "Export the project again."
+    if NAME in task["data"]:
+        return (
+            "the task was pushed by ccrs label-studio push.",
+            "Read its ratings with ccrs label-studio pull.",
+        )
+    return None
+
+
+def _query_id(cells: RecordCells) -> str | None:
+    """Return the id of the task's query; one without an id gets that which its text gives it."""
+    key, text = cells.key("query_id"), cells.text("query")
+    if key is not None or not text:
+        return key
+    return f"q-{digest(text.encode()).hex()[:12]}"
+
+
+def _has_id(data: Mapping[str, Any]) -> bool:
+    """Whether a task's data identify the response."""
+
+    def has(field: str) -> bool:
+        names = FIELDS[field]
+        return any(name.casefold() in names and not blank(cell) for name, cell in data.items())
+
+    return has("response_id") or (has("query_id") and has("system"))
+
+
+def _with_id(data: dict[str, Any], task: Any) -> dict[str, Any]:
+    """Return a task's data with a response_id, if they do not identify the response."""
+    # A blank field would hide another one that is not blank.
+    names = FIELDS["response_id"]
+    cleaned = {
+        name: cell for name, cell in data.items() if name.casefold() not in names or not blank(cell)
+    }
+    return cleaned if _has_id(cleaned) else {**cleaned, "response_id": f"task-{task}"}
+
+
+def _has_texts(cells: RecordCells, data: Mapping[str, Any]) -> bool:
+    """Whether a task's data contain a response, which may be empty, and its query."""
+    column = cells.column("response")
+    return cells.has("query") and column is not None and data[column] is not None
+
+
+def unplaced(
+    content: TaskContent, kinds: Iterable[str], task: Any, row: int | None
+) -> Fault | None:
+    """Return a fault if a task does not name the responses that its results are of.
+
+    `kinds` are those of the controls that have results.
+    """
+    listed = quoted_names(content.fields) or "none"
+    for kind in kinds:
+        if kind == "preference" and kind not in content.compared:
+            return Fault(
+                f"task {task} does not name the responses that were compared. Its fields: "
+                f"{listed}.",
+                "Name query_id, and the ids of the response on the left, response_a, and on the "
+                "right, response_b; or their texts, text_a and text_b, and that of the query.",
+                row,
+            )
+        if kind == "ranking" and kind not in content.compared:
+            return Fault(
+                f"task {task} does not have the list that was ranked. Its fields: {listed}.",
+                "Name the list items, whose objects have an id and a text (or response_id), and "
+                "the query, such as with --column replies=items.",
+                row,
+            )
+        if kind == "number" and content.rated is None:
+            return Fault(
+                f"task {task} has neither the id of a response nor its texts. Its fields: "
+                f"{listed}.",
+                "Name the texts question (or query) and response (or answer), or identify a "
+                "response of the study by response_id (or item_id), or by query_id and system. "
+                "--column NAME=FIELD gives a field of the task another name.",
+                row,
+            )
+    return None
