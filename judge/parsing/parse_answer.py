@@ -38,9 +38,9 @@ MOST_REPETITIONS = 100
 
 _CUT = frozenset({"length", "max_tokens"})
 
-Form = Literal["score", "rationale", "label"]
-"""What a prompt asks for: the score alone, a reason first and the score on the last line, or a
-label that stands for a score."""
+Form = Literal["score", "rationale", "label", "json"]
+"""What a prompt asks for: the score alone, a reason first and the score on the last line, a label
+that stands for a score, or an object with several fields, which `judge.prompts` reads."""
 
 __all__ = ["PARSER_VERSION", "Form", "Parsed", "is_cut", "parse_answer"]
 

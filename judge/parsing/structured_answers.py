@@ -68,6 +68,23 @@ def read_list(text: str | None, what: str = "items") -> list[str]:
     return [on_one_line(item) for item in items]
 
 
+def read_object(text: str | None) -> list[tuple[str, Any]]:
+    """Return the members of a JSON object, in order; a name may be there twice.
+
+    Raises
+    ------
+    UnreadableError
+        The answer is not an object, apart from a code fence and a closed think block.
+    """
+    try:
+        value = _json(_content(text))
+    except ValueError:
+        raise UnreadableError("unreadable") from None
+    if not isinstance(value, _Object):
+        raise UnreadableError("unreadable")
+    return value
+
+
 def read_labels(text: str | None, number: int, labels: Sequence[str]) -> list[str]:
     """Return the label of each of `number` items, in order.
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from judge.parsing.parse_answer import Form, Parsed, parse_answer
 from judge.parsing.score_patterns import Names
+from judge.prompts.answer_fields import Fields, parse_fields, schema_of
 from judge.prompts.answer_schema import AnswerSchema, score_schema, word_schema
 from study.scales import RatingScale
 
@@ -19,7 +20,9 @@ class AnswerForm:
     """The range of scores."""
     form: Form = "score"
     labels: Mapping[str, float] = field(default_factory=dict)
-    """Values of the labels that an answer may be, where the form is `label`."""
+    """Values of the labels that an answer, or the field with its score, may be."""
+    fields: Fields = field(default_factory=dict)
+    """The fields of an answer, where the form is `json`."""
     empty_response: float | None = None
     """Score of an empty response by the prompt's own rule; None: its prompt is asked."""
     max_tokens: int | None = None
@@ -28,6 +31,8 @@ class AnswerForm:
     @cached_property
     def schema(self) -> AnswerSchema | None:
         """The schema of the answer; None where a free reason comes first."""
+        if self.form == "json":
+            return schema_of(self.fields, self.scale, self.labels)
         if self.form == "label":
             return word_schema(list(self.labels))
         return score_schema(self.scale) if self.form == "score" else None
@@ -50,12 +55,17 @@ class AnswerForm:
             content["form"] = self.form
         if self.labels:
             content["labels"] = dict(self.labels)
+        if self.fields:
+            # As a list: their order is what the model writes first.
+            content["fields"] = [[name, kind] for name, kind in self.fields.items()]
         if self.max_tokens is not None:
             content["max_tokens"] = self.max_tokens
         return content
 
     def parse(self, text: str | None, finish_reason: str | None, names: Names) -> Parsed:
         """Read the score in an answer; `names` are those of the study's constructs."""
+        if self.form == "json":
+            return parse_fields(text, finish_reason, self.fields, self.scale, self.labels)
         return parse_answer(
             text, self.scale, finish_reason, form=self.form, names=names, labels=self.labels
         )

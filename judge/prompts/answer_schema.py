@@ -61,13 +61,13 @@ def score_schema(scale: RatingScale) -> AnswerSchema:
 
 def word_schema(words: Sequence[str]) -> AnswerSchema:
     """Return the schema of an answer that is one of several words."""
-    return _made(LABEL, _one_of(words))
+    return _made(LABEL, words_field(words))
 
 
 @lru_cache(maxsize=256)
 def labels_schema(number: int, labels: tuple[str, ...]) -> AnswerSchema:
     """Return the schema of a label for each of `number` items: {"1": "yes", "2": "no"}."""
-    return _made("labels", _numbered(number, _one_of(labels)))
+    return _made("labels", _numbered(number, words_field(labels)))
 
 
 @lru_cache(maxsize=256)
@@ -97,6 +97,11 @@ def score_field(scale: RatingScale) -> Schema:
     return {"type": "number", "minimum": low, "maximum": high}
 
 
+def words_field(words: Sequence[str]) -> Schema:
+    """Return the JSON schema of one of several words."""
+    return {"type": "string", "enum": list(words)}
+
+
 def follows(value: Any, schema: Schema) -> bool:
     """Return whether a value of JSON follows one of the schemas above."""
     kind = schema["type"]
@@ -116,10 +121,6 @@ def follows(value: Any, schema: Schema) -> bool:
     listed = value in schema.get("enum", [value])
     within = schema.get("minimum", value) <= value <= schema.get("maximum", value)
     return listed and within and (kind == "number" or float(value).is_integer())
-
-
-def _one_of(words: Sequence[str]) -> Schema:
-    return {"type": "string", "enum": list(words)}
 
 
 def _numbered(number: int, value: Schema) -> Schema:

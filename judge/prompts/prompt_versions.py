@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shutil import copytree
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, ValidationError, model_validator
 
 from judge.parsing.labels import folded
 from judge.parsing.parse_answer import Form
+from judge.prompts.answer_fields import Kind
 from judge.prompts.answer_form import AnswerForm
 from judge.prompts.template import PAPER, SHOWN, PromptVersion, Template, invalid_settings
 from study.errors import StudyError, nearest
@@ -28,32 +29,29 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _BRACED = re.compile(r"\{([a-z_]+)\}")
 
 
-_OF_ANSWERS = frozenset({"scale", "form", "labels", "empty_response"})
-"""Settings of what the prompts ask for."""
+_OF_VERSION = {"source", "passage_separator", "strip_fields", "max_tokens", "temperature", "system"}
+"""Settings that all prompts of a version share."""
+_WITH_LABELS = {True: {"label", "json"}, False: {"score", "rationale", "json"}}
+"""Forms with and without labels."""
 
 _Point = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 
 
-class _Settings(BaseModel):
-    """A version.toml."""
+class _Answer(BaseModel):
+    """What the prompts ask for, or the prompt of one construct."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    source: str = ""
     scale: tuple[_Point, _Point]
     # Whole numbers stay integers, since the hash depends on it.
     empty_response: StrictInt | _Point | None = None
-    line_separator: str = "\n"
-    passage_separator: str = "\n\n"
-    strip_fields: bool = True
-    max_tokens: Annotated[int, Field(ge=1)] = 16
-    temperature: Annotated[float, Field(ge=0, le=2)] = 0.0
     form: Form = "score"
     labels: dict[str, _Point] = {}
-    system: str = ""
+    fields_: dict[str, Kind] = Field(default={}, alias="fields")
+    max_tokens: Annotated[int, Field(ge=1)] | None = None
 
     @model_validator(mode="after")
-    def _on_the_scale(self) -> "_Settings":
+    def _on_the_scale(self) -> Self:
         low, high = self.scale
         if not low < high:
             raise ValueError("scale: write the lowest and the highest score, such as [0, 100]")
@@ -62,11 +60,20 @@ class _Settings(BaseModel):
         return self
 
     @model_validator(mode="after")
-    def _labels_of_the_form(self) -> "_Settings":
-        if (self.form == "label") != bool(self.labels):
+    def _labels_of_the_form(self) -> Self:
+        if self.form not in _WITH_LABELS[bool(self.labels)]:
             raise ValueError(
                 'labels: go with form = "label"; write a table [labels] such as yes = 1, no = 0'
             )
+        if (self.form == "json") != bool(self.fields_):
+            raise ValueError(
+                'fields: go with form = "json"; write a table [fields] such as reason = "text", '
+                'score = "score"'
+            )
+        if self.fields_ and [*self.fields_.values()].count("score") != 1:
+            raise ValueError('fields: exactly one is the score, such as rating = "score"')
+        if len({folded(name) for name in self.fields_} - {""}) < len(self.fields_):
+            raise ValueError("fields: differ only in case or white space, or one is empty")
         low, high = self.scale
         for label, value in self.labels.items():
             if not low <= value <= high:
@@ -76,6 +83,59 @@ class _Settings(BaseModel):
         if self.labels and len(set(self.labels.values())) == 1:
             raise ValueError("labels: all have the same value")
         return self
+
+    def answer_form(self, max_tokens: int | None = None) -> AnswerForm:
+        """Return what the prompts ask for."""
+        low, high = self.scale
+        return AnswerForm(
+            scale=RatingScale(min=low, max=high),
+            form=self.form,
+            labels=self.labels,
+            fields=self.fields_,
+            empty_response=self.empty_response,
+            max_tokens=max_tokens,
+        )
+
+
+class _Settings(_Answer):
+    """A version.toml."""
+
+    source: str = ""
+    line_separator: str = "\n"
+    passage_separator: str = "\n\n"
+    strip_fields: bool = True
+    max_tokens: Annotated[int, Field(ge=1)] = 16
+    temperature: Annotated[float, Field(ge=0, le=2)] = 0.0
+    system: str = ""
+    constructs: dict[str, dict[str, Any]] = {}
+
+    @model_validator(mode="after")
+    def _constructs_can_be_used(self) -> Self:
+        for key in self.constructs:
+            try:
+                self.answer_of(key)
+            except ValidationError as error:
+                detail = error.errors(include_url=False)[0]
+                name = ".".join(("constructs", key, *map(str, detail["loc"])))
+                message = detail["msg"].removeprefix("Value error, ")
+                raise ValueError(f"{name}: {message}") from None
+        return self
+
+    def answer_of(self, construct: str) -> AnswerForm:
+        """Return what the prompt of a construct with a table of its own asks for.
+
+        What the table lacks is as for the other prompts. A construct with its own scale does not
+        take their labels and their score of an empty response, one with its own form no labels or
+        fields.
+        """
+        table = self.constructs[construct]
+        left_out = {"max_tokens"}
+        left_out |= {"labels", "empty_response"} if "scale" in table else set()
+        left_out |= {"labels", "fields"} if "form" in table else set()
+        taken = self.model_dump(include={*_Answer.model_fields} - left_out, by_alias=True)
+        kept = {name: value for name, value in taken.items() if name not in left_out}
+        own = _Answer(**{**kept, **table})
+        return own.answer_form(own.max_tokens)
 
 
 @dataclass(frozen=True)
@@ -212,18 +272,18 @@ def _read(folder: Path) -> PromptVersion:
         raise StudyError(
             f"{folder} contains no prompt; write one file for each construct, such as QR.txt."
         )
-    low, high = settings.scale
-    answer = AnswerForm(
-        scale=RatingScale(min=low, max=high),
-        form=settings.form,
-        labels=settings.labels,
-        empty_response=settings.empty_response,
-    )
+    without = [key for key in settings.constructs if key not in templates]
+    if without:
+        raise StudyError(
+            f"{folder / _SETTINGS}: constructs.{without[0]} has no prompt; write {without[0]}.txt, "
+            "or leave the table out."
+        )
     return PromptVersion(
         name=folder.name,
         templates=templates,
-        answer=answer,
-        **settings.model_dump(exclude={*_OF_ANSWERS, "line_separator"}),
+        answer=settings.answer_form(),
+        answers={key: settings.answer_of(key) for key in settings.constructs},
+        **settings.model_dump(include=_OF_VERSION),
     )
 
 

@@ -161,10 +161,13 @@ def check_scales(study: Study, metric: Metric, constructs: Sequence[str], name: 
     for key in constructs:
         prompted, scale = metric.scale_of(key), study.config.scale(key, name)
         if scale is not None and (scale.min, scale.max) != (prompted.min, prompted.max):
+            one = all(metric.scale_of(other) == prompted for other in constructs)
+            table = f'[scorers."{name}"]' if one else f"the table of {key} in [[constructs]]"
             raise StudyError(
                 f"The prompts ask for {prompted}, but {key} is measured from {scale} in this "
-                f'study. Add to study.toml: [scorers."{name}"] with '
+                f"study. Add to study.toml: {table} with "
                 f"scale = {{ min = {prompted.min:g}, max = {prompted.max:g} }}"
+                + ("" if one else ", or judge it by a prompt version with a single scale.")
             )
 
 

@@ -203,6 +203,8 @@ def judge_runs(connection: Connection) -> list[dict[str, Any]]:
     ]
 
 
+FIELDS = "fields"
+"""Rule of a value that is a field of an object."""
 LAST_LINE = "last_line"
 """Rule of a value that is alone on the last line, after its reason."""
 
@@ -243,16 +245,19 @@ def reason_before_score(answer: str | None, rule: str | None) -> str | None:
     answer
         As the judge gave it.
     rule
-        How its value was read: only `last_line` has a reason before it.
+        How its value was read: `last_line` has a reason before it, and `fields` an object with
+        further fields, which is returned as a whole.
 
     Examples
     --------
     >>> reason_before_score("It is stated twice.\\nScore: 85", "last_line")
     'It is stated twice.'
     """
-    if answer is None or rule != LAST_LINE:
+    if answer is None or rule not in {LAST_LINE, FIELDS}:
         return None
     body = _END_OF_TURN.sub("", _THINKING.sub("", answer)).rstrip()
+    if rule == FIELDS:
+        return body[body.find("{") : body.rfind("}") + 1]
     block = _SCORE_BLOCK.search(body)
     if block:
         return body[: block.start()].strip() or None
