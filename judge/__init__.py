@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from judge.engines.engine_settings import (
         BatchSettings as BatchSettings,
         OpenAISettings as OpenAISettings,
+        RaySettings as RaySettings,
         RecordedSettings as RecordedSettings,
         VLLMSettings as VLLMSettings,
     )
@@ -54,6 +55,7 @@ _MODULES = {
     "engines.engine_settings": (
         "BatchSettings",
         "OpenAISettings",
+        "RaySettings",
         "RecordedSettings",
         "VLLMSettings",
     ),

@@ -38,7 +38,8 @@ class JudgeSettings(BaseModel):
     engine: str = Field(default="", description="engine that answers the prompts")
     model: Key | None = Field(
         default=None,
-        description="model, as the endpoint names it; for vllm a folder or a name on the hub",
+        description="model, as the endpoint names it; for vllm and ray, a folder or a name on "
+        "the hub",
         json_schema_extra=option("NAME"),
     )
     name: Key | None = Field(

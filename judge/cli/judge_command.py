@@ -245,7 +245,7 @@ def probe(
 @judge.command(cls=EngineOptionsCommand, without=_NOT_FOR_PAIRS)
 @STUDY
 @click.option(
-    "--engine", default="openai", show_default=True, metavar="NAME", help="openai or vllm."
+    "--engine", default="openai", show_default=True, metavar="NAME", help="openai, vllm or ray."
 )
 @click.option(
     "--pairs",

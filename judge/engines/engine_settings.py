@@ -215,10 +215,9 @@ class OpenAISettings(JudgeSettings):
         return address.rstrip("/")
 
 
-class VLLMSettings(JudgeSettings):
-    """A judge that vLLM runs on this machine."""
+class ModelSettings(JudgeSettings):
+    """A judge whose model is loaded by vLLM."""
 
-    engine: Literal["vllm"] = "vllm"
     revision: str | None = Field(
         default=None,
         description="revision of the model on the hub: a tag or a commit",
@@ -228,13 +227,40 @@ class VLLMSettings(JudgeSettings):
         default=False,
         description="let the model write only what the prompt asks for: a number, a label, a list",
     )
-    processes: int = Field(
+
+
+class VLLMSettings(ModelSettings):
+    """A judge that vLLM runs in this process."""
+
+    engine: Literal["vllm"] = "vllm"
+
+
+class RaySettings(ModelSettings):
+    """A judge that vLLM runs several times, on this machine or on a cluster of Ray."""
+
+    engine: Literal["ray"] = "ray"
+    cluster: str | None = Field(
+        default=None,
+        description="address of a cluster of Ray: auto for the one of this machine, or HOST:PORT; "
+        "default: Ray is started on this machine",
+        json_schema_extra=option("ADDRESS"),
+    )
+    replicas: int = Field(
         default=1,
         ge=1,
-        le=64,
-        description="processes with a model each, on separate GPUs",
+        le=1024,
+        description="how often the model is loaded, each time on its own GPUs",
         json_schema_extra=option("N"),
     )
+
+    @field_validator("cluster")
+    @classmethod
+    def _direct(cls, address: str | None) -> str | None:
+        if address is not None and "://" in address:
+            raise ValueError(
+                "write auto or HOST:PORT, and run the command on a machine of the cluster"
+            )
+        return address
 
 
 class BatchSettings(JudgeSettings):

@@ -290,7 +290,7 @@ def software() -> dict[str, str]:
     import platform
 
     versions = {"python": platform.python_version()}
-    for package in ("ccrs-study", "aiohttp", "vllm"):
+    for package in ("ccrs-study", "aiohttp", "ray", "vllm"):
         try:
             versions[package] = version(package)
         except PackageNotFoundError:

@@ -25,7 +25,8 @@ from sqlalchemy import select
 from judge.engines.engine import Ready, TokenCount
 from judge.engines.vllm.model_loader import LoadedModel, ModelSpec, load
 from judge.engines.vllm.prefix_reuse import PrefixReuse
-from judge.engines.vllm.scheduler_feed import Decoding, SchedulerFeed, answer_all
+from judge.engines.vllm.prompt_requests import Decoding
+from judge.engines.vllm.scheduler_feed import SchedulerFeed, answer_all
 from judge.metrics.ccrs import Ccrs
 from judge.prompts.prompt_versions import prompt_version
 from judge.protocol.conditions import Conditions
@@ -204,7 +205,7 @@ def shares(loaded: LoadedModel, order: Sequence[Arranged]) -> dict[str, Any]:
     assert delivery.answered == len(order)
     exact = PrefixReuse(1)
     for entry in order:
-        exact.add_prompt(loaded.layout.tokens(entry.request.prompt))
+        exact.add_prompt(loaded.described.layout.tokens(entry.request.prompt))
     return {
         "prompts": len(order),
         "tokens": counted.prompt_tokens,

@@ -1,10 +1,11 @@
 """Prompts and tokens a second of the engine vllm beside vLLM's own `LLM.generate`.
 
-`python -m tests.benchmarks.vllm_throughput --shape 70b --quantization fp8 --out FILE`, on a machine
-with a GPU and vLLM. The model has the shape of a large one and random weights (dummy), so nothing
-is downloaded. Ours reads a study of the paper's shape and stores every judgment; vLLM's own gets
-the same token prompts in the same order, and stores nothing. Also printed are the computed share of
-the prompts' tokens, the least possible share, and the time spent storing. Fails below 90%.
+`python -m tests.benchmarks.vllm_throughput --out FILE` takes up to ten minutes on a machine with
+a GPU and vLLM; `--shape` names another size of the model (such as 1b, or 70b with `--quantization
+fp8`), whose weights are random (dummy), so nothing is downloaded. Ours reads a study of the paper's
+shape and stores every judgment; vLLM's own gets the same token prompts in the same order, and
+stores nothing. Also printed are the computed share of the prompts' tokens, the least possible
+share, and the time spent storing. Fails below 90%.
 `--on-cpu` runs the same code with a tiny model; its ratio says nothing about GPUs.
 """
 
@@ -71,7 +72,7 @@ def main(words: list[str] | None = None) -> None:
     parser.add_argument("--shape", choices=SHAPES, default="8b", help="of the model")
     parser.add_argument("--quantization", help="such as fp8")
     parser.add_argument("--tensor-parallel-size", type=int, default=1)
-    parser.add_argument("--queries", type=int, default=100, help="of six responses each")
+    parser.add_argument("--queries", type=int, default=40, help="of six responses each")
     parser.add_argument("--context-words", type=int, default=5000, help="1.17 tokens each")
     parser.add_argument("--prompts", default="ccrs-paper-v1", help="prompt version")
     parser.add_argument("--out", type=Path, help="file for the result, as JSON")

@@ -12,7 +12,7 @@ _REFUSED = {
     "revision": "give it as --revision",
     "seed": "give it as --seed",
     "max_model_len": "give it as --window",
-    "data_parallel_size": "one engine takes one; run several with --processes",
+    "data_parallel_size": "several replicas are started by --engine ray --replicas",
     "hf_token": "it would be stored with the run; give it in the environment variable HF_TOKEN",
     "logprobs_mode": "leave it out; scores are read from probabilities before the temperature",
     "skip_tokenizer_init": "leave it out; prompts are encoded and counted here",

@@ -4,7 +4,8 @@ import atexit
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
@@ -106,14 +107,21 @@ class ModelFacts:
 
 
 @dataclass(frozen=True)
+class DescribedModel:
+    """What the settings of a run need to know of a loaded model."""
+
+    facts: ModelFacts
+    layout: ChatLayout
+    tokenizations: Mapping[RatingScale, Tokenization]
+    """How it writes the scores of each scale, as far as probabilities are possible."""
+
+
+@dataclass(frozen=True)
 class LoadedModel:
     """A model in this process."""
 
     engine: Any
-    layout: ChatLayout
-    tokenizations: Mapping[RatingScale, Tokenization]
-    """How it writes the scores of each scale, as far as probabilities are possible."""
-    facts: ModelFacts
+    described: DescribedModel
     cleanup: ProcessCleanup
 
     def close(self) -> None:
@@ -131,33 +139,55 @@ def load(spec: ModelSpec) -> LoadedModel:
     StudyError
         vLLM is not installed, cannot run this model, or does not know an argument.
     """
-    # Its log would otherwise be mixed with the output of the command.
-    os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")
-    os.environ.setdefault("VLLM_LOGGING_STREAM", "ext://sys.stderr")
+    quiet_vllm()
     try:
         from vllm import LLM
     except ImportError as error:
         raise missing_vllm(error) from error
-    optional = {"max_model_len": spec.window, "revision": spec.revision}
-    try:
-        llm = LLM(
-            model=spec.model,
-            seed=spec.seed,
-            **{name: value for name, value in optional.items() if value is not None},
-            **for_engine(spec.arguments),
-        )
-    except TypeError as error:
-        raise StudyError(f"judge.vllm in study.toml: {error}") from error
-    except (ValueError, RuntimeError, OSError) as error:
-        raise StudyError(f"vLLM can't run {spec.model}: {error}") from error
-    tokenizer = llm.get_tokenizer()
-    layout = chat_layout(tokenizer, spec.model, spec.template, spec.system)
-    tokenizations, description = _tokenizations(tokenizer, spec.scales)
-    facts = _facts(spec, llm.llm_engine.vllm_config, layout, description)
-    model = LoadedModel(llm.llm_engine, layout, tokenizations, facts, ProcessCleanup())
+    with loading_errors(spec.model):
+        llm = LLM(model=spec.model, **engine_values(spec))
+    described = describe(spec, llm.get_tokenizer(), llm.llm_engine.vllm_config)
+    model = LoadedModel(llm.llm_engine, described, ProcessCleanup())
     # Otherwise Python would wait at its exit for processes that were not asked to end.
     atexit.register(model.close)
     return model
+
+
+def quiet_vllm() -> None:
+    """Keep vLLM's log, before its import, from mixing with the output of the command."""
+    os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")
+    os.environ.setdefault("VLLM_LOGGING_STREAM", "ext://sys.stderr")
+
+
+def engine_values(spec: ModelSpec) -> dict[str, Any]:
+    """Return the arguments of vLLM's engine for a model."""
+    optional = {"max_model_len": spec.window, "revision": spec.revision}
+    given = {name: value for name, value in optional.items() if value is not None}
+    return {"seed": spec.seed, **given, **for_engine(spec.arguments)}
+
+
+@contextmanager
+def loading_errors(model: str) -> Iterator[None]:
+    """Raise what vLLM raises while it loads a model as a `StudyError`."""
+    try:
+        yield
+    except TypeError as error:
+        raise StudyError(f"judge.vllm in study.toml: {error}") from error
+    except (ValueError, RuntimeError, OSError) as error:
+        raise StudyError(f"vLLM can't run {model}: {error}") from error
+
+
+def describe(spec: ModelSpec, tokenizer: Any, config: Any) -> DescribedModel:
+    """Describe a model by its tokenizer and the `VllmConfig` with which it was loaded.
+
+    Raises
+    ------
+    StudyError
+        Its chat template or its tokenizer is not suitable.
+    """
+    layout = chat_layout(tokenizer, spec.model, spec.template, spec.system)
+    tokenizations, description = _tokenizations(tokenizer, spec.scales)
+    return DescribedModel(_facts(spec, config, layout, description), layout, tokenizations)
 
 
 def _tokenizations(

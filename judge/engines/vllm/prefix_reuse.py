@@ -8,6 +8,8 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from judge.engines.engine import Delivery
+
 # Blocks that are remembered: more than fit into the cache of any GPU; 50 MB here.
 _MOST_BLOCKS = 2**18
 
@@ -45,7 +47,7 @@ class PrefixReuse:
         return shared * self.block
 
     def add(self, prompt_tokens: int, cached_tokens: int, shared_tokens: int) -> None:
-        """Add the counts of another process, which has its own engine."""
+        """Add the counts of another engine, which has its own cache."""
         self.prompt_tokens += prompt_tokens
         self.cached_tokens += cached_tokens
         self.shared_tokens += shared_tokens
@@ -65,6 +67,13 @@ class PrefixReuse:
     def least(self) -> float:
         """Smallest share that an engine with such blocks can compute, in this order of prompts."""
         return 1 - self.shared_tokens / self.prompt_tokens if self.prompt_tokens else 0.0
+
+    def report(self, delivery: Delivery) -> tuple[str, ...]:
+        """Store both shares as figures of the engine, and return them as a sentence."""
+        if not self.prompt_tokens:
+            return ()
+        delivery.measured({"recomputed": self.recomputed, "least_recomputed": self.least})
+        return (self.line(),)
 
     def line(self) -> str:
         """Return both shares as a sentence."""

@@ -1,4 +1,4 @@
-"""The files of `data/deploy` for clusters; vLLM is replaced by a program that counts its calls."""
+"""The files of `data/deploy` for clusters, with programs in place of vLLM, Ray and Slurm."""
 
 import json
 import os
@@ -69,3 +69,32 @@ def test_the_job_of_kubernetes_runs_the_script_in_as_many_parts_as_it_says() -> 
     assert container["command"][1] == f"{mounted['scripts']}/judge_batch.sh"
     assert all(word.startswith(f"{mounted['work']}/") for word in container["command"][2:4])
     assert set(mounted) == {volume["name"] for volume in job["template"]["spec"]["volumes"]}
+
+
+def test_ray_runs_on_all_machines_of_a_job_and_the_run_on_the_first(tmp_path: Path) -> None:
+    calls = tmp_path / "calls"
+    for name in ("ray", "srun", "ccrs", "python3"):
+        program = tmp_path / name
+        # `ray start` would not end by itself.
+        program.write_text(
+            f'#!/bin/bash\necho {name} "$@" >>{calls}\n[[ $2 != --head ]] || sleep 60\n'
+        )
+        program.chmod(0o755)
+    slurm = {"SLURM_JOB_NUM_NODES": "4", "SLURM_GPUS_ON_NODE": "8", "SLURM_CPUS_PER_TASK": "32"}
+    done = subprocess.run(
+        [str(DEPLOY / "judge_ray.sh"), "a study", "--model", "m", "--replicas", "32"],
+        check=False,
+        env={**os.environ, **slurm, "PATH": f"{tmp_path}:{os.environ['PATH']}"},
+        timeout=30,
+    )
+    assert done.returncode == 0
+    lines = calls.read_text().splitlines()
+    (head,) = (line for line in lines if line.startswith("ray start --head"))
+    assert "--num-gpus 8 --num-cpus 32" in head
+    (others,) = (line for line in lines if line.startswith("srun"))
+    assert "--nodes 3 --ntasks 3" in others
+    assert "--num-gpus 8 --num-cpus 32" in others
+    (run,) = (line for line in lines if line.startswith("ccrs"))
+    assert run.startswith("ccrs judge a study --engine ray --cluster ")
+    assert run.endswith(":6379 --model m --replicas 32")
+    assert lines[-1] == "ray stop"

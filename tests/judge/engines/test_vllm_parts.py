@@ -1,4 +1,4 @@
-"""Parts of the engine vllm that need no vLLM: digits, arguments, layout, who gets which prompt."""
+"""Parts of the engine vllm that need no vLLM: digits, arguments, layout, window."""
 
 import subprocess
 import sys
@@ -13,9 +13,9 @@ from jinja2 import TemplateError
 
 from judge.engines.vllm.chat_layout import chat_layout
 from judge.engines.vllm.engine_arguments import check_arguments, of_identity, recorded_only
-from judge.engines.vllm.scheduler_feed import Ask, Decoding, SchedulerFeed
+from judge.engines.vllm.prompt_requests import Ask, Decoding
+from judge.engines.vllm.scheduler_feed import SchedulerFeed
 from judge.engines.vllm.score_tokenization import Digits, WholeNumbers, score_tokenization
-from judge.engines.vllm.worker_pool import device_groups, shard
 from judge.protocol.exchange import TOO_LONG
 from study.errors import StudyError
 from study.scales import RatingScale
@@ -131,7 +131,7 @@ def test_other_tokenizers_and_scales_have_no_score_tokens_with_the_reason() -> N
     [
         ("model", "--model"),
         ("max_model_len", "--window"),
-        ("data_parallel_size", "--processes"),
+        ("data_parallel_size", "--replicas"),
         ("hf_token", "HF_TOKEN"),
     ],
 )
@@ -146,20 +146,14 @@ def test_settings_that_change_no_score_are_not_part_of_the_identity() -> None:
     assert recorded_only(arguments) == {"vllm.gpu_memory_utilization": 0.8}
 
 
-def test_prompts_of_a_group_go_to_one_process_and_groups_to_all() -> None:
-    shards = [shard(f"{query}-{context}", 4) for query in range(500) for context in "ab"]
-    assert shards == [shard(f"{query}-{context}", 4) for query in range(500) for context in "ab"]
-    assert all(200 < shards.count(process) < 300 for process in range(4))
-
-
 def test_a_prompt_that_fills_the_window_with_its_answer_is_asked_and_a_longer_one_is_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     facts = SimpleNamespace(block_size=16, scheduled=4, cache_tokens=1000, window=20)
     layout = SimpleNamespace(tokens=lambda prompt: [1] * len(prompt))
-    loaded: Any = SimpleNamespace(facts=facts, layout=layout, tokenizations={})
+    described = SimpleNamespace(facts=facts, layout=layout, tokenizations={})
+    loaded: Any = SimpleNamespace(engine=None, described=described)
     lengths: list[int] = []
-    monkeypatch.setattr(SchedulerFeed, "_sampling_parameters", lambda *_, **__: None)
     monkeypatch.setattr(
         SchedulerFeed, "_request", lambda _, prompt, *__: lengths.append(prompt.tokens)
     )
@@ -169,15 +163,6 @@ def test_a_prompt_that_fills_the_window_with_its_answer_is_asked_and_a_longer_on
     feed.add(2, Ask("x" * 16, 0))
     assert lengths == [15]
     assert [(key, answer.missing) for key, answer in feed.step()] == [(2, TOO_LONG)]
-
-
-def test_each_process_has_gpus_of_its_own() -> None:
-    named = {"CUDA_VISIBLE_DEVICES": "0, 2,3,5"}
-    assert device_groups({}, 2, named) == ["0", "2"]
-    assert device_groups({"tensor_parallel_size": 2}, 2, named) == ["0,2", "3,5"]
-    with pytest.raises(StudyError, match="needs 6, and 4 are available"):
-        device_groups({"tensor_parallel_size": 2}, 3, named)
-    assert device_groups({}, 2, {"CUDA_VISIBLE_DEVICES": ""}) == [None, None]
 
 
 @dataclass

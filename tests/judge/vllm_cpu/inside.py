@@ -19,7 +19,8 @@ import judge.engines.vllm.vllm_engine as engine_module
 from judge import RunStoppedError, judge_study
 from judge.engines.engine_settings import VLLMSettings
 from judge.engines.vllm.model_loader import LoadedModel, ModelSpec, load
-from judge.engines.vllm.scheduler_feed import Ask, Decoding, SchedulerFeed
+from judge.engines.vllm.prompt_requests import Ask, Decoding
+from judge.engines.vllm.scheduler_feed import SchedulerFeed
 from study import Study
 from study.errors import StudyError
 from study.scales import RatingScale
@@ -167,8 +168,8 @@ def labelled(study: Study) -> None:
 @torch.inference_mode()
 def exhaustive(slow: Any, loaded: LoadedModel, question: str) -> dict[str, float]:
     """Return the probability of each score, written out token by token, one score at a time."""
-    start = loaded.layout.tokens(question)
-    tokenizer = loaded.layout.tokenizer
+    start = loaded.described.layout.tokens(question)
+    tokenizer = loaded.described.layout.tokenizer
     digits = [tokenizer.convert_tokens_to_ids(str(digit)) for digit in range(10)]
     by_digit = len(tokenizer.encode("85", add_special_tokens=False)) > 1
     exhaustive_shares = {}
@@ -200,7 +201,7 @@ def main(whole: Path, by_digit: Path, out: Path) -> None:
         say("unknown", str(error))
 
     loaded = model(whole)
-    layout, tokenizer = loaded.layout, loaded.layout.tokenizer
+    layout, tokenizer = loaded.described.layout, loaded.described.layout.tokenizer
     special = sorted(tokenizer.added_tokens_decoder)
     around = {"before": layout.before, "after": layout.after, "begin": tokenizer.bos_token_id}
     say("hostile", {**judged(loaded, folder(), hostile), **around, "special": special})

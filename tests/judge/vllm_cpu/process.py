@@ -1,4 +1,4 @@
-"""`ccrs judge --engine vllm` in the environment that has vLLM."""
+"""`ccrs judge --engine vllm` or `ray` in the environment that has vLLM."""
 
 import os
 import subprocess
@@ -19,16 +19,20 @@ _ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     # A single function of the sampler would be compiled for half a minute.
     "TORCHDYNAMO_DISABLE": "1",
+    # Ray's processes would give way to all others of the machine.
+    "RAY_worker_niceness": "0",
     "PYTHONPATH": str(ROOT),
 }
 
-# Blocks are smaller than a processor's own 128 tokens, and as exact as they come.
+# Blocks are smaller than a processor's own 128 tokens. No batch is too small for the prompts of a
+# step: the last bits of a prompt that is cut in two depend on where.
 SETTINGS = """
 [judge.vllm]
 enforce_eager = true
 dtype = "float32"
 block_size = 32
 max_num_seqs = 16
+max_num_batched_tokens = 16384
 """
 
 
@@ -45,10 +49,10 @@ def tiny(folder: Path) -> Path:
     return build(folder, "32", python=vllm_python())
 
 
-def command(folder: Path, model: Path, *more: str) -> list[str]:
+def command(folder: Path, model: Path, *more: str, engine: str = "vllm") -> list[str]:
     """Return the command that judges a study with the model."""
     start = [vllm_python(), "-c", "from study.cli.root import main; main()"]
-    options = ["--engine", "vllm", "--model", str(model), "--window", "8192"]
+    options = ["--engine", engine, "--model", str(model), "--window", "8192"]
     return [*start, "judge", str(folder), *options, *more]
 
 
@@ -57,10 +61,12 @@ def environment() -> dict[str, str]:
     return {**os.environ, **_ENVIRONMENT}
 
 
-def judge(folder: Path, model: Path, *more: str) -> subprocess.CompletedProcess[str]:
+def judge(
+    folder: Path, model: Path, *more: str, engine: str = "vllm"
+) -> subprocess.CompletedProcess[str]:
     """Run that command to its end."""
     return subprocess.run(
-        command(folder, model, *more),
+        command(folder, model, *more, engine=engine),
         check=False,
         capture_output=True,
         text=True,

@@ -1,0 +1,109 @@
+"""The connection to Ray, and whether its machines have what the replicas need."""
+
+import logging
+import os
+from collections.abc import Mapping
+from time import monotonic, sleep
+from typing import Any
+
+from judge.engines.ray.missing_ray import missing_ray
+from study.errors import StudyError
+
+# Bytes for Ray's store of objects on this machine: the prompts and answers under way.
+_OBJECT_STORE = 200_000_000
+_WAIT_SECONDS = 60.0
+"""For what a call that has just ended still occupies."""
+
+
+def accelerators_each(arguments: Mapping[str, Any]) -> int:
+    """Return how many GPUs a replica takes."""
+    return int(arguments.get("tensor_parallel_size", 1)) * int(
+        arguments.get("pipeline_parallel_size", 1)
+    )
+
+
+def connect(address: str | None, replicas: int, each: int) -> bool:
+    """Connect to a cluster, or start Ray on this machine; return False if that was done before.
+
+    Raises
+    ------
+    StudyError
+        Ray is not installed, or no cluster answers at the address.
+    """
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    # Messages of Ray itself go to its own log files, not between the lines of the command.
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
+    try:
+        import ray
+    except ImportError as error:
+        raise missing_ray(error) from error
+    if ray.is_initialized():
+        return False
+    local: dict[str, Any] = {}
+    if address is None:
+        # Ray's CPUs are a matter of counting; each replica and each of its GPUs needs one.
+        cpus = max(os.cpu_count() or 1, replicas * each + 1)
+        local = {
+            "num_cpus": cpus,
+            "object_store_memory": _OBJECT_STORE,
+            "include_dashboard": False,
+        }
+    try:
+        ray.init(
+            address=address or "local",
+            log_to_driver=False,
+            logging_level=logging.ERROR,
+            **local,
+        )
+    except (ConnectionError, ValueError, RuntimeError, OSError) as error:
+        where = "on this machine" if address is None else f"at {address}"
+        raise StudyError(f"There is no Ray {where}: {error}") from error
+    return True
+
+
+def check_resources(replicas: int, each: int) -> bool:
+    """Check that the replicas find their place; return whether they use GPUs.
+
+    Raises
+    ------
+    StudyError
+        Something is short, or in use by others.
+    """
+    import ray
+
+    present = ray.cluster_resources()
+    use_gpus = bool(present.get("GPU", 0) > 0)
+    problem = shortage(replicas, each, present)
+    if problem is not None:
+        raise StudyError(f"{problem} Nothing was asked.")
+    until = monotonic() + _WAIT_SECONDS
+    while (problem := shortage(replicas, each, ray.available_resources(), use_gpus)) is not None:
+        if monotonic() > until:
+            raise StudyError(
+                f"{problem} The others of the cluster are in use ('ray status' shows by what). "
+                "Nothing was asked."
+            )
+        sleep(1)
+    return use_gpus
+
+
+def shortage(
+    replicas: int, each: int, resources: Mapping[str, float], use_gpus: bool | None = None
+) -> str | None:
+    """Return in words what is missing for so many replicas with so many GPUs each, if anything.
+
+    Without GPUs (None: if there are none), a replica runs on a CPU, as with vLLM's CPU build.
+    """
+    if use_gpus is None:
+        use_gpus = resources.get("GPU", 0) > 0
+    for name in ("GPU", "CPU") if use_gpus else ("CPU",):
+        needed = replicas * each
+        present = int(resources.get(name, 0))
+        if present < needed:
+            per_replica = f" of {each} {name}s each" if each > 1 else ""
+            return (
+                f"--replicas {replicas}{per_replica} needs {needed} {name}s of Ray, and {present} "
+                "are available. Start fewer replicas, or add machines to the cluster (ray start "
+                f"--address, with --num-{name.lower()}s where Ray counts too few)."
+            )
+    return None
