@@ -61,4 +61,15 @@ def killed_midway(
 
 def all_ended(processes: list[psutil.Process]) -> bool:
     """Wait until none of the processes is left; return whether that is so in time."""
-    return not psutil.wait_procs(processes, timeout=60)[1]
+    until = time.monotonic() + 60
+    while any(map(_is_left, processes)) and time.monotonic() < until:
+        time.sleep(0.1)
+    return not any(map(_is_left, processes))
+
+
+def _is_left(process: psutil.Process) -> bool:
+    try:
+        # The first process of a container may leave the remains of others.
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False

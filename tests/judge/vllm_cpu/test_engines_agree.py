@@ -1,4 +1,7 @@
-"""The example study judged through four engines: the same values and probabilities."""
+"""The example study judged through four engines: the same values and probabilities.
+
+Without a cache of beginnings, on which the last bits depend: another order finds others in it.
+"""
 
 import json
 import os
@@ -21,14 +24,14 @@ from tests.judge.vllm_cpu.judged_example import (
     killed_midway,
     stored_judgments,
 )
-from tests.judge.vllm_cpu.process import command, environment, vllm_python
+from tests.judge.vllm_cpu.process import command, environment, judge, vllm_python
 
 pytestmark = pytest.mark.model
 
 SHARD = Path(__file__).parents[3] / "data" / "deploy" / "judge_batch.sh"
 OPTIONS = (
     "--enforce-eager --dtype float32 --block-size 32 --max-num-seqs 16 "
-    "--max-num-batched-tokens 16384 --max-model-len 8192"
+    "--max-num-batched-tokens 16384 --max-model-len 8192 --no-enable-prefix-caching"
 )
 RAY = ("--replicas", "2", "--name", "tiny")
 
@@ -40,6 +43,24 @@ def assert_same(folder: Path, expected: list[tuple[Any, ...]]) -> None:
     for row, other in zip(stored, expected, strict=True):
         assert json.loads(row[8]) == pytest.approx(json.loads(other[8]), abs=1e-12)
     assert {row["attempt"] for row in judgments(folder)} == {1}
+
+
+@pytest.fixture(scope="module")
+def uncached(example: Path) -> Path:
+    """Return the folder of the example study, which tests copy."""
+    folder = copytree(example, example.with_name("uncached"))
+    with (folder / "study.toml").open("a", encoding="utf-8") as settings:
+        settings.write("enable_prefix_caching = false\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def expected(uncached: Path, model: Path) -> list[tuple[Any, ...]]:
+    """Return the judgments of the engine `vllm`."""
+    folder = copytree(uncached, uncached.with_name("uncached-judged"))
+    done = judge(folder, model, "--name", "tiny")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return stored_judgments(folder)
 
 
 @pytest.fixture
@@ -73,9 +94,9 @@ def server(model: Path) -> Iterator[str]:
 
 
 def test_the_server_of_vllm_gives_the_same(
-    server: str, example: Path, model: Path, tiny: list[tuple[Any, ...]], tmp_path: Path
+    server: str, uncached: Path, model: Path, expected: list[tuple[Any, ...]], tmp_path: Path
 ) -> None:
-    folder = copytree(example, tmp_path / "study")
+    folder = copytree(uncached, tmp_path / "study")
     done = subprocess.run(
         [CCRS, "judge", str(folder), "--base-url", server, "--model", str(model), "--name", "tiny"],
         check=False,
@@ -84,13 +105,13 @@ def test_the_server_of_vllm_gives_the_same(
         timeout=300,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert_same(folder, tiny)
+    assert_same(folder, expected)
 
 
 def test_replicas_in_ray_give_the_same_though_the_call_and_a_replica_are_killed(
-    example: Path, model: Path, tiny: list[tuple[Any, ...]], tmp_path: Path
+    uncached: Path, model: Path, expected: list[tuple[Any, ...]], tmp_path: Path
 ) -> None:
-    folder = copytree(example, tmp_path / "study")
+    folder = copytree(uncached, tmp_path / "study")
     words = command(folder, model, *RAY, engine="ray")
     stored, _, began = killed_midway(words, folder, WHOLE // 4)
     assert 0 < stored < WHOLE
@@ -100,16 +121,16 @@ def test_replicas_in_ray_give_the_same_though_the_call_and_a_replica_are_killed(
     assert stored < done < WHOLE
     assert f"{WHOLE - stored} judgments of the run 'tiny' were stored" in output, output
     assert "Drift, round 1: 5 prompts were asked." in output
-    assert_same(folder, tiny)
+    assert_same(folder, expected)
     rows = judgments(folder)
-    assert sum(row["cached_tokens"] or 0 for row in rows) > 0
-    assert all(row["prompt_tokens"] for row in rows if row["raw_answer"] is not None)
+    asked = [row for row in rows if row["raw_answer"] is not None]
+    assert all(row["prompt_tokens"] and row["cached_tokens"] == 0 for row in asked)
 
 
 def test_a_batch_answered_by_run_batch_has_the_same_values(
-    example: Path, model: Path, tiny: list[tuple[Any, ...]], tmp_path: Path
+    uncached: Path, model: Path, expected: list[tuple[Any, ...]], tmp_path: Path
 ) -> None:
-    folder = copytree(example, tmp_path / "study")
+    folder = copytree(uncached, tmp_path / "study")
     batch = [CCRS, "judge", str(folder), "--engine", "batch", "--model", str(model)]
     batch += ["--window", "8192", "--logprobs", "on", "--name", "tiny", "--constructs", "QR"]
     requests, results = tmp_path / "requests", tmp_path / "results"
@@ -132,4 +153,4 @@ def test_a_batch_answered_by_run_batch_has_the_same_values(
         text=True,
     )
     assert read.returncode == 0, read.stdout + read.stderr
-    assert_same(folder, [row for row in tiny if row[1] == "QR"])
+    assert_same(folder, [row for row in expected if row[1] == "QR"])
