@@ -34,6 +34,18 @@ PREFERENCE_COLUMNS = {
     "value_a_first": "float64",
     "value_b_first": "float64",
 }
+MARK_COLUMNS = {
+    "response_id": "str",
+    "query_id": "str",
+    "construct": "str",
+    "scorer": "str",
+    "scorer_kind": "str",
+    "repeat": "int64",
+    "sentence": "int64",
+    "start": "int64",
+    "end": "int64",
+    "marked": "int64",
+}
 PROBE_COLUMNS = {
     "scorer": "str",
     "model": "str",

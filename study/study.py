@@ -178,6 +178,16 @@ class Study:
         with self.read() as connection:
             return preference_table(connection, self.construct_versions(connection))
 
+    def marks_table(self) -> "DataFrame":
+        """Return people's marks on sentences, as the table that `analysis` takes.
+
+        Columns are documented in study/README.md under "The table of marks".
+        """
+        from study.facts.marks_table import marks_table
+
+        with self.read() as connection:
+            return marks_table(connection, self.construct_versions(connection))
+
     def probe_table(self) -> "DataFrame":
         """Return every answer to a probe of a judge's run, as the table that `analysis` takes.
 

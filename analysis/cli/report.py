@@ -229,7 +229,13 @@ def write(
 
     # The answers come first: their computation takes a fraction of the whole.
     first = headline(
-        source.scores, source.preferences, source.options, title, source.edited, source.probes
+        source.scores,
+        source.preferences,
+        source.options,
+        title,
+        source.edited,
+        source.probes,
+        source.marks,
     )
     if not as_json:
         about = speaking(first)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from analysis.cli.column_options import NamedColumns
+    from analysis.core.mark_table import MarkTable
     from analysis.core.options import InstructionMismatch, Options
     from analysis.core.probe_table import ProbeTable
     from analysis.core.scales import Scale
@@ -64,6 +65,8 @@ class AnalysisInput(NamedTuple):
     """The scores with what raters changed after the reveal, if they did."""
     probes: ProbeTable | None = None
     """Answers of judges to altered prompts, if there are any."""
+    marks: MarkTable | None = None
+    """Marks of people on sentences, if there are any."""
     reasons: Callable[[Sequence[Place]], dict[Place, str]] = _no_reasons
     """Returns judges' rationales of some scores (scorer, response, construct)."""
 
@@ -75,7 +78,7 @@ class CannotRun(click.ClickException):
 
 
 def from_study(folder: Path, chosen: dict[str, Any]) -> AnalysisInput:
-    from analysis.cli.study_inputs import attributes, declared, response_traits
+    from analysis.cli.study_inputs import attributes, declared, mark_table, response_traits
     from analysis.core.options import Options
     from analysis.core.published_figures import PublishedFigures
     from analysis.core.scales import Scale
@@ -105,9 +108,9 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> AnalysisInput:
             rows = preference_table(connection, versions)
             runs = judge_runs(connection)
             probed = probe_table(connection, versions)
+            marks = mark_table(connection, versions)
             suspects = suspected_responses(connection)
-            people = frame["scorer_kind"].isin(["human", "adjudicated"])
-            traits = response_traits(connection, set(frame.loc[people, "response_id"]))
+            traits = response_traits(connection, _rated(frame))
             rules = rules_of_raters(connection, versions)
             interim_analyses = sum(interim_analysis_counts(connection).values())
             systems = tuple(current_systems(connection)) if config.hypotheses else ()
@@ -156,7 +159,14 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> AnalysisInput:
     options = Options(**{**settings, **chosen})
     probes = _probes(config, probed, suspects, traits)
     reasons = _reasons_of(folder, versions)
-    return AnalysisInput(scores, compared, options, config.name, runs, edited, probes, reasons)
+    return AnalysisInput(
+        scores, compared, options, config.name, runs, edited, probes, marks, reasons
+    )
+
+
+def _rated(frame: DataFrame) -> set[str]:
+    """Responses with a value of a person."""
+    return set(frame.loc[frame["scorer_kind"].isin(["human", "adjudicated"]), "response_id"])
 
 
 def _own_scales(

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from analysis.core.hypothesis import Hypothesis
+    from analysis.core.mark_table import MarkTable
     from analysis.core.tables import ScoreTable
     from study.settings.report import HypothesisSpec
 
@@ -43,6 +44,15 @@ def declared(
 
 _FEWEST = 3
 """With fewer passages the position of the supporting one is not informative."""
+
+
+def mark_table(connection: Any, versions: Mapping[str, int]) -> MarkTable | None:
+    """Return people's marks on sentences; None where there are none."""
+    from analysis.core.mark_table import MarkTable
+    from study.facts.marks_table import marks_table
+
+    marks = marks_table(connection, versions)
+    return MarkTable.from_frame(marks) if len(marks) else None
 
 
 def response_traits(connection: Any, responses: Collection[str]) -> pd.DataFrame:

@@ -18,6 +18,7 @@ import numpy as np
 from analysis.core.arrays import FloatArray
 from analysis.core.construct_data import ConstructData, construct_data, sharing
 from analysis.core.estimates import Estimate
+from analysis.core.mark_table import MarkTable
 from analysis.core.options import Options
 from analysis.core.probe_table import ProbeTable
 from analysis.core.query_statistic import QueryStatistic
@@ -102,6 +103,8 @@ class Context:
     """Warning about ratings that are left out because their pages have another layout."""
     probes: ProbeTable | None = None
     """Answers to altered prompts, if a judge was asked any."""
+    marks: MarkTable | None = None
+    """Marks of people on sentences, if there are any."""
 
     @cached_property
     def rated_queries(self) -> tuple[str, ...]:
@@ -113,7 +116,18 @@ class Context:
             rows = self.preferences.frame
             compared = rows["scorer_kind"].isin(["human", "adjudicated"])
             names |= dict.fromkeys(rows.loc[compared, "query_id"].astype("object"))
+        if self.marks is not None:
+            names |= dict.fromkeys(self.marks.first["query_id"].astype("object"))
         return tuple(names)
+
+    @property
+    def marked_constructs(self) -> tuple[str, ...]:
+        """Constructs for which people marked sentences, in the order of the scores' constructs."""
+        if self.marks is None:
+            return ()
+        present = dict.fromkeys(map(str, self.marks.first["construct"]))
+        known = [key for key in self.scores.constructs if key in present]
+        return (*known, *(key for key in present if key not in known))
 
     @cached_property
     def compared_queries(self) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from analysis.core.cuts import check_cuts
 from analysis.core.errors import AnalysisError
 from analysis.core.estimates import Estimate, EstimateList
 from analysis.core.layouts import of_one_layout, values_by_layout
+from analysis.core.mark_table import MarkTable
 from analysis.core.options import Options
 from analysis.core.probe_table import ProbeTable
 from analysis.core.scale_mapping import mapped_scores
@@ -49,19 +50,20 @@ def analyse(
     title: str = "Judge against people",
     edited: ScoreTable | None = None,
     probes: ProbeTable | None = None,
+    marks: MarkTable | None = None,
 ) -> Analysis:
     """Analyse a table of scores, with preferences if there are any.
 
     `edited` is the table with what raters changed after they had been shown more, which is
     reported in addition to the figures of `scores`. `probes` are answers of judges to altered
-    prompts.
+    prompts, `marks` people's marks on sentences.
 
     Raises
     ------
     AnalysisError
         Both tables are empty.
     """
-    return _whole(title, _context(scores, preferences, options, edited, probes))
+    return _whole(title, _context(scores, preferences, options, edited, probes, marks))
 
 
 def headline(
@@ -71,9 +73,12 @@ def headline(
     title: str = "Judge against people",
     edited: ScoreTable | None = None,
     probes: ProbeTable | None = None,
+    marks: MarkTable | None = None,
 ) -> Analysis:
     """Only the figures of the verdict, in a fraction of the time; see `completed`."""
-    return _analysis(title, _context(scores, preferences, options, edited, probes), _headline)
+    return _analysis(
+        title, _context(scores, preferences, options, edited, probes, marks), _headline
+    )
 
 
 def comparison(
@@ -103,6 +108,7 @@ def _context(
     options: Options | None,
     edited: ScoreTable | None,
     probes: ProbeTable | None = None,
+    marks: MarkTable | None = None,
 ) -> Context:
     if scores.frame.empty and (preferences is None or preferences.frame.empty):
         raise AnalysisError("there are no scores and no preferences to analyze")
@@ -122,7 +128,7 @@ def _context(
     if edited is not None and left_out is not None:
         (layout,) = values_by_layout(scores)
         edited, _ = of_one_layout(edited, layout)
-    return Context(scores, preferences, options, edited, left_out, probes)
+    return Context(scores, preferences, options, edited, left_out, probes, marks)
 
 
 def _analysis(

@@ -10,6 +10,13 @@ from sqlalchemy import Connection, select
 
 from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
 from study.errors import StudyError
+from study.export.marks_files import (
+    FIELDS,
+    LABEL_STUDIO,
+    LINES,
+    write_label_studio,
+    write_lines,
+)
 from study.export.table_files import Kind, Rows, write_table
 from study.facts.current_responses import (
     RESPONSE_COLUMNS,
@@ -17,6 +24,7 @@ from study.facts.current_responses import (
     current_responses,
     response_rows,
 )
+from study.facts.marks_table import mark_sets
 from study.facts.ratings import MEASURING, newest_ratings, settled_values
 from study.pyarrow_extra import load_pyarrow
 from study.schema.tables import assignments, raters, ratings
@@ -114,6 +122,7 @@ def codebook(config: StudyConfig, rows: Mapping[str, int], form: str) -> dict[st
                 "sees": list(construct.sees),
                 "rules": list(construct.rules),
                 "comment_question": construct.comment_question,
+                "mark_question": construct.mark_question,
             }
             for construct in config.constructs
         ],
@@ -134,6 +143,12 @@ def codebook_markdown(book: Mapping[str, Any]) -> str:
         lines += ["| column | meaning |", "|---|---|"]
         lines += [f"| {_cell(c)} | {_cell(meaning)} |" for c, meaning in entry["columns"].items()]
         lines.append("")
+    if "marks" in book:
+        marks = book["marks"]
+        lines += [f"## {marks['file']} ({counted(marks['lines'], 'line')} of JSON: marks)", ""]
+        lines += ["| field | meaning |", "|---|---|"]
+        lines += [f"| {_cell(field)} | {_cell(text)} |" for field, text in marks["fields"].items()]
+        lines += ["", f"{LABEL_STUDIO} has the same as tasks that Label Studio imports.", ""]
     lines += ["## Constructs", "", "| key | name | scale | level | question |"]
     lines.append("|---|---|---|---|---|")
     for construct in book["constructs"]:
@@ -253,6 +268,7 @@ def export_study(
             parts[name] = folder / f"{name}.{format}.part"
             columns = {column: _KINDS.get(column, "text") for column in COLUMNS[name]}
             counts[name] = write_table(parts[name], format, columns, rows)
+        of_marks = _write_marks(connection, study, folder, left_out)
     for path in existing:
         path.unlink()
     for name, part in parts.items():
@@ -260,16 +276,36 @@ def export_study(
             part.replace(part.with_suffix(""))
         else:
             part.unlink()
+    for name in of_marks:
+        (folder / f"{name}.part").replace(folder / name)
     counts = {name: n for name, n in counts.items() if n}
     book = codebook(study.config, counts, format)
+    if of_marks:
+        book["marks"] = {"file": LINES, "lines": of_marks[LINES], "fields": FIELDS}
     text = json.dumps(book, ensure_ascii=False, indent=1)
     (folder / "codebook.json").write_text(text + "\n", encoding="utf-8")
     (folder / "codebook.md").write_text(codebook_markdown(book), encoding="utf-8")
-    return ExportSummary(folder, {f"{name}.{format}": n for name, n in counts.items()}, left_out)
+    files = {f"{name}.{format}": n for name, n in counts.items()}
+    return ExportSummary(folder, files | of_marks, left_out)
 
 
 def _names() -> list[str]:
-    return [f"{name}.{form}" for name in COLUMNS for form in _FORMS] + list(_CODEBOOK)
+    tables = [f"{name}.{form}" for name in COLUMNS for form in _FORMS]
+    return [*tables, LINES, LABEL_STUDIO, *_CODEBOOK]
+
+
+def _write_marks(
+    connection: Connection, study: "Study", folder: Path, left_out: dict[str, int]
+) -> dict[str, int]:
+    """Write people's marks on sentences under the names of parts; return counts by file."""
+    sets, without = mark_sets(connection, study.construct_versions(connection))
+    left_out |= {f"marks {reason}": n for reason, n in without.items()}
+    if not sets:
+        return {}
+    return {
+        LINES: write_lines(folder / f"{LINES}.part", sets),
+        LABEL_STUDIO: write_label_studio(folder / f"{LABEL_STUDIO}.part", sets),
+    }
 
 
 def _answers(

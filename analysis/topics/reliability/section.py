@@ -15,6 +15,7 @@ from analysis.topics.reliability import (
     rater_thresholds,
     raters,
     repeats,
+    sentence_marks,
     tables,
 )
 
@@ -28,6 +29,7 @@ def reading(analysis: Analysis) -> Iterator[str]:
     yield from _single(analysis)
     yield from _enough(analysis)
     yield from _apart(analysis)
+    yield from sentence_marks.reading(analysis)
     yield from _scale_use(analysis)
 
 
@@ -127,6 +129,7 @@ SECTION = Section(
         *raters.STATISTICS,
         *rater_thresholds.STATISTICS,
         *repeats.STATISTICS,
+        *sentence_marks.STATISTICS,
     ),
     figures=(
         figures.severities,
@@ -140,10 +143,19 @@ SECTION = Section(
         rater_thresholds.equal_spacing,
         tables.between_sources,
         tables.repeats,
+        sentence_marks.agreement_on_sentences,
+        sentence_marks.marks_by_rater,
         tables.components,
         tables.designs,
     ),
     reading=reading,
     compared=compared,
-    on_categories=(reading, tables.reliability, tables.agreement_of_pairs, tables.repeats),
+    on_categories=(
+        reading,
+        tables.reliability,
+        tables.agreement_of_pairs,
+        tables.repeats,
+        sentence_marks.agreement_on_sentences,
+        sentence_marks.marks_by_rater,
+    ),
 )

@@ -53,6 +53,7 @@ def test_by_keyboard_alone(study: Study, serve: Serve, arrive: Arrive, scheme: A
     expect(field(page, "QR")).to_be_focused()
     page.get_by_role("button", name="Undo").click()
     expect(page.locator(".marked-count")).to_have_text("1 sentence marked")
+    wait_all_saved(page)
     page.reload()
     expect(sentence(page, SENTENCES[1])).to_be_checked()
     expect(sentence(page, SENTENCES[4])).not_to_be_checked()
