@@ -1,7 +1,7 @@
 """The controls of an export that rate: their constructs and the ranges of their values."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import isclose
 from shlex import quote
@@ -93,9 +93,14 @@ def unmapped_controls(source: RecordSource, options: FormatOptions) -> list[str]
 
 
 def map_controls(
-    source: RecordSource, controls: Mapping[str, ExportControl], options: FormatOptions
+    source: RecordSource,
+    controls: Mapping[str, ExportControl],
+    options: FormatOptions,
+    of_marks: Collection[str] = (),
 ) -> dict[str, dict[str, Any]]:
     """Return the meaning of each control that rates, as `read_task` takes it.
+
+    `of_marks` are controls and labels whose results are marks on the text.
 
     Raises
     ------
@@ -116,7 +121,7 @@ def map_controls(
         *_regions(controls, constructs),
         *_unmapped(whole, options),
         *_duplicates(constructs, options.declared_controls),
-        *_wrong_options(controls, constructs, options),
+        *_wrong_options(controls, constructs, options, of_marks),
         *_labels_without_value(controls, values),
         *_unused_values(values, known, options),
         *_range_faults(controls, constructs, options),
@@ -259,6 +264,7 @@ def _wrong_options(
     controls: Mapping[str, ExportControl],
     constructs: Mapping[str, str | None],
     options: FormatOptions,
+    of_marks: Collection[str],
 ) -> Iterator[Fault]:
     """Yield a fault for each option with a control that does not rate in this file."""
     rating = (
@@ -268,7 +274,11 @@ def _wrong_options(
     )
     for control, key in options.declared_controls.items():
         option = _option(control, key)
-        if control not in controls:
+        if control in of_marks:
+            if key and key not in options.constructs:
+                hint = nearest(key, options.constructs)
+                yield Fault(f"{control!r} is mapped to {key!r}, which is not a construct.", hint)
+        elif control not in controls:
             hint = nearest(control, controls)
             yield Fault(
                 f"the control {control!r} has no result in this file. {hint}".rstrip(),

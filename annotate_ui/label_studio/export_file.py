@@ -26,6 +26,7 @@ from annotate_ui.label_studio.export_controls import (
     value_range,
 )
 from annotate_ui.label_studio.export_inventory import ExportControl, read_controls, scorers_of_users
+from annotate_ui.label_studio.export_marks import mark_labels
 from annotate_ui.label_studio.short_exports import LACKING, is_short, tasks
 from annotate_ui.label_studio.task_content import TaskContent, TaskReader, unplaced
 from study.errors import Fault
@@ -72,7 +73,8 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
         The options do not fit the controls or users of the file.
     """
     inventory = read_controls(source, options)
-    controls = map_controls(source, inventory, options)
+    labels = mark_labels(source, options)
+    controls = map_controls(source, inventory, options, labels.names)
     scorers = scorers_of_users(source, options)
     ranges = value_ranges(controls, inventory, options)
     for key, used_range in ranges.items():
@@ -95,7 +97,7 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
             continue
         yield from content.rows
         names = {kind: tuple(named) for kind, named in content.compared.items()}
-        for annotation in annotations.of(record, names):
+        for annotation in annotations.of(labels.without(record), names):
             if isinstance(annotation, Fault):
                 yield annotation
                 continue
@@ -103,7 +105,7 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
             if scorer is None:
                 continue
             mapped = map_values(annotation, ranges)
-            used = kinds_used(mapped, kinds)
+            used = kinds_used(mapped, kinds) | ({"number"} if labels.marked else set())
             fault = unplaced(content, used, record.cells["id"], record.number)
             if fault is not None:
                 yield fault
@@ -112,6 +114,7 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
             values = [
                 *_scores(content, mapped, scorer, kinds),
                 *_preferences(content, mapped, scorer, kinds),
+                *labels.rows(content, record.cells, annotation, scorer, source),
             ]
             ratings += len(values)
             yield from values

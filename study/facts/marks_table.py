@@ -90,7 +90,7 @@ def marks_table(connection: Connection, versions: Mapping[str, int]) -> pd.DataF
     return result
 
 
-class MarkedSentence(NamedTuple):
+class SentenceCount(NamedTuple):
     """A sentence of a response, and how many of the people who were asked marked it."""
 
     text: str
@@ -100,7 +100,7 @@ class MarkedSentence(NamedTuple):
 
 def marked_by_people(
     connection: Connection, versions: Mapping[str, int], response: int
-) -> dict[str, list[MarkedSentence]]:
+) -> dict[str, list[SentenceCount]]:
     """Return the sentences of a response with the number of people who marked them, by construct.
 
     `response` is its database key. Constructs without marks are left out.
@@ -114,7 +114,7 @@ def marked_by_people(
         text, ranges = sets[0].text, sentence_ranges(sets[0].text)
         marked = [marked_sentences(text, ranges, marks.ranges) for marks in sets]
         sentences[construct] = [
-            MarkedSentence(text[start:end], sum(column), len(sets))
+            SentenceCount(text[start:end], sum(column), len(sets))
             for (start, end), column in zip(ranges, zip(*marked, strict=True), strict=True)
         ]
     return sentences

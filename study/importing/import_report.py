@@ -146,5 +146,6 @@ _SINGULAR = {
     "passages": "passage",
     "scores": "score",
     "preferences": "preference",
+    "sets of marks": "set of marks",
     "expected values": "expected value",
 }

@@ -13,7 +13,7 @@ from study.importing.content_store import ContentStore
 from study.importing.existing_content import ExistingContent
 from study.importing.gold import ExpectedStore
 from study.importing.import_report import ImportReport, ImportSummary
-from study.importing.rows import ExpectedRow, LocatedRow, PreferenceRow, ResponseRow
+from study.importing.rows import ExpectedRow, LocatedRow, MarksRow, PreferenceRow, ResponseRow
 from study.importing.value_checks import ValueChecks
 from study.schema import Score, now, table
 from study.schema.creation import append_only_suspended
@@ -156,6 +156,8 @@ def _add_rows(
                 content.add(located.number, located.row)
             elif isinstance(located.row, PreferenceRow):
                 checks.add_preference(located, located.row)
+            elif isinstance(located.row, MarksRow):
+                checks.add_marks(located, located.row)
             else:
                 checks.add_score(located, located.row)
     except InputError as error:

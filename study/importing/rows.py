@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import Literal, NamedTuple, Self
+from typing import ClassVar, Literal, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -156,6 +156,39 @@ class PreferenceRow(_Row):
         return self
 
 
+class MarkedPart(_Row):
+    """A part of a response that a person marked, by characters [start, end)."""
+
+    start: int = Field(ge=0, strict=True)
+    end: int = Field(ge=0, strict=True)
+    text: Text | None = None
+    """What is there, where the file has it: it shows how the file counts characters."""
+
+
+class MarksRow(_Row):
+    """The parts of one response that a person marked for one construct; none is an answer.
+
+    The response is named as that of a score.
+    """
+
+    value: ClassVar[None] = None
+
+    response_id: Key | None = None
+    query_id: Key | None = None
+    system: Key | None = None
+    construct_key: Key
+    scorer: Key
+    scorer_kind: Literal["human"] = "human"
+    repeat: int = Field(default=0, ge=0, le=_MOST_REPEATS)
+    marks: tuple[MarkedPart, ...]
+
+    @model_validator(mode="after")
+    def _names_a_response(self) -> Self:
+        if self.response_id is None and (self.query_id is None or self.system is None):
+            raise ValueError("names no response; give response_id, or query_id and system")
+        return self
+
+
 def _check_reason(value: float | None, reason: str | None) -> None:
     if value is not None and reason is not None:
         raise ValueError(
@@ -167,7 +200,7 @@ class LocatedRow(NamedTuple):
     """A row with its place in the file, as a spreadsheet or editor counts it."""
 
     number: int
-    row: ResponseRow | ScoreRow | PreferenceRow
+    row: ResponseRow | ScoreRow | PreferenceRow | MarksRow
     columns: Mapping[str, str] = MappingProxyType({})
     """Field to the file's column, where it has one; empty if the columns are unknown."""
 

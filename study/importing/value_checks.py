@@ -9,11 +9,12 @@ from sqlalchemy import Connection, select
 from study.errors import nearest
 from study.importing.existing_content import ExistingContent
 from study.importing.import_report import BLANK, ImportReport
+from study.importing.marks_store import MarksStore
 from study.importing.readers.verdict_words import beyond_pass_and_fail
-from study.importing.rows import LocatedRow, PreferenceRow, ScoreRow
+from study.importing.rows import LocatedRow, MarksRow, PreferenceRow, ScoreRow
 from study.importing.value_store import Entry, ValueStore
 from study.scales import RatingScale
-from study.schema import Preference, PreferenceBase, Score, ScoreBase, table
+from study.schema import ImportedMarks, Preference, PreferenceBase, Score, ScoreBase, table
 from study.schema.tables import judge_runs, raters
 from study.settings.study_toml import StudyConfig
 
@@ -127,6 +128,8 @@ class ValueChecks:
             conflicts_as_repeats=conflicts_as_repeats,
         )
 
+        self.marks = MarksStore(report)
+
     def add_score(self, located: LocatedRow, row: ScoreRow) -> None:
         """Add a score, or a fault."""
         scale = self._config.scale(row.construct_key, row.scorer)
@@ -170,15 +173,28 @@ class ValueChecks:
         column = located.column("value")
         self.preferences.add(key, Entry(value, reason, by_order, located.number, label, column))
 
+    def add_marks(self, located: LocatedRow, row: MarksRow) -> None:
+        """Add the marks of a person, or a fault."""
+        fits = self._fits(located, row, None)
+        name = row.response_id or f"query {row.query_id}, system {row.system}"
+        response = self._response(located, row, name)
+        if response is None or not fits:
+            return
+        self._note_responses(located.number, response)
+        key = (response, row.construct_key, row.scorer, row.repeat)
+        self.marks.add(key, row.marks, located.number, name)
+
     def join(self, connection: Connection, versions: Mapping[str, int]) -> None:
         """Compare the collected values with those of the study."""
         self.scores.join(connection, versions)
         self.preferences.join(connection, versions)
+        self.marks.join(connection, versions)
 
     def store(self, connection: Connection, versions: Mapping[str, int], file_id: int) -> None:
         """Insert what is new."""
         self.scores.store(connection, versions, self.kinds, file_id)
         self.preferences.store(connection, versions, self.kinds, file_id)
+        self.marks.store(connection, versions, file_id)
 
     def warnings(self) -> Iterator[str]:
         """Yield warnings about values that are stored although they look wrong."""
@@ -201,7 +217,10 @@ class ValueChecks:
                 self._stale.setdefault(response, set()).add(number)
 
     def _fits(
-        self, located: LocatedRow, row: ScoreRow | PreferenceRow, scale: RatingScale | None
+        self,
+        located: LocatedRow,
+        row: ScoreRow | PreferenceRow | MarksRow,
+        scale: RatingScale | None,
     ) -> bool:
         """Check the construct, the scorer's kind and the value; note every fault."""
         number = located.number
@@ -254,7 +273,7 @@ class ValueChecks:
             good = False
         return good
 
-    def _response(self, located: LocatedRow, row: ScoreRow, name: str) -> int | None:
+    def _response(self, located: LocatedRow, row: ScoreRow | MarksRow, name: str) -> int | None:
         existing = self._existing
         query = None if row.query_id is None else existing.query_ids.get(row.query_id)
         if row.response_id is None:
@@ -320,7 +339,7 @@ class ValueChecks:
 def known_kinds(connection: Connection, config: StudyConfig) -> dict[str, str]:
     """Return the kind of every scorer in study.toml or in the study's tables."""
     kinds: dict[str, str] = {name: spec.kind for name, spec in config.scorers.items() if spec.kind}
-    for noun in (Score, Preference):
+    for noun in (Score, Preference, ImportedMarks):
         t: Any = table(noun)
         rows = connection.execute(select(t.c.scorer, t.c.scorer_kind).distinct())
         kinds.update((scorer, kind) for scorer, kind in rows)

@@ -254,8 +254,14 @@ export function openConstruct(section, { queue, store, clock, textFormat, turned
     if (!control.flush()) commitRemarks();
   }
 
-  // Takes over what an earlier page left behind: the queue's content, then the draft.
+  // Takes over what an earlier page left behind: what it saved last, the queue's content, then the draft.
   function restore() {
+    const later = queue.saved(url, key);
+    if (later?.answer.revision > revision) {
+      revision = later.answer.revision;
+      committed = confirmed = contentOf(later.entry.body);
+      showFields(committed);
+    }
     const left = queue.adopt(url, key).at(-1)?.body;
     if (left) {
       committed = contentOf(left);

@@ -125,7 +125,12 @@ export function openMarks(section, { queue, name, changed, replaced, on, back, t
     if (isFirst) on({ stay: true });
   });
 
-  // Takes over what an earlier page left in the queue.
+  // Takes over what an earlier page saved last, and what it left in the queue.
+  const later = queue.saved(url, key);
+  if (later?.answer.revision > revision) {
+    revision = later.answer.revision;
+    committed = confirmed = later.entry.body.ranges;
+  }
   const left = queue.adopt(url, key).at(-1)?.body;
   if (left) {
     committed = left.ranges;

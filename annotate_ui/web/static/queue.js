@@ -60,6 +60,12 @@ export function openQueue({ store, rater, csrf, changed, answered }) {
     return entries;
   }
 
+  // What was saved last, by this tab or another: the page may have been made just before.
+  function saved(url, construct) {
+    const of = records().filter((record) => record.kind === "saved" && record.entry.url === url && record.entry.body.construct === construct);
+    return of.at(-1);
+  }
+
   function post(entry) {
     return fetch(entry.url, {
       method: "POST",
@@ -217,6 +223,7 @@ export function openQueue({ store, rater, csrf, changed, answered }) {
   return {
     add,
     adopt,
+    saved,
     pump,
     lastChance,
     list,

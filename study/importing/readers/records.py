@@ -26,7 +26,7 @@ from study.importing.readers.verdict_words import (
     WrittenValues,
     verdict,
 )
-from study.importing.rows import LocatedRow, PreferenceRow, ResponseRow, Rows, ScoreRow
+from study.importing.rows import LocatedRow, MarksRow, PreferenceRow, ResponseRow, Rows, ScoreRow
 from study.text import MARK, abbreviate, unescape_formula
 from study.types import ScorerKind
 
@@ -268,7 +268,7 @@ class RecordCells:
 
     def row(
         self,
-        model: type[ResponseRow | ScoreRow | PreferenceRow],
+        model: type[ResponseRow | ScoreRow | PreferenceRow | MarksRow],
         *,
         at: str | None = None,
         **values: Any,
