@@ -1,6 +1,6 @@
 """One response in a run: prompts, raw answers, and how they were read."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -21,6 +21,7 @@ from judge.running.shown_texts import ShownTexts
 from judge.text import Result, printable, printable_lines, quoted
 from study.errors import StudyError, nearest
 from study.facts.judgments import as_read, reason_before_score
+from study.facts.marks_table import SentenceCount, marked_by_people
 from study.importing.existing_content import ExistingContent
 from study.schema import PROMPT_NOT_WHOLE
 from study.schema.tables import judgments as judgment_table, readings, responses as response_table
@@ -79,6 +80,9 @@ class ConstructRecord:
     """Columns of the judgment with the newest reading, and the figures of its distribution;
     `earlier` contains the earlier readings, and `reason` the text of the answer before its score,
     where a reason was asked for."""
+    sentences: list[SentenceCount] = field(default_factory=list)
+    """Of the response, with the number of people who marked each for the construct; empty where
+    nobody was asked."""
 
     def lines(self) -> list[str]:
         """Return prompts and judgments as lines of text."""
@@ -91,7 +95,9 @@ class ConstructRecord:
             lines += _step_lines(steps)
             lines += [f"  {line}" for line in _judgment_lines(judgment, has_steps=bool(steps))]
         lines += _step_lines(s for s in self.steps if (s.repeat, s.attempt) not in judged)
-        return lines if self.judgments else [*lines, "  not judged yet"]
+        if not self.judgments:
+            lines.append("  not judged yet")
+        return [*lines, *_sentence_lines(self.sentences)]
 
 
 @dataclass(frozen=True)
@@ -162,6 +168,8 @@ def show_response(
                 f"{nearest(response_id, content.response_ids())}".rstrip()
             )
         judgments = _judgments(study, connection, run, response)
+        versions = study.construct_versions(connection)
+        marked = marked_by_people(connection, versions, response)
     metric = run_metric(run, study.folder, metric_file)
     keys = list(dict.fromkeys([*judgments, *(metric.constructs if metric else ())]))
     if construct is not None and construct not in keys:
@@ -186,7 +194,11 @@ def show_response(
         ),
         system=(metric.prompts.system or None) if metric and metric.prompts else None,
         constructs=[
-            _record(study, run, metric, key, response, judgments.get(key, [])) for key in keys
+            replace(
+                _record(study, run, metric, key, response, judgments.get(key, [])),
+                sentences=marked.get(key, []),
+            )
+            for key in keys
         ],
         notes=tuple(notes),
     )
@@ -307,6 +319,18 @@ def _plain(value: Any) -> Any:
 
 def _prompt_lines(prompt: str) -> list[str]:
     return [f"    | {line}" for line in printable_lines(prompt)]
+
+
+def _sentence_lines(sentences: Sequence[SentenceCount]) -> list[str]:
+    """Return the sentences of the response with the number of people who marked them."""
+    if not sentences:
+        return []
+    lines = [f"  sentences, with the people who marked them, of {sentences[0].asked}:"]
+    for sentence in sentences:
+        first, *others = printable_lines(sentence.text)
+        lines.append(f"    {sentence.marked}  {first}")
+        lines += [f"       {line}" for line in others]
+    return lines
 
 
 def _step_lines(steps: Iterable[StepRecord]) -> list[str]:

@@ -1,6 +1,7 @@
 """Marks on sentences: the sets that count, and their table for `analysis`."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -90,7 +91,8 @@ def marks_table(connection: Connection, versions: Mapping[str, int]) -> pd.DataF
     return result
 
 
-class SentenceCount(NamedTuple):
+@dataclass(frozen=True)
+class SentenceCount:
     """A sentence of a response, and how many of the people who were asked marked it."""
 
     text: str

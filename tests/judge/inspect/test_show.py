@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
-from sqlalchemy import insert
+from sqlalchemy import insert, select
 
 from judge import judge_study, show_response, show_run
 from judge.cli.judge_command import judge
@@ -14,8 +14,8 @@ from judge.prompts.prompt_versions import prompt_version
 from judge.protocol.exchange import TRUNCATED_BY_SERVER, Answer
 from judge.text import printable
 from study import Study, StudyError
-from study.schema import now
-from study.schema.tables import judgments, readings
+from study.schema import ImportedMarksBase, now
+from study.schema.tables import imported_marks, judgments, readings, responses
 from tests.judge.small_studies import Scripted, ScriptedSettings, always, fill, store
 
 SPENT = Answer(
@@ -142,6 +142,29 @@ def test_a_response_is_shown_with_the_prompts_that_were_asked(
         assert len(audited.judgments) == 1
     only = show_response(any_study, "j", response, "CC")
     assert [audited.construct for audited in only.constructs] == ["CC"]
+
+
+def test_a_response_is_shown_with_the_sentences_that_people_marked(
+    study: Study,
+    scripted: type[Scripted],
+) -> None:
+    fill(study)
+    judge_study(study, ScriptedSettings(name="j"))
+    with study.write() as connection:
+        row = connection.execute(select(responses).where(responses.c.text != "")).first()
+        assert row is not None
+        for scorer, ranges in (("anna", [(0, 1)]), ("ben", [])):
+            marks = ImportedMarksBase(construct_key="CC", scorer=scorer, ranges=ranges)
+            connection.execute(
+                insert(imported_marks).values(**marks.model_dump(), response_id=row.id)
+            )
+    shown = show_response(study, "j", row.key)
+    lines = shown.lines()
+    place = lines.index("  sentences, with the people who marked them, of 2:")
+    assert lines[place + 1].startswith("    1  ")
+    records = {record["construct"]: record for record in shown.as_json()["constructs"]}
+    assert records["CC"]["sentences"][0]["marked"] == 1
+    assert records["QR"]["sentences"] == []
 
 
 def test_the_text_of_a_model_does_not_control_the_terminal(

@@ -6,7 +6,7 @@ from pathlib import Path
 from annotate_ui.tasks.workflow import open_next
 from study import Study
 from study.export.study_export import export_study
-from study.facts.marks_table import marked_by_people
+from study.facts.marks_table import SentenceCount, marked_by_people
 from tests.annotate_ui.campaign_with_marks import (
     KEYS,
     SENTENCES,
@@ -55,4 +55,4 @@ def test_marks_are_exported_with_ranges_and_texts(any_study: Study, tmp_path: Pa
     assert list(table["sentence"]) == [*range(1, 6)] * 2
     with study.read() as connection:
         counted = marked_by_people(connection, study.construct_versions(connection), 1)
-    assert counted["QR"][1] == (SENTENCES[1], 1, 2)
+    assert counted["QR"][1] == SentenceCount(SENTENCES[1], 1, 2)
