@@ -8,11 +8,17 @@ from typing import Any
 from judge.parsing.markup import fenced, undecorated
 from judge.parsing.score_patterns import AMBIGUOUS, NOUN, Names, spaced
 
-_KEYS = r"label|decision|choice|option|class|classification|category|conclusion|答案|判断|结论"
+_KEYS = (
+    r"label|decision|choice|option|class|classification|category|conclusion|"
+    r"urteil|antwort|ergebnis|décision|réponse|veredicto|respuesta|ответ|вердикт|"
+    r"答案|判断|结论|判定"
+)
 _TAGGED = re.compile(r"<([a-z_]{1,30})>([^<>]*)</\1>\.?", re.IGNORECASE)
 _IN_BRACKETS = re.compile(r"\[([^\[\]]*)\]|\(([^()]*)\)")
 # "Yes, the date is right.", "A - It answers.", "Pass (all facts)".
 _EXPLAINED = re.compile(r"([^.,;:!(\n]{1,60}?)(?:[.,;:!)]\s+|\s+[-–—]+\s+|\s+(?=\())(\S.*)")
+# "B) Partly correct": the words of an option, which take nothing back.
+_OPTION = re.compile(r"[^\W_]\)\s")
 # What takes a label back: "Yes, but ...", "Yes - or rather no".
 _QUALIFIES = re.compile(
     r"\(?(?:but|or|and|if|though|although|except|however|maybe|perhaps|part(?:ly|ially)|mostly|"
@@ -108,7 +114,7 @@ class LabelReader:
     def _explained(self, line: str) -> str | None:
         plain = undecorated(line)
         match = plain and _EXPLAINED.fullmatch(plain.strip())
-        if not match or _QUALIFIES.match(match[2]):
+        if not match or (_QUALIFIES.match(match[2]) and not _OPTION.match(plain or "")):
             return None
         label = self._label(match[1])
         if label is None:

@@ -241,12 +241,20 @@ def _object(text: str, patterns: ScorePatterns) -> ScoreMatch | None:
             scores.append(score)
         elif isinstance(value, str) and not isinstance(value, _Number):
             prose.append(value)
+        elif _is_list_of_texts(value):
+            prose += value
         elif not (value is None or isinstance(value, bool) or _BESIDE_SCORE.fullmatch(name)):
             return None
     # A number that is written with an escape ("\\u0038") does not count.
     if len(scores) != 1 or scores[0].number not in text:
         return None
     return replace(scores[0], reason="\n".join(prose))
+
+
+def _is_list_of_texts(value: Any) -> bool:
+    """Return whether a value is a list such as the strengths of a response."""
+    is_list = isinstance(value, list) and bool(value)
+    return is_list and all(isinstance(x, str) and not isinstance(x, _Number) for x in value)
 
 
 _BESIDE_SCORE = re.compile(r"(?:max|scale|out[_ ]?of|confidence)[a-z_ ]*", re.IGNORECASE)

@@ -35,6 +35,13 @@ CURRENT: list[dict[str, Any]] = [
     .read_text("utf-8")
     .splitlines()
 ]
+WITH_FIELDS: list[dict[str, Any]] = [
+    json.loads(line)
+    for line in Path(__file__)
+    .with_name("answers_with_fields_and_labels.jsonl")
+    .read_text("utf-8")
+    .splitlines()
+]
 RULES = {"bare", "decorated", "labelled", "json", "first_line", "last_line"}
 STRICT = re.compile(r"\s*(?:Score: )?[0-9]+(?:\.[0-9]+)?\s*", re.ASCII)
 """What the usual tools read: a bare number or "Score: N"."""
@@ -76,6 +83,19 @@ def test_further_answers_are_read_as_a_reader_reads_them_or_not_at_all() -> None
     # `accepted` has null where a reader may call the answer unclear.
     for row in FURTHER:
         assert outcome(row).value in row["accepted"], row
+
+
+def test_reasons_fields_tables_and_labels_are_read_without_a_wrong_value() -> None:
+    # Written before the parser was tried on them; null where a reader may call the answer unclear.
+    for row in WITH_FIELDS:
+        reading = parse_answer(
+            row["answer"],
+            scale_of(row),
+            row.get("finish_reason"),
+            form=row.get("form", "score"),
+            labels=row.get("labels"),
+        )
+        assert reading.value in row["accepted"], row
 
 
 def test_answers_of_current_models_are_read_without_a_wrong_value_and_nearly_all() -> None:
