@@ -36,8 +36,6 @@ _NOT_FOR_PROBES = frozenset(
     {
         "text_metrics",
         "retry_unparsed",
-        "answers",
-        "requests",
         "max_missing",
         "accept_low_scores",
         "skip_too_long",
@@ -245,7 +243,7 @@ def probe(
 @judge.command(cls=EngineOptionsCommand, without=_NOT_FOR_PAIRS)
 @STUDY
 @click.option(
-    "--engine", default="openai", show_default=True, metavar="NAME", help="openai, vllm or ray."
+    "--engine", default="openai", show_default=True, metavar="NAME", help="Engine of the run."
 )
 @click.option(
     "--pairs",

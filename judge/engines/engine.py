@@ -7,13 +7,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
 from threading import Lock
-from typing import ClassVar, Protocol, cast
+from typing import ClassVar, Protocol, cast, runtime_checkable
 
 from judge.prompts.template import PromptSet
 from judge.protocol.conditions import Conditions, Run
 from judge.protocol.exchange import Answer, Failure, Request
 from judge.run_settings import JudgeSettings
 from study.errors import StudyError, nearest
+from study.schema import CallKind
 from study.study import Study
 
 GROUP = "ccrs.engines"
@@ -163,8 +164,6 @@ class Engine(Protocol):
 
     settings: ClassVar[type[JudgeSettings]]
     """The settings of the engine, from which the options of the command are made."""
-    asks_now: ClassVar[bool]
-    """Whether prompts are answered during the call. Only such an engine can be probed."""
 
     def __init__(self, settings: JudgeSettings, study: Study, prompts: PromptSet) -> None: ...
 
@@ -190,6 +189,17 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """Release all resources; `run` is not called afterwards."""
+
+
+@runtime_checkable
+class FileEngine(Protocol):
+    """An engine that writes or reads files, and so has something to do after its last prompt."""
+
+    def finish(self, kind: CallKind) -> tuple[str, ...]:
+        """Complete the files after the last `run` of a command; return notes for the user.
+
+        `kind` is the kind of call: probes and pairs have commands of their own.
+        """
 
 
 def load_engine(name: str) -> type[Engine]:

@@ -276,6 +276,9 @@ class BatchSettings(JudgeSettings):
         json_schema_extra=option("FOLDER"),
     )
     answers: AnswerFiles = ()
+    batch_format: Literal["openai", "anthropic", "gemini"] = Field(
+        default="openai", description="form of the files, by the provider whose service takes them"
+    )
     body: dict[str, Any] = Field(
         default={}, description=_BODY, json_schema_extra=option("KEY=JSON")
     )

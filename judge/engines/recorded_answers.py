@@ -1,13 +1,16 @@
-"""Files of answers that were obtained elsewhere, read by response, construct and repeat."""
+"""Files of answers that were obtained elsewhere, read by prompt or by response and construct."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from string import hexdigits
+from typing import Any
 
+from judge.engines.recorded_index import Key, RecordedIndex, of_prompt, of_response
 from judge.prompts.answer_form import AnswerForm
-from judge.prompts.template import PromptVersion
+from judge.prompts.template import PromptSet, PromptVersion
 from judge.protocol.chat_completion import escaped
 from judge.protocol.exchange import CONTENT_FILTER, REJECTED, Answer
 from judge.protocol.logprob_distribution import MOST_PROBABILITY, ScoreTokens
@@ -29,6 +32,8 @@ _READ: Fields = {
     "system": ("system",),
     "construct": ("construct", "construct_key"),
     "answer": ("answer", "raw_answer", "output"),
+    "prompt": ("prompt",),
+    "prompt_hash": ("prompt_hash",),
     **{
         name: (name,)
         for name in (
@@ -65,26 +70,15 @@ _FIXED_REASONS = frozenset({CONTENT_FILTER, REJECTED, *PROMPT_NOT_WHOLE})
 _MOST_HINTS, _MOST_IDS = 20, 5000
 _LARGEST = 2**31 - 1
 _LONGEST_NAME = 500
-
-
-class Key(NamedTuple):
-    """The prompt of a recorded answer."""
-
-    response: int
-    construct_key: str
-    repeat: int
-
-
-Recordings = dict[Key, Answer]
+_HASH_LENGTH = 64
 
 
 def read_answers(
-    study: Study, paths: Sequence[Path], prompts: PromptVersion
-) -> tuple[Recordings, tuple[str, ...]]:
-    """Read files of answers.
+    study: Study, paths: Sequence[Path], prompts: PromptSet, index: RecordedIndex
+) -> tuple[str, ...]:
+    """Read files of answers into an index; return notes on what was read.
 
-    Returns the answers by response (database key), construct and repeat, and notes on what was
-    read. Columns are documented in judge/README.md under "Engines".
+    Columns are documented in judge/README.md under "Engines".
 
     Raises
     ------
@@ -93,17 +87,19 @@ def read_answers(
     """
     with study.read() as connection:
         existing = ExistingContent(connection)
-    reader = _AnswerReader(existing, [c.key for c in study.config.constructs], prompts)
+    reader = _AnswerReader(existing, [c.key for c in study.config.constructs], prompts, index)
     notes: list[str] = []
     for path in paths:
         source = RecordSource(path)
         reader.read(source)
         lines = ImportSummary.of(source.report, path.name, "answers").lines()[1:]
         notes += [f"{path.name}: {line}" for line in lines]
-    recordings = reader.recordings()
+    answered = index.prompts()
+    if further := index.attempts() - answered:
+        reader.skipped["further attempts at the same prompts"] += further
     skipped = sorted(reader.skipped.items())
-    return recordings, (
-        f"Recorded answers: {len(recordings)}.",
+    return (
+        f"Recorded answers: {answered}.",
         *(f"Not used: {count} {description}." for description, count in skipped),
         *notes,
     )
@@ -111,31 +107,28 @@ def read_answers(
 
 @dataclass
 class _AnswerReader:
-    """Collects the answers of all files by prompt and attempt, with their places."""
+    """Adds the answers of all files to the index, with their places."""
 
     existing: ExistingContent
     constructs: Sequence[str]
-    prompts: PromptVersion
-    answers: dict[Key, dict[int, tuple[Answer, str]]] = field(default_factory=dict)
+    prompts: PromptSet
+    index: RecordedIndex
     skipped: Counter[str] = field(default_factory=Counter)
     _unknown: set[str] = field(default_factory=set)
-
-    def recordings(self) -> Recordings:
-        """Return for each prompt the first attempt that was whole, or else the first."""
-        recordings = {}
-        for key, attempts in self.answers.items():
-            whole = [n for n, (a, _) in attempts.items() if a.missing not in PROMPT_NOT_WHOLE]
-            recordings[key] = attempts[min(whole or attempts)][0]
-            if len(attempts) > 1:
-                self.skipped["further attempts at the same prompts"] += len(attempts) - 1
-        return recordings
 
     def read(self, source: RecordSource) -> None:
         """Read a file."""
         reader = Reader(source, FIELDS)
-        reader.require("construct", "answer")
-        if not has(FIELDS, source.head.columns, "response_id"):
-            reader.require("query_id", "system")
+        columns = source.head.columns
+        if has(FIELDS, columns, "prompt") or has(FIELDS, columns, "prompt_hash"):
+            reader.require("answer")
+        elif not isinstance(self.prompts, PromptVersion):
+            # Prompts of a step have no other name than their words.
+            reader.require("prompt", "answer")
+        else:
+            reader.require("construct", "answer")
+            if not has(FIELDS, columns, "response_id"):
+                reader.require("query_id", "system")
         faults: list[Fault] = []
         for cells in reader:
             if isinstance(cells, Fault):
@@ -148,34 +141,50 @@ class _AnswerReader:
 
     def _add(self, cells: RecordCells, source: RecordSource) -> None:
         """Add a row; its faults are noted in the cells."""
-        response, construct = self._response(cells), self._construct(cells)
-        repeat, attempt = _number(cells, "repeat", 0), _number(cells, "attempt", 1)
-        form = None if construct is None else self.prompts.answer_of(construct)
+        key = self._key(cells, _number(cells, "repeat", 0))
+        attempt = _number(cells, "attempt", 1)
+        construct = cells.key("construct")
+        known = isinstance(self.prompts, PromptVersion) and construct in self.prompts.templates
+        form = self.prompts.answer_of(construct) if known and construct is not None else None
         answer = _answer(cells, form, delimited=source.form == "delimited")
-        if cells.faulty or response is None or construct is None:
+        if cells.faulty or key is None:
             return
+        if answer is None:
+            self.skipped["rows without an answer"] += 1
+            return
+        place = f"{source.path.name}, row {cells.number}"
+        earlier = self.index.add(key, attempt, answer, place)
+        if earlier is None:
+            return
+        first, first_place = earlier
+        if (first.text, first.missing) == (answer.text, answer.missing):
+            self.skipped["repeated answers"] += 1
+            return
+        new, old = (abbreviate(a.missing if a.text is None else a.text) for a in (answer, first))
+        cells.fault(
+            f"the answer is {new}, but {old} in {first_place}, for the same prompt and repeat.",
+            "Keep one of them, or number them as attempts or repeats.",
+            cells.column("answer"),
+        )
+
+    def _key(self, cells: RecordCells, repeat: int) -> Key | None:
+        """Return what a row answers; None where it is not used, or has a fault."""
+        if cells.has("prompt") or cells.has("prompt_hash"):
+            return _key_of_prompt(cells, repeat)
+        if not isinstance(self.prompts, PromptVersion):
+            cells.fault("names no prompt.", "Give its words in prompt, or their SHA-256 in "
+                        "prompt_hash.")  # fmt: skip
+            return None
+        response, construct = self._response(cells), self._construct(cells)
+        if cells.faulty or response is None or construct is None:
+            return None
         if construct not in self.prompts.templates:
             self.skipped["answers on constructs that have no prompt"] += 1
         elif not self.existing.in_use(response):
             self.skipped["answers for responses that a later one replaced"] += 1
-        elif answer is None:
-            self.skipped["rows without an answer"] += 1
         else:
-            attempts = self.answers.setdefault(Key(response, construct, repeat), {})
-            place = f"{source.path.name}, row {cells.number}"
-            first, first_place = attempts.setdefault(attempt, (answer, place))
-            if (first.text, first.missing) != (answer.text, answer.missing):
-                new, old = (
-                    abbreviate(a.missing if a.text is None else a.text) for a in (answer, first)
-                )
-                cells.fault(
-                    f"the answer is {new}, but {old} in {first_place}, for the same response, "
-                    "construct and repeat.",
-                    "Keep one of them, or number them as attempts or repeats.",
-                    cells.column("answer"),
-                )
-            elif first is not answer:
-                self.skipped["repeated answers"] += 1
+            return of_response(response, construct, repeat)
+        return None
 
     def _construct(self, cells: RecordCells) -> str | None:
         construct = cells.key("construct")
@@ -233,6 +242,28 @@ class _AnswerReader:
             "Correct it, or import its response first.",
             cells.column(column),
         )
+
+
+def _key_of_prompt(cells: RecordCells, repeat: int) -> Key | None:
+    text, digest = cells.words("prompt"), (cells.key("prompt_hash") or "").strip().lower()
+    if digest and (len(digest) != _HASH_LENGTH or set(digest) - set(hexdigits)):
+        cells.fault(
+            f"{abbreviate(digest)} is no SHA-256.",
+            "Give the 64 hexadecimal digits of the SHA-256 of the prompt in UTF-8.",
+            cells.column("prompt_hash"),
+        )
+        return None
+    if text:
+        of_text = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        if digest and digest != of_text:
+            cells.fault(
+                "prompt and prompt_hash name different prompts.",
+                "Correct one of the two, or leave it out.",
+                cells.column("prompt_hash"),
+            )
+            return None
+        digest = of_text
+    return of_prompt(digest, repeat)
 
 
 def _answer(cells: RecordCells, form: AnswerForm | None, *, delimited: bool) -> Answer | None:

@@ -110,7 +110,7 @@ def _trouble(
     words = f"{error.get('code') or ''} {error.get('type') or ''} {message}"
     detail = printable(f"HTTP {status}: {' '.join(message.split())[:_SHOWN]}".rstrip(": "))
     wait = requested_wait(headers)
-    if status == 429 and _NO_QUOTA.search(words):
+    if status in {400, 402, 429} and _NO_QUOTA.search(words):
         return Trouble("stop", "no_quota", detail)
     if status in {429, 503, 529}:
         return Trouble("throttled", f"http_{status}", detail, wait)

@@ -31,6 +31,8 @@ class Request:
     score_scale: RatingScale | None = None
     """Scale of the score with which the answer begins; None: it begins with something else, and no
     probabilities of scores are read."""
+    purpose: str = ""
+    """What distinguishes a question from others with the same words: a probe, a round of drift."""
 
 
 def chat_messages(prompt: str, system: str = "") -> list[dict[str, str]]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Literal
 
-from judge.engines.engine import Ready, TokenCount, load_engine
+from judge.engines.engine import Ready, TokenCount
 from judge.metrics.pairwise import Pairwise
 from judge.protocol.conditions import Conditions
 from judge.protocol.exchange import REASONS
@@ -74,6 +74,8 @@ class PairOutcome(Result):
     cost: float | None = None
     notes: tuple[str, ...] = ()
     examples: tuple[str, ...] = ()
+    asks: bool = True
+    """Whether the engine answers during a call."""
 
     def lines(self) -> list[str]:
         """Return the outcome as lines of text."""
@@ -94,7 +96,7 @@ class PairOutcome(Result):
         ]
         lines += [f"No answer: {n} {reason}." for reason, n in by_number(self.failed)]
         lines += [f"  {example}" for example in self.examples]
-        if self.remaining:
+        if self.remaining and self.asks:
             lines.append(f"{self.remaining} prompts are still to be asked; run the command again.")
         return lines
 
@@ -137,11 +139,6 @@ def compare_pairs(
         There is no pair to compare, the engine cannot answer, or another process works on the run.
     """
     scope = _scope(study, settings)
-    if not load_engine(settings.engine).asks_now:
-        raise StudyError(
-            f"The engine {settings.engine} can't compare pairs; use one that answers at once, such "
-            "as openai or vllm."
-        )
 
     def check(ready: Ready, order: list[Place], run_id: int | None) -> None:
         del ready, order, run_id
@@ -177,6 +174,7 @@ def compare_pairs(
                 *result.notes,
             ),
             examples=tuple(delivery.examples),
+            asks=session.ready.asks,
         )
         store_end(session, call, delivery, result, judged=0, missing=outcome.missing)
     if result.stopped is not None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from judge.engines.engine import Ready, TokenCount, load_engine
+from judge.engines.engine import Ready, TokenCount
 from judge.metrics.registry import load_metric
 from judge.perturbations.catalogue import select_probes
 from judge.perturbations.perturbation import Probe
@@ -114,6 +114,8 @@ class ProbeOutcome(Result):
     cost: float | None = None
     notes: tuple[str, ...] = ()
     examples: tuple[str, ...] = ()
+    asks: bool = True
+    """Whether the engine answers during a call."""
 
     def lines(self) -> list[str]:
         """Return the outcome as lines of text."""
@@ -132,7 +134,7 @@ class ProbeOutcome(Result):
         ]
         lines += [f"No answer: {n} {reason}." for reason, n in by_number(self.failed)]
         lines += [f"  {example}" for example in self.examples]
-        if self.remaining:
+        if self.remaining and self.asks:
             lines.append(f"{self.remaining} prompts are still to be asked; run the command again.")
         return lines
 
@@ -179,11 +181,6 @@ def probe_study(
     """
     probes = select_probes(kinds)
     scope = _scope(study, settings)
-    if not load_engine(settings.engine).asks_now:
-        raise StudyError(
-            f"The engine {settings.engine} can't answer altered prompts; probe a run of another "
-            "engine."
-        )
 
     def check(ready: Ready, order: list[Place], run_id: int | None) -> None:
         del ready, order
@@ -215,8 +212,9 @@ def probe_study(
             tokens=dict(delivery.tokens),
             seconds=result.seconds,
             cost=result.cost,
-            notes=result.notes,
+            notes=(*session.ready.notes, *result.notes),
             examples=tuple(delivery.examples),
+            asks=session.ready.asks,
         )
         store_end(session, call, delivery, result, judged=0, missing=outcome.missing)
     if result.stopped is not None:

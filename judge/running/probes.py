@@ -87,6 +87,7 @@ def as_probe(
 ) -> ProbeRequest:
     """Return a request as one of a probe; without a probe, of a round of drift."""
     values = {f.name: getattr(request, f.name) for f in fields(MetricRequest)}
+    values["purpose"] = f"drift {number}" if probe is None else f"probe {probe.key}"
     if probe is None:
         return ProbeRequest(**values, round=number)
     return ProbeRequest(

@@ -140,8 +140,8 @@ def judge_metrics(
         first_run = replace(engine, encoder=encoder)
         # What the engine asked for itself at its start is counted in the first run alone.
         later = replace(first_run, ready=replace(engine.ready, overhead={}, notes=()))
-        for number, of_metric in enumerate(each):
-            started = later if number else first_run
+        for number, of_metric in enumerate(each, 1):
+            started = replace(later if number > 1 else first_run, is_last=number == len(each))
             outcomes.append(_judge_with(study, of_metric, on_progress, started))
     return outcomes
 

@@ -11,7 +11,7 @@ from threading import Lock
 from time import monotonic
 from typing import Protocol
 
-from judge.engines.engine import Delivery, Engine, Ready, load_engine
+from judge.engines.engine import Delivery, Engine, FileEngine, Ready, load_engine
 from judge.metrics.embedding import Encoder
 from judge.protocol.conditions import Run, of_metric, with_encoder, with_shuffle
 from judge.protocol.exchange import TOKENS, Answer, Failure, Request
@@ -139,6 +139,8 @@ class RunSession:
     order: list[Place]
     engine: Engine
     ready: Ready
+    is_last: bool
+    """Whether the engine gets no prompts after those of this run."""
     run: Run
     confirm: Callable[[], None]
     """Confirms, before a write, that the run is still locked."""
@@ -184,6 +186,8 @@ class StartedEngine:
     ready: Ready
     encoder: Encoder | None = None
     """Of the metrics that compare texts."""
+    is_last: bool = True
+    """Whether it gets no prompts after those of the next run."""
 
 
 @contextmanager
@@ -252,7 +256,17 @@ def open_session(
                 study.store_retrieval(connection)
         with sole_writer(study, run.id, run.name) as confirm:
             scope = replace(scope, scales=scales(study, scope, run.name))
-            yield RunSession(study, settings, scope, order, running.engine, ready, run, confirm)
+            yield RunSession(
+                study,
+                settings,
+                scope,
+                order,
+                running.engine,
+                ready,
+                running.is_last,
+                run,
+                confirm,
+            )
 
 
 def ask(
@@ -298,6 +312,8 @@ def ask(
                 asking += monotonic() - start
         if any_round and around is not None:
             notes += (around.ask(session.engine),)
+        if session.is_last and isinstance(session.engine, FileEngine):
+            notes += session.engine.finish(kind)
     except (StudyError, KeyboardInterrupt) as error:
         stopped = error
     if around is not None:

@@ -89,7 +89,6 @@ class Scripted:
     """Replaces an engine: answers by a function, and records the requests."""
 
     settings = ScriptedSettings
-    asks_now = True
     answer: Callable[[str], Answer] = staticmethod(scored)
     model = "scripted"
     window: int | None = None
@@ -129,6 +128,6 @@ def register(monkeypatch: pytest.MonkeyPatch) -> type[Scripted]:
     def load(name: str) -> type[Engine]:
         return fresh if name == "scripted" else load_engine(name)
 
-    for module in ("engines.engine", "running.session", "running.probe_run", "running.pair_run"):
+    for module in ("engines.engine", "running.session"):
         monkeypatch.setattr(f"judge.{module}.load_engine", load)
     return fresh

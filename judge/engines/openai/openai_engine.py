@@ -32,7 +32,6 @@ class OpenAIEngine:
     """Asks an endpoint for chat completions."""
 
     settings = OpenAISettings
-    asks_now = True
 
     def __init__(self, settings: OpenAISettings, study: Study, prompts: PromptSet) -> None:
         if settings.base_url is None:

@@ -17,7 +17,6 @@ class VLLMEngine:
     """Asks a model that vLLM runs in this process."""
 
     settings = VLLMSettings
-    asks_now = True
 
     def __init__(self, settings: VLLMSettings, study: Study, prompts: PromptSet) -> None:
         self._settings = settings

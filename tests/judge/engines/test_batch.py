@@ -1,8 +1,6 @@
 """A provider's batch: files to send, results to read, each for the prompt it was asked with."""
 
-import json
 from collections import Counter
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +11,8 @@ from judge import judge_study
 from judge.engines.engine_settings import BatchSettings
 from study import InputError, Study, StudyError
 from study.schema.tables import judgments
-from tests.judge.small_studies import fill, score
+from tests.judge.engines.batch_files import result, results, sent
+from tests.judge.small_studies import fill
 
 
 def writing(folder: Path, **more: Any) -> BatchSettings:
@@ -22,31 +21,6 @@ def writing(folder: Path, **more: Any) -> BatchSettings:
 
 def reading(*files: Path, **more: Any) -> BatchSettings:
     return BatchSettings(model="gpt", answers=files, **more)
-
-
-def sent(folder: Path) -> list[dict[str, Any]]:
-    return [
-        json.loads(line)
-        for path in sorted(folder.glob("*.jsonl"))
-        for line in path.read_text(encoding="utf-8").splitlines()
-    ]
-
-
-def result(line: dict[str, Any], content: str | None = None) -> dict[str, Any]:
-    """Answer a line as a provider does."""
-    text = score(line["body"]["messages"][0]["content"]) if content is None else content
-    body = {
-        "model": "gpt-0",
-        "choices": [{"message": {"content": text}, "finish_reason": "stop"}],
-        "usage": {"prompt_tokens": 10, "completion_tokens": 1},
-    }
-    response = {"status_code": 200, "request_id": "r", "body": body}
-    return {"id": "b", "custom_id": line["custom_id"], "response": response, "error": None}
-
-
-def results(path: Path, lines: Iterable[dict[str, Any]]) -> Path:
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    return path
 
 
 def stored(study: Study) -> list[tuple[Any, ...]]:
@@ -151,21 +125,35 @@ def test_invalid_result_lines_are_reported_with_their_number(
 def test_files_are_split_at_the_providers_limits(
     campaign: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("judge.engines.batch.MOST_REQUESTS", 20)
+    monkeypatch.setattr("judge.engines.batch.batch_format.OpenAIFormat.most_requests", 20)
     judge_study(campaign, writing(tmp_path / "a"))
     names = sorted(path.name for path in (tmp_path / "a").iterdir())
     assert names == ["judge-001.jsonl", "judge-002.jsonl", "judge-003.jsonl"]
-    monkeypatch.setattr("judge.engines.batch.MOST_BYTES", 9000)
+    monkeypatch.setattr("judge.engines.batch.batch_format.OpenAIFormat.most_bytes", 9000)
     judge_study(campaign, writing(tmp_path / "b"))
     assert all(path.stat().st_size <= 9000 for path in (tmp_path / "b").iterdir())
     assert len(sent(tmp_path / "b")) == len(sent(tmp_path / "a")) == 57
 
 
-def test_files_that_are_there_stay(campaign: Study, tmp_path: Path) -> None:
-    judge_study(campaign, writing(tmp_path / "batch", limit=3))
-    with pytest.raises(StudyError, match=r"judge-001\.jsonl exists already"):
-        judge_study(campaign, writing(tmp_path / "batch"))
-    assert len(sent(tmp_path / "batch")) == 3
+def test_what_a_file_contains_is_not_written_again(campaign: Study, tmp_path: Path) -> None:
+    folder = tmp_path / "batch"
+    judge_study(campaign, writing(folder, limit=3))
+    # As an interrupted call leaves it.
+    (folder / "judge-002.jsonl.part").write_text("{", encoding="utf-8")
+    second = judge_study(campaign, writing(folder))
+    assert any("judge-002.jsonl (54 prompts)" in note for note in second.notes)
+    assert any(note.startswith("3 prompts wait for results") for note in second.notes)
+    assert sorted(path.name for path in folder.iterdir()) == ["judge-001.jsonl", "judge-002.jsonl"]
+    names = [line["custom_id"] for line in sent(folder)]
+    assert len(names) == len(set(names)) == 57
+    third = judge_study(campaign, writing(folder))
+    assert any(note.startswith("57 prompts wait for results") for note in third.notes)
+    assert len(sent(folder)) == 57
+    with pytest.raises(StudyError, match="written with other options"):
+        judge_study(campaign, writing(folder, temperature=1.0))
+    (folder / "judge-003.jsonl").write_text("mine\n", encoding="utf-8")
+    with pytest.raises(InputError, match="row 1: The line is no request"):
+        judge_study(campaign, writing(folder))
 
 
 def test_a_reasoning_model_gets_what_the_settings_say(campaign: Study, tmp_path: Path) -> None:
@@ -236,12 +224,9 @@ def test_a_missing_or_invalid_file_is_reported(campaign: Study, tmp_path: Path) 
         judge_study(campaign, writing(tmp_path / "file"))
 
 
-@pytest.mark.parametrize(
-    "options", [{}, {"requests": Path("a"), "answers": (Path("b"),)}], ids=["neither", "both"]
-)
-def test_it_writes_or_reads(campaign: Study, options: dict[str, Any]) -> None:
-    with pytest.raises(StudyError, match="either writes"):
-        judge_study(campaign, BatchSettings(model="m", **options))
+def test_it_writes_or_reads(campaign: Study) -> None:
+    with pytest.raises(StudyError, match="--requests FOLDER"):
+        judge_study(campaign, BatchSettings(model="m"))
 
 
 def test_it_needs_a_model(campaign: Study, tmp_path: Path) -> None:

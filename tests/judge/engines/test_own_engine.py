@@ -35,7 +35,6 @@ class EchoSettings(JudgeSettings):
 
 class EchoEngine:
     settings = EchoSettings
-    asks_now = True
 
     def __init__(self, settings, study, prompts):
         self._settings = settings

@@ -199,5 +199,5 @@ def test_the_command_has_the_options_of_engines_and_none_that_do_not_apply() -> 
     help_text = CliRunner().invoke(cli, ["judge", "pairs", "--help"]).output
     assert "--pairs [all|compared]" in help_text
     assert "--constructs" in help_text
-    for other in ("--metric ", "--prompts ", "--estimate", "--answers"):
+    for other in ("--metric ", "--prompts ", "--estimate", "--drift"):
         assert other not in help_text

@@ -15,7 +15,6 @@ from judge import (
     preview_probes,
     probe_study,
 )
-from judge.engines.engine_settings import RecordedSettings
 from judge.perturbations.catalogue import PROBES
 from judge.protocol.exchange import Answer
 from judge.running.pages import Place, pages, places
@@ -179,8 +178,6 @@ def test_what_has_no_run_is_refused(campaign: Study, scripted: type[Scripted]) -
     judge_study(campaign, SETTINGS)
     with pytest.raises(StudyError, match="no run under these settings"):
         probe_study(campaign, ScriptedSettings(model="scripted", temperature=0.5))
-    with pytest.raises(StudyError, match="recorded can't answer altered prompts"):
-        probe_study(campaign, RecordedSettings(model="scripted"))
 
 
 def test_answers_to_probes_are_append_only(judged: Study) -> None:

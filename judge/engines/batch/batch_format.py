@@ -1,0 +1,179 @@
+"""Forms of batch files: how a provider's service takes requests and returns results.
+
+Results of every form are translated to replies of chat completions, so that refusals, truncated
+answers and errors are read by the same rules as those of an endpoint.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple
+
+from judge.protocol.chat_completion import read_reply
+from judge.protocol.exchange import Answer, Failure, chat_messages
+from judge.protocol.logprob_distribution import ScoreTokens
+from judge.text import printable
+
+# Characters of a provider's message that are stored.
+_MESSAGE_LENGTH = 300
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """What is sent with each prompt."""
+
+    model: str
+    system: str
+    max_tokens: int
+    """Limit of an answer's tokens, those of reasoning included."""
+    reasons: bool
+    """Whether the model reasons before it answers."""
+    temperature: float | None = None
+    seed: int | None = None
+    alternatives: int | None = None
+    """Number of likeliest tokens to return with their probabilities; None: none."""
+    body: Mapping[str, Any] = field(default_factory=dict)
+    """Further fields of each request."""
+
+
+class BatchReply(NamedTuple):
+    """A result as the reply of a chat completions endpoint."""
+
+    status: int
+    body: Mapping[str, Any] | str
+
+
+class BatchFormat(ABC):
+    """Writes requests, and reads results, of one provider's batch service."""
+
+    name: ClassVar[str]
+    id_field: ClassVar[str] = "custom_id"
+    """Field of a request and of a result that names the prompt."""
+    most_requests: ClassVar[int]
+    most_bytes: ClassVar[int]
+    """The provider's limits for one file."""
+    suffix: ClassVar[str] = ".jsonl"
+    opening: ClassVar[bytes] = b""
+    between: ClassVar[bytes] = b"\n"
+    closing: ClassVar[bytes] = b"\n"
+    """What is written before, between and after the requests of a file."""
+    not_sent: ClassVar[Mapping[str, str]] = {}
+    """Settings that requests of this form cannot express, with the remedy."""
+
+    @abstractmethod
+    def request(self, name: str, prompt: str, sampling: Sampling) -> dict[str, Any]:
+        """Return the request of a prompt."""
+
+    @abstractmethod
+    def reply(self, result: Mapping[str, Any]) -> BatchReply | Failure | None:
+        """Return what a result means; None where it has neither a response nor an error."""
+
+    def read(
+        self, result: Mapping[str, Any], scores: ScoreTokens | None
+    ) -> Answer | Failure | None:
+        """Return the answer in a result, or why there is none; None if it cannot be read."""
+        reply = self.reply(result)
+        if reply is None or isinstance(reply, Failure):
+            return reply
+        raw = _encoded(reply.body)
+        answer = read_reply(reply.status, {}, raw, None, scores)
+        return answer if isinstance(answer, Answer) else Failure(answer.reason, answer.detail)
+
+
+class OpenAIFormat(BatchFormat):
+    """JSON lines of chat completions, which other providers and vLLM accept as well."""
+
+    name = "openai"
+    most_requests = 50_000
+    most_bytes = 200_000_000
+
+    def request(self, name: str, prompt: str, sampling: Sampling) -> dict[str, Any]:
+        """Return a line of OpenAI's batch input file."""
+        # The service cannot be probed. Models that reason have another name for the limit.
+        limit = "max_completion_tokens" if sampling.reasons else "max_tokens"
+        body: dict[str, Any] = {
+            **sampling.body,
+            "model": sampling.model,
+            limit: sampling.max_tokens,
+        }
+        if sampling.temperature is not None:
+            body["temperature"] = sampling.temperature
+        if sampling.seed is not None:
+            body["seed"] = sampling.seed
+        if sampling.alternatives is not None:
+            body |= {"logprobs": True, "top_logprobs": sampling.alternatives}
+        return {
+            "custom_id": name,
+            "method": "POST",
+            "url": "/v1/chat/completions",
+            "body": {**body, "messages": chat_messages(prompt, sampling.system)},
+        }
+
+    def reply(self, result: Mapping[str, Any]) -> BatchReply | Failure | None:
+        """Read a line of OpenAI's output or error file, or of vLLM's `run_batch`."""
+        error, response = result.get("error"), result.get("response")
+        if isinstance(response, dict):
+            body = response.get("body")
+            if not body and isinstance(error, dict):
+                # Some services put the text of a refusal next to the response.
+                body = {"error": error}
+            if isinstance(body, dict | str):
+                status = response.get("status_code")
+                return BatchReply(status if isinstance(status, int) else 200, body)
+        return failure_of(error) if error else None
+
+
+def failure_of(error: Any, reason: str = "error") -> Failure:
+    """Return the failure that a provider's error describes."""
+    code = error.get("code") if isinstance(error, dict) else None
+    message = printable(_encoded(error).decode("utf-8", "replace"))
+    return Failure(printable(str(code or reason))[:_MESSAGE_LENGTH], message[:_MESSAGE_LENGTH])
+
+
+def count(usage: Mapping[str, Any], name: str) -> int | None:
+    """Return a count of tokens; None where the provider does not report it."""
+    number = usage.get(name)
+    return number if type(number) is int and number >= 0 else None
+
+
+def total(*counts: int | None) -> int | None:
+    """Return the sum of the counts that are reported; None if none is."""
+    known = [number for number in counts if number is not None]
+    return sum(known) if known else None
+
+
+def completion(
+    parts: list[dict[str, Any]],
+    finish_reason: str,
+    model: Any,
+    usage: Mapping[str, int | None],
+    logprobs: Any = None,
+) -> BatchReply:
+    """Return an answer as a chat completion.
+
+    Parameters
+    ----------
+    parts
+        Parts of the content, of type `text` or `thinking`.
+    usage
+        Tokens: prompt, completion, reasoning and cached, as far as they are known.
+    """
+    choice = {
+        "message": {"role": "assistant", "content": parts},
+        "finish_reason": finish_reason,
+        "logprobs": logprobs,
+    }
+    tokens = {
+        "prompt_tokens": usage.get("prompt"),
+        "completion_tokens": usage.get("completion"),
+        "completion_tokens_details": {"reasoning_tokens": usage.get("reasoning")},
+        "prompt_tokens_details": {"cached_tokens": usage.get("cached")},
+    }
+    return BatchReply(200, {"model": model, "choices": [choice], "usage": tokens})
+
+
+def _encoded(body: Any) -> bytes:
+    import json
+
+    text = body if isinstance(body, str) else json.dumps(body)
+    return text.encode("utf-8", "surrogatepass")

@@ -1,0 +1,122 @@
+"""The files of a batch, written under temporary names until all are complete."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from judge.engines.batch.batch_format import BatchFormat
+from judge.text import printable
+from study.errors import Fault, InputError, StudyError
+
+
+def written_before(folder: Path, form: BatchFormat) -> Iterator[str]:
+    """Yield the names of the prompts in the files of a folder.
+
+    Raises
+    ------
+    StudyError
+        The folder is a file, or one of its files cannot be read.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise StudyError(f"{folder} is not a folder. Give --requests the name of a folder.")
+    for path in _files(folder, form):
+        with path.open("rb") as stream:
+            for number, line in enumerate(stream, 1):
+                text = line.strip().removesuffix(b",")
+                if not text or text in {form.opening.strip(), form.closing.strip()}:
+                    continue
+                yield _name(path, number, text, form)
+
+
+def _files(folder: Path, form: BatchFormat) -> list[Path]:
+    return sorted(folder.glob(f"judge-[0-9]*{form.suffix}")) if folder.is_dir() else []
+
+
+def _name(path: Path, number: int, text: bytes, form: BatchFormat) -> str:
+    try:
+        name = json.loads(text).get(form.id_field)
+    except (ValueError, AttributeError, RecursionError):
+        name = None
+    if not isinstance(name, str):
+        problem = f"The line is no request in the form {form.name!r}."
+        raise InputError(path.name, [Fault(problem, "Choose another folder.", number)])
+    return name
+
+
+class RequestFiles:
+    """Writes requests into numbered files of at most the provider's limits."""
+
+    def __init__(self, folder: Path, form: BatchFormat) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
+        self._form = form
+        # An interrupted call leaves unfinished files, which no one has sent.
+        for left in folder.glob("judge-*.part"):
+            left.unlink(missing_ok=True)
+        stems = (path.stem.removeprefix("judge-") for path in _files(folder, form))
+        numbers = (int(stem) for stem in stems if stem.isdecimal())
+        self._next = max(numbers, default=0) + 1
+        self._path = folder
+        self._stream: IO[bytes] | None = None
+        self._counts: dict[Path, int] = {}
+        self._bytes = 0
+
+    def add(self, request: dict[str, Any]) -> None:
+        """Write a request."""
+        form = self._form
+        line = json.dumps(request, ensure_ascii=False).encode("utf-8", "backslashreplace")
+        size = len(line) + len(form.between)
+        full = self._stream is not None and (
+            self._counts[self._path] >= form.most_requests
+            or self._bytes + size + len(form.closing) > form.most_bytes
+        )
+        if full:
+            self._close()
+        if self._stream is None:
+            self._path = self._folder / f"judge-{self._next:03}{form.suffix}"
+            self._next += 1
+            self._stream = _temporary(self._path).open("wb")
+            self._stream.write(form.opening)
+            self._counts[self._path], self._bytes = 0, len(form.opening)
+        else:
+            self._stream.write(form.between)
+        self._stream.write(line)
+        self._counts[self._path] += 1
+        self._bytes += size
+
+    def finish(self) -> dict[Path, int]:
+        """Give the files their names; return the prompts of each."""
+        self._close()
+        for path in self._counts:
+            _temporary(path).replace(path)
+        return self._counts
+
+    def discard(self) -> None:
+        """Delete what is not finished."""
+        if self._stream is not None:
+            self._stream.close()
+        for path in self._counts:
+            _temporary(path).unlink(missing_ok=True)
+
+    def _close(self) -> None:
+        if self._stream is not None:
+            self._stream.write(self._form.closing)
+            self._stream.close()
+            self._stream = None
+
+
+def _temporary(path: Path) -> Path:
+    return path.with_name(f"{path.name}.part")
+
+
+def name_problem(name: Any, prefix: str, id_field: str) -> tuple[str, str] | None:
+    """Return why a result cannot be of this run, with the remedy; None if it may be."""
+    if not isinstance(name, str):
+        return f"The line has no {id_field}.", "Give the provider's results or errors."
+    if not name.startswith(prefix):
+        return (
+            f"{printable(name)[:80]!r} belongs to another run.",
+            "Read results with the options that their requests were written with.",
+        )
+    return None
