@@ -131,7 +131,8 @@ class JudgeSettings(BaseModel):
         ge=2,
         le=10_000,
         description="ask only a sample of N prompts, spread over constructs and lengths, and "
-        "forecast the tokens, the time and the cost of the others",
+        "forecast the tokens, the time and the cost of the others; with a metric in steps, all "
+        "prompts of N queries",
         json_schema_extra=option("N"),
     )
     retry_unparsed: bool = Field(

@@ -137,24 +137,24 @@ def run(folder: Path, dry_run: bool, as_json: bool, **values: Any) -> None:
 
 
 def _preview(study: Any, settings: JudgeSettings, as_json: bool) -> None:
-    from judge.metrics.registry import expanded
-    from judge.running.preview import preview
+    from judge.metrics.registry import expanded, load_metric
+    from judge.running.preview import preview, preview_metrics
 
-    results = [
-        preview(study, settings.model_copy(update={"metric": key}))
-        for key in expanded(settings.metric)
-    ]
-    for key, result in zip(expanded(settings.metric), results, strict=True):
-        if len(results) > 1 and not as_json:
-            click.echo(f"{key}:")
-        print_fields(result, as_json)
-    if len(results) > 1 and not as_json:
-        click.echo("A prompt that several metrics ask is sent once: fewer are sent than listed.")
-    if any(result.too_long for result in results) and not settings.skip_too_long:
+    keys = expanded(settings.metric)
+    if len(keys) == 1 and load_metric(keys[0], settings.prompts, study.folder).single_prompt:
+        one = preview(study, settings.model_copy(update={"metric": keys[0]}))
+        print_fields(one, as_json)
+        too_long = one.too_long
+    else:
+        several = preview_metrics(study, settings)
+        print_fields(several, as_json)
+        too_long = next((p.too_long for p in several.metrics.values() if p.too_long), None)
+    if too_long and not settings.skip_too_long:
         raise click.exceptions.Exit(2)
 
 
 def _judge(study: Any, settings: JudgeSettings, as_json: bool) -> None:
+    import json
     import shlex
 
     from judge.running.runner import RunStoppedError, judge_metrics
@@ -165,7 +165,11 @@ def _judge(study: Any, settings: JudgeSettings, as_json: bool) -> None:
     except RunStoppedError as stopped:
         print_fields(stopped.outcome, as_json)
         raise
-    for outcome in outcomes:
+    if as_json and len(outcomes) > 1:
+        # One document, with the forecast of all metrics where there is one.
+        runs = [outcome.as_json() for outcome in outcomes]
+        click.echo(json.dumps({"runs": runs, "forecast": runs[-1]["by_step"]}, indent=2))
+    for outcome in outcomes if not as_json or len(outcomes) == 1 else ():
         steps = []
         if outcome is outcomes[-1]:
             run = shlex.quote(outcome.run)

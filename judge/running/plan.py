@@ -155,6 +155,17 @@ def draw_prompts(prompts: dict[PromptName, int], number: int, seed: int) -> froz
     return frozenset(order[int(start + k * step)] for k in range(number))
 
 
+def draw_queries(order: Sequence[Place], number: int, seed: int) -> frozenset[int]:
+    """Draw queries (database keys) with selected responses; all if there are no more.
+
+    The draw depends only on the seed, so that all metrics and calls have the same sample.
+    """
+    queries = sorted({place.query for place in order if place.selected})
+    if len(queries) <= number:
+        return frozenset(queries)
+    return frozenset(Random(seed).sample(queries, number))  # noqa: S311  (not for cryptography)
+
+
 def sample_prompts(study: Study, order: Sequence[Place], scope: Scope) -> list[str]:
     """Return some prompts, spread over the study, for an engine to test itself on."""
     selected = [place for place in order if place.selected]

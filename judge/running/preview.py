@@ -19,11 +19,14 @@ from judge.running.runs import likely_run
 from judge.running.scope import (
     Scope,
     check_scales,
+    fitting_metrics,
     later_steps_note,
     run_scope,
     select_constructs,
+    settings_of_metric,
     unprompted_note,
 )
+from judge.running.suite_forecast import SuiteForecast, forecast_metrics
 from judge.running.text_scores import check_text_metrics, text_metrics
 from judge.text import Result, duration
 from study.schema.tables import judgments
@@ -174,6 +177,45 @@ def preview(study: Study, settings: JudgeSettings) -> Preview:
         cost_if_reasoning=highest if most_reasoning and estimate is None else None,
         notes=(*unprompted_note(study, metric, settings.constructs), *later_steps_note(metric)),
     )
+
+
+@dataclass(frozen=True)
+class MetricsPreview(Result):
+    """What `judge_metrics` would ask under the same settings."""
+
+    metrics: dict[str, Preview]
+    forecast: SuiteForecast
+    """Of all metrics together, by step."""
+
+    def lines(self) -> list[str]:
+        """Return the preview as lines of text."""
+        lines = []
+        for key, each in self.metrics.items():
+            run = f"continues the run {each.run!r}" if each.run else "begins a run"
+            now = sum(each.prompts.values())
+            lines.append(f"{key}: {run}; {now:,} prompts can be asked now.")
+            lines += [f"  Without a prompt: {n} {reason}" for reason, n in each.resolved.items()]
+            lines += [each.too_long] if each.too_long else []
+        return [*lines, *self.forecast.lines(), "No prompt was sent and nothing was written."]
+
+
+def preview_metrics(study: Study, settings: JudgeSettings) -> MetricsPreview:
+    """Return what several metrics would ask, each prompt that they share counted once.
+
+    Raises
+    ------
+    StudyError
+        As `judge_metrics` does for settings and study.
+    """
+    each: list[JudgeSettings] = []
+    previews: dict[str, Preview] = {}
+    for key, metric in fitting_metrics(study, settings):
+        one = settings_of_metric(settings, key, metric)
+        each.append(one)
+        previews[metric.key] = preview(study, one)
+    found = [likely_run(study, one) for one in each]
+    runs = [None if run is None else run[0] for run in found]
+    return MetricsPreview(previews, forecast_metrics(study, each, runs))
 
 
 def _counted_answers(

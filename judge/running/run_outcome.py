@@ -6,6 +6,7 @@ from typing import Any
 from judge.protocol.exchange import REASONS, UNASKED
 from judge.running.forecast import Forecast
 from judge.running.remaining_work import FLAGS
+from judge.running.suite_forecast import SuiteForecast
 from judge.running.text_scores import TextScoreCounts
 from judge.text import Result, by_number, duration
 
@@ -53,6 +54,10 @@ class Outcome(Result):
     """Answers without a count of prompt tokens, which tokens and cost leave out."""
     sample: bool = False
     """Whether this call asked only a sample of the run."""
+    queries: int | None = None
+    """Queries of the sample, where a metric in steps asked only a sample of the run."""
+    by_step: SuiteForecast | None = None
+    """Forecast for the remaining prompts of all metrics of the call, by step."""
     estimate: Forecast | None = None
     """Forecast for the remaining prompts, from a sample; None if no answer was counted."""
     retries: dict[str, int] = field(default_factory=dict)
@@ -105,12 +110,16 @@ class Outcome(Result):
             lines.append("Warning: the server named several models or fingerprints:")
             lines += [f"  {name}: {n} answers" for name, n in self.served.items()]
         lines += self._text_metric_lines()
+        if self.queries is not None:
+            lines.append(f"Asked: all steps of {self.queries} queries, drawn by the study's seed.")
+        if self.by_step is not None:
+            lines += self.by_step.lines()
         if self.estimate is not None:
             lines += self.estimate.lines()
         elif self.sample:
             lines.append("The server counted no tokens, so there is no forecast.")
         if self.remaining and self.asks:
-            without = " without --estimate" if self.sample else ""
+            without = " without --estimate" if self.sample or self.queries else ""
             lines.append(
                 f"{self.remaining} judgments are still to be made; run the command again{without}."
             )

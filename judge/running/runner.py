@@ -17,15 +17,24 @@ from judge.running.judgment_store import JudgmentStore
 from judge.running.judgments import count, served
 from judge.running.metric_requests import MetricRequest, PromptName
 from judge.running.pages import Place
-from judge.running.plan import Survey, draw_prompts, requests, sizes, survey, too_long_message
+from judge.running.plan import (
+    Survey,
+    draw_prompts,
+    draw_queries,
+    requests,
+    sizes,
+    survey,
+    too_long_message,
+)
 from judge.running.run_outcome import Outcome
-from judge.running.runs import check_words
+from judge.running.runs import check_words, run_id_of
 from judge.running.scale_use import ScaleUse, stored_values
 from judge.running.scope import (
     check_scales,
-    later_steps_note,
+    fitting_metrics,
     run_scope,
     select_constructs,
+    settings_of_metric,
     unprompted_note,
 )
 from judge.running.session import (
@@ -38,9 +47,9 @@ from judge.running.session import (
     start_engine,
     store_end,
 )
+from judge.running.suite_forecast import forecast_metrics
 from judge.running.text_scores import check_text_metrics, store_text_metrics, text_metrics
 from study.errors import StudyError
-from study.settings.constructs import RETRIEVAL
 from study.study import Study
 
 
@@ -82,7 +91,11 @@ def judge_study(
     >>> judge_study(Study.open("my-study"), settings).missing  # doctest: +SKIP
     {'refusal': 2}
     """
-    return _judge_with(study, settings, on_progress)
+    outcome = _judge_with(study, settings, on_progress)
+    if outcome.queries is not None:
+        by_step = forecast_metrics(study, [settings], [run_id_of(study, outcome.run)])
+        outcome = replace(outcome, by_step=by_step)
+    return outcome
 
 
 def judge_metrics(
@@ -109,30 +122,10 @@ def judge_metrics(
     keys = expanded(settings.metric)
     if len(keys) < 2:
         only = {"metric": keys[0]} if keys else {}
-        return [_judge_with(study, settings.model_copy(update=only), on_progress)]
-    wanted = {*settings.constructs} or {c.key for c in study.config.constructs} | {RETRIEVAL.key}
-    metrics = [load_metric(key, settings.prompts, study.folder) for key in keys]
-    fitting = [
-        (key, metric)
-        for key, metric in zip(keys, metrics, strict=True)
-        if wanted.intersection(metric.constructs)
-    ]
-    if not fitting:
-        raise StudyError(
-            f"None of the metrics {', '.join(keys)} is on one of the constructs "
-            f"{', '.join(sorted(wanted))}."
-        )
+        return [judge_study(study, settings.model_copy(update=only), on_progress)]
+    fitting = fitting_metrics(study, settings)
     outcomes: list[Outcome] = []
-    each = [
-        settings.model_copy(
-            update={
-                "metric": key,
-                "name": settings.name and f"{settings.name} {metric.key}",
-                "constructs": tuple(c for c in settings.constructs if c in metric.constructs),
-            }
-        )
-        for key, metric in fitting
-    ]
+    each = [settings_of_metric(settings, key, metric) for key, metric in fitting]
     first = fitting[0][1]
     scope = run_scope(study, each[0], first, select_constructs(study, first, each[0].constructs))
     encoder = encoder_for([metric for _, metric in fitting], settings)
@@ -143,6 +136,9 @@ def judge_metrics(
         for number, of_metric in enumerate(each, 1):
             started = replace(later if number > 1 else first_run, is_last=number == len(each))
             outcomes.append(_judge_with(study, of_metric, on_progress, started))
+    if settings.estimate and outcomes[-1].queries is not None:
+        runs = [run_id_of(study, outcome.run) for outcome in outcomes]
+        outcomes[-1] = replace(outcomes[-1], by_step=forecast_metrics(study, each, runs))
     return outcomes
 
 
@@ -194,7 +190,7 @@ class _CallWork:
         self.lengths: dict[PromptName, int] = {}
         """Length of each prompt, where a sample is asked."""
         self.sample: frozenset[PromptName] | None = None
-        if settings.estimate:
+        if settings.estimate and session.scope.metric.single_prompt:
             self.lengths = sizes(
                 session.study, session.order, session.scope, session.run.id, session.ready
             )
@@ -232,13 +228,9 @@ class _CallWork:
         answers = delivery.sample or {}
         lengths = [size for name, size in self.lengths.items() if name not in answers]
         counted = [CountedAnswer(self.lengths[name], answer) for name, answer in answers.items()]
-        estimate = forecast(
+        return forecast(
             counted, len(lengths), sum(lengths), settings, wall=wall, at_once=settings.at_once
         )
-        if estimate is None:
-            return None
-        notes = (f"  {note}" for note in later_steps_note(self._session.scope.metric))
-        return replace(estimate, notes=(*estimate.notes, *notes))
 
     def _requests(self, delivery: AnswerDelivery) -> Iterator[MetricRequest]:
         session = self._session
@@ -275,6 +267,11 @@ def _judge(
 ) -> Outcome:
     study, settings, scope, run = session.study, session.settings, session.scope, session.run
     began = monotonic()
+    whole = session.order
+    queries = None
+    if settings.estimate and not scope.metric.single_prompt:
+        queries = draw_queries(whole, settings.estimate, study.config.seed)
+        session = replace(session, order=[place for place in whole if place.query in queries])
     with study.read() as connection:
         earlier = stored_values(connection, run.id)
     # A share of claims may well be low everywhere; a score that a prompt asks for is not.
@@ -285,10 +282,15 @@ def _judge(
     is_sample = work.sample is not None
     delivery = AnswerDelivery(store, work.planned, on_progress)
     delivery.sample = {} if is_sample else None
-    scores = store_text_metrics(study, session.order, without_prompts, scope.constructs)
+    scores = store_text_metrics(study, whole, without_prompts, scope.constructs)
     drift = DriftRounds(session, settings.drift) if settings.drift else None
     call, result = ask(
-        session, "estimate" if is_sample else "run", delivery, work.rounds(delivery), drift, began
+        session,
+        "estimate" if settings.estimate else "run",
+        delivery,
+        work.rounds(delivery),
+        drift,
+        began,
     )
     with study.read() as connection:
         by_reason = count(connection, scope.versions, ("missing_reason",), run.id).by
@@ -300,12 +302,15 @@ def _judge(
     estimate = None
     if is_sample and result.stopped is None:
         estimate = work.forecast(delivery, result.asking_seconds)
+    remaining = work.judgments_left(delivery)
+    if queries is not None:
+        remaining = survey(study, whole, scope, run.id, session.ready).judgments
     outcome = Outcome(
         run=run.name,
         begun=run.begun,
         judged=store.judged,
         answered=delivery.answered,
-        remaining=work.judgments_left(delivery),
+        remaining=remaining,
         missing=dict(store.missing),
         failed=dict(delivery.failures),
         unanswered=delivery.unanswered,
@@ -329,6 +334,7 @@ def _judge(
         uncounted=delivery.uncounted,
         sample=is_sample,
         estimate=estimate,
+        queries=None if queries is None else len(queries),
         retries=dict(delivery.retries),
         overhead=dict(delivery.overhead),
         max_missing=settings.max_missing,

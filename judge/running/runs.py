@@ -147,6 +147,12 @@ def run_of(connection: Connection, name: str) -> Mapping[str, Any]:
     return dict(row._mapping)
 
 
+def run_id_of(study: Study, name: str) -> int:
+    """Return the key of the stored run with this name."""
+    with study.read() as connection:
+        return int(run_of(connection, name)["id"])
+
+
 def run_metric(
     run: Mapping[str, Any], study_folder: Path, file: str | None = None
 ) -> Metric | None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from judge.metrics.embedding import Encoder
 from judge.metrics.metric import Metric
+from judge.metrics.registry import expanded, load_metric
 from judge.run_settings import JudgeSettings
 from study.errors import StudyError, nearest
 from study.scales import RatingScale
@@ -60,6 +61,44 @@ def run_scope(
         settings.repeats,
         settings.retry_unparsed,
         settings.shuffle_passages,
+    )
+
+
+def fitting_metrics(study: Study, settings: JudgeSettings) -> list[tuple[str, Metric]]:
+    """Return the metrics of the settings, by their name or path, that measure a construct to judge.
+
+    Raises
+    ------
+    StudyError
+        None does, or a metric cannot be loaded.
+    """
+    keys = expanded(settings.metric)
+    wanted = {*settings.constructs} or {c.key for c in study.config.constructs} | {RETRIEVAL.key}
+    metrics = [load_metric(key, settings.prompts, study.folder) for key in keys]
+    fitting = [
+        (key, metric)
+        for key, metric in zip(keys, metrics, strict=True)
+        if wanted.intersection(metric.constructs)
+    ]
+    if not fitting:
+        raise StudyError(
+            f"None of the metrics {', '.join(keys)} is on one of the constructs "
+            f"{', '.join(sorted(wanted))}."
+        )
+    return fitting
+
+
+def settings_of_metric(settings: JudgeSettings, key: str, metric: Metric) -> JudgeSettings:
+    """Return the settings of one of several metrics.
+
+    A name becomes the beginning of the run's name; constructs are those that the metric measures.
+    """
+    return settings.model_copy(
+        update={
+            "metric": key,
+            "name": settings.name and f"{settings.name} {metric.key}",
+            "constructs": tuple(c for c in settings.constructs if c in metric.constructs),
+        }
     )
 
 

@@ -21,7 +21,6 @@ class RayEngine:
     """Asks replicas of a model, which Ray starts, and starts again where they are lost."""
 
     settings = RaySettings
-    asks_now = True
 
     def __init__(self, settings: RaySettings, study: Study, prompts: PromptSet) -> None:
         self._settings = settings

@@ -269,26 +269,23 @@ def test_drift_and_probes_need_a_single_prompt(campaign: Study, scripted: type[S
     assert not scripted.asked
 
 
-def test_an_estimate_covers_the_prompts_that_can_be_asked_now(
+def test_an_estimate_asks_all_steps_of_a_sample_of_queries(
     campaign: Study, scripted: type[Scripted]
 ) -> None:
     scripted.answer = staticmethod(answer_of)
-    sample = judge_study(campaign, settings(estimate=5))
-    assert (sample.answered, sample.judged, sample.remaining) == (5, 0, 12)
-    assert all("List each" in request.prompt for request in scripted.asked)
-    forecast = sample.estimate
-    assert forecast is not None
-    assert (forecast.answers, forecast.prompts) == (5, 9 - 5)
-    assert forecast.tokens["prompt"].estimate == pytest.approx(4 * 100, rel=0.05)
-    assert any("Later steps depend on the answers" in line for line in sample.lines())
-    second = judge_study(campaign, settings(estimate=3))
-    assert (second.answered, second.remaining) == (3, 12)
+    sample = judge_study(campaign, settings(estimate=2))
+    assert (sample.answered, sample.judged, sample.remaining) == (18, 8, 4)
+    assert sample.by_step is not None
+    assert sample.by_step.answers == 18
+    assert sample.by_step.steps[0].calls == sample.by_step.steps[0].known == 3
+    # All texts get the same statements here, in place of statements of their own.
+    assert sample.by_step.steps[1].calls >= 6
+    assert any("all steps of 2 queries" in line for line in sample.lines())
     assert judge_study(campaign, settings()).remaining == 0
     prompts = Counter(request.prompt for request in scripted.asked)
     assert (len(prompts), set(prompts.values())) == (27, {1})
     calls = show_run(campaign, "faithful").calls
-    counts = [(call.kind, call.planned, call.answered) for call in calls]
-    assert counts == [("estimate", 5, 5), ("estimate", 3, 3), ("run", counts[2][1], 27 - 8)]
+    assert [(call.kind, call.answered) for call in calls] == [("estimate", 18), ("run", 9)]
 
 
 def response_ids(study: Study) -> dict[tuple[str, str], str]:
