@@ -143,9 +143,10 @@ class _AnswerReader:
         """Add a row; its faults are noted in the cells."""
         key = self._key(cells, _number(cells, "repeat", 0))
         attempt = _number(cells, "attempt", 1)
-        construct = cells.key("construct")
-        known = isinstance(self.prompts, PromptVersion) and construct in self.prompts.templates
-        form = self.prompts.answer_of(construct) if known and construct is not None else None
+        prompts, construct = self.prompts, cells.key("construct")
+        form = None
+        if isinstance(prompts, PromptVersion) and construct in prompts.templates:
+            form = prompts.answer_of(construct)
         answer = _answer(cells, form, delimited=source.form == "delimited")
         if cells.faulty or key is None:
             return
