@@ -183,17 +183,14 @@ class StepAnswers:
         return next(whole, None) or next((k for k in known if k.attempt == attempt), None)
 
 
-_ANOTHER_RUN = 0
-"""Attempt of an answer of another run: it counts where this run has not asked the prompt."""
-
-
 def stored_answers(
     study: Study, run_id: int | None, responses: Sequence[int], before: datetime | None = None
 ) -> StepAnswers:
     """Return the answers that are stored for responses, up to a time if one is given.
 
     They are those of the run, and those of runs that ask the same prompts under the same
-    conditions for other metrics.
+    conditions for other metrics, attempt by attempt: the metrics of a suite share the answers to
+    a further attempt as well.
     """
     if run_id is None:
         return StepAnswers()
@@ -211,11 +208,7 @@ def stored_answers(
         (
             row.prompt_hash,
             row.repeat,
-            KnownAnswer(
-                _answer(row),
-                row.response_id,
-                row.attempt if row.run_id == run_id else _ANOTHER_RUN,
-            ),
+            KnownAnswer(_answer(row), row.response_id, row.attempt),
         )
         for row in rows
     )
