@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from judge.inspect.export import expected_figures
+from judge.inspect.step_overview import overview
 from judge.metrics.evaluation import KnownAnswer, evaluate
 from judge.metrics.metric import Metric, Prompt
 from judge.protocol.conditions import shuffle_of
@@ -64,6 +65,8 @@ class StepRecord:
     prompt: str
     answer: dict[str, Any] | None
     """The fields of an `Answer`; None where the prompt has none yet."""
+    fields: list[str] = field(default_factory=list)
+    """The texts in the fields of the prompt, in order."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +95,7 @@ class ConstructRecord:
         judged = [(judgment["repeat"], judgment["attempt"]) for judgment in self.judgments]
         for judgment, key in zip(self.judgments, judged, strict=True):
             steps = [step for step in self.steps if (step.repeat, step.attempt) == key]
+            lines += _overview_lines(steps)
             lines += _step_lines(steps)
             lines += [f"  {line}" for line in _judgment_lines(judgment, has_steps=bool(steps))]
         lines += _step_lines(s for s in self.steps if (s.repeat, s.attempt) not in judged)
@@ -269,7 +273,16 @@ def _replay(item: Pending, texts: ShownTexts, answers: StepAnswers) -> list[Step
     def find(prompt: Prompt) -> KnownAnswer | None:
         known = answers.find(prompt, item)
         answer = None if known is None else asdict(known.answer)
-        steps.append(StepRecord(item.repeat, item.attempts[0], prompt.step, prompt.text, answer))
+        steps.append(
+            StepRecord(
+                item.repeat,
+                item.attempts[0],
+                prompt.step,
+                prompt.text,
+                answer,
+                [*prompt.parts[1::2]],
+            )
+        )
         return known
 
     evaluate(texts.metric, texts.input_of(item.contents[0], item.construct_key), find)
@@ -331,6 +344,16 @@ def _sentence_lines(sentences: Sequence[SentenceCount]) -> list[str]:
         lines.append(f"    {sentence.marked}  {first}")
         lines += [f"       {line}" for line in others]
     return lines
+
+
+def _overview_lines(steps: Iterable[StepRecord]) -> list[str]:
+    """Return lists and labels before the prompts and raw answers that they come from."""
+    return [
+        line
+        for step in steps
+        if step.answer is not None
+        for line in overview(step.step, step.fields, step.answer["text"])
+    ]
 
 
 def _step_lines(steps: Iterable[StepRecord]) -> list[str]:
