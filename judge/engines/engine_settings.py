@@ -287,6 +287,9 @@ class BatchSettings(JudgeSettings):
     logprobs: Literal["on", "off"] = Field(
         default="off", description="ask for the probabilities of scores"
     )
+    answer_schema: Literal["off", "on"] = Field(
+        default="off", description="request answers that follow a JSON schema"
+    )
 
     _valid_body = field_validator("body")(_further_fields)
 

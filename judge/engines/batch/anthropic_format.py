@@ -67,6 +67,9 @@ class AnthropicFormat(BatchFormat):
         }
         if sampling.system:
             params["system"] = sampling.system
+        if sampling.schema is not None:
+            schema = {"type": "json_schema", "schema": sampling.schema.as_object}
+            params["output_config"] = {**params.get("output_config", {}), "format": schema}
         if sampling.temperature is not None:
             params["temperature"] = sampling.temperature
         return {"custom_id": name, "params": params}

@@ -16,6 +16,7 @@ from judge.engines.batch.result_files import ResultFiles
 from judge.engines.engine import Delivery, Ready, TokenCount, deliver_in_blocks
 from judge.engines.engine_settings import BatchSettings
 from judge.engines.openai.logprob_support import LogprobRequest, top_alternatives
+from judge.engines.openai.response_format import TOKENS as SCHEMA_TOKENS
 from judge.prompts.step_prompts import StepPrompts
 from judge.prompts.template import PromptSet
 from judge.protocol.conditions import Conditions, Run, run_digest, with_shuffle
@@ -58,6 +59,11 @@ class BatchEngine:
             raise StudyError(
                 "--logprobs on: probabilities of scores need an answer that begins with the "
                 "score; here a reason comes first, or the answer is a label."
+            )
+        if settings.answer_schema == "on" and settings.logprobs == "on":
+            raise StudyError(
+                "--answer-schema on: answers in JSON have no probabilities of scores; leave it or "
+                "--logprobs out."
             )
         self._study = study
         self._settings = settings
@@ -177,6 +183,8 @@ class BatchEngine:
             decoding["format"] = self._form.name
         if self._logprobs is not None:
             decoding["logprobs"] = self._logprobs.name
+        if settings.answer_schema == "on":
+            decoding["answer_schema"] = "json_schema"
         if settings.body:
             decoding["body"] = dict(settings.body)
         return decoding
@@ -210,6 +218,9 @@ class BatchEngine:
         if request.max_tokens is not None:
             limit = request.max_tokens + self._settings.reasoning_tokens
             sampling = replace(sampling, max_tokens=limit)
+        if self._settings.answer_schema == "on" and request.schema is not None:
+            limit = sampling.max_tokens + SCHEMA_TOKENS
+            sampling = replace(sampling, schema=request.schema, max_tokens=limit)
         if self._logprobs is not None and request.score_scale is not None:
             sampling = replace(sampling, alternatives=self._logprobs.expected)
         if request.repeat and sampling.seed is not None:

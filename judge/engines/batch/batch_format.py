@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
+from judge.engines.openai.response_format import answer_format
+from judge.prompts.answer_schema import AnswerSchema
 from judge.protocol.chat_completion import read_reply
 from judge.protocol.exchange import Answer, Failure, chat_messages
 from judge.protocol.logprob_distribution import ScoreTokens
@@ -30,6 +32,8 @@ class Sampling:
     """Whether the model reasons before it answers."""
     temperature: float | None = None
     seed: int | None = None
+    schema: AnswerSchema | None = None
+    """Schema that the answer has to follow; None: free text."""
     alternatives: int | None = None
     """Number of likeliest tokens to return with their probabilities; None: none."""
     body: Mapping[str, Any] = field(default_factory=dict)
@@ -100,6 +104,8 @@ class OpenAIFormat(BatchFormat):
             body["temperature"] = sampling.temperature
         if sampling.seed is not None:
             body["seed"] = sampling.seed
+        if sampling.schema is not None:
+            body |= answer_format(sampling.schema)
         if sampling.alternatives is not None:
             body |= {"logprobs": True, "top_logprobs": sampling.alternatives}
         return {

@@ -66,6 +66,9 @@ class GeminiFormat(BatchFormat):
             config["temperature"] = sampling.temperature
         if sampling.seed is not None:
             config["seed"] = sampling.seed
+        if sampling.schema is not None:
+            config["responseMimeType"] = "application/json"
+            config["responseJsonSchema"] = sampling.schema.as_object
         if sampling.alternatives is not None:
             config |= {"responseLogprobs": True, "logprobs": sampling.alternatives}
         request: dict[str, Any] = {

@@ -258,6 +258,25 @@ def test_requests_of_gemini_have_keys(study: Study, tmp_path: Path) -> None:
     assert (done.answered, done.remaining, done.failed) == (57, 0, {})
 
 
+def test_the_schema_of_an_answer_is_sent_in_each_form(study: Study, tmp_path: Path) -> None:
+    fill(study)
+    schemas = {}
+    for form in ("openai", "anthropic", "gemini"):
+        options: dict[str, Any] = {"batch_format": form, "answer_schema": "on", "limit": 1}
+        judge_study(study, BatchSettings(model=form, requests=tmp_path / form, **options))
+    line = json.loads((tmp_path / "openai" / "judge-001.jsonl").read_text(encoding="utf-8"))
+    schemas["openai"] = line["body"]["response_format"]["json_schema"]["schema"]
+    assert line["body"]["max_tokens"] == 32
+    [request] = written(tmp_path / "anthropic", "anthropic")
+    schemas["anthropic"] = request["params"]["output_config"]["format"]["schema"]
+    [request] = written(tmp_path / "gemini", "gemini")
+    config = request["request"]["generationConfig"]
+    assert config["responseMimeType"] == "application/json"
+    schemas["gemini"] = config["responseJsonSchema"]
+    assert schemas["openai"] == schemas["anthropic"] == schemas["gemini"]
+    assert schemas["openai"]["required"] == ["score"]
+
+
 @pytest.mark.parametrize("option", [{"seed": 1}, {"logprobs": "on"}])
 def test_what_a_form_cannot_express_is_refused(
     study: Study, tmp_path: Path, option: dict[str, Any]
