@@ -9,7 +9,7 @@ from study import Study
 from tests.annotate_ui.browser.axe_audit import grave_violations
 from tests.annotate_ui.browser.conftest import Arrive, Serve
 from tests.annotate_ui.browser.layouts import side_by_side
-from tests.annotate_ui.browser.pages import enter, field, moving_on, wait_all_saved
+from tests.annotate_ui.browser.pages import enter, field, moving_on, wait_all_saved, wait_until
 from tests.annotate_ui.browser.test_beyond_the_audit import too_small
 from tests.annotate_ui.browser.test_layouts import PHONE, photograph
 from tests.annotate_ui.campaign_with_marks import (
@@ -31,6 +31,11 @@ def last(study: Study) -> Any:
     return row.construct_key, row.ranges and [tuple(one) for one in row.ranges], row.input_kind
 
 
+def wait_for(page: Page, study: Study, *expected: Any) -> None:
+    """Wait until this is the last revision that is stored."""
+    wait_until(page, lambda: bool(stored(study)) and last(study) == expected)
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_by_keyboard_alone(study: Study, serve: Serve, arrive: Arrive, scheme: Any) -> None:
     served = serve(with_marks(study), "anna", filled=fill, keys=KEYS)
@@ -44,8 +49,7 @@ def test_by_keyboard_alone(study: Study, serve: Serve, arrive: Arrive, scheme: A
     page.keyboard.press("End")
     page.keyboard.press("Space")
     expect(page.locator(".marked-count")).to_have_text("2 sentences marked")
-    wait_all_saved(page)
-    assert last(served.study) == ("QR", ranges(SENTENCES[1], SENTENCES[4]), "key")
+    wait_for(page, served.study, "QR", ranges(SENTENCES[1], SENTENCES[4]), "key")
     photograph(page, f"marks-{scheme}")
     assert grave_violations(page) == ""
     assert too_small(page) == []
@@ -53,7 +57,7 @@ def test_by_keyboard_alone(study: Study, serve: Serve, arrive: Arrive, scheme: A
     expect(field(page, "QR")).to_be_focused()
     page.get_by_role("button", name="Undo").click()
     expect(page.locator(".marked-count")).to_have_text("1 sentence marked")
-    wait_all_saved(page)
+    wait_for(page, served.study, "QR", ranges(SENTENCES[1]), "button")
     page.reload()
     expect(sentence(page, SENTENCES[1])).to_be_checked()
     expect(sentence(page, SENTENCES[4])).not_to_be_checked()
@@ -68,8 +72,7 @@ def test_by_keyboard_alone(study: Study, serve: Serve, arrive: Arrive, scheme: A
     page.keyboard.press("Enter")
     expect(field(page, "ID")).to_be_focused()
     expect(page.get_by_role("checkbox", name=SENTENCES[0])).to_have_count(0)
-    wait_all_saved(page)
-    assert last(served.study) == ("CC", [], "button")
+    wait_for(page, served.study, "CC", [], "button")
     page.goto("/".join([served.address, "rate", "history"]))
     expect(page.locator("dd").filter(has_text="1 sentence marked")).to_be_visible()
     expect(page.locator("dd").filter(has_text="no sentence marked")).to_be_visible()
@@ -117,8 +120,7 @@ def test_by_mouse_in_two_tabs(study: Study, serve: Serve, arrive: Arrive) -> Non
     expect(alert).to_contain_text("Another tab or device changed the marks")
     assert len(stored(served.study)) == 1
     alert.get_by_role("button", name="Save mine").click()
-    wait_all_saved(page)
-    assert last(served.study) == ("QR", ranges(SENTENCES[2]), "pointer")
+    wait_for(page, served.study, "QR", ranges(SENTENCES[2]), "pointer")
     # A selection of text is no click, and the second press of a double click neither.
     sentence(page, SENTENCES[1]).dblclick()
     expect(sentence(page, SENTENCES[1])).to_be_checked()
