@@ -4,13 +4,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from sqlalchemy import Connection, exists, func, select
 
 from study.facts.comparison_decisions import is_decided
 from study.facts.current_responses import current_outputs, is_answer
 from study.facts.rating_progress import RatingProgress, rating_progress
-from study.facts.score_table import compact_score_table
+from study.facts.score_counts import ScorerStatus, score_counts
 from study.facts.scorers import in_words, without_scores
 from study.schema import (
     Assignment,
@@ -34,21 +33,7 @@ from study.schema.tables import (
 )
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from study.study import Study
-
-
-@dataclass(frozen=True)
-class ScorerStatus:
-    """Values of one scorer on one construct; a response counts once."""
-
-    construct: str
-    scorer: str
-    kind: str
-    values: int
-    missing: dict[str, int]
-    """Reason to number of responses."""
 
 
 @dataclass(frozen=True)
@@ -94,10 +79,8 @@ def study_status(study: "Study") -> Status:
     """Count the contents of a study."""
     with study.read() as connection:
         versions = study.construct_versions(connection)
-        scores = compact_score_table(connection, versions, combined=study.config.combined)
-    scorers = _scorers(scores)
-    with study.read() as connection:
-        rating = rating_progress(connection, study.construct_versions(connection))
+        scores = score_counts(connection, versions, study.config.combined)
+        rating = rating_progress(connection, versions)
         counts: dict[type[Noun], int] = {
             noun: _count(connection, noun)
             for noun in (Passage, Assignment, Rater, JudgeRun, Preference)
@@ -130,6 +113,7 @@ def study_status(study: "Study") -> Status:
             {"name": row.name, "importer": row.importer, "imported": row.created_at.isoformat()}
             for row in connection.execute(select(imported_files).order_by(imported_files.c.id))
         ]
+    next_step = _next_step(study, counts[Response], scores.scorers, preferences, rating, is_paused)
     return Status(
         name=study.config.name,
         queries=counts[Query],
@@ -145,51 +129,13 @@ def study_status(study: "Study") -> Status:
         training=len(material["training"]),
         checks=len(material["check"]),
         files=files,
-        scorers=scorers,
-        combined=_combined(study, scorers),
-        left_out=dict(scores.attrs["left_out"]),
-        edited=scores.attrs["edited"],
+        scorers=scores.scorers,
+        combined=_combined(study, scores.scorers),
+        left_out=scores.left_out,
+        edited=scores.edited,
         rating=rating,
-        next_step=_next_step(study, counts[Response], scorers, preferences, rating, is_paused),
+        next_step=next_step,
     )
-
-
-def _scorers(scores: "pd.DataFrame") -> list[ScorerStatus]:
-    """Count the values of each scorer; those of a response of several systems once."""
-    named = [scores[name].cat for name in ("construct", "scorer", "scorer_kind")]
-    sizes = [len(column.categories) for column in named]
-    group = np.zeros(len(scores), dtype=np.int64)
-    once = np.ones(len(scores), dtype=bool)
-    for of_rows, count in zip(named, sizes, strict=True):
-        group *= count
-        group += of_rows.codes.to_numpy()
-    # Rows of one value follow each other.
-    once[1:] = group[1:] != group[:-1]
-    for name in ("response_id", "repeat"):
-        column = scores[name]
-        codes = (column.cat.codes if name == "response_id" else column).to_numpy()
-        once[1:] |= codes[1:] != codes[:-1]
-    values = scores["value"].notna().to_numpy()
-    reason = scores["missing_reason"].cat
-    found = []
-    for code in np.unique(group):
-        mine = once & (group == code)
-        construct, scorer, kind = np.unravel_index(code, sizes)
-        counts = np.bincount(
-            reason.codes.to_numpy()[mine & ~values] + 1, minlength=len(reason.categories) + 1
-        )[1:]
-        # As value_counts: the most frequent first.
-        order = np.argsort(-counts, kind="stable")
-        found.append(
-            ScorerStatus(
-                str(named[0].categories[construct]),
-                str(named[1].categories[scorer]),
-                str(named[2].categories[kind]),
-                int((mine & values).sum()),
-                {str(reason.categories[i]): int(counts[i]) for i in order if counts[i]},
-            )
-        )
-    return found
 
 
 def _combined(study: "Study", scorers: list[ScorerStatus]) -> dict[str, str]:
@@ -232,7 +178,7 @@ def _next_step(
     is_paused: bool,
 ) -> str:
     folder = study.folder
-    kinds = {scorer.kind for scorer in scorers if scorer.values}  # noqa: PD011  (a count)
+    kinds = {scorer.kind for scorer in scorers if scorer.values}
     if not responses:
         return f"ccrs import {folder} RESPONSES   (JSON lines, CSV or Parquet)"
     on_rating = None if rating is None else _next_of_rating(folder, rating, is_paused)

@@ -8,7 +8,8 @@ from rich.text import Text
 
 from study.assignment.imported_values import described
 from study.facts.rating_progress import RaterProgress, RatingProgress
-from study.status import ScorerStatus, Status
+from study.facts.score_counts import ScorerStatus
+from study.status import Status
 from study.text import counted
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ from sqlalchemy import (
 from study.columns import EXPECTED
 from study.facts.current_responses import current_responses
 from study.facts.score_distributions import means
-from study.facts.table_arrays import categorical, size, taken, together
+from study.facts.table_arrays import categorical, size, together
 from study.schema import PROMPT_NOT_WHOLE
 from study.schema.database import read_columns
 from study.schema.tables import judge_runs as judge_run_table, judgments, readings
@@ -125,9 +125,16 @@ _TYPES = {
 }
 
 
-def judge_scores(connection: Connection) -> dict[str, Any]:
-    """Return the judgments that count, and the means of their distributions, as scores."""
-    rows = together([_judged(connection), *_expected(connection)])
+def judge_scores(
+    connection: Connection, construct: str | None = None, expected: Collection[int] | None = None
+) -> dict[str, Any]:
+    """Return the judgments that count, and the means of their distributions, as scores.
+
+    `construct` restricts them. `expected` are the runs with means, if they are known already.
+    """
+    chosen = () if construct is None else (judgments.c.construct_key == construct,)
+    expected = runs_with_distributions(connection) if expected is None else expected
+    rows = together([_judged(connection, chosen), *_expected(connection, expected, chosen)])
     runs = connection.execute(select(judge_run_table.c.name, judge_run_table.c.observed)).all()
     metrics = {run.name for run in runs if (run.observed or {}).get(SCORER_KIND) == "metric"}
     scorer = rows["scorer"]
@@ -140,22 +147,35 @@ def judge_scores(connection: Connection) -> dict[str, Any]:
     }
 
 
-def _judged(connection: Connection) -> dict[str, Any]:
-    return read_columns(connection, _scored(_OF_JUDGMENT), _TYPES)
+def runs_with_distributions(connection: Connection) -> list[int]:
+    """Return the runs (database keys) with a distribution of a judgment that counts."""
 
-
-def _expected(connection: Connection) -> list[dict[str, Any]]:
-    """Return the means of the distributions of the runs that have any."""
     # No distribution is stored as the null of JSON.
-    known = cast(judgments.c.distribution, Text) != "null"
-    with_any = select(judgments.c.run_id).where(known).distinct()
+    def known(column: Any) -> ColumnElement[bool]:
+        return cast(column, Text) != "null"
+
+    with_any = select(judgments.c.run_id).where(known(judgments.c.distribution)).distinct()
     if connection.execute(with_any.limit(1)).first() is None:
         return []
-    statement = _scored((*_OF_JUDGMENT, "distribution"), judgments.c.run_id.in_(with_any))
-    rows = read_columns(connection, statement, {**_TYPES, "available": "bool"}, means)
     # A further attempt alone, which does not count, may have one.
-    scorer, available = rows["scorer"].codes, rows.pop("available")
-    return [taken(rows, np.isin(scorer, scorer[available]))]
+    counted = counted_judgments(("run_id", "distribution"), judgments.c.run_id.in_(with_any))
+    runs = select(counted.c.run_id).where(known(counted.c.distribution)).distinct()
+    return sorted(connection.execute(runs).scalars())
+
+
+def _judged(connection: Connection, chosen: Sequence[ColumnElement[bool]]) -> dict[str, Any]:
+    return read_columns(connection, _scored(_OF_JUDGMENT, *chosen), _TYPES)
+
+
+def _expected(
+    connection: Connection, runs: Collection[int], chosen: Sequence[ColumnElement[bool]]
+) -> list[dict[str, Any]]:
+    """Return the means of the distributions of these runs."""
+    if not runs:
+        return []
+    of_runs = judgments.c.run_id.in_(runs)
+    statement = _scored((*_OF_JUDGMENT, "distribution"), of_runs, *chosen)
+    return [read_columns(connection, statement, _TYPES, means)]
 
 
 def _scored(columns: Sequence[str], *conditions: ColumnElement[bool]) -> Select[Any]:

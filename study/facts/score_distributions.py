@@ -93,11 +93,8 @@ def expected_scores(judgments: pd.DataFrame) -> pd.DataFrame:
 
 
 def means(judgments: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of `expected_scores` for all of the judgments.
-
-    A further column is `available`: whether there is a distribution.
-    """
-    rows = judgments.assign(available=judgments["distribution"].notna())
+    """Return the rows of `expected_scores` for all of the judgments."""
+    rows = judgments.copy()
     expected = [_mean(distribution) for distribution in rows["distribution"]]
     of_rows = np.array([mean for mean, _ in expected], dtype=float)
     reasons = pd.Series([reason for _, reason in expected], index=rows.index, dtype=object)

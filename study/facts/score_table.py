@@ -8,19 +8,18 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, select
 
 from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
 from study.facts.comparison_decisions import decision_rows
+from study.facts.counted_scores import counted_scores, imported_scores, on_current_constructs
 from study.facts.judgments import judge_scores
 from study.facts.pair_choices import pair_rows
 from study.facts.ratings import Edits, human_scores
-from study.facts.scorers import combined_scores
-from study.facts.table_arrays import categorical, taken, together
+from study.facts.table_arrays import Columns, categorical, taken, together
 from study.facts.table_responses import TableResponses, table_responses
-from study.schema.database import read_columns, read_frame
-from study.schema.tables import preferences, queries, scores
-from study.settings.constructs import RETRIEVAL
+from study.schema.database import read_frame
+from study.schema.tables import preferences, queries
 from study.settings.scorer_sections import CombinedSpec
 
 
@@ -51,57 +50,17 @@ def compact_score_table(
 
     A table of millions of rows is never in memory in another form.
     """
-    left_out: dict[str, int] = {}
     responses = table_responses(connection)
-    rows = together(
-        [_scores(connection), human_scores(connection, edits), judge_scores(connection)]
-    )
-    known = _on_current_constructs(rows, {RETRIEVAL.key: 1, **versions}, left_out)
-    place = responses.places(rows["response"])
-    stale = known & ~responses.in_use[place]
-    if stale.any():
-        left_out["given to a response that a later one replaced"] = int(stale.sum())
-    known &= ~stale
-    reasons = rows.pop("left_out")
-    for reason, count in pd.Series(reasons[known]).value_counts(sort=False).items():
-        if count:
-            left_out[str(reason)] = int(count)
-    known &= reasons.codes < 0
-    if not known.all():
-        rows, place = taken(rows, known), place[known]
-    order = _order(rows, responses, place)
-    # Ratings follow imported scores above: a value given here replaces an imported one.
-    twice = _same_as_next(rows, place, order)
-    if twice.any():
-        left_out["imported for a rater who rated the same here"] = int(twice.sum())
-        order = order[~twice]
-    edited = int(rows.pop("edited")[order].sum())
-    if combined:
-        rows = taken(rows, order)
-        rows = together([rows, *combined_scores(pd.DataFrame(rows, copy=False), combined)])
-        place = responses.places(rows["response"])
-        order = _order(rows, responses, place)
-    result = _with_responses(rows, responses, place, order)
-    result.attrs["left_out"] = left_out
-    result.attrs["edited"] = edited
+    rows: list[Columns] = [
+        imported_scores(connection),
+        human_scores(connection, edits),
+        judge_scores(connection),
+    ]
+    scored = counted_scores(rows, versions, responses, responses.response_id.codes, combined or {})
+    result = _with_responses(scored.rows, responses, scored.place, scored.order)
+    result.attrs["left_out"] = scored.left_out
+    result.attrs["edited"] = scored.edited
     return result
-
-
-def _order(rows: Mapping[str, Any], responses: TableResponses, place: np.ndarray) -> np.ndarray:
-    """Return the order of rows (n,) by response, construct, scorer and repeat."""
-    response = responses.response_id.codes[place]
-    return np.lexsort((rows["repeat"], rows["scorer"].codes, rows["construct"].codes, response))
-
-
-def _same_as_next(rows: Mapping[str, Any], place: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """Return which of the ordered rows have another value of the same scorer after them."""
-    same = np.ones(order.size, dtype=bool)
-    same[-1:] = False
-    keys = (place, rows["construct"].codes, rows["scorer"].codes, rows["repeat"])
-    for key in keys:
-        ordered = key[order]
-        same[:-1] &= ordered[1:] == ordered[:-1]
-    return same
 
 
 def _with_responses(
@@ -151,7 +110,7 @@ def preference_table(connection: Connection, versions: Mapping[str, int]) -> pd.
     if twice.any():
         left_out["imported for a rater who compared the same here"] = int(twice.sum())
     rows = together([imported[~twice], decided, chosen])
-    rows = taken(rows, _on_current_constructs(rows, versions, left_out))
+    rows = taken(rows, on_current_constructs(rows, versions, left_out))
     a, b = responses.places(rows["a"]), responses.places(rows["b"])
     stale = ~(responses.in_use[a] & responses.in_use[b])
     if stale.any():
@@ -184,62 +143,6 @@ def _also_decided(imported: pd.DataFrame, decided: pd.DataFrame) -> Any:
         return pd.MultiIndex.from_frame(ends[["a", "b", "construct", "scorer", "repeat"]])
 
     return keys(imported).isin(keys(decided))
-
-
-def _on_current_constructs(
-    rows: dict[str, Any], versions: Mapping[str, int], left_out: dict[str, int]
-) -> np.ndarray:
-    """Return which rows are on the current version of a construct, and count the others."""
-    construct = rows["construct"]
-    # The last element is for rows without a construct, of which there are none.
-    current = np.array([*(versions.get(key, -1) for key in construct.categories), -1])
-    of_rows = current.astype(np.int32)[construct.codes]
-    gone = of_rows < 0
-    earlier = ~gone & (of_rows != rows.pop("construct_version"))
-    for reason, faulty in (
-        ("given to a construct that study.toml no longer has", gone),
-        ("given to an earlier version of a construct", earlier),
-    ):
-        if faulty.any():
-            left_out[reason] = int(faulty.sum())
-    return np.asarray(~(gone | earlier))
-
-
-def _scores(connection: Connection) -> dict[str, Any]:
-    types = {
-        "response": "int64",
-        "construct": "category",
-        "construct_version": "int32",
-        "scorer": "category",
-        "scorer_kind": "category",
-        "repeat": "int32",
-        "value": "float64",
-        "missing_reason": "category",
-        "rule": "category",
-        "inclusion_prob": "float64",
-        "stratum": "category",
-        "source": "category",
-        "layout": "category",
-    }
-    return read_columns(
-        connection,
-        select(
-            scores.c.response_id.label("response"),
-            scores.c.construct_key.label("construct"),
-            scores.c.construct_version,
-            scores.c.scorer,
-            scores.c.scorer_kind,
-            scores.c.repeat,
-            scores.c.value,
-            scores.c.missing_reason,
-            scores.c.rule,
-            scores.c.inclusion_prob,
-            scores.c.stratum,
-            func.coalesce(scores.c.source, "imported").label("source"),
-            scores.c.layout,
-        ),
-        types,
-    )
 
 
 def _preferences(connection: Connection) -> pd.DataFrame:

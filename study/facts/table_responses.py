@@ -7,18 +7,30 @@ import numpy as np
 import pandas as pd
 from sqlalchemy import Connection, func, or_, select
 
-from study.facts.current_responses import all_outputs, response_versions
+from study.facts.current_responses import Versions, all_outputs, response_versions
 from study.facts.table_arrays import categorical
 from study.schema.database import read_columns
 from study.schema.tables import queries, responses as response_table
 
 
 @dataclass(frozen=True)
-class TableResponses:
+class ResponsesInUse:
     """Every response (m,), in the order of its database key."""
 
     key: np.ndarray
     """Database keys, rising."""
+    in_use: np.ndarray
+    """False where a later version or a later output has replaced the response."""
+
+    def places(self, keys: np.ndarray) -> np.ndarray:
+        """Return the positions (n,) of responses, by their database keys."""
+        return np.searchsorted(self.key, keys).astype(np.int32)
+
+
+@dataclass(frozen=True)
+class TableResponses(ResponsesInUse):
+    """Every response (m,) with the columns that tables show of it."""
+
     response_id: pd.Categorical
     """Ids in the tables; the codes are in alphabetical order."""
     query_id: pd.Categorical
@@ -26,8 +38,6 @@ class TableResponses:
     """Number of words of the text (float64)."""
     domain: pd.Categorical
     """Attribute of the query, missing where it has none."""
-    in_use: np.ndarray
-    """False where a later version or a later output has replaced the response."""
     system: pd.Categorical
     """Systems of the current outputs (k,), by response and name."""
     first: np.ndarray
@@ -35,9 +45,13 @@ class TableResponses:
     systems: np.ndarray
     """Number of systems that give the response now."""
 
-    def places(self, keys: np.ndarray) -> np.ndarray:
-        """Return the positions (n,) of responses, by their database keys."""
-        return np.searchsorted(self.key, keys).astype(np.int32)
+
+def responses_in_use(connection: Connection) -> ResponsesInUse:
+    """Read which responses are in use, without their ids and texts."""
+    statement = select(response_table.c.id.label("response")).order_by(response_table.c.id)
+    key = read_columns(connection, statement, {"response": "int64"})["response"]
+    outputs = _outputs(connection)
+    return ResponsesInUse(key, _in_use(key, outputs, _versions(connection, outputs)))
 
 
 def table_responses(connection: Connection) -> TableResponses:
@@ -57,25 +71,18 @@ def table_responses(connection: Connection) -> TableResponses:
          "domain": "category"},
         _with_words_and_domain,
     )  # fmt: skip
-    every = all_outputs()
-    outputs = read_columns(
-        connection,
-        select(every.c.response_id.label("response"), every.c.system, every.c.current),
-        {"response": "int64", "system": "category", "current": "bool"},
-    )
+    outputs = _outputs(connection)
     key, current = rows["response"], outputs["current"]
     now = outputs["response"][current]
     system = _alphabetical(outputs["system"])[current]
     order = np.lexsort((system.codes, now))
     place = np.searchsorted(key, now[order])
-    ids, replaced = _ids(connection, rows["key"], key, outputs)
-    ever = np.isin(key, outputs["response"])
-    in_use = ~ever | np.isin(key, now)
-    in_use[np.isin(key, replaced)] = False
+    versions = _versions(connection, outputs)
     counts = np.bincount(place, minlength=key.size)
     return TableResponses(
-        key, ids, _alphabetical(rows["query_id"]), rows["words"], _alphabetical(rows["domain"]),
-        in_use, system[order], np.cumsum(counts) - counts, counts,
+        key, _in_use(key, outputs, versions), _ids(rows["key"], key, versions),
+        _alphabetical(rows["query_id"]), rows["words"], _alphabetical(rows["domain"]),
+        system[order], np.cumsum(counts) - counts, counts,
     )  # fmt: skip
 
 
@@ -100,13 +107,17 @@ def _alphabetical(column: pd.Categorical) -> pd.Categorical:
     return categorical(rank[column.codes], texts[order])
 
 
-def _ids(
-    connection: Connection, keys: pd.Categorical, response: np.ndarray, outputs: dict[str, Any]
-) -> tuple[pd.Categorical, list[int]]:
-    """Return the ids of all responses, and the versions that are not in use.
+def _outputs(connection: Connection) -> dict[str, Any]:
+    every = all_outputs()
+    return read_columns(
+        connection,
+        select(every.c.response_id.label("response"), every.c.system, every.c.current),
+        {"response": "int64", "system": "category", "current": "bool"},
+    )
 
-    A key with one version is the id, so that only the others are looked at one by one.
-    """
+
+def _versions(connection: Connection, outputs: dict[str, Any]) -> Versions:
+    """Return the versions of the keys that have several; a key with one version is the id."""
     several = (
         select(response_table.c.key)
         .group_by(response_table.c.key)
@@ -118,16 +129,27 @@ def _ids(
         )
     )
     versions = [(row[0], row[1], row[2]) for row in rows]
-    if not versions:
-        return _alphabetical(keys), []
     known = np.isin(outputs["response"], [response_key for response_key, _, _ in versions])
     theirs = zip(
         outputs["response"][known].tolist(), outputs["current"][known].tolist(), strict=True
     )
-    found = response_versions(versions, theirs)
+    return response_versions(versions, theirs)
+
+
+def _in_use(key: np.ndarray, outputs: dict[str, Any], versions: Versions) -> np.ndarray:
+    """Return which responses (m,) are in use."""
+    now = outputs["response"][outputs["current"]]
+    in_use = ~np.isin(key, outputs["response"]) | np.isin(key, now)
+    in_use[np.isin(key, [each for each in versions.ids if each not in versions.in_use])] = False
+    return np.asarray(in_use)
+
+
+def _ids(keys: pd.Categorical, response: np.ndarray, versions: Versions) -> pd.Categorical:
+    """Return the ids of all responses."""
+    if not versions.ids:
+        return _alphabetical(keys)
     ids = np.asarray(keys, dtype="object")
-    for response_key, text in found.ids.items():
+    for response_key, text in versions.ids.items():
         ids[np.searchsorted(response, response_key)] = text
     texts, codes = np.unique(ids, return_inverse=True)
-    replaced = [key for key, _, _ in versions if key not in found.in_use]
-    return categorical(codes.astype(np.int32), texts), replaced
+    return categorical(codes.astype(np.int32), texts)
