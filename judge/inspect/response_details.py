@@ -17,7 +17,7 @@ from judge.running.metric_requests import StepAnswers, stored_answers
 from judge.running.pages import Place, pages
 from judge.running.remaining_work import Pending, Resolved, work
 from judge.running.runs import run_metric, run_of
-from judge.running.scope import Scope
+from judge.running.scope import Scope, as_declared
 from judge.running.shown_texts import ShownTexts
 from judge.text import Result, printable, printable_lines, quoted
 from study.errors import StudyError, nearest
@@ -175,6 +175,8 @@ def show_response(
         versions = study.construct_versions(connection)
         marked = marked_by_people(connection, versions, response)
     metric = run_metric(run, study.folder, metric_file)
+    if metric is not None:
+        metric = as_declared(study, metric)
     keys = list(dict.fromkeys([*judgments, *(metric.constructs if metric else ())]))
     if construct is not None and construct not in keys:
         raise StudyError(

@@ -9,7 +9,7 @@ A response without claims has no value, where the package stores 0, and an answe
 few or too many is missing, where the package completes or cuts it.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -42,6 +42,9 @@ Check = Literal[
     "reference_by_passages",
 ]
 """Whose claims are checked by which texts."""
+
+AskedClaims = tuple[Prompt, Callable[[Answer], None]]
+"""A prompt that checks some claims, and the function that reads its answer."""
 
 
 @dataclass(frozen=True)
@@ -160,34 +163,44 @@ class RagChecker(Metric):
         self, response: MetricInput, claims: dict[str, list[str]]
     ) -> Generator[Sequence[Prompt], Sequence[Answer], Checks]:
         """Return which claims the texts entail; all prompts are asked in one list."""
-        prompts: list[Prompt] = []
-        places: list[tuple[Check, int, slice]] = []
         entailed: dict[Check, Bools] = {}
+        asked: list[AskedClaims] = []
         for check in self.checks:
             whose, by = check.split("_by_")
-            texts = _texts(response, by)
-            entailed[check] = np.zeros((len(claims[whose]), len(texts)), bool)
-            for column, text in enumerate(texts):
-                if not text.strip():
-                    continue  # a text without words entails nothing
-                for first in range(0, len(claims[whose]), CLAIMS_A_PROMPT):
-                    some = slice(first, first + CLAIMS_A_PROMPT)
-                    checked = claims[whose][some]
-                    places.append((check, column, some))
-                    prompts.append(
-                        self.prompt(
-                            "check",
-                            labels_schema(len(checked), _LABELS),
-                            question=response.question,
-                            text=text,
-                            claims=numbered(checked),
-                        )
-                    )
-        answers = yield prompts
-        for (check, column, some), answer in zip(places, answers, strict=True):
-            rows = entailed[check][some, column]
-            rows[:] = [label == _ENTAILED for label in labels_in(answer, len(rows), _LABELS)]
+            shape = len(claims[whose]), len(_texts(response, by))
+            entailed[check] = np.zeros(shape, bool)
+            asked += self.asked(response, by, claims[whose], entailed[check])
+        answers = yield [prompt for prompt, _ in asked]
+        for (_, read), answer in zip(asked, answers, strict=True):
+            read(answer)
         return Checks(entailed)
+
+    def asked(
+        self, response: MetricInput, by: str, claims: Sequence[str], entailed: Bools
+    ) -> Iterator[AskedClaims]:
+        """Yield the prompts that check claims by the texts of this name.
+
+        Each has the function that reads its answer into `entailed`, of shape (claims, texts).
+        """
+        for column, text in enumerate(_texts(response, by)):
+            if not text.strip():
+                continue  # a text without words entails nothing
+            for some in blocks(claims):
+
+                def read(answer: Answer, rows: Bools = entailed[some, column]) -> None:
+                    labels = labels_in(answer, len(rows), _LABELS)
+                    rows[:] = [label == _ENTAILED for label in labels]
+
+                checked = claims[some]
+                shown = {"question": response.question, "text": text}
+                schema = labels_schema(len(checked), _LABELS)
+                yield self.prompt("check", schema, **shown, claims=numbered(checked)), read
+
+
+def blocks(claims: Sequence[str]) -> Iterator[slice]:
+    """Yield the claims of each prompt."""
+    for first in range(0, len(claims), CLAIMS_A_PROMPT):
+        yield slice(first, first + CLAIMS_A_PROMPT)
 
 
 def _texts(response: MetricInput, name: str) -> tuple[str, ...]:

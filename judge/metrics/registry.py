@@ -41,6 +41,16 @@ PROMPTED_SUITES = {
         "ragchecker-noise-relevant",
         "ragchecker-noise-irrelevant",
     ),
+    "ragchecker-together": (
+        "ragchecker-together-hallucination",
+        "ragchecker-together-faithfulness",
+        "ragchecker-together-self-knowledge",
+        "ragchecker-together-claim-recall",
+        "ragchecker-together-context-precision",
+        "ragchecker-together-context-utilization",
+        "ragchecker-together-noise-relevant",
+        "ragchecker-together-noise-irrelevant",
+    ),
     "ragas": (
         "ragas-faithfulness",
         "ragas-answer-relevance",

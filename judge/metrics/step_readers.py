@@ -17,6 +17,7 @@ from judge.parsing.structured_answers import (
     UnreadableError,
     read_labels,
     read_list,
+    read_numbers,
     read_texts,
     read_word,
 )
@@ -45,6 +46,17 @@ def labels_in(answer: Answer, number: int, labels: Sequence[str]) -> list[str]:
         The answer does not have exactly one of the labels for each item, or was cut off.
     """
     return _read(answer, "labels", partial(read_labels, number=number, labels=labels))
+
+
+def numbers_in(answer: Answer, number: int, most: int) -> list[list[int]]:
+    """Return a list of numbers from 1 to `most` for each of `number` items.
+
+    Raises
+    ------
+    NoValueError
+        The answer does not have exactly one such list for each item, or was cut off.
+    """
+    return _read(answer, "numbers", partial(read_numbers, number=number, most=most))
 
 
 def texts_in(answer: Answer, number: int) -> list[str]:

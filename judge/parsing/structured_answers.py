@@ -124,6 +124,33 @@ def read_texts(text: str | None, number: int) -> list[str]:
     return [on_one_line(value) for value in found]
 
 
+def read_numbers(text: str | None, number: int, most: int) -> list[list[int]]:
+    """Return the numbers for each of `number` items, in order.
+
+    Parameters
+    ----------
+    text
+        A JSON object with the keys "1" to `number`, each exactly once, and as values lists of whole
+        numbers from 1 to `most`, each at most once.
+
+    Raises
+    ------
+    UnreadableError
+        A list is missing, superfluous or doubled, or has anything else in it.
+    """
+    found = _numbered_values(_content(text), number, lines=False)
+    if not all(_is_choice(value, most) for value in found):
+        raise UnreadableError("unknown")
+    return found
+
+
+def _is_choice(value: Any, most: int) -> bool:
+    if not isinstance(value, list) or isinstance(value, _Object):
+        return False
+    # True is a number in Python.
+    return len(set(value)) == len(value) and all(type(n) is int and 1 <= n <= most for n in value)
+
+
 def read_word(text: str | None, words: Sequence[str], key: str = "label") -> str:
     """Return which of `words` an answer consists of.
 

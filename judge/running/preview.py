@@ -18,6 +18,7 @@ from judge.running.plan import sample_prompts, sizes, survey, too_long_message
 from judge.running.runs import likely_run
 from judge.running.scope import (
     Scope,
+    as_declared,
     check_scales,
     fitting_metrics,
     later_steps_note,
@@ -131,7 +132,7 @@ def preview(study: Study, settings: JudgeSettings) -> Preview:
     StudyError
         As `judge_study` does for settings and study.
     """
-    metric = load_metric(settings.metric, settings.prompts, study.folder)
+    metric = as_declared(study, load_metric(settings.metric, settings.prompts, study.folder))
     constructs = select_constructs(study, metric, settings.constructs)
     check_text_metrics(study, text_metrics(settings.text_metrics), constructs)
     order = places(study, settings.systems)

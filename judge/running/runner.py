@@ -30,6 +30,7 @@ from judge.running.run_outcome import Outcome
 from judge.running.runs import check_words, run_id_of
 from judge.running.scale_use import ScaleUse, stored_values
 from judge.running.scope import (
+    as_declared,
     check_scales,
     fitting_metrics,
     run_scope,
@@ -148,7 +149,7 @@ def _judge_with(
     on_progress: OnProgress | None,
     started: StartedEngine | None = None,
 ) -> Outcome:
-    metric = load_metric(settings.metric, settings.prompts, study.folder)
+    metric = as_declared(study, load_metric(settings.metric, settings.prompts, study.folder))
     if settings.drift and not metric.single_prompt:
         raise StudyError(
             f"--drift: needs a metric with one prompt for each judgment, and {metric.key} asks in "

@@ -48,6 +48,25 @@ class Scope:
         return tuple(part for part in parts if part)
 
 
+def as_declared(study: Study, metric: Metric) -> Metric:
+    """Return a metric with the constructs that study.toml declares for it, if any.
+
+    Raises
+    ------
+    StudyError
+        Its prompts are each for one construct, which can't stand for another.
+    """
+    spec = study.config.metrics.get(metric.key.split(" ")[0])
+    if spec is not None and metric.single_prompt:
+        raise StudyError(
+            f'study.toml, metrics."{metric.key}": its prompts are named by their constructs; make '
+            "a prompt version with other names (`ccrs judge prompts`)."
+        )
+    if spec is not None:
+        metric.constructs = spec.on
+    return metric
+
+
 def run_scope(
     study: Study, settings: JudgeSettings, metric: Metric, constructs: tuple[str, ...]
 ) -> Scope:
@@ -74,7 +93,7 @@ def fitting_metrics(study: Study, settings: JudgeSettings) -> list[tuple[str, Me
     """
     keys = expanded(settings.metric)
     wanted = {*settings.constructs} or {c.key for c in study.config.constructs} | {RETRIEVAL.key}
-    metrics = [load_metric(key, settings.prompts, study.folder) for key in keys]
+    metrics = [as_declared(study, load_metric(key, settings.prompts, study.folder)) for key in keys]
     fitting = [
         (key, metric)
         for key, metric in zip(keys, metrics, strict=True)

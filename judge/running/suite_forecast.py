@@ -20,7 +20,7 @@ from judge.run_settings import JudgeSettings
 from judge.running.metric_requests import StepAnswers, stored_answers
 from judge.running.pages import Place, pages, places
 from judge.running.remaining_work import Pending, work
-from judge.running.scope import Scope, run_scope, select_constructs
+from judge.running.scope import Scope, as_declared, run_scope, select_constructs
 from judge.running.shown_texts import ShownTexts
 from judge.text import Result
 from study.study import Study
@@ -155,7 +155,7 @@ def forecast_metrics(
     """
     measured = []
     for each, run_id in zip(settings, runs, strict=True):
-        metric = load_metric(each.metric, each.prompts, study.folder)
+        metric = as_declared(study, load_metric(each.metric, each.prompts, study.folder))
         constructs = select_constructs(study, metric, each.constructs)
         measured.append(MeasuredMetric(run_scope(study, each, metric, constructs), run_id))
     order = places(study, settings[0].systems)

@@ -18,6 +18,7 @@ from judge.run_settings import DEFAULT_TEXT_METRICS
 from judge.running.model_metrics import MetricModels, is_model_metric, model_metrics
 from judge.running.pages import Place, pages, places
 from judge.running.rankings import retrieval_metrics
+from judge.running.scope import as_declared
 from judge.running.shown_texts import ShownTexts
 from study.errors import StudyError
 from study.progress_bar import Advance
@@ -157,6 +158,7 @@ def measure_study(
     elif qrels is not None:
         raise StudyError("--qrels is read by metrics of retrieval only; name one or leave it out.")
     metrics += model_metrics(of_models, models or MetricModels())
+    metrics = [as_declared(study, metric) for metric in metrics]
     if not metrics:
         raise StudyError(f"--metrics names no metric; name some, or {' or '.join(SUITES)}.")
     constructs = [construct.key for construct in study.config.constructs]

@@ -41,6 +41,15 @@ class ScorerSpec(SettingsSection):
         return text
 
 
+class MetricSpec(SettingsSection):
+    """`[metrics."NAME"]`: what a metric measures in this study."""
+
+    on: tuple[str, ...] = Field(
+        min_length=1,
+        description="constructs that its values stand for, in place of those that it names",
+    )
+
+
 class SystemSpec(SettingsSection):
     """`[systems."NAME"]`: a system."""
 

@@ -30,6 +30,7 @@ from study.settings.scorer_sections import (
     CompositeSpec,
     JudgeSpec,
     JurySpec,
+    MetricSpec,
     PreferenceSpec,
     ScorerSpec,
     SystemSpec,
@@ -57,6 +58,9 @@ class StudyConfig(SettingsSection):
     )
     scorers: dict[Key, ScorerSpec] = Field(
         default={}, description="kind, scale and family of scorers"
+    )
+    metrics: dict[Key, MetricSpec] = Field(
+        default={}, description="constructs that metrics measure in this study"
     )
     juries: dict[Key, JurySpec] = Field(
         default={}, description="scorers that combine several judges"
@@ -107,6 +111,16 @@ class StudyConfig(SettingsSection):
             raise ValueError(f"constructs: {', '.join(twice)} is defined more than once")
         if not keys:
             raise ValueError("constructs: define at least one, or leave the setting out")
+        return self
+
+    @model_validator(mode="after")
+    def _metrics_on_known_constructs(self) -> Self:
+        known = {RETRIEVAL.key, *(construct.key for construct in self.constructs)}
+        for name, spec in self.metrics.items():
+            for key in spec.on:
+                if key not in known:
+                    hint = nearest(key, known)
+                    raise ValueError(f'metrics."{name}".on: {key!r} is unknown. {hint}'.rstrip())
         return self
 
     @model_validator(mode="after")
@@ -276,6 +290,7 @@ def _known_keys(location: Iterable[Any]) -> list[str]:
     sections: dict[str, type[BaseModel]] = {
         "constructs": ConstructSpec,
         "scorers": ScorerSpec,
+        "metrics": MetricSpec,
         "juries": JurySpec,
         "composites": CompositeSpec,
         "systems": SystemSpec,

@@ -94,6 +94,8 @@ class Scripted:
     window: int | None = None
     asked: list[Request]
     stop_after: int | None = None
+    at_a_time = 1
+    """Answers of a commit."""
 
     def __init__(self, settings: ScriptedSettings, study: Study, prompts: PromptVersion) -> None:
         del study, prompts
@@ -110,11 +112,17 @@ class Scripted:
 
     def run(self, run: Run, requests: Iterable[Request], delivery: Delivery) -> tuple[str, ...]:
         del run
+        answered: list[tuple[Request, Answer]] = []
         for number, request in enumerate(requests):
             if number == self.stop_after:
                 raise KeyboardInterrupt
             type(self).asked.append(request)
-            delivery.commit([(request, type(self).answer(request.prompt))])
+            answered.append((request, type(self).answer(request.prompt)))
+            if len(answered) == self.at_a_time:
+                delivery.commit(answered)
+                answered = []
+        if answered:
+            delivery.commit(answered)
         return ()
 
     def close(self) -> None:

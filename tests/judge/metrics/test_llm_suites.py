@@ -200,7 +200,7 @@ def test_each_metric_of_a_suite_is_registered_and_explains_its_reasons() -> None
             assert metric.reasons
             prompts = metric.prompts
             assert prompts is not None
-            assert prompts.name == f"{suite}-own-v1"
+            assert prompts.name == f"{suite.removesuffix('-together')}-own-v1"
     assert expanded("ares, F1x,ares") == (*PROMPTED_SUITES["ares"], "F1x")
 
 
