@@ -19,10 +19,17 @@ from study.scales import RatingScale
 from study.settings.constructs import ConstructSpec
 from study.settings.design import DesignSpec
 from study.settings.rating import LabelStudioSpec, RaterSpec, RatingSpec
-from study.settings.report import AnalysisSpec, CheckSpec, HypothesisSpec, StoppingSpec
+from study.settings.report import (
+    AnalysisSpec,
+    CheckSpec,
+    HypothesisSpec,
+    PublishedSpec,
+    StoppingSpec,
+)
 from study.settings.scorer_sections import (
     CompositeSpec,
     JurySpec,
+    MetricSpec,
     PreferenceSpec,
     ScorerSpec,
     SystemSpec,
@@ -103,6 +110,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "": StudyConfig,
     "constructs.": ConstructSpec,
     'scorers."NAME".': ScorerSpec,
+    'metrics."NAME".': MetricSpec,
     'juries."NAME".': JurySpec,
     'composites."NAME".': CompositeSpec,
     'systems."NAME".': SystemSpec,
@@ -114,6 +122,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "stopping.": StoppingSpec,
     "analysis.": AnalysisSpec,
     "hypotheses.": HypothesisSpec,
+    "published.": PublishedSpec,
     "check.": CheckSpec,
     "scale.": RatingScale,
 }
@@ -126,6 +135,7 @@ def test_every_setting_is_documented(prefix: str) -> None:
         "scorers",
         "systems",
         "juries",
+        "metrics",
         "composites",
         "preferences",
         "design",

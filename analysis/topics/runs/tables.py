@@ -80,26 +80,38 @@ def scorers(analysis: Analysis) -> Iterator[Table]:
     yield built.table(
         "scorers-cost",
         "Judges and metrics: missing scores and cost",
-        "First scores on all constructs. Calls, tokens, time and cost of a judge are those of its "
-        "run; a metric that is measured here asks no model. Of imported scores the cost is not "
-        "known, and a jury or composite costs what its members do.",
-        ("Scorer", "Kind", "Scores", "No value", "Answers of a model", "Tokens", "Time", "Cost"),
-    )
+        "First scores on all constructs. Calls, tokens, time and cost are those of the run, and a "
+        "metric without a run asks no judge. Answers that the metrics of a suite share are counted "
+        "for the one that asked first. Of imported scores the cost is not known, and a jury or "
+        "composite costs what its members do.",
+        ("Scorer", "Kind", "Scores", "No value", "Answers of a model", "Answers a response",
+         "Tokens", "Tokens a response", "Time", "Cost"),
+    )  # fmt: skip
 
 
 def _spent(
     runs: Mapping[str, Run], derived: Mapping[str, object], name: str, scores: pd.DataFrame
-) -> tuple[str, str, str, str]:
+) -> tuple[str, ...]:
     if name in runs:
         run = runs[name]
         total = run["account"]["account"]
         time = _time(total["seconds"]) if total["calls"] else ""
-        return f"{total['answered']:,}", _counts(run["account"]["tokens"]), time, _cost(run)
+        tokens = run["account"]["tokens"]
+        responses = scores["response_id"].nunique()
+        counted = sum(tokens.get(name, 0) for name in ("prompt", "completion"))
+        return (
+            f"{total['answered']:,}",
+            f"{total['answered'] / responses:.1f}",
+            _counts(tokens),
+            f"{counted / responses:,.0f}" if tokens else "",
+            time,
+            _cost(run),
+        )
     if name in derived:
-        return ("as its members", "", "", "")
+        return ("as its members", "", "", "", "", "")
     if (scores["source"] == "own").all():
-        return ("0", "0", "", "0")
-    return ("not known", "", "", "")
+        return ("0", "0", "0", "0", "", "0")
+    return ("not known", "", "", "", "", "")
 
 
 def calls(analysis: Analysis) -> Iterator[Table]:

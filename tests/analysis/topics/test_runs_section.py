@@ -142,10 +142,20 @@ def test_judges_and_metrics_are_listed_with_what_they_lack_and_cost() -> None:
     shown = {row[0].text: [cell.text for cell in row[1:]] for row in listed.rows}
     n = len(judged)
     assert shown == {
-        "judge": ["judge", str(n), "", "38", "4,000 prompt, 1,000 cached", "20.0 s", "0.50"],
-        "F1": ["metric", str(n - 1), "1 no reference", "0", "0", "", "0"],
-        "imported": ["metric", str(n), "", "not known", "", "", ""],
-        "blend": ["judge", str(n), "", "as its members", "", "", ""],
+        "judge": [
+            "judge",
+            str(n),
+            "",
+            "38",
+            f"{38 / n:.1f}",
+            "4,000 prompt, 1,000 cached",
+            f"{4000 / n:,.0f}",
+            "20.0 s",
+            "0.50",
+        ],
+        "F1": ["metric", str(n - 1), "1 no reference", "0", "0", "0", "0", "", "0"],
+        "imported": ["metric", str(n), "", "not known", "", "", "", "", ""],
+        "blend": ["judge", str(n), "", "as its members", "", "", "", "", ""],
     }
     assert list(tables.scorers(analysed_with(analysis_of(frame, options), RUN))) == []
 
