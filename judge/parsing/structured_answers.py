@@ -148,7 +148,8 @@ def _is_choice(value: Any, most: int) -> bool:
     if not isinstance(value, list) or isinstance(value, _Object):
         return False
     # True is a number in Python.
-    return len(set(value)) == len(value) and all(type(n) is int and 1 <= n <= most for n in value)
+    whole = all(type(n) is int and 1 <= n <= most for n in value)
+    return whole and len(set(value)) == len(value)
 
 
 def read_word(text: str | None, words: Sequence[str], key: str = "label") -> str:
