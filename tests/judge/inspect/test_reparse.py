@@ -56,7 +56,7 @@ def test_differences_are_stored_as_new_readings_and_count_in_the_table(
     judged: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = rows(judged, Judgment)
-    monkeypatch.setattr("judge.inspect.reparse.parse_answer", generous)
+    monkeypatch.setattr("judge.prompts.answer_form.parse_answer", generous)
     monkeypatch.setattr("judge.inspect.reparse.PARSER_VERSION", "99")
     tried = reparse_run(judged, "j", dry_run=True)
     assert (tried.changed, tried.values_changed) == (12, 12)
@@ -92,7 +92,7 @@ def test_scores_on_another_scale_are_not_stored_unless_accepted(
     answers = (Answer(f"I would say {number % 5 + 1}") for number in itertools.count())
     monkeypatch.setattr(scripted, "answer", staticmethod(lambda _: next(answers)))
     judge_study(study, ScriptedSettings(name="j", constructs=("CC",), max_missing=1))
-    monkeypatch.setattr("judge.inspect.reparse.parse_answer", generous)
+    monkeypatch.setattr("judge.prompts.answer_form.parse_answer", generous)
     seen = "All 52 scores so far are from 1 to 5, in the lowest tenth of the scale from 0 to 100."
     tried = reparse_run(study, "j", dry_run=True)
     assert (tried.low_scores or "").startswith(seen)
@@ -123,7 +123,7 @@ def test_reasons_that_do_not_depend_on_the_text_are_kept(
     store(any_study, {**row, "system": "C", "response": "no"})
     scripted.answer = always(Answer("85", missing=reason))
     judge_study(any_study, ScriptedSettings(name="j", constructs=("CC", "AC")))
-    monkeypatch.setattr("judge.inspect.reparse.parse_answer", generous)
+    monkeypatch.setattr("judge.prompts.answer_form.parse_answer", generous)
     reparsed = reparse_run(any_study, "j")
     assert (reparsed.read, reparsed.changed) == (0, 0)
     assert reparsed.not_read == len(rows(any_study, Judgment))
@@ -133,7 +133,7 @@ def test_what_lies_outside_the_scale_is_missing(
     judged: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     beyond = Parsed(140.0, None, "last_word")
-    monkeypatch.setattr("judge.inspect.reparse.parse_answer", lambda *_, **__: beyond)
+    monkeypatch.setattr("judge.prompts.answer_form.parse_answer", lambda *_, **__: beyond)
     assert reparse_run(judged, "j").changes == {"no_score to out_of_range": 12}
 
 
@@ -146,7 +146,7 @@ def test_whole_or_not_at_all(judged: Study, monkeypatch: pytest.MonkeyPatch) -> 
             raise KeyboardInterrupt
         return generous(text, scale)
 
-    monkeypatch.setattr("judge.inspect.reparse.parse_answer", breaks)
+    monkeypatch.setattr("judge.prompts.answer_form.parse_answer", breaks)
     with pytest.raises(KeyboardInterrupt):
         reparse_run(judged, "j")
     assert not rows(judged, Reading)
@@ -186,7 +186,7 @@ def test_the_command(
 ) -> None:
     scripted.answer = always(Answer("\x1b[2J 40"))
     judge_study(campaign, ScriptedSettings(name="j", constructs=("QR",)))
-    monkeypatch.setattr("judge.inspect.reparse.parse_answer", generous)
+    monkeypatch.setattr("judge.prompts.answer_form.parse_answer", generous)
     words = ["reparse", str(campaign.folder), "j"]
     done = CliRunner().invoke(judge, [*words, "--dry-run"])
     assert "12 readings changed" in done.output
