@@ -28,8 +28,8 @@ NEGLIGIBLE = 1e-12
 #: Values that differ by a smaller share of their size are equal: a dozen digits count.
 NOISE = 1e-12
 
-#: Upper bound on one block of temporary numbers (64 MB of float64).
-BLOCK_NUMBERS = 8_000_000
+#: Upper bound on one block of temporary numbers (16 MB of float64).
+BLOCK_NUMBERS = 2_000_000
 
 #: The same for work that gains from staying in the processor's cache (4 MB).
 CACHED_NUMBERS = 500_000

@@ -182,7 +182,7 @@ class QueryResampling:
     def evaluate(
         self, statistic: Statistic, scheme: Scheme = "bootstrap", leave_out: BoolArray | None = None
     ) -> FloatArray:
-        """Values of a statistic on every resample, computed in blocks of at most 64 MB of weights.
+        """Values of a statistic on every resample, computed in blocks of at most 16 MB of weights.
 
         A plain function may return (R,) or (R, m). With the jackknife, `leave_out` (Q,) restricts
         the rows to the queries worth leaving out. Matrix products run in one thread, so that their

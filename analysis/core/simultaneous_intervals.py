@@ -9,7 +9,6 @@ import numpy.typing as npt
 
 from analysis.core.arrays import FloatArray
 from analysis.core.computation import t_quantile, two_sided_p
-from analysis.core.query_statistic import BLOCK_NUMBERS
 from analysis.core.resampling import EQUAL_RESAMPLES, NO_SPREAD, UNDEFINED_ALLOWED, Interval, Scheme
 
 #: From this many statistics a query on, their correlations are not estimated.
@@ -17,6 +16,9 @@ _MOST_A_QUERY = 1 / 3
 
 #: Draws of the largest of several t values, for the jackknife.
 _DRAWS = 10_000
+
+#: Numbers that are drawn at once. Part of the definition: changing it changes every draw.
+_DRAWN_AT_ONCE = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +146,7 @@ def _of_multivariate_t(unit: FloatArray, level: float, seed: int) -> float:
     """Quantile of max |t|, columns of `unit` (queries, m) having length 1."""
     freedom = len(unit) - 1
     rng = np.random.default_rng(seed)
-    rows = max(1, BLOCK_NUMBERS // 8 // max(unit.shape))
+    rows = max(1, _DRAWN_AT_ONCE // max(unit.shape))
     largest = []
     for start in range(0, _DRAWS, rows):
         size = min(rows, _DRAWS - start)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Self
 
 import numpy as np
@@ -90,10 +91,11 @@ class QueryColumns:
 
     def position(self, column: FloatArray) -> int:
         """Position of the column, which is added if it is new."""
-        key = column.tobytes()
+        key = sha256(column.tobytes()).digest()
         if key not in self._positions:
             self._positions[key] = len(self.columns)
-            self.columns.append(column)
+            # A view of a table would keep the columns that are known already.
+            self.columns.append(column.copy())
         return self._positions[key]
 
     def sums(self) -> OfWeights:
@@ -110,9 +112,12 @@ class QueryColumns:
         for key, places in groups.items():
             rows = np.flatnonzero(np.frombuffer(key, dtype=bool)) if key else slice(None)
             parts.append((rows, places, np.ascontiguousarray(matrix[rows][:, places])))
+        width = matrix.shape[1]
+        # The parts are copies, which the function keeps.
+        del matrix
 
         def of_weights(weights: FloatArray) -> FloatArray:
-            out = np.empty((weights.shape[0], matrix.shape[1]))
+            out = np.empty((weights.shape[0], width))
             for rows, places, part in parts:
                 out[:, places] = weights[:, rows] @ part
             return out
@@ -136,7 +141,7 @@ def replicated_means(
 ) -> Iterator[tuple[StatisticFamily, int, Replicates]]:
     """Of each part, the family of its mean, the position in the family, and the resamples.
 
-    As many parts are computed together as keep the resamples within 64 MB. A mean of zeros and
+    As many parts are computed together as keep the resamples within 16 MB. A mean of zeros and
     ones is a share.
     """
     at_once = max(1, BLOCK_NUMBERS // max(1, resampling.resamples))

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from analysis.core.arrays import FloatArray, IntArray
-from analysis.core.query_statistic import BLOCK_NUMBERS, NOISE, as_values
+from analysis.core.query_statistic import NOISE, as_values
 from analysis.core.resampling import EQUAL_RESAMPLES, PERCENTILE_FROM
 from analysis.core.simultaneous_intervals import (
     SimultaneousIntervals,
@@ -40,6 +40,9 @@ DECISIONS: tuple[Decision, ...] = get_args(Decision)
 
 #: Permutations of the answers to queries.
 PERMUTATIONS = 1000
+
+#: Signs that are drawn at once. Part of the definition: changing it changes every draw.
+_SIGNS_AT_ONCE = 2_000_000
 
 NOTHING_SHARED = "no two systems have answers to one query with both values"
 NOTHING_LINKED = "no two systems with answers to one query are linked by a rater"
@@ -239,7 +242,7 @@ def _better(
     noise = NOISE * size
     at_least = np.zeros(first.size)
     rng = np.random.default_rng(seed)
-    rows = max(1, BLOCK_NUMBERS // 4 // max(len(scores), first.size))
+    rows = max(1, _SIGNS_AT_ONCE // max(len(scores), first.size))
     for start in range(0, permutations, rows):
         count = min(rows, permutations - start)
         signs = rng.integers(0, 2, (count, len(scores)), dtype=np.int8) * 2.0 - 1.0

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from analysis.core.arrays import BoolArray, FloatArray, IntArray
 from analysis.core.query_statistic import comparable, ratio
@@ -20,9 +22,11 @@ RANK_RESAMPLES_OF_MANY = 200
 
 @dataclass(frozen=True, eq=False)
 class _Pair:
-    query: IntArray
-    x: IntArray
-    y: IntArray
+    """Codes (n,) of queries and ranks; small integers, since there may be many pairs."""
+
+    query: npt.NDArray[Any]
+    x: npt.NDArray[Any]
+    y: npt.NDArray[Any]
     n_dropped: int
     reason: str | None
 
@@ -63,9 +67,8 @@ class RankFamily:
             for codes, name in ((a, names[0]), (b, names[1])):
                 if codes.max() == 0 and reason is None:
                     reason = f"{name} does not vary over the {n} responses with both values"
-        self._pairs.append(
-            _Pair(self.query[both], a.astype(np.int64), b.astype(np.int64), dropped, reason)
-        )
+        query, a, b = (_small(column) for column in (self.query[both], a, b))
+        self._pairs.append(_Pair(query, a, b, dropped, reason))
         return 2 * len(self._pairs) - 2
 
     @property
@@ -109,6 +112,10 @@ def ranked(values: FloatArray) -> FloatArray:
     return comparable(values)
 
 
+def _small(codes: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    return codes.astype(np.min_scalar_type(-int(codes.max(initial=0)) - 1))
+
+
 def _both(pair: _Pair, weights: FloatArray, lanes: FloatArray) -> FloatArray:
     """Rho and tau-b (R, 2)."""
     from analysis.statistics.validity.rank_tables import (
@@ -118,17 +125,18 @@ def _both(pair: _Pair, weights: FloatArray, lanes: FloatArray) -> FloatArray:
     )
 
     rows, (n_x, n_y) = weights.shape[0], pair.shape
+    query, ranks_x, ranks_y = (each.astype(np.int64) for each in (pair.query, pair.x, pair.y))
     if n_x * n_y <= TABLE_CELLS:
-        sums = rank_sums_by_table(lanes, pair.query, pair.x, pair.y, n_x, n_y)[:rows]
+        sums = rank_sums_by_table(lanes, query, ranks_x, ranks_y, n_x, n_y)[:rows]
         tau = _quotient(sums[:, 0], sums[:, 1], sums[:, 2])
         rho = _quotient(sums[:, 3], sums[:, 4], sums[:, 5])
     else:
         from analysis.statistics.agreement.kendall import tau_b_of_weights
 
-        sums = mid_rank_sums(lanes, pair.query, pair.x, pair.y, n_x, n_y)[:rows]
+        sums = mid_rank_sums(lanes, query, ranks_x, ranks_y, n_x, n_y)[:rows]
         rho = _quotient(sums[:, 0], sums[:, 1], sums[:, 2])
-        x, y = pair.x.astype(np.float64), pair.y.astype(np.float64)
-        tau = tau_b_of_weights(x, y, pair.query)(weights)
+        x, y = ranks_x.astype(np.float64), ranks_y.astype(np.float64)
+        tau = tau_b_of_weights(x, y, query)(weights)
     return np.column_stack([rho, tau])
 
 

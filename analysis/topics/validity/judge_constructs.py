@@ -61,6 +61,8 @@ def _of_scorer(
     fewer = replace(whole, resamples=min(ranks.resamples, whole.resamples))
     record = {"scorers": (scorer,)}
     yield from _records(context, side, pairs, ("pearson",), moments.family(), whole, record)
+    # Sums of every query, which are many.
+    del moments
     yield from _records(context, side, pairs, RANKS, ranks.family(), fewer, record)
 
 
