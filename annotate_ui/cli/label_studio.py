@@ -1,4 +1,4 @@
-"""The commands `ccrs label-studio push|pull|sync`. Only click is imported until one runs."""
+"""The commands `ccrs label-studio push|pull|sync|follow`. Only click is imported until one runs."""
 
 from __future__ import annotations
 
@@ -66,6 +66,48 @@ _PULLING = (
         metavar="USER=CODE",
         help="The rater that a user is, by the user's number in Label Studio. Other users become "
         "ls-NUMBER. Repeatable.",
+    ),
+)
+
+
+_MAPPING = (
+    click.option(
+        "--control",
+        "controls",
+        multiple=True,
+        metavar="NAME=CONSTRUCT",
+        help="Construct that a control of the project rates; NAME= leaves it out. Repeatable.",
+    ),
+    click.option(
+        "--scale",
+        "ranges",
+        multiple=True,
+        metavar="CONTROL=LOW:HIGH",
+        help="Lowest and highest value of a control, such as stars=1:5, where they are not its "
+        "construct's; values are mapped linearly. Repeatable.",
+    ),
+    click.option(
+        "--value",
+        "values",
+        multiple=True,
+        metavar="CHOICE=NUMBER",
+        help="Number of a choice, or of a bucket of a ranking; choices that begin with a number "
+        "need none. Repeatable.",
+    ),
+    click.option(
+        "--column",
+        "columns",
+        multiple=True,
+        metavar="NAME=FIELD,...",
+        help="Field of the project's tasks and what it is, such as model=system. Repeatable.",
+    ),
+    click.option(
+        "--rater",
+        "raters",
+        multiple=True,
+        metavar="USER=CODE",
+        help="The rater that a user is, by the user's number in Label Studio; USER= leaves the "
+        "user out. Other users become ls-NUMBER. Repeatable.",
     ),
 )
 
@@ -202,16 +244,16 @@ def sync_command(
       ccrs label-studio sync my-study --interval 300
       ccrs label-studio sync my-study --rounds 1
     """
-    from annotate_ui.label_studio.client import ServerError
-    from annotate_ui.label_studio.sync import Round, sync, sync_once
+    from annotate_ui.label_studio.sync import Round, repeat, sync_once
+    from study.errors import StudyError
 
     people = _people(raters)
     settings = ""
 
-    def report(done: Round | ServerError) -> None:
+    def report(done: Round | StudyError) -> None:
         nonlocal settings
         settings = _report_edits(folder, settings)
-        if isinstance(done, ServerError):
+        if isinstance(done, StudyError):
             click.echo(f"Waiting: {done}", err=True)
             return
         if done.pulled is not None and done.pulled.stored_anything:
@@ -227,7 +269,7 @@ def sync_command(
     with _opened(folder, url, token_file, ca, timeout) as (study, server):
         settings = study.config_hash
         try:
-            sync(
+            repeat(
                 lambda: sync_once(
                     study,
                     server,
@@ -242,6 +284,98 @@ def sync_command(
         except KeyboardInterrupt:
             click.echo("Stopped. Everything that was pulled and sent is stored.")
         click.echo(f"Next: ccrs report {shell_word(folder)}")
+
+
+@label_studio.command("follow")
+@STUDY
+@_with(*_SERVER)
+@click.option(
+    "--project",
+    "number",
+    type=click.IntRange(1),
+    metavar="NUMBER",
+    help="A project to follow, by the number in its address. Default: those that are followed.",
+)
+@_with(*_MAPPING)
+@click.option("--watch", is_flag=True, help="Pull repeatedly, until Ctrl-C.")
+@click.option(
+    "--interval",
+    type=click.FloatRange(1, 86400),
+    default=60.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Pause between two rounds of --watch.",
+)
+@AS_JSON
+def follow_command(
+    folder: Path,
+    url: str | None,
+    token_file: Path | None,
+    ca: Path | None,
+    timeout: float,
+    number: int | None,
+    controls: tuple[str, ...],
+    ranges: tuple[str, ...],
+    values: tuple[str, ...],
+    columns: tuple[str, ...],
+    raters: tuple[str, ...],
+    watch: bool,
+    interval: float,
+    as_json: bool,
+) -> None:
+    """Pull projects into STUDY that were made in Label Studio, as they grow.
+
+    Responses are imported from the tasks, or matched with those of STUDY. New annotations become
+    ratings and preferences, edited ones new revisions; values of deleted ones are withdrawn.
+    Options are stored with the project and needed only once.
+
+    \b
+    Examples:
+      ccrs label-studio follow my-study --project 12 --control quality=AC --scale quality=1:5
+      ccrs label-studio follow my-study --project 13 --control better=AC --column model=system
+      ccrs label-studio follow my-study --watch
+    """
+    from annotate_ui.label_studio.follow import follow
+    from annotate_ui.label_studio.followed_project import FollowOptions
+    from annotate_ui.label_studio.results import Pulled
+    from annotate_ui.label_studio.sync import repeat
+    from study.cli import import_options
+    from study.errors import InputError, StudyError
+
+    people = import_options.unique_by_name("--rater", raters, import_options.user)
+    options = FollowOptions(
+        import_options.unique_by_name("--control", controls, import_options.control),
+        import_options.columns(columns),
+        import_options.unique_by_name("--scale", ranges, import_options.control_range),
+        import_options.unique_by_name("--value", values, import_options.choice_value),
+        tuple(int(user) for user, code in people.items() if not code),
+    )
+    if number is None and options != FollowOptions():
+        raise click.UsageError("Name the project that the options are for with --project.")
+    codes = {int(user): code for user, code in people.items() if code}
+    with _opened(folder, url, token_file, ca, timeout) as (study, server):
+
+        def pull_again() -> Pulled:
+            return follow(study, server, raters=codes, confirm_new_raters=_confirm_new_raters)
+
+        def report(done: Pulled | StudyError) -> None:
+            if isinstance(done, StudyError):
+                click.echo(f"Waiting: {done}", err=True)
+            elif done.stored_anything:
+                click.echo("\n".join(pulled_lines(done)))
+
+        done = follow(
+            study, server, number, options, raters=codes, confirm_new_raters=_confirm_new_raters
+        )
+        lines = pulled_lines(done)
+        if not watch:
+            lines.append(f"Next: ccrs report {shell_word(folder)}")
+        print_result(done.as_json(), lines, as_json)
+        if watch:
+            try:
+                repeat(pull_again, interval, report, waits_for=(InputError,))
+            except KeyboardInterrupt:
+                click.echo("Stopped. Everything that was pulled is stored.")
 
 
 def _server_options(

@@ -69,6 +69,11 @@ def pulled_lines(done: Pulled) -> list[str]:
         ),
         (done.drafts, "drafts were left out."),
         (
+            done.kept,
+            "annotations are of tasks whose texts were changed in Label Studio; their values stay "
+            "as they were pulled.",
+        ),
+        (
             done.further,
             "annotations are of more people than were planned for their task; they count as well.",
         ),
@@ -78,6 +83,11 @@ def pulled_lines(done: Pulled) -> list[str]:
     lines = [
         f"{done.new:,} new values, {done.changed:,} edited, {done.withdrawn:,} withdrawn, "
         f"{done.unchanged:,} unchanged; from {done.annotations:,} annotations.",
+        *(
+            f"{count:,} {noun} were imported from the tasks."
+            for noun, count in done.imported.items()
+        ),
+        *(f"Left out: {content} ({count:,})." for content, count in done.left_out.items()),
         *_missing(done.missing_projects),
         *_counts(counted),
         *(f"User {user} is rater {code}." for code, user in done.raters.items()),

@@ -9,13 +9,18 @@ if TYPE_CHECKING:
 
 CHANNEL = "label_studio"
 """The channel of assignments that are rated in Label Studio."""
+FOLLOWED = "label_studio_followed"
+"""The channel of assignments that were rated in projects which the study did not push.
+
+They are nobody's task; their ratings have the channel `CHANNEL` like all of Label Studio.
+"""
 
 _HOME = {
     "Server": "annotate_ui.label_studio.client",
     "sync_once": "annotate_ui.label_studio.sync",
 }
 
-__all__ = ["CHANNEL", "Server", "sync_once"]
+__all__ = ["CHANNEL", "FOLLOWED", "Server", "sync_once"]
 
 
 def __getattr__(name: str) -> Any:

@@ -250,8 +250,13 @@ def _read_results(
     scales: Mapping[str, RatingScale],
     compared: Mapping[str, Sequence[str]],
 ) -> None:
-    # A relation between results has no control.
-    results = [result for result in results if "from_name" in result]
+    # A relation between results has no control; other controls give a construct nothing.
+    results = [
+        result
+        for result in results
+        if "from_name" in result
+        and controls.get(str(result["from_name"]), {}).get("kind") != "other"
+    ]
     opened = _read_requests(annotation, results, controls)
     times = Counter(str(result.get("from_name")) for result in results)
     values: dict[str, dict[str, Any]] = {}
@@ -424,10 +429,11 @@ def _read_comment(annotation: Annotation, value: Mapping[str, Any]) -> None:
     except ValueError:
         annotation.invalid.append(InvalidValue(None, _as_json(text), NOT_STORABLE))
         return
-    if len(text) > _MAX_COMMENT:
+    comment = "\n".join(part for part in (annotation.comment, text) if part)
+    if len(comment) > _MAX_COMMENT:
         annotation.invalid.append(InvalidValue(None, _as_json(text), TOO_LONG))
         return
-    annotation.comment = text
+    annotation.comment = comment
 
 
 def _problem(number: Any, scale: RatingScale | None) -> str | None:

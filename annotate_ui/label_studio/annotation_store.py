@@ -9,10 +9,15 @@ from sqlalchemy import Connection, select
 
 from annotate_ui.label_studio import CHANNEL
 from annotate_ui.label_studio.annotation_reader import SKIPPED, Annotation, InvalidValue
+from annotate_ui.label_studio.preference_store import PreferenceStore
 from annotate_ui.label_studio.projects import (
+    CHANGED_TO_INVALID,
+    DELETED,
+    DUPLICATE,
     LEFT,
     OTHER_CHANNEL,
     OTHER_SERVER,
+    UNKNOWN_RESPONSE,
     StoredProject,
     TaskKey,
     store_blocked,
@@ -35,11 +40,9 @@ from study.schema import RatingBase
 from study.schema.tables import responses
 from study.study import Study
 
-DELETED = "deleted in Label Studio"
-CHANGED_TO_INVALID = "changed in Label Studio to an invalid value"
-DUPLICATE = "another annotation of the same task by the same rater; the latest counts"
 NO_SLOT = "no slot was planned for this task"
 UNKNOWN_TASK = "a task that was not pushed"
+TASK_CHANGED = "the task was changed in Label Studio after others had annotated it"
 NO_ACCOUNT = "its account was deleted in Label Studio, and it was not pulled before"
 
 
@@ -47,12 +50,17 @@ class AnnotationStore:
     """Stores the annotations of one server, within a transaction that the caller has opened."""
 
     def __init__(
-        self, connection: Connection, study: Study, raters: Raters, result: Pulled
+        self,
+        connection: Connection,
+        study: Study,
+        raters: Raters,
+        result: Pulled,
+        channel: str = CHANNEL,
     ) -> None:
         self._connection, self._study = connection, study
         self._raters, self._result = raters, result
-        self._claims = SlotClaims(connection, study)
-        self._revisions = Revisions(connection, study, result)
+        self._claims = SlotClaims(connection, study, channel)
+        self._revisions = Revisions(connection, study, result, channel)
         self._origins = Origins(connection, self._revisions.newest.values())
         keys = {
             row.id: row.key for row in connection.execute(select(responses.c.id, responses.c.key))
@@ -62,12 +70,14 @@ class AnnotationStore:
 
     def store(self, projects: Sequence[FetchedProject]) -> None:
         """Store every annotation that is new, edited or deleted."""
-        annotations = self._locate(projects)
+        located_annotations = self._locate(projects)
+        annotations, keys, kept = self._without_kept(located_annotations, projects)
         counted = latest(annotations)
-        keys = {(located.rater_id, located.task_key) for located in counted.values()}
+        keys |= {(located.rater_id, located.task_key) for located in counted.values()}
         deleted = self._slots_of_deleted(projects, keys)
         self._claims.vacate(deleted)
         filled: list[tuple[LocatedAnnotation, Slot]] = []
+        compared = {task for fetched in projects for task in fetched.compared}
         for located in annotations:
             if located.rater_id is None and located.annotation.user is None:
                 # The person may have been erased from the study: none of their values is stored.
@@ -75,6 +85,11 @@ class AnnotationStore:
                 continue
             if located.rater_id is None:
                 self._result.erased += 1
+                continue
+            if located.response_id is None and located.annotation.task in compared:
+                # Responses are compared in this task, and none is rated.
+                for invalid in located.annotation.invalid:
+                    self._reject(located, invalid)
                 continue
             slot, reason = self._find_slot(located, located.rater_id, counted)
             if slot is None:
@@ -92,6 +107,10 @@ class AnnotationStore:
             self._store_annotation(located, slot, exposures)
         for slot in deleted:
             self._revisions.withdraw(slot, slot.construct_keys, DELETED)
+        if any(fetched.project.following for fetched in projects):
+            PreferenceStore(self._connection, self._study, self._result).store(
+                projects, annotations, kept, self._raters.has_left, self._reject
+            )
         for project in projects:
             self._reject_unreadable(project)
             occupants = self._occupants(project, annotations, counted, filled)
@@ -114,6 +133,8 @@ class AnnotationStore:
                 # Tasks are found by name: an interrupted push may have sent tasks without storing
                 # their numbers, and Label Studio reuses the numbers of deleted tasks.
                 response = names[project.stage].get(annotation.name or "")
+                if project.following is not None:
+                    response = fetched.responses.get(annotation.task)
                 responses.append((project, annotation, response))
         responses.sort(key=lambda row: (row[1].created, row[1].number))
         # Raters are looked up in this order, so that new ones are added in the order of rating.
@@ -121,6 +142,33 @@ class AnnotationStore:
             LocatedAnnotation(project, annotation, response, self._rater(project, annotation))
             for project, annotation, response in responses
         ]
+
+    def _without_kept(
+        self, annotations: Sequence[LocatedAnnotation], projects: Sequence[FetchedProject]
+    ) -> tuple[list[LocatedAnnotation], set[tuple[int | None, TaskKey]], set[str]]:
+        """Return annotations without those whose task has other texts than when it was pulled.
+
+        Stored values of them are kept as they are: it is unknown which text an edit is about.
+        Their raters and tasks, and their ids, are returned as well.
+        """
+        changed = {fetched.project.id: fetched.changed for fetched in projects}
+        others, keys, kept = [], set(), set()
+        for located in annotations:
+            project, annotation = located.project, located.annotation
+            if project.following is None:
+                others.append(located)
+                continue
+            before = self._origins.response(project, annotation)
+            moved = before is not None and located.response_id not in (None, before.response)
+            if before is not None and (moved or annotation.task in changed[project.id]):
+                self._result.kept += 1
+                kept.add(origin(project, annotation.number))
+                keys.add((located.rater_id, (before.response or 0, project.construct_keys)))
+            elif annotation.task in changed[project.id]:
+                self._reject_all(located, TASK_CHANGED)
+            else:
+                others.append(located)
+        return others, keys, kept
 
     def _rater(self, project: StoredProject, annotation: Annotation) -> int | None:
         if annotation.user is None:
@@ -140,10 +188,10 @@ class AnnotationStore:
         uncertain: set[TaskKey] = set()
         for fetched in projects:
             project = fetched.project
-            by_task = {number: response for response, number in project.tasks.items()}
+            by_task = fetched.by_task
             for annotation in fetched.annotations:
                 # A task without its name is reported, and withdraws nothing.
-                if annotation.name is None and annotation.task in by_task:
+                if annotation.name is None and annotation.task in project.tasks.values():
                     uncertain.add((by_task[annotation.task], project.construct_keys))
             for unread in fetched.unreadable:
                 key = by_task.get(unread.task or 0, 0), project.construct_keys
@@ -165,7 +213,9 @@ class AnnotationStore:
     ) -> tuple[Slot | None, str]:
         """Return the slot that an annotation fills, or None and the reason why it fills none."""
         if located.response_id is None or counted[located.rating_key] is not located:
-            return None, UNKNOWN_TASK if located.response_id is None else DUPLICATE
+            if located.response_id is not None:
+                return None, DUPLICATE
+            return None, UNKNOWN_RESPONSE if located.project.following else UNKNOWN_TASK
         if self._raters.has_left(rater_id):
             return None, LEFT
         slot = self._claims.slot_of(rater_id, located.task_key)

@@ -37,6 +37,7 @@ def choice_values(used: ExportControl, options: FormatOptions) -> dict[str, floa
         Or the first label without a number.
     """
     labels = list(dict.fromkeys(label for _, label in used.labels))
+    chosen = list(dict.fromkeys(label for row, label in used.labels if row))
     given = {label: options.values[label] for label in labels if label in options.values}
     if not given and not used.ranks:
         given = {
@@ -44,7 +45,7 @@ def choice_values(used: ExportControl, options: FormatOptions) -> dict[str, floa
         }
         if len(set(given.values())) < len(given):
             given = {}
-    without = [label for label in labels if label not in given]
+    without = [label for label in chosen if label not in given]
     return without[0] if without else given
 
 

@@ -27,6 +27,10 @@ TaskKey = tuple[int, frozenset[str]]
 OTHER_CHANNEL = "the rater has this response on another channel, whose value counts"
 OTHER_SERVER = "the rater rated this on another server, whose value counts"
 LEFT = "the rater has left the study"
+UNKNOWN_RESPONSE = "its response is not in the study"
+DELETED = "deleted in Label Studio"
+CHANGED_TO_INVALID = "changed in Label Studio to an invalid value"
+DUPLICATE = "another annotation of the same task by the same rater; the latest counts"
 
 
 @dataclass(frozen=True)
@@ -47,12 +51,16 @@ class StoredProject:
     """Response to the number of its task in Label Studio."""
     blocked: dict[int, int]
     """Response to the number of places of its task that are occupied without a value."""
+    following: Mapping[str, Any] | None = None
+    """How a project that was made there is read; None: it was pushed."""
 
     @property
     def construct_keys(self) -> frozenset[str]:
         """The constructs that are rated."""
         return frozenset(
-            control["construct"] for control in self.controls.values() if "construct" in control
+            control["construct"]
+            for control in self.controls.values()
+            if control["kind"] in {"number", "flags"}
         )
 
     @property
@@ -65,8 +73,13 @@ class StoredProject:
         }
 
 
-def stored_projects(connection: Connection, server: str | None = None) -> list[StoredProject]:
-    """Return the projects of a server, or of all, the oldest first."""
+def stored_projects(
+    connection: Connection, server: str | None = None, *, followed: bool = False
+) -> list[StoredProject]:
+    """Return the projects of a server, or of all, the oldest first.
+
+    They are those that were pushed, or those that were made there and are `followed`.
+    """
     tasks: dict[int, dict[int, int]] = {}
     blocked: dict[int, dict[int, int]] = {}
     columns = (
@@ -91,9 +104,10 @@ def stored_projects(connection: Connection, server: str | None = None) -> list[S
             row.overlap,
             tasks.get(row.id, {}),
             blocked.get(row.id, {}),
+            row.following,
         )
         for row in connection.execute(select(external_projects).order_by(external_projects.c.id))
-        if server is None or row.server == server
+        if (server is None or row.server == server) and (row.following is not None) == followed
     ]
 
 

@@ -1,6 +1,6 @@
 """Pulling: annotations become revisions of ratings; values that cannot are stored as rejected."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 
 from annotate_ui.label_studio.annotation_reader import read_task
 from annotate_ui.label_studio.annotation_store import AnnotationStore
@@ -64,7 +64,8 @@ def pull(
             fetched.append(_fetch(server, project, _pushed_scales(scales, project), result))
             advance(number, steps)
         if confirm_new_raters is not None:
-            _confirm(study, server, fetched, raters or {}, confirm_new_raters)
+            users = {annotation.user for one in fetched for annotation in one.annotations}
+            confirm(study, server, users, raters or {}, confirm_new_raters)
         with study.write() as connection:
             people = Raters(connection, server.url, server.identity)
             people.assign(raters or {})
@@ -74,22 +75,22 @@ def pull(
         return result
 
 
-def _confirm(
+def confirm(
     study: Study,
     server: Server,
-    fetched: Sequence[FetchedProject],
+    users: Collection[int | None],
     raters: Mapping[int, str],
-    confirm: ConfirmNewRaters,
+    ask: ConfirmNewRaters,
 ) -> None:
+    """Ask before users become new raters, if the study has raters without a user."""
     # Before the writing transaction, so that other raters can save while the owner decides.
     with study.read() as connection:
         people = Raters(connection, server.url, server.identity)
         without_account = [code for code in people.without_account() if code not in raters.values()]
-    users = {annotation.user for project in fetched for annotation in project.annotations}
     known = people.by_user.keys() | raters.keys()
     new = sorted(user for user in users if user is not None and user not in known)
     if new and without_account:
-        confirm(new, without_account)
+        ask(new, without_account)
 
 
 def _pushed_scales(

@@ -1,6 +1,7 @@
 """Results of push and pull, and the values that were rejected."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
@@ -118,11 +119,24 @@ class Pulled:
     """Of the rejected values, those that no earlier pull read."""
     missing_projects: list[int] = field(default_factory=list)
     """Projects of the study that are no longer on the server; their pulled values stay."""
+    imported: dict[str, int] = field(default_factory=dict)
+    """Queries, responses and other content that came with the tasks of followed projects."""
+    kept: int = 0
+    """Annotations whose task was changed after they were pulled; their values stay as they were."""
+    left_out: Counter[str] = field(default_factory=Counter)
+    """Content of followed projects that was not stored, with how often it occurred."""
 
     @property
     def stored_anything(self) -> bool:
         """Whether the pull wrote anything."""
-        return bool(self.new or self.changed or self.withdrawn or self.raters or self.rejected_new)
+        return bool(
+            self.new
+            or self.changed
+            or self.withdrawn
+            or self.raters
+            or self.rejected_new
+            or self.imported
+        )
 
     def as_json(self) -> dict[str, Any]:
         """Return the result as JSON values."""
@@ -136,6 +150,19 @@ class FetchedProject:
     project: StoredProject
     annotations: list[Annotation] = field(default_factory=list)
     unreadable: list[UnreadableAnnotation] = field(default_factory=list)
+    responses: dict[int, int] = field(default_factory=dict)
+    """Of a followed project: number of a task to the response that is rated."""
+    compared: dict[int, dict[str, int]] = field(default_factory=dict)
+    """Number of a task to the responses that are compared, by their name in results."""
+    changed: set[int] = field(default_factory=set)
+    """Tasks whose texts were changed after annotations of them were pulled."""
+
+    @property
+    def by_task(self) -> dict[int, int]:
+        """Number of a task to the response that is rated."""
+        if self.project.following is not None:
+            return self.responses
+        return {number: response for response, number in self.project.tasks.items()}
 
 
 class RejectedValues:

@@ -1,18 +1,20 @@
 """Ratings of this channel: their newest revisions, where they came from, and writing new ones."""
 
 from collections.abc import Iterable
-from typing import Any
+from datetime import datetime
+from functools import cached_property
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, insert, null, select
 
-from annotate_ui.label_studio import CHANNEL
+from annotate_ui.label_studio import CHANNEL, FOLLOWED
 from annotate_ui.label_studio.annotation_reader import Annotation
 from annotate_ui.label_studio.projects import StoredProject, stored_projects
 from annotate_ui.label_studio.reserved_slots import Slot
 from annotate_ui.label_studio.results import Pulled
 from study.facts.ratings import newest_ratings
 from study.schema import RatingBase
-from study.schema.tables import assignments, ratings, rejected_values
+from study.schema.tables import assignments, decisions, ratings, rejected_values
 from study.study import Study
 
 # Rows are written in batches of this size, which bounds memory.
@@ -25,11 +27,11 @@ class Revisions:
     A pull adds at most one revision for each construct of a slot.
     """
 
-    def __init__(self, connection: Connection, study: Study, result: Pulled) -> None:
+    def __init__(self, connection: Connection, study: Study, result: Pulled, channel: str) -> None:
         self._connection, self._study, self._result = connection, study, result
         self._rows: list[dict[str, Any]] = []
         self._versions = study.construct_versions(connection)
-        self.newest = ratings_of_channel(connection)
+        self.newest = ratings_of_channel(connection, channel)
         """By slot and construct, with the rater."""
 
     def active_constructs(self, slot: Slot) -> set[str]:
@@ -103,11 +105,13 @@ class Revisions:
             self._rows = []
 
 
-def ratings_of_channel(connection: Connection) -> dict[tuple[int, str], Any]:
+def ratings_of_channel(
+    connection: Connection, channel: str = CHANNEL
+) -> dict[tuple[int, str], Any]:
     """Return the newest revision of each rating of this channel, with its rater."""
     newest = newest_ratings(
         ratings.c.assignment_id.in_(
-            select(assignments.c.id).where(assignments.c.channel == CHANNEL)
+            select(assignments.c.id).where(assignments.c.channel == channel)
         )
     )
     rows: Any = connection.execute(
@@ -140,13 +144,26 @@ def origin(project: StoredProject, annotation: int) -> str:
     return f"{project.id}/{annotation}"
 
 
+class EarlierPull(NamedTuple):
+    """What an annotation was pulled with."""
+
+    response: int | None
+    """None: it compared responses."""
+    at: datetime
+
+
 class Origins:
     """The project and rater of each value that was stored before this pull."""
 
     def __init__(self, connection: Connection, newest: Iterable[Any]) -> None:
         self._projects: dict[int, int] = {}
         self._raters = _raters(connection)
-        self._servers = {project.id: project.instance for project in stored_projects(connection)}
+        self._servers = {
+            project.id: project.instance
+            for followed in (False, True)
+            for project in stored_projects(connection, followed=followed)
+        }
+        self._connection = connection
         for row in newest:
             if row.external_id is None:
                 continue  # Erasing a person removes it.
@@ -168,6 +185,29 @@ class Origins:
         """Return the rater of an annotation that was pulled before."""
         return self._raters.get(origin(project, annotation))
 
+    def response(self, project: StoredProject, annotation: Annotation) -> EarlierPull | None:
+        """Return what an annotation was pulled with before; None: it was not.
+
+        Label Studio reuses the numbers of deleted annotations: one that was created later than
+        what was pulled is another one.
+        """
+        before = self._pulled.get(origin(project, annotation.number))
+        return None if before is None or annotation.created > before.at else before
+
+    @cached_property
+    def _pulled(self) -> dict[str, EarlierPull]:
+        rated = select(
+            ratings.c.external_id, ratings.c.external_at, assignments.c.response_id
+        ).join_from(ratings, assignments, ratings.c.assignment_id == assignments.c.id)
+        compared = select(decisions.c.external_id, decisions.c.external_at, null())
+        rated = rated.where(assignments.c.channel == FOLLOWED)
+        return {
+            external_id: EarlierPull(response, at)
+            for statement in (compared, rated)
+            for external_id, at, response in self._connection.execute(statement)
+            if external_id is not None and at is not None
+        }
+
     def project(self, slot: Slot) -> int | None:
         """Return the project that a slot's values came from."""
         number = self._projects.get(slot.id)
@@ -184,7 +224,7 @@ def _raters(connection: Connection) -> dict[str, int]:
     stored = connection.execute(
         select(ratings.c.external_id, assignments.c.rater_id)
         .join_from(ratings, assignments, ratings.c.assignment_id == assignments.c.id)
-        .where(assignments.c.channel == CHANNEL, ratings.c.external_id.is_not(None))
+        .where(assignments.c.channel.in_((CHANNEL, FOLLOWED)), ratings.c.external_id.is_not(None))
         .order_by(ratings.c.id)
     )
     rejected = connection.execute(

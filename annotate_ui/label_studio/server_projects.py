@@ -15,7 +15,7 @@ from study.schema.locks import LockSpace, exclusive
 from study.schema.tables import external_projects, external_raters
 from study.study import Study
 
-_NOT_FOUND = 404
+NOT_FOUND = 404
 _TITLE = "Made by ccrs-study; delete nothing here. Title: "
 
 
@@ -143,7 +143,7 @@ def _is_deleted(server: Server, number: int) -> bool:
     try:
         server.project(number)
     except ServerError as error:
-        if error.status == _NOT_FOUND:
+        if error.status == NOT_FOUND:
             return True
         raise
     return False

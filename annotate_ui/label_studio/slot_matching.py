@@ -3,18 +3,21 @@
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, bindparam, insert, select, update
 
-from annotate_ui.label_studio import CHANNEL
+from annotate_ui.label_studio import CHANNEL, FOLLOWED
 from annotate_ui.label_studio.annotation_reader import Annotation
 from annotate_ui.label_studio.projects import StoredProject, TaskKey
 from annotate_ui.label_studio.reserved_slots import Slot, slots
+from annotate_ui.tasks.stages import Stage
 from study.facts.ratings import MEASURING
 from study.facts.slots import is_live
+from study.importing.bulk_insert import Batch
 from study.schema import now, random_id
-from study.schema.tables import assignments
+from study.schema.tables import assignments, responses
 from study.study import Study
 
 
@@ -83,18 +86,19 @@ def blocked_places(
 class SlotClaims:
     """The slots of this channel; a rater who annotated a task claims one of its open slots."""
 
-    def __init__(self, connection: Connection, study: Study) -> None:
+    def __init__(self, connection: Connection, study: Study, channel: str) -> None:
         self._connection = connection
+        self._followed = channel == FOLLOWED
         self._study = study
         self._by_rater: dict[tuple[int, TaskKey], Slot] = {}
         self._open: dict[TaskKey, list[Slot]] = defaultdict(list)
         self._vacated: dict[TaskKey, list[Slot]] = defaultdict(list)
         self._new: list[dict[str, int]] = []
-        live = slots(connection, study)
+        live = slots(connection, study, channel)
         self._live = {slot.id for slot in live}
         self._planned: dict[TaskKey, Slot] = {}
         # Live slots come first. A rater whose slot was handed on still has that one.
-        for slot in [*live, *slots(connection, study, handed_on=True)]:
+        for slot in [*live, *slots(connection, study, channel, handed_on=True)]:
             self._planned.setdefault(slot.task_key, slot)
             if slot.rater_id is not None:
                 self._by_rater.setdefault((slot.rater_id, slot.task_key), slot)
@@ -139,6 +143,8 @@ class SlotClaims:
         if self._open[task_key]:
             slot = replace(self._open[task_key].pop(0), rater_id=rater_id)
             self._new.append({"slot": slot.id, "rater": rater_id})
+        elif slot is None and self._followed:
+            slot = self._of_followed(task_key, rater_id)
         elif slot is None and task_key in self._planned:
             slot = self._further(self._planned[task_key], rater_id)
         if slot is not None:
@@ -151,6 +157,8 @@ class SlotClaims:
             claimed = update(assignments).where(assignments.c.id == bindparam("slot"))
             self._connection.execute(claimed.values(rater_id=bindparam("rater")), self._new)
             self._new = []
+        if self._followed:
+            self._made.finish()
 
     def _hand_on(self, slot: Slot) -> Slot:
         """Replace a vacated slot by an open one; the vacated slot stays its rater's."""
@@ -163,6 +171,45 @@ class SlotClaims:
         at = now()
         key = self._copy(slot, rater_id=rater_id, replaces_id=None, released_at=at, created_at=at)
         return replace(slot, id=key, rater_id=rater_id, further=True)
+
+    def _of_followed(self, task_key: TaskKey, rater_id: int) -> Slot:
+        """Return a slot for an annotation of a project that was not pushed."""
+        response, keys = task_key
+        at = now()
+        in_order = [spec.key for spec in self._study.config.constructs if spec.key in keys]
+        values: dict[str, Any] = {
+            "construct_keys": [*in_order, *sorted(keys - {*in_order})],
+            "purpose": "main",
+            "position": 0,
+            "round": 0,
+            "repeat": 0,
+            "layout": "single",
+            "channel": FOLLOWED,
+            "inclusion_prob": 1.0,
+            "stratum": None,
+            "public_id": random_id(),
+            "rater_id": rater_id,
+            "response_id": response,
+            "leased_until": None,
+            "replaces_id": None,
+            "released_at": at,
+            "config_hash": self._study.config_hash,
+            "created_at": at,
+        }
+        asked = tuple(values["construct_keys"])
+        stage = Stage(1, keys, ())
+        query = self._query_of[response]
+        key = self._made.add(**values)
+        return Slot(key, rater_id, response, query, asked, asked, stage, 0, further=True)
+
+    @cached_property
+    def _made(self) -> Batch:
+        return Batch(self._connection, assignments)
+
+    @cached_property
+    def _query_of(self) -> dict[int, int]:
+        rows = self._connection.execute(select(responses.c.id, responses.c.query_id))
+        return {row.id: row.query_id for row in rows}
 
     def _replacing(self, vacated: Slot, further: Slot) -> Slot:
         """Return a further slot as the planned one that replaces a vacated slot."""
@@ -189,11 +236,13 @@ class SlotClaims:
         self._connection.execute(row)
 
     def _constructs_on_other_channels(self) -> set[tuple[int, int, str]]:
+        # What was pushed goes before what was not.
+        here = (FOLLOWED,) if self._followed else (CHANNEL, FOLLOWED)
         rows = self._connection.execute(
             select(
                 assignments.c.rater_id, assignments.c.response_id, assignments.c.construct_keys
             ).where(
-                assignments.c.channel != CHANNEL,
+                assignments.c.channel.not_in(here),
                 assignments.c.rater_id.is_not(None),
                 assignments.c.purpose.in_(MEASURING),
                 is_live(),

@@ -3,12 +3,14 @@
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from annotate_ui.label_studio.client import Server, ServerError
 from annotate_ui.label_studio.projects import stored_projects
 from annotate_ui.label_studio.pull import ConfirmNewRaters, pull
 from annotate_ui.label_studio.push import push
 from annotate_ui.label_studio.results import Pulled, Pushed
+from study.errors import StudyError
 from study.progress_bar import Advance
 from study.study import Study
 
@@ -48,17 +50,21 @@ def sync_once(
     return Round(pulled, push(study, server, title=title, progress=progress))
 
 
-def sync(
-    run_round: Callable[[], Round],
+T = TypeVar("T")
+
+
+def repeat(
+    run_round: Callable[[], T],
     interval: float,
-    report: Callable[[Round | ServerError], None],
+    report: Callable[[T | StudyError], None],
     *,
     rounds: int | None = None,
+    waits_for: tuple[type[StudyError], ...] = (),
 ) -> None:
     """Run rounds until interrupted, or until `rounds` are done.
 
     `interval` is the pause between rounds in seconds. A server that cannot be reached is reported
-    and tried again in the next round.
+    and tried again in the next round, and so are errors of the kinds `waits_for`.
     """
     done = 0
     while True:
@@ -67,6 +73,8 @@ def sync(
         except ServerError as error:
             if not error.is_temporary:
                 raise
+            report(error)
+        except waits_for as error:
             report(error)
         done += 1
         if rounds is not None and done >= rounds:

@@ -86,7 +86,7 @@ def import_rows(
         },
     }
     with study.write() as connection:
-        _lock_imports(connection)
+        lock_imports(connection)
         before, complete, corrected = _earlier_import(connection, record)
         if before is not None and complete:
             return ImportSummary.of(report, source, importer, before)
@@ -127,7 +127,7 @@ def import_rows(
     return ImportSummary.of(report, source, importer)
 
 
-def _lock_imports(connection: Connection) -> None:
+def lock_imports(connection: Connection) -> None:
     """Exclude other imports, and enlarge the cache for the index of passages."""
     if connection.dialect.name == "postgresql":
         # SQLite's writing transactions exclude each other anyway.

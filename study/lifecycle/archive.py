@@ -157,7 +157,7 @@ def _strip(connection: Connection, comments: bool, left_out: dict[str, int]) -> 
     connection.execute(update(ratings).values(external_id=None, idempotency_key=None))
     unnamed = {"external_id": None, "idempotency_key": None}
     connection.execute(update(sentence_marks).values(**unnamed))
-    connection.execute(update(decisions).values(idempotency_key=None))
+    connection.execute(update(decisions).values(**unnamed))
     texts: list[tuple[type[Noun], str]] = [(ClosingAnswer, "comment")]
     if not comments:
         texts += [(noun, name) for noun in (Rating, Decision) for name in ("comment", "reason")]

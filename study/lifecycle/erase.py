@@ -233,7 +233,9 @@ def _sever_rater(connection: Connection, config: StudyConfig, rater_id: int, ali
     connection.execute(update(ratings).where(where["rating"]).values(**emptied, external_id=None))
     unnamed = {"idempotency_key": None, "external_id": None}
     connection.execute(update(sentence_marks).where(where["sentence_marks"]).values(**unnamed))
-    connection.execute(update(decisions).where(where["decision"]).values(**emptied))
+    connection.execute(
+        update(decisions).where(where["decision"]).values(**emptied, external_id=None)
+    )
     connection.execute(update(closing_answers).where(where["closing_answer"]).values(comment=None))
     in_addresses: tuple[type[Noun], ...] = (Assignment, Comparison)
     for noun in in_addresses:

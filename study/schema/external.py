@@ -29,6 +29,9 @@ class ExternalProject(Noun, table=True):
     """Name of a control in the project to what it means: kind, construct, construct_version."""
     overlap: int = Field(ge=1)
     """People who rate each task; so many slots of each of its responses are reserved for it."""
+    following: dict[str, Any] | None = Field(default=None, sa_type=JSON)
+    """How a project that was made there is read (controls, columns, ranges, values, users left
+    out); null: it was pushed from here."""
     config_hash: str
     created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
 

@@ -134,6 +134,11 @@ class DecisionBase(Noun):
     wall_seconds: float | None = Field(default=None, ge=0)
     comment: Text | None = Field(default=None, sa_type=LongText, max_length=5000)
     revealed: list[Sees] = Field(default_factory=list, sa_type=JSON)
+    channel: Key = "own"
+    external_id: Text | None = None
+    """Identifier of the decision in the place it came from."""
+    external_at: datetime | None = Field(default=None, sa_type=UTCDateTime)
+    """When it was made there, by that place's clock."""
     idempotency_key: Text | None = None
     rules_hash: Text | None = None
 

@@ -1,0 +1,291 @@
+"""Reading a project that was made in Label Studio: what its controls mean, and what it contains."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Self
+from xml.etree.ElementTree import Element, ParseError, fromstring
+
+from annotate_ui.label_studio.annotation_reader import (
+    UNKNOWN_CONTROL,
+    Annotation,
+    UnreadableAnnotation,
+    read_task,
+)
+from annotate_ui.label_studio.export_controls import map_controls
+from annotate_ui.label_studio.export_file import kinds_used, left_out, map_values, value_ranges
+from annotate_ui.label_studio.export_inventory import (
+    ExportControl,
+    is_ground_truth,
+    read_controls,
+)
+from annotate_ui.label_studio.task_content import FIELDS, TaskContent, TaskReader, unplaced
+from annotate_ui.label_studio.task_data import NAME
+from annotate_ui.tasks.stages import in_order
+from study.errors import Fault, InputError
+from study.importing.importers import FormatOptions
+from study.importing.readers.source import RecordSource
+from study.scales import RatingScale
+from study.settings.study_toml import StudyConfig
+from study.types import Sees
+
+GROUND_TRUTH = "annotations marked as ground truth, which are expected answers"
+_TYPES = {
+    "Number": "number",
+    "Rating": "rating",
+    "Choices": "choices",
+    "Pairwise": "pairwise",
+    "Ranker": "ranker",
+    "TextArea": "textarea",
+}
+_FIELD = re.compile(r"\$(\w+)")
+_SHOWN: dict[str, Sees] = {
+    "query": "question",
+    "response": "response",
+    "text_a": "response",
+    "text_b": "response",
+    "items": "response",
+    "passages": "context",
+    "references": "reference",
+}
+
+
+@dataclass(frozen=True)
+class FollowOptions:
+    """How a project is read; see `study.importing.importers.FormatOptions`."""
+
+    controls: Mapping[str, str] = field(default_factory=dict)
+    columns: Mapping[str, str] = field(default_factory=dict)
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    values: Mapping[str, float] = field(default_factory=dict)
+    users_left_out: tuple[int, ...] = ()
+
+    @classmethod
+    def stored(cls, values: Mapping[str, Any]) -> Self:
+        """Return options as they are stored in a study."""
+        return cls(
+            values["controls"],
+            values["columns"],
+            {name: (low, high) for name, (low, high) in values["ranges"].items()},
+            values["values"],
+            tuple(values["users_left_out"]),
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the options as they are stored."""
+        return {
+            "controls": dict(self.controls),
+            "columns": dict(self.columns),
+            "ranges": {name: list(ends) for name, ends in self.ranges.items()},
+            "values": dict(self.values),
+            "users_left_out": list(self.users_left_out),
+        }
+
+    def updated(self, newer: "FollowOptions") -> "FollowOptions":
+        """Return these options with newer ones, which take precedence."""
+        return FollowOptions(
+            {**self.controls, **newer.controls},
+            {**self.columns, **newer.columns},
+            {**self.ranges, **newer.ranges},
+            {**self.values, **newer.values},
+            tuple(sorted({*self.users_left_out, *newer.users_left_out})),
+        )
+
+
+@dataclass
+class ReadProject:
+    """A project as it is on the server."""
+
+    number: int
+    controls: dict[str, dict[str, Any]]
+    """As `read_task` takes them, with the constructs' current versions."""
+    fields: tuple[Sees, ...]
+    """What raters see."""
+    tasks: list[tuple[int, TaskContent]] = field(default_factory=list)
+    """Number and content of each task."""
+    annotations: list[Annotation] = field(default_factory=list)
+    unreadable: list[UnreadableAnnotation] = field(default_factory=list)
+    drafts: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+
+
+def read_project(
+    number: int,
+    xml: str,
+    exported: Sequence[Mapping[str, Any]],
+    config: StudyConfig,
+    versions: Mapping[str, int],
+    scales: Mapping[str, RatingScale],
+    options: FollowOptions,
+) -> ReadProject:
+    """Return what a project contains.
+
+    Parameters
+    ----------
+    xml
+        Its labeling configuration.
+    exported
+        Its tasks, as Label Studio exports them.
+    versions, scales
+        The versions of the constructs under which values are stored, and their scales.
+
+    Raises
+    ------
+    InputError
+        A control is not mapped, or something is contradictory; with all faults.
+    """
+    form = FormatOptions(
+        constructs=tuple(scales),
+        names={construct.key: construct.name for construct in config.constructs},
+        scales=scales,
+        controls={**config.label_studio.controls, **options.controls},
+        declared_controls=options.controls,
+        ranges=options.ranges,
+        values=options.values,
+        columns=options.columns,
+    )
+    with _as_file(number, exported) as source:
+        inventory = configured_controls(xml)
+        if exported:
+            _add(inventory, read_controls(source, form))
+        mapped = map_controls(source, inventory, form)
+        controls = {
+            name: {**meaning, "construct_version": versions[meaning["construct"]]}
+            for name, meaning in mapped.items()
+        }
+        for name, control in inventory.items():
+            if name not in controls:
+                controls[name] = {"kind": "comment" if control.types == {"textarea"} else "other"}
+        project = ReadProject(number, controls, _fields(xml, options.columns))
+        if exported:
+            _read_tasks(project, source, inventory, form, set(options.users_left_out))
+    return project
+
+
+def _read_tasks(
+    project: ReadProject,
+    source: RecordSource,
+    inventory: Mapping[str, ExportControl],
+    form: FormatOptions,
+    users_left_out: set[int],
+) -> None:
+    rating = {n: meaning for n, meaning in project.controls.items() if "construct" in meaning}
+    ranges = value_ranges(rating, inventory, form)
+    scales = dict(form.scales) | {key: used.source for key, used in ranges.items()}
+    kinds = {meaning["construct"]: str(meaning["kind"]) for meaning in rating.values()}
+    reader = TaskReader(source, form)
+    faults: list[Fault] = []
+    for record in source.records():
+        if isinstance(record, Fault):
+            faults.append(record)
+            continue
+        content = reader.read(record)
+        if isinstance(content, Fault):
+            faults.append(content)
+            continue
+        task = record.cells
+        number = int(task["id"])
+        names = {kind: tuple(named) for kind, named in content.compared.items()}
+        made = task.get("annotations")
+        if isinstance(made, list):
+            counted = [raw for raw in made if not is_ground_truth(raw)]
+            project.left_out[GROUND_TRUTH] += len(made) - len(counted)
+            task = {**task, "annotations": counted}
+        annotations, unreadable, drafts = read_task(task, NAME, project.controls, scales, names)
+        project.drafts += drafts
+        project.unreadable += unreadable
+        for annotation in annotations:
+            if annotation.user in users_left_out:
+                project.left_out["annotations of users that --rater leaves out"] += 1
+                continue
+            mapped = map_values(annotation, ranges)
+            fault = unplaced(content, kinds_used(mapped, kinds), number, record.number)
+            if fault is not None:
+                faults.append(fault)
+                break
+            project.annotations.append(_without_other(mapped, project, inventory))
+        faults += [row for row in content.rows if isinstance(row, Fault)]
+        faults += content.cells.remaining_faults()
+        project.tasks.append((number, content))
+    faults += reader.unknown_columns()
+    if faults:
+        raise InputError(f"project {project.number}", faults, source.report.notes)
+    for reason in [reason for reason, count in project.left_out.items() if not count]:
+        del project.left_out[reason]
+
+
+def _without_other(
+    annotation: Annotation, project: ReadProject, inventory: Mapping[str, ExportControl]
+) -> Annotation:
+    """Return an annotation without results of controls that the configuration does not have."""
+    unknown = [i for i in annotation.invalid if i.reason.startswith(UNKNOWN_CONTROL)]
+    for invalid in unknown:
+        project.left_out[left_out(invalid, inventory)] += 1
+    return replace(annotation, invalid=[i for i in annotation.invalid if i not in unknown])
+
+
+@contextmanager
+def _as_file(number: int, exported: Sequence[Mapping[str, Any]]) -> Iterator[RecordSource]:
+    """Yield the tasks as an export to be read, like one that a person downloaded."""
+    with TemporaryDirectory(prefix="ccrs-label-studio-") as folder:
+        path = Path(folder) / f"project-{number}.json"
+        path.write_text(json.dumps(exported), encoding="utf-8")
+        yield RecordSource(path)
+
+
+def configured_controls(xml: str) -> dict[str, ExportControl]:
+    """Return the controls of a labeling configuration, with the choices and buckets they offer."""
+    try:
+        view = fromstring(xml)  # noqa: S314 (the server's own parser has accepted it)
+    except ParseError:
+        return {}
+    return {
+        element.get("name", ""): ExportControl(
+            types={_TYPES[element.tag]}, labels=[(0, label) for label in _offered(element)]
+        )
+        for element in view.iter()
+        if element.tag in _TYPES and element.get("name") and element.get("perRegion") != "true"
+    }
+
+
+def _offered(element: Element) -> Iterator[str]:
+    if element.tag == "Ranker":
+        for bucket in element.iter("Bucket"):
+            yield bucket.get("name", "")
+        return
+
+    def below(parent: Element, path: str) -> Iterator[str]:
+        for choice in parent:
+            if choice.tag == "Choice":
+                label = path + (choice.get("alias") or choice.get("value") or "")
+                yield label
+                yield from below(choice, f"{label}/")
+            else:
+                yield from below(choice, path)
+
+    if element.tag == "Choices":
+        yield from below(element, "")
+
+
+def _add(inventory: dict[str, ExportControl], used: Mapping[str, ExportControl]) -> None:
+    """Add the controls with results to those of the configuration."""
+    for name, control in used.items():
+        known = inventory.get(name)
+        if known is not None:
+            control.types |= known.types
+            control.labels += known.labels
+        inventory[name] = control
+
+
+def _fields(xml: str, columns: Mapping[str, str]) -> tuple[Sees, ...]:
+    """Return the fields of a query that a labeling configuration shows."""
+    names = {name: meaning for meaning, known in FIELDS.items() for name in known}
+    shown = {columns.get(name, name) for name in _FIELD.findall(xml)}
+    meant = {names.get(name.casefold(), name) for name in shown}
+    always: set[Sees] = {"question", "response"}
+    return in_order(always | {_SHOWN[name] for name in meant if name in _SHOWN})

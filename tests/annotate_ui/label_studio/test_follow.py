@@ -1,0 +1,285 @@
+"""Projects that were made in Label Studio are followed: each value exactly once."""
+
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from annotate_ui.label_studio import follow as module
+from annotate_ui.label_studio.follow import follow
+from annotate_ui.label_studio.followed_project import FollowOptions
+from annotate_ui.label_studio.pull import pull
+from annotate_ui.label_studio.push import push
+from study import Study
+from study.assignment.planner import assign
+from study.errors import InputError, StudyError
+from study.lifecycle.erase import erase
+from study.schema.tables import assignments, decisions, ratings as rating_table, responses
+from tests.annotate_ui.label_studio.fake_server import StandIn
+from tests.annotate_ui.rated_campaign import fill
+
+XML = """<View><Text name="r" value="$answer"/><Header value="$question"/>
+<Rating name="stars" toName="r"/><TextArea name="why" toName="r"/>
+<Choices name="verdict" toName="r"><Choice value="good"/><Choice value="bad"/></Choices></View>"""
+PAIRS = """<View><Text name="a" value="$answer_a"/><Text name="b" value="$answer_b"/>
+<Pairwise name="better" toName="a,b"/></View>"""
+RANKS = '<View><List name="l" value="$items"/><Ranker name="rank" toName="l"/></View>'
+PLAIN = FollowOptions({"stars": "AC"}, {}, {"stars": (1, 5)})
+STARS = PLAIN.updated(FollowOptions({}, {"model": "system"}))
+
+
+class Foreign(StandIn):
+    """A server with projects that people made there."""
+
+    def make(self, xml: str, *data: dict[str, Any]) -> tuple[int, list[int]]:
+        """Make a project with tasks of these data; return its number and those of its tasks."""
+        number = self.create_project(description="", xml=xml)
+        return number, self.import_tasks(number, [{"data": one} for one in data])
+
+    def give(self, project: int, task: int, user: int, at: str, **values: Any) -> dict[str, Any]:
+        """Annotate a task; a value is that of a control, as the server stores it."""
+        made = self.annotate(project, task, user, at)
+        kinds = {"stars": "rating", "verdict": "choices", "why": "textarea", "better": "pairwise"}
+        made["result"] = [
+            {"from_name": name, "type": kinds.get(name, "ranker"), "value": value}
+            for name, value in values.items()
+        ]
+        return made
+
+
+def data(number: int, **other: Any) -> dict[str, Any]:
+    return {"question": f"Q{number}?", "answer": f"A{number}.", "model": "m", **other}
+
+
+def table(study: Study) -> dict[tuple[str, str], float]:
+    rows = study.score_table()
+    rows = rows[rows["value"].notna()]
+    return {(row.scorer, row.response_id): row.value for row in rows.itertuples()}
+
+
+def compared(study: Study) -> dict[tuple[str, str, str], float]:
+    rows = study.preference_table()
+    rows = rows[rows["value"].notna()]
+    return {(r.scorer, r.response_a, r.response_b): r.value for r in rows.itertuples()}
+
+
+def test_a_project_is_pulled_as_it_grows(any_study: Study) -> None:
+    study, server = any_study, Foreign()
+    number, (first, second) = server.make(XML, data(1), data(2, item_id="ä/2"))
+    assert follow(study, server, number, STARS).imported["responses"] == 2
+    one = server.give(
+        number, first, 5, "10:00", stars={"rating": 5}, why={"text": ["good", "fine"]}
+    )
+    server.give(number, first, 6, "10:01", stars={"rating": 1}, verdict={"choices": ["bad"]})
+    server.give(number, second, 5, "10:02", stars={"rating": 9})
+    skip = server.give(number, second, 6, "10:03")
+    skip["was_cancelled"] = True
+    server.give(number, second, 7, "10:04", stars={"rating": 2})["ground_truth"] = True
+    done = follow(study, server)
+    assert (done.new, done.skipped, len(done.rejected)) == (3, 1, 1)
+    assert dict(done.left_out) == {
+        "annotations marked as ground truth, which are expected answers": 1,
+    }
+    assert follow(study, server).stored_anything is False
+    assert table(study) == {("ls-5", "task-2"): 100, ("ls-6", "task-2"): 0}
+    assert set(study.score_table()["source"]) == {"label_studio"}
+    (task,) = server.import_tasks(number, [{"data": data(3)}])
+    server.give(number, task, 5, "11:00", stars={"rating": 3})
+    one["result"][0]["value"] = {"rating": 4}
+    one["updated_at"] = "2026-01-01T12:00:00Z"
+    server.tasks[number][first]["annotations"].pop()
+    done = follow(study, server)
+    assert (done.new, done.changed, done.withdrawn) == (1, 1, 1)
+    assert table(study) == {("ls-5", "task-2"): 75, ("ls-5", f"task-{task}"): 50}
+    assert follow(study, server).stored_anything is False
+    with study.read() as connection:
+        rows = connection.execute(
+            select(rating_table.c.revision, rating_table.c.value, rating_table.c.comment).order_by(
+                rating_table.c.assignment_id, rating_table.c.revision
+            )
+        ).all()
+    assert rows[:2] == [(1, 100.0, "good\nfine"), (2, 75.0, "good\nfine")]
+    server.delete_project(number)
+    done = follow(study, server)
+    assert (done.missing_projects, done.stored_anything) == ([number], False)
+    assert len(table(study)) == 2
+
+
+def test_a_pull_that_is_killed_leaves_nothing(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = Foreign()
+    number, (task,) = server.make(XML, data(1))
+    server.give(number, task, 5, "10:00", stars={"rating": 5})
+    store = module.AnnotationStore.store
+
+    def killed(self: Any, projects: Any) -> None:
+        store(self, projects)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(module.AnnotationStore, "store", killed)
+        with pytest.raises(KeyboardInterrupt):
+            follow(study, server, number, STARS)
+    assert len(study.score_table()) == 0
+    with pytest.raises(StudyError, match="follows no project"):
+        follow(study, server)
+    assert follow(study, server, number, STARS).new == 1
+    assert table(study) == {("ls-5", f"task-{task}"): 100}
+
+
+def test_comparisons_and_rankings_are_preferences_with_revisions(any_study: Study) -> None:
+    study, server = any_study, Foreign()
+    of_pair = {"question": "Q?", "answer_a": "One.", "answer_b": "Two."}
+    pairs, (pair,) = server.make(PAIRS, of_pair)
+    items = [{"id": f"i{n}", "body": f"Text {n}."} for n in range(3)]
+    ranks, (ranked,) = server.make(RANKS, {"question": "R?", "items": items})
+    options = FollowOptions({"better": "AC"})
+    assert follow(study, server, pairs, options).imported["responses"] == 2
+    one = server.give(pairs, pair, 5, "10:00", better={"selected": "left"})
+    server.give(pairs, pair, 6, "10:00")["was_cancelled"] = True
+    server.give(ranks, ranked, 5, "10:00", rank={"ranker": {"rank": ["i2", "i0", "i1"]}})
+    done = follow(study, server, ranks, FollowOptions({"rank": "AC"}))
+    assert (done.new, done.skipped, done.rejected) == (5, 1, [])
+    name, sides = f"task-{ranked}", (f"task-{pair}/a", f"task-{pair}/b")
+    ranking = {
+        ("ls-5", f"{name}/i0", f"{name}/i1"): -1,
+        ("ls-5", f"{name}/i0", f"{name}/i2"): 1,
+        ("ls-5", f"{name}/i1", f"{name}/i2"): 1,
+    }
+    assert compared(study) == {("ls-5", *sides): -1, **ranking}
+    assert follow(study, server).stored_anything is False
+    one["result"][0]["value"] = {"selected": "right"}
+    server.tasks[ranks][ranked]["annotations"].clear()
+    done = follow(study, server)
+    assert (done.changed, done.withdrawn) == (1, 3)
+    assert compared(study) == {("ls-5", *sides): 1}
+    one["result"][0]["value"] = {"selected": "both"}
+    done = follow(study, server)
+    assert (done.withdrawn, len(done.rejected)) == (1, 1)
+    assert follow(study, server).stored_anything is False
+    erase(study, "ls-5")
+    with study.read() as connection:
+        left = connection.execute(select(decisions.c.external_id)).scalars().all()
+    assert [number for number in left if number is not None] != []
+    assert compared(study) == {}
+
+
+def test_what_is_not_mapped_is_asked_for_and_may_be_corrected(study: Study) -> None:
+    server = Foreign()
+    number, (task,) = server.make(XML, data(1))
+    with pytest.raises(InputError, match="which construct does the control 'stars' rate"):
+        follow(study, server, number, FollowOptions())
+    with pytest.raises(InputError, match="gives stars, but AC goes from 0 to 100"):
+        follow(study, server, number, FollowOptions({"stars": "AC"}))
+    chosen = FollowOptions({"stars": "", "verdict": "AC"}, {}, {}, {"good": 80, "bad": 0})
+    follow(study, server, number, chosen)
+    server.give(number, task, 5, "10:00", verdict={"choices": ["good"]})
+    assert follow(study, server).new == 1
+    done = follow(study, server, number, FollowOptions({}, {}, {}, {"good": 100}))
+    assert (done.new, done.changed) == (0, 1)
+    assert list(table(study).values()) == [100]
+    # Another construct: the values move to it.
+    follow(study, server, number, FollowOptions({"verdict": "QR"}))
+    assert study.score_table().query("value == value")["construct"].tolist() == ["QR"]
+    server.give(number, task, 6, "11:00", verdict={"choices": ["odd"]})
+    with pytest.raises(InputError, match="which number is the choice 'odd'"):
+        follow(study, server)
+    assert len(table(study)) == 1
+
+
+def test_ids_that_repeat_between_projects_get_a_prefix(study: Study) -> None:
+    server = Foreign()
+    first, (one,) = server.make(XML, data(1, item_id="x", query_id="q"))
+    second, (two,) = server.make(XML, data(2, item_id="x", query_id="q"))
+    third, (three,) = server.make(XML, data(1, item_id="x", query_id="q"))
+    for number, task, stars in ((first, one, 1), (second, two, 3), (third, three, 5)):
+        server.give(number, task, number, f"1{stars}:00", stars={"rating": stars})
+        follow(study, server, number, STARS)
+    assert table(study) == {
+        (f"ls-{first}", "x"): 0, (f"ls-{second}", f"{second}/x"): 50, (f"ls-{third}", "x"): 100,
+    }  # fmt: skip
+    assert follow(study, server).stored_anything is False
+
+
+def test_responses_of_the_study_are_matched(study: Study) -> None:
+    server = Foreign()
+    fill(study, queries=2, systems=1)
+    number, (one, two) = server.make(
+        XML, {"query_id": "q0", "system": "system-0"}, {"query_id": "q9", "system": "system-0"}
+    )
+    for task in (one, two):
+        server.give(number, task, 5, "10:00", stars={"rating": 5})
+    done = follow(study, server, number, PLAIN)
+    assert (done.new, [r.reason for r in done.rejected]) == (
+        1,
+        ["its response is not in the study"],
+    )
+    other, (task,) = server.make(XML, {"prompt": "x"})
+    server.give(other, task, 5, "10:00", stars={"rating": 5})
+    with pytest.raises(InputError, match="neither the id of a response nor its texts"):
+        follow(study, server, other, PLAIN)
+
+
+def test_a_task_whose_text_is_changed_keeps_what_was_pulled(study: Study) -> None:
+    server = Foreign()
+    number, (task,) = server.make(XML, data(1))
+    made = server.give(number, task, 5, "10:00", stars={"rating": 5})
+    follow(study, server, number, STARS)
+    server.tasks[number][task]["data"]["answer"] = "Another."
+    made["result"][0]["value"] = {"rating": 1}
+    server.give(number, task, 6, "12:00", stars={"rating": 1})
+    done = follow(study, server)
+    assert (done.kept, done.new, done.changed, done.withdrawn) == (1, 0, 0, 0)
+    assert [rejected.rater for rejected in done.rejected] == ["ls-6"]
+    assert list(table(study).values()) == [100]
+    # Label Studio gives the numbers of deleted tasks and annotations to later ones.
+    made["created_at"] = made["updated_at"] = "2026-01-02T10:00:00Z"
+    server.tasks[number][task]["annotations"].pop()
+    done = follow(study, server)
+    assert (done.kept, done.new, done.withdrawn) == (0, 1, 1)
+    assert list(table(study).values()) == [0]
+    assert list(done.left_out) == [module.SYSTEM_TAKEN]
+
+
+def test_two_tasks_with_one_response_and_users_left_out(study: Study) -> None:
+    server = Foreign()
+    number, (one, two) = server.make(XML, data(1), data(1))
+    server.give(number, one, 5, "10:00", stars={"rating": 1})
+    server.give(number, two, 5, "11:00", stars={"rating": 5})
+    server.give(number, two, 6, "11:00", stars={"rating": 5})
+    options = STARS.updated(FollowOptions(users_left_out=(6,)))
+    done = follow(study, server, number, options, raters={5: "anna"})
+    assert (done.new, [r.reason for r in done.rejected], dict(done.left_out)) == (
+        1,
+        ["another annotation of the same task by the same rater; the latest counts"],
+        {"annotations of users that --rater leaves out": 1},
+    )
+    assert table(study) == {("anna", f"task-{one}"): 100}
+
+
+def test_pushed_and_followed_projects_do_not_disturb_each_other(study: Study) -> None:
+    server = Foreign()
+    fill(study, queries=1, systems=1)
+    assign(study, per_item=1, open_slots=True, channel="label_studio", constructs=["AC"])
+    push(study, server)
+    (pushed,) = server.made
+    number, (task,) = server.make(XML, {"query_id": "q0", "system": "system-0"})
+    server.give(number, task, 5, "10:00", stars={"rating": 5})
+    follow(study, server, number, PLAIN)
+    assert push(study, server).tasks == 0
+    (own,) = server.tasks[pushed]
+    server.annotate(pushed, own, 6, "11:00", AC=20)
+    server.annotate(pushed, own, 5, "11:00", AC=30)
+    assert pull(study, server).new == 2
+    assert pull(study, server).stored_anything is False
+    done = follow(study, server)
+    assert (done.changed, done.new, done.withdrawn) == (0, 0, 0)
+    scores = study.score_table()
+    assert sorted(scores["scorer"]) == ["ls-5", "ls-6"]
+    with pytest.raises(StudyError, match="was pushed from this study"):
+        follow(study, server, pushed, PLAIN)
+    with study.read() as connection:
+        kept = connection.execute(select(assignments.c.channel, assignments.c.released_at)).all()
+        assert len(connection.execute(select(responses.c.id)).all()) == 1
+    assert sum(row.channel == "label_studio_followed" for row in kept) == 1
