@@ -65,7 +65,7 @@ class MarkLabels:
         for result in _results(task, annotation.number):
             for label in _labels(result):
                 key = self.constructs.get((str(result.get("from_name")), label))
-                if key is None:
+                if key is None and self._is_label(result):
                     source.report.left_out[f"labels {label!r} without a construct"] += 1
                 elif key:
                     problem = _problem(result["value"])
