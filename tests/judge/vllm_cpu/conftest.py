@@ -42,3 +42,24 @@ def judged(example: Path, model: Path) -> Path:
 def tiny(judged: Path) -> list[tuple[Any, ...]]:
     """Return the judgments of that run."""
     return stored_judgments(judged)
+
+
+@pytest.fixture(scope="session")
+def uncached(example: Path) -> Path:
+    """Return the folder of the example study without a cache of beginnings, which tests copy.
+
+    The last bits of an answer depend on what was found there, and so on the order of the prompts.
+    """
+    folder = copytree(example, example.with_name("uncached"))
+    with (folder / "study.toml").open("a", encoding="utf-8") as settings:
+        settings.write("enable_prefix_caching = false\n")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def expected(uncached: Path, model: Path) -> list[tuple[Any, ...]]:
+    """Return the judgments of the engine `vllm` on that study."""
+    folder = copytree(uncached, uncached.with_name("uncached-judged"))
+    done = judge(folder, model, "--name", "tiny")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return stored_judgments(folder)

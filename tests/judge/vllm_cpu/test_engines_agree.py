@@ -1,7 +1,4 @@
-"""The example study judged through four engines: the same values and probabilities.
-
-Without a cache of beginnings, on which the last bits depend: another order finds others in it.
-"""
+"""The example study judged through four engines: the same values and probabilities."""
 
 import json
 import os
@@ -24,7 +21,7 @@ from tests.judge.vllm_cpu.judged_example import (
     killed_midway,
     stored_judgments,
 )
-from tests.judge.vllm_cpu.process import command, environment, judge, vllm_python
+from tests.judge.vllm_cpu.process import command, environment, vllm_python
 
 pytestmark = pytest.mark.model
 
@@ -43,24 +40,6 @@ def assert_same(folder: Path, expected: list[tuple[Any, ...]]) -> None:
     for row, other in zip(stored, expected, strict=True):
         assert json.loads(row[8]) == pytest.approx(json.loads(other[8]), abs=1e-12)
     assert {row["attempt"] for row in judgments(folder)} == {1}
-
-
-@pytest.fixture(scope="module")
-def uncached(example: Path) -> Path:
-    """Return the folder of the example study, which tests copy."""
-    folder = copytree(example, example.with_name("uncached"))
-    with (folder / "study.toml").open("a", encoding="utf-8") as settings:
-        settings.write("enable_prefix_caching = false\n")
-    return folder
-
-
-@pytest.fixture(scope="module")
-def expected(uncached: Path, model: Path) -> list[tuple[Any, ...]]:
-    """Return the judgments of the engine `vllm`."""
-    folder = copytree(uncached, uncached.with_name("uncached-judged"))
-    done = judge(folder, model, "--name", "tiny")
-    assert done.returncode == 0, done.stdout + done.stderr
-    return stored_judgments(folder)
 
 
 @pytest.fixture

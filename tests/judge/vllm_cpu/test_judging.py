@@ -105,9 +105,9 @@ def test_a_repeat_gives_the_same_judgments(twice: Path) -> None:
 
 
 def test_a_killed_run_goes_on_to_the_same_bits(
-    example: Path, model: Path, tiny: list[tuple[Any, ...]], tmp_path: Path
+    uncached: Path, model: Path, expected: list[tuple[Any, ...]], tmp_path: Path
 ) -> None:
-    folder = copytree(example, tmp_path / "killed")
+    folder = copytree(uncached, tmp_path / "killed")
     words = ("--name", "tiny")
     stored, _, began = killed_midway(command(folder, model, *words), folder, WHOLE // 3)
     assert 0 < stored < WHOLE
@@ -116,5 +116,5 @@ def test_a_killed_run_goes_on_to_the_same_bits(
     resumed = judge(folder, model, *words)
     assert resumed.returncode == 0, resumed.stdout + resumed.stderr
     assert f"{WHOLE - stored} judgments of the run 'tiny' were stored" in resumed.stdout
-    assert stored_judgments(folder) == tiny
+    assert stored_judgments(folder) == expected
     assert {row["attempt"] for row in judgments(folder)} == {1}

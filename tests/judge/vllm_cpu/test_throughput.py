@@ -34,9 +34,10 @@ def test_it_prints_speed_share_of_vllms_own_recomputed_share_and_storing(tmp_pat
         assert words in done.stdout
     result = json.loads(out.read_text(encoding="utf-8"))
     ours, own = result["ours"], result["vllm"]
-    # Six responses on five constructs, of which QR is the same for all.
-    assert ours["prompts"] == own["prompts"] == 25
+    # Six responses on five constructs.
+    assert ours["prompts"] == own["prompts"] == 30
     assert ours["prompt_tokens"] == own["prompt_tokens"]
     assert result["ratio"] > 0
-    assert 0 < ours["least"] <= ours["computed"] < 1
+    # The least is read from a sentence, to a tenth of a percent.
+    assert 0 < ours["least"] < ours["computed"] + 0.001 < 1
     assert 0 < ours["storing_seconds"] < ours["seconds"]
