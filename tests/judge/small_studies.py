@@ -2,9 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
-from typing import Any, Literal
-
-import pytest
+from typing import TYPE_CHECKING, Any, Literal
 
 from judge.engines.engine import Delivery, Engine, Ready, TokenCount, load_engine
 from judge.prompts.template import PromptVersion
@@ -14,6 +12,10 @@ from judge.run_settings import JudgeSettings
 from study import Study
 from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, PassageRow, ResponseRow
+
+if TYPE_CHECKING:
+    # The modules that run in vLLM's environment, which has no pytest, import this one.
+    import pytest
 
 CONTEXTS = {"bm25": ["A passage.", "Another one."], "dense": ["A third passage."]}
 
@@ -129,7 +131,7 @@ class Scripted:
         """There are no resources to release."""
 
 
-def register(monkeypatch: pytest.MonkeyPatch) -> type[Scripted]:
+def register(monkeypatch: "pytest.MonkeyPatch") -> type[Scripted]:
     """Return a fresh scripted engine, registered as `scripted` for the time of a test."""
     fresh = type("Fresh", (Scripted,), {"asked": []})
 
