@@ -26,6 +26,8 @@ from study.scales import RatingScale
 # Bytes. Larger files of weights are identified by name and size: reading 70 GB takes minutes.
 _LARGEST_HASHED = 50_000_000
 _SHUTDOWN_SECONDS = 1.0
+# Schemas of JSON allow white space without end, which some models write until they are cut off.
+_WITHOUT_SPACES = {"backend": "xgrammar", "disable_any_whitespace": True}
 
 # vLLM's processes survive the death of the process that started them, and keep the memory of the
 # GPU. This script waits for a pipe to close, which the kernel does in any case, and kills them.
@@ -163,7 +165,12 @@ def engine_values(spec: ModelSpec) -> dict[str, Any]:
     """Return the arguments of vLLM's engine for a model."""
     optional = {"max_model_len": spec.window, "revision": spec.revision}
     given = {name: value for name, value in optional.items() if value is not None}
-    return {"seed": spec.seed, **given, **for_engine(spec.arguments)}
+    return {
+        "seed": spec.seed,
+        "structured_outputs_config": _WITHOUT_SPACES,
+        **given,
+        **for_engine(spec.arguments),
+    }
 
 
 @contextmanager
