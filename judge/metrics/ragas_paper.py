@@ -61,7 +61,7 @@ class PaperAnswerRelevance(RagasAnswerRelevance):
     """Cosine of the question and a question made from the response (section 3, answer relevance).
 
     The paper takes the mean over n questions from the same prompt. At temperature 0 they are equal,
-    so here n is the number of repeats of the run, each with a question of its own.
+    so here n is the number of repeats of the run, each with a separate question.
     """
 
     prompts = _PROMPTS

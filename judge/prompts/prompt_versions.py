@@ -122,7 +122,7 @@ class _Settings(_Answer):
         return self
 
     def answer_of(self, construct: str) -> AnswerForm:
-        """Return what the prompt of a construct with a table of its own asks for.
+        """Return what the prompt of a construct with its own table asks for.
 
         What the table lacks is as for the other prompts. A construct with its own scale does not
         take their labels and their score of an empty response, one with its own form no labels or

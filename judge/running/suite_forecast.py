@@ -83,7 +83,7 @@ class SuiteForecast(Result):
             )
         elif self.assumed:
             lines.append(
-                f"  There is no answer yet: lists are assumed to have an item for every "
+                f"  No answers yet: lists are assumed to have an item for every "
                 f"{ASSUMED_BYTES} bytes of their text. --estimate N asks N queries and counts."
             )
         return lines

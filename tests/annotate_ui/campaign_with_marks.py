@@ -79,7 +79,7 @@ def ranges(*texts: str) -> list[tuple[int, int]]:
 
 
 def marked(construct: str, marks: Any, base: int = 0, **other: Any) -> MarksInput:
-    """Return a set of marks with a key of its own."""
+    """Return a set of marks with a new key."""
     return MarksInput.model_validate(
         {
             "construct": construct,

@@ -49,7 +49,7 @@ def main() -> None:
     for runs, number in product(arguments.runs, arguments.judgments):
         with tempfile.TemporaryDirectory() as folder:
             study = Path(folder) / "study"
-            # A process of its own: the memory of this one would count for its children.
+            # A separate process: the memory of this one would count for its children.
             size = [str(study), str(number), str(runs), arguments.database or ""]
             make = [sys.executable, "-m", "tests.benchmarks.million_judgments", "make", *size]
             subprocess.run([*make, "x" if arguments.distributions else ""], check=True)

@@ -1,5 +1,5 @@
 // The sentences of a response that a rater marks for a construct: each set that differs is saved at once.
-// `null` is no answer yet; an empty list says that no sentence is to be marked.
+// `null` means unanswered; an empty list says that no sentence is to be marked.
 
 import { same } from "./content.js";
 import { _, ngettext } from "./words.js";

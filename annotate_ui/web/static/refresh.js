@@ -25,7 +25,7 @@ function busy() {
   return fields.some((field) => field.value !== field.defaultValue && !field.matches("select") || field.checked !== field.defaultChecked);
 }
 
-// Parsed by the browser as a document of its own, in which no script runs.
+// Parsed by the browser as a separate document, in which no script runs.
 function newest() {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();

@@ -200,7 +200,7 @@ class BatchEngine:
             elif self._settings.requests is not None:
                 self._write(name, request, result)
             elif result is None and self._in_steps:
-                # Prompts of a later step, most of which nobody has sent yet.
+                # Prompts of a later step, most of which are not sent yet.
                 self._unanswered.add(name)
             else:
                 self._unanswered.add(name)

@@ -39,7 +39,7 @@ def _name(path: Path, number: int, text: bytes, form: BatchFormat) -> str:
     except (ValueError, AttributeError, RecursionError):
         name = None
     if not isinstance(name, str):
-        problem = f"The line is no request in the form {form.name!r}."
+        problem = f"The line is not a request in the form {form.name!r}."
         raise InputError(path.name, [Fault(problem, "Choose another folder.", number)])
     return name
 

@@ -41,7 +41,7 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
 
     def row(cells: RecordCells) -> Rows:
         raw = cells.raw("marks")
-        # A blank cell is no answer; an empty list says that no part was marked.
+        # A blank cell means unanswered; an empty list says that no part was marked.
         is_answer = isinstance(raw, list) or not blank(raw)
         return cells.row(
             MarksRow,

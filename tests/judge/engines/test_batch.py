@@ -152,7 +152,7 @@ def test_what_a_file_contains_is_not_written_again(campaign: Study, tmp_path: Pa
     with pytest.raises(StudyError, match="written with other options"):
         judge_study(campaign, writing(folder, temperature=1.0))
     (folder / "judge-003.jsonl").write_text("mine\n", encoding="utf-8")
-    with pytest.raises(InputError, match="row 1: The line is no request"):
+    with pytest.raises(InputError, match="row 1: The line is not a request"):
         judge_study(campaign, writing(folder))
 
 
