@@ -76,7 +76,7 @@ def named_columns_options(command: F) -> F:
         "construct": "Column with the construct of each row. Needs --id.",
         "system": "Column with the system that gave the response.",
         "query": "Column with the query or its text; equal cells are one query. "
-        "Default: each row has a query of its own.",
+        "Default: each row is a separate query.",
         "id": "Column that identifies the response. Default: each row is one.",
     }
     for field, text in texts.items():

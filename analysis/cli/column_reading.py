@@ -153,7 +153,7 @@ def _note_summary(last: RecordCells | None, source: RecordSource) -> None:
     for column, cell in last.written.items():
         if isinstance(cell, str) and cell.strip().rstrip(":").casefold() in _SUMMARIES:
             source.report.fault(
-                f"{cell!r} in the last row names a summary of the others, which is no response.",
+                f"{cell!r} in the last row names a summary of the others, which is not a response.",
                 "Remove the row.",
                 last.number,
                 column,
@@ -207,7 +207,7 @@ def _note_words(
     scorer_scales: Mapping[tuple[str, str], Scale],
     source: RecordSource,
 ) -> None:
-    """Report words for pass or fail on a scale of which they are no points."""
+    """Report words for pass or fail on a scale that does not have them."""
     from study.importing.readers.verdict_words import beyond_pass_and_fail, declare_two_points
 
     listed = zip(frame["scorer"], frame["construct"], frame["scorer_kind"], strict=True)

@@ -145,7 +145,7 @@ def in_words(columns: NamedColumns, path: Path) -> str:
     if columns.id is None:
         parts.append("each row is a response")
     if columns.query is None:
-        parts.append("each row has a query of its own")
+        parts.append("each row is a separate query")
     command = command_with(columns, path)
     return f"Columns taken by their names ({'; '.join(parts)}). The same, declared: {command}"
 

@@ -27,7 +27,7 @@ def check_cuts(scores: ScoreTable, cuts: Mapping[str, float]) -> None:
     ------
     AnalysisError
         A name is neither `human` nor a judge or metric, with or without a construct of the table;
-        a cut is no finite number, or all or no points of a declared scale are below it.
+        a cut is not a finite number, or all or no points of a declared scale are below it.
     """
     machines = [n for n, kind in scores.scorer_kinds.items() if kind in {"judge", "metric"}]
     for key, cut in cuts.items():

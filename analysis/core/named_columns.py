@@ -42,8 +42,8 @@ def long_scores(
         constructs to names: ``{"QR": "llm_qr", "CC": "llm_cc"}``.
     id, query, system, construct
         Columns that identify the response, its question, the system that gave it, and the
-        construct. Without `id` each row is a response of its own, without `query` each response
-        has a question of its own, without `construct` and mappings the construct is "score".
+        construct. Without `id` each row is a separate response, without `query` each response
+        has a separate query, without `construct` and mappings the construct is "score".
 
     Returns
     -------

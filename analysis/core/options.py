@@ -61,7 +61,7 @@ class Options:
     """By run of a judge: its attributes, such as model, prompts and seed. Runs whose attributes are
     equal, apart from the seed, are of one judge; other judge scorers are different judges."""
     map: Mapping[str, Literal["linear", "thresholds"]] = field(default_factory=dict)
-    """By scorer on a scale of its own: how it is mapped to people's (core/scale_mapping.py)."""
+    """By scorer with a different scale: how it is mapped to people's (core/scale_mapping.py)."""
     instruction_mismatches: tuple[InstructionMismatch, ...] = ()
     """Rules that raters had and a judge lacked, which the report lists."""
     hypotheses: tuple[Hypothesis, ...] = ()

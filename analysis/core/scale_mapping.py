@@ -42,7 +42,7 @@ def mapped_scores(
     Raises
     ------
     AnalysisError
-        A scorer is unknown or a person, has no scale of its own that differs from people's, or no
+        A scorer is unknown or a person, has no scale that differs from people's, or no
         query is rated whose responses it scored, beside another one.
     """
     result = MappedScores(table)

@@ -37,7 +37,7 @@ def replace_rater(question: Question) -> Evidence:
 
 
 def _passed(rate: Estimate, alpha: float) -> DecidingFigure:
-    """The test's own p-values; a pass that a constant judge shares is no support."""
+    """The test's own p-values; a pass that a constant judge shares does not support it."""
     passed_p, failed_p = (float(str(rate.params[key])) for key in ("passed_p", "failed_p"))
     if rate.params["passed"] == "withheld":
         passed_p = 1.0
@@ -51,7 +51,7 @@ def _passed(rate: Estimate, alpha: float) -> DecidingFigure:
 def replacement_factor(p: float, alpha: float) -> float | None:
     """By how much the queries must grow until p is alpha, if z grows as their square root.
 
-    None for a p of one half or more, which is no evidence in this direction.
+    None for a p of one half or more, which is not evidence in this direction.
     """
     if not 0 < p < 1 / 2:
         return None

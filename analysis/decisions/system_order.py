@@ -21,7 +21,7 @@ from analysis.decisions.questions import NOMINAL, ONE_RATER, Evidence, Question
 from analysis.decisions.records import DecidingFigure, DecisionThreshold
 from analysis.decisions.standards import WEAKER
 
-#: With fewer systems there is one pair, which is no ranking.
+#: With fewer systems there is one pair, which is not a ranking.
 SYSTEMS_NEEDED = 3
 
 SAME_SIGN = DecisionThreshold("same_sign", "by definition", 0.0)

@@ -381,7 +381,7 @@ def _read_preferences(
 def _places(
     name: str, control: Mapping[str, Any], value: Mapping[str, Any], names: Sequence[str]
 ) -> dict[str, float] | None:
-    """Return a number of each ranked item, higher where it is better; None: it is no ranking.
+    """Return a number of each ranked item, higher where it is better; None: it is not a ranking.
 
     Items of one bucket are tied; items that are in none are left out.
     """

@@ -41,8 +41,8 @@ _CONTROL_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,60}")
 _NOT_IN_XML = re.compile("[\x00-\x08\x0e-\x1b\ud800-\udfff\ufffe\uffff]")
 # A scale with more points is typed as a number.
 _MOST_POINTS = 11
-# Without a hotkey of its own, Label Studio binds the digits 1 to 9 and then letters to a control:
-# typed beside a field, they would change ratings and tick remarks. No key has the code of a
+# Unless each control has a hotkey, Label Studio binds the digits 1 to 9 and then letters to it:
+# typed outside a field, they would change ratings and tick remarks. No key has the code of a
 # private-use character.
 _FIRST_HOTKEY = 0xE000
 # The wheel changes a number that has the focus: in Chromium and WebKit by its arrows, which are

@@ -50,7 +50,7 @@ def matches(head: Head) -> bool:
 
 
 def is_certain(head: Head) -> bool:
-    """Whether the file is no table of another format, whatever its further columns are."""
+    """Whether the file is not a table of another format, whatever its further columns are."""
     return is_short(head)
 
 

@@ -186,7 +186,7 @@ class OpenAISettings(JudgeSettings):
     def _valid_names(cls, headers: dict[str, str], info: ValidationInfo) -> dict[str, str]:
         for name, value in headers.items():
             if not _HEADER_NAME.fullmatch(name) or name.lower() in _SET_BY_CLIENT:
-                raise ValueError(f"{name!r} is no header that can be added")
+                raise ValueError(f"{name!r} is not a header that can be added")
             if info.field_name == "header" and _SECRET_NAME.search(name):
                 # Options are visible in the list of processes.
                 raise ValueError(

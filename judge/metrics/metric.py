@@ -212,7 +212,7 @@ class Metric(ABC):
     """Value of a response without text; None: such a response is evaluated like any other."""
     scorer_kind: Literal["judge", "metric"] = "judge"
     """What its scorer is in tables. A judge scores a construct as people do, and the report says
-    what it may be used for; a metric measures something of its own and is compared with judges."""
+    what it may be used for; a metric measures something else and is compared with judges."""
     low_is_good: bool = False
     """Whether a low value is a good sign: the report turns its sign where it compares orders."""
     compares_texts: bool = False

@@ -51,7 +51,7 @@ def read_relevance(path: Path) -> Relevance:
         whole = _whole(grade)
         if whole is None:
             fault = (
-                f"the grade {grade!r} of {document!r} for the query {query!r} is no whole number."
+                f"the grade {grade!r} of {document!r} for the query {query!r} is not an integer."
             )
             faults.append(Fault(fault, "Write 0 for not relevant, 1 or more for relevant.", row))
             continue

@@ -119,7 +119,7 @@ class LabelReader:
         label = self._label(match[1])
         if label is None:
             return None
-        # "A, B" and "Yes / No - unclear" are no answer.
+        # "A, B" and "Yes / No - unclear" are not answers.
         next_word = self.mentioned(match[2].split(" ", 1)[0])
         same = all(self._values[other] == self._values[label] for other in next_word)
         return label if same else None

@@ -258,7 +258,7 @@ def _is_list_of_texts(value: Any) -> bool:
 
 
 _BESIDE_SCORE = re.compile(r"(?:max|scale|out[_ ]?of|confidence)[a-z_ ]*", re.IGNORECASE)
-"""Keys of numbers that are no second score: the end of the scale, and how sure the judge is."""
+"""Keys of numbers that are not a second score: the end of the scale, and how sure the judge is."""
 
 
 def _member(name: str, value: Any, patterns: ScorePatterns) -> ScoreMatch | None:

@@ -200,7 +200,7 @@ def _answer(
 
 
 def _content(message: Mapping[str, Any]) -> str:
-    """Return the text of an answer; content that is no text as JSON, as it came."""
+    """Return the text of an answer; content that is not text as JSON, as it came."""
     content = message.get("content")
     if isinstance(content, list):
         texts = [_text_of_part(part) for part in content if not _is_thought(part)]

@@ -87,7 +87,7 @@ class Answer:
     """What a judge answered, unchanged. The prompt is not asked again, whatever the answer."""
 
     text: str | None
-    """The content of its message; JSON where that is no text."""
+    """The content of its message; JSON where that is not text."""
     finish_reason: str | None = None
     served_model: str | None = None
     fingerprint: str | None = None

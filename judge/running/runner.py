@@ -104,7 +104,7 @@ def judge_metrics(
 ) -> list[Outcome]:
     """Judge with several metrics in turn, on an engine that is started once.
 
-    Each metric is a run of its own, and answers to equal prompts are shared. Metrics without a
+    Each metric is a separate run, and answers to equal prompts are shared. Metrics without a
     construct that is to be judged are left out.
 
     Parameters

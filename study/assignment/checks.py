@@ -282,7 +282,7 @@ def imported_checks(connection: Connection, measured: Iterable[int]) -> list[Imp
 def made_checks(
     work: Mapping[int, Responses], target: int, material: CheckMaterial, rng: np.random.Generator
 ) -> list[Group]:
-    """Return up to `target` checks, each a query of its own.
+    """Return up to `target` checks, each a separate query.
 
     A check has as many responses, on the same constructs, as one of the rater's own queries, which
     is drawn at random, so that it cannot be told by counting. All of its responses are damaged

@@ -54,9 +54,9 @@ MEANING = {
     "value": "points on the scale of the construct or, where it has one, of the scorer; empty "
     "when missing",
     "value_a_first": "choice where response_a was shown first, positive where response_b is "
-    "better; empty where orders were not told apart",
+    "better; empty where the two orders were not distinguished",
     "value_b_first": "choice where response_b was shown first, positive where response_b is "
-    "better; empty where orders were not told apart",
+    "better; empty where the two orders were not distinguished",
     "missing_reason": "why there is no value; empty when there is one",
     "rule": "how a judge's answer was read, bare being just the number, or the version of a "
     "metric; empty for people, missing values and where it is not known",

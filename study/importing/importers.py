@@ -52,11 +52,11 @@ class FormatOptions:
     queries: Sequence[str] = ()
     """Ids of the study's queries in the order of their import."""
     scorer_scales: Mapping[str, RatingScale] = field(default_factory=dict)
-    """By scorer: the scale of its own that study.toml declares."""
+    """By scorer: the scale that study.toml declares for it."""
     columns: Mapping[str, str] = field(default_factory=dict)
     """Field of a task's data in such a form to the name under which it is understood."""
     metrics_are_constructs: bool = False
-    """Whether each metric of another tool is a construct of its own, as in a report on a file."""
+    """Whether each metric of another tool is a separate construct, as in a report on a file."""
 
     def kind(self, cells: RecordCells, scorer: str | None) -> str | None:
         """Return the kind of a scorer: from the record, the caller or the study."""

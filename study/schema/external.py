@@ -22,7 +22,7 @@ class ExternalProject(Noun, table=True):
     instance: Text
     """Identity of the server, whatever its address: a new installation is another server."""
     external_id: Text
-    """The project's number over there."""
+    """The project's number on the server."""
     stage: int = Field(ge=1)
     fields: list[Sees] = Field(sa_type=JSON)
     controls: dict[str, dict[str, Any]] = Field(sa_type=JSON)
@@ -64,7 +64,7 @@ class ExternalRater(Noun, table=True):
     server: Text = Field(sa_type=LongText)
     instance: Text
     external_id: Text
-    """The user's number over there; no name, no e-mail address."""
+    """The user's number on the server; no name, no e-mail address."""
     rater_id: int | None = Field(default=None, foreign_key="rater.id", index=True)
     """Null: the person was erased from the study; their annotations are ignored."""
     created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
@@ -87,6 +87,6 @@ class RejectedValue(Noun, table=True):
     """As JSON; null: there was none."""
     reason: Text = Field(sa_type=LongText)
     external_id: Text | None = None
-    """The annotation's number over there."""
+    """The annotation's number on the server."""
     external_at: datetime | None = Field(default=None, sa_type=UTCDateTime)
     created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)

@@ -106,8 +106,8 @@ class AnalysisSpec(SettingsSection):
     )
     map: dict[str, Literal["linear", "thresholds"]] = Field(
         default={},
-        description="how a scorer on a scale of its own is mapped to people's: linear, its ends to "
-        "theirs, or thresholds, by people's distribution on other queries; default: not mapped",
+        description="how a scorer with a different scale is mapped to people's: linear, its ends "
+        "to theirs, or thresholds, by people's distribution on other queries; default: not mapped",
         json_schema_extra=option("SCORER=linear|thresholds"),
     )
 

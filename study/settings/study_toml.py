@@ -140,7 +140,7 @@ class StudyConfig(SettingsSection):
         for name in self.analysis.map:
             if self.own_scale(name) is None:
                 raise ValueError(
-                    f"analysis.map: {name!r} has no scale of its own to be mapped from; declare it "
+                    f"analysis.map: {name!r} has no scale to be mapped from; declare it "
                     f"under [scorers.{json.dumps(name)}]"
                 )
         return self

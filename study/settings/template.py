@@ -22,7 +22,7 @@ seed = 0
 # sees = ["question", "response"]
 # flags = ["unfinished"]
 # control = "points"         # or "slider", "switch"; default: chosen by the scale
-# comment_question = "..."   # answered in words, which is no rating
+# comment_question = "..."   # answered in words, which is not a rating
 # mark_question = "..."      # raters mark the sentences of the response that it asks for
 # anchors = {{ "1" = "hardly readable", "5" = "reads like print" }}
 # scale = {{ min = 1, max = 5, step = 1, level = "ordinal" }}

@@ -246,7 +246,7 @@ def _nothing(columns: FloatArray) -> FloatArray:
 
 
 def _leaving_out(columns: FloatArray, out: FloatArray, lams: FloatArray) -> FloatArray:
-    """Estimates (m,), each without one row of sums (m, 5 or 10) and with a lambda of its own."""
+    """Estimates (m,), each without one row of sums (m, 5 or 10) and its own lambda."""
     _, _, _, point, gap, defined = _influences(columns.sum(axis=0) - out)
     return np.where(defined, point + lams * gap, np.nan)
 

@@ -199,7 +199,7 @@ def differences_table(analysis: Analysis) -> Iterator[Table]:
         "judges-minus-metrics",
         "Judges minus metrics",
         "Agreement of the judge with people minus that of the metric, on the responses that both "
-        "scored and people rated. Only measures of order: a metric has a scale of its own. Where a "
+        "scored and people rated. Only measures of order: a metric has a different scale. Where a "
         f"low value of a metric is a good sign, its sign is turned.{left}",
         ("Construct", "Judge and metric", "Measure", analysis.headings["judge_minus_metric"],
          "Queries"),

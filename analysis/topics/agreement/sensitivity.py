@@ -27,7 +27,7 @@ from analysis.statistics.agreement.human_ceiling import human_ceiling
 Unit = Literal["query", "rater", "system"]
 UNITS: tuple[Unit, ...] = ("query", "rater", "system")
 
-#: Among more of them one changes little, and each costs a computation of its own.
+#: Among more of them one changes little, and each costs a separate computation.
 MOST: dict[Unit, int] = {"query": PERCENTILE_FROM, "rater": 50, "system": 50}
 
 

@@ -157,7 +157,7 @@ class EndpointWorker:
                 if refusals >= (1 if _is_about_text(result) else self._settings.tries):
                     await self._accept(request, _refusal(result), reply)
                     return
-                # An outage was waited for by now, and is no silence.
+                # An outage was waited for by now, and does not count as silence.
                 self._silent_since = monotonic()
                 self._delivery.retried(result.reason)
                 await asyncio.sleep(backoff(refusals))

@@ -47,7 +47,7 @@ def matches(head: Head) -> bool:
 
 
 def rows(source: RecordSource, options: FormatOptions) -> Rows:
-    """Read responses and scores; each further epoch is a system of its own.
+    """Read responses and scores; each further epoch is a separate system.
 
     Raises
     ------

@@ -52,7 +52,7 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
 def trace_score(
     cells: RecordCells, scores: ToolScores, response: ScoredResponse, score: dict[str, Any]
 ) -> Rows:
-    """Yield a score of a trace; one that is no number or verdict is left out and counted."""
+    """Yield a score of a trace; one that is not a number or verdict is left out and counted."""
     metric, data_type = score.get("name"), str(score.get("dataType"))
     value, text = score.get("value"), score.get("stringValue")
     kind = _KINDS.get(str(score.get("source")))
@@ -64,7 +64,7 @@ def trace_score(
         problem = f"{score.get('source')!r} is not a source of scores."
         cells.fault(problem, f"Write one of {', '.join(_KINDS)}.", "source")
     elif data_type not in {"NUMERIC", "BOOLEAN"} and verdict(text) is None:
-        cells.left_out(f"scores {metric!r} of the type {data_type}, which are no numbers")
+        cells.left_out(f"scores {metric!r} of the type {data_type}, which are not numbers")
     else:
         if data_type != "NUMERIC":
             value = text if verdict(text) is not None else _boolean(value)

@@ -51,7 +51,7 @@ class WrittenValues:
 
 
 def beyond_pass_and_fail(low: float, high: float) -> str | None:
-    """Return why words for pass and fail are no points of a scale; None where they are."""
+    """Return why words for pass and fail are not points of a scale; None where they are."""
     if (low, high) == (0, 1):
         return None
     return f"a word for pass or fail is 1 or 0, and the scale is {low:g} to {high:g}"

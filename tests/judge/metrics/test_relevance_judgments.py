@@ -37,7 +37,7 @@ def test_layouts(tmp_path: Path, text: str) -> None:
         ('{"q1": "d1"}', "'q1' has 'd1' in place of documents"),
         ('{"q1": {"d1": null}}', "the grade None of 'd1'"),
         ('{"q1": ', "is not JSON"),
-        ('{"q1": {"d1": 1e999}}', "no whole number"),
+        ('{"q1": {"d1": 1e999}}', "not an integer"),
     ],
 )
 def test_faults_name_row_value_and_remedy(tmp_path: Path, text: str, message: str) -> None:

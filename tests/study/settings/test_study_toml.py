@@ -95,7 +95,7 @@ def test_every_fault_is_listed() -> None:
             "500 is outside the scale 0 to 100",
         ),
         ('[analysis]\nmap = { j = "log" }', "analysis.map.j = 'log'"),
-        ('[analysis]\nmap = { j = "linear" }', r"'j' has no scale of its own .* \[scorers.\"j\"\]"),
+        ('[analysis]\nmap = { j = "linear" }', r"'j' has no scale .* \[scorers.\"j\"\]"),
     ],
 )
 def test_settings_that_cannot_be_used_are_refused(text: str, problem: str) -> None:
