@@ -139,6 +139,11 @@ class JudgeSettings(BaseModel):
         default=False,
         description="ask again where an answer has no score; the first answer remains the score",
     )
+    for_reparse: bool = Field(
+        default=False,
+        description="ask as well what `ccrs judge reparse` found missing: prompts of metrics in "
+        "steps that answers lead to since a later version reads them",
+    )
     drift: int = Field(
         default=0,
         ge=0,

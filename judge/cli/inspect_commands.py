@@ -263,21 +263,43 @@ def export(
     is_flag=True,
     help="Store readings although all scores are in the lowest tenth of the scale.",
 )
+@click.option(
+    "--metric",
+    "metric_file",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False),
+    help="The Python file of the run's metric, if it is not installed.",
+)
 @AS_JSON
-def reparse(folder: Path, name: str, dry_run: bool, accept_low_scores: bool, as_json: bool) -> None:
+def reparse(
+    folder: Path,
+    name: str,
+    dry_run: bool,
+    accept_low_scores: bool,
+    metric_file: str | None,
+    as_json: bool,
+) -> None:
     """Read the raw answers of a RUN of STUDY again.
 
-    They are read by the current parser. A different reading is stored next to the first one, and
-    the score table uses the newest. No prompt is asked, and no judgment changes.
+    They are read by the current parser, or by the current version of a metric in steps. A
+    different reading is stored next to the first one, and the score table uses the newest. No
+    prompt is asked, and no judgment changes.
 
     \b
     Examples:
       ccrs judge reparse my-study llama-3-70b --dry-run
       ccrs judge reparse my-study llama-3-70b
+      ccrs judge reparse my-study "llama-3-70b ragas-faithfulness"
     """
     from judge.inspect.reparse import reparse_run
     from study.study import Study
 
     with Study.open(folder) as study:
-        result = reparse_run(study, name, dry_run=dry_run, accept_low_scores=accept_low_scores)
+        result = reparse_run(
+            study,
+            name,
+            dry_run=dry_run,
+            accept_low_scores=accept_low_scores,
+            metric_file=metric_file,
+        )
         print_fields(result, as_json)

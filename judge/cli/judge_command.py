@@ -36,6 +36,7 @@ _NOT_FOR_PROBES = frozenset(
     {
         "text_metrics",
         "retry_unparsed",
+        "for_reparse",
         "max_missing",
         "accept_low_scores",
         "skip_too_long",

@@ -1,26 +1,20 @@
-"""Reading stored raw answers again with the current parser; the first reading is kept."""
+"""Reading stored raw answers again with the current parser or metric; first readings are kept."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
-from sqlalchemy import Connection, insert
+from sqlalchemy import insert
 
+from judge.inspect.reparse_steps import Changed, StepReader
 from judge.metrics.ccrs import Ccrs
+from judge.metrics.metric import Metric
 from judge.parsing.parse_answer import PARSER_VERSION, Parsed
 from judge.prompts.template import PromptVersion
-from judge.protocol.conditions import CCRS, metric_of
-from judge.protocol.exchange import (
-    CONTENT_FILTER,
-    NO_PASSAGES,
-    NO_REFERENCE,
-    NOT_SERVED,
-    REJECTED,
-    TOO_LONG,
-    TRUNCATED_BY_SERVER,
-)
+from judge.protocol.conditions import metric_of
+from judge.protocol.exchange import FINAL
 from judge.running.remaining_work import EMPTY_RESPONSE
 from judge.running.runs import run_metric, run_of, sole_writer
 from judge.running.scale_use import ScaleUse
@@ -31,19 +25,6 @@ from study.importing.existing_content import ExistingContent
 from study.schema import ReadingBase, now
 from study.schema.tables import judgments, readings
 from study.study import Study
-
-FINAL_REASONS = frozenset(
-    {
-        CONTENT_FILTER,
-        TOO_LONG,
-        TRUNCATED_BY_SERVER,
-        REJECTED,
-        NOT_SERVED,
-        NO_PASSAGES,
-        NO_REFERENCE,
-    }
-)
-"""Reasons that do not depend on the text: it is not an answer to the whole prompt."""
 
 _EXAMPLES = 10
 _BATCH = 2000
@@ -69,9 +50,10 @@ class Reparsing(Result):
 
     run: str
     parser_version: str
+    """Of the parser, or of the metric in steps."""
     dry_run: bool
     read: int
-    """Judgments whose raw answer was read."""
+    """Judgments whose raw answers were read."""
     not_read: int
     """Judgments that do not depend on the text of an answer."""
     changed: int
@@ -82,14 +64,29 @@ class Reparsing(Result):
     examples: list[Reread]
     low_scores: str | None
     """A sentence where the scores seem to be on another scale than the prompts request."""
+    metric: str | None = None
+    """The metric in steps that read the answers; None: the parser of single scores."""
+    waiting: int = 0
+    """Judgments that need prompts which were never asked: their readings do not change."""
+    unasked: int = 0
+    """These prompts, as far as they are known: their answers may lead to further ones."""
 
     def lines(self) -> list[str]:
         """Return the result as lines of text, without control characters."""
+        what = "answers" if self.metric is None else "scores"
+        reader = "parser" if self.metric is None else f"{self.metric}, version"
         lines = [
-            f"{self.read} answers of the run {self.run!r} were read by parser "
+            f"{self.read} {what} of the run {self.run!r} were read by {reader} "
             f"{self.parser_version}; {self.not_read} judgments do not depend on the text of an "
             "answer."
         ]
+        if self.waiting:
+            lines += [
+                f"{self.waiting} of them stay as they are: their answers now lead to "
+                f"{self.unasked} prompts that were never asked, and perhaps to more after these.",
+                "Ask them with the options of the run, then read again: "
+                f"ccrs judge STUDY ... --metric {self.metric} --for-reparse",
+            ]
         if self.low_scores is not None:
             lines.append(self.low_scores)
         if not self.changed:
@@ -99,7 +96,8 @@ class Reparsing(Result):
         lines.append("Examples:" if self.changed > len(self.examples) else "They are:")
         for example in self.examples:
             lines += [
-                f"  {example.construct} of {example.response_id}: {_short(example.answer)}",
+                f"  {example.construct} of {example.response_id}"
+                + ("" if example.answer is None else f": {_short(example.answer)}"),
                 f"    {example.before} before, {example.after} now",
             ]
         if self.dry_run:
@@ -111,20 +109,21 @@ class Reparsing(Result):
         return [printable(line) for line in lines]
 
 
-class _Change(NamedTuple):
-    row: dict[str, Any]
-    """The new reading."""
-    judgment: Any
-    parsed: Parsed
-
-
 def reparse_run(
-    study: Study, name: str, *, dry_run: bool = False, accept_low_scores: bool = False
+    study: Study,
+    name: str,
+    *,
+    dry_run: bool = False,
+    accept_low_scores: bool = False,
+    metric_file: str | None = None,
 ) -> Reparsing:
     """Read the raw answers of all judgments of a run with the current parser.
 
     A reading that differs from the newest one is stored as a further reading; judgments never
     change. All readings are stored in one transaction. A second call changes nothing.
+
+    A metric in steps is evaluated again on the stored answers, for each score of the score table.
+    Where they lead to a prompt that was never asked, the reading stays as it is and is counted.
 
     Parameters
     ----------
@@ -135,33 +134,33 @@ def reparse_run(
         Only report what would change.
     accept_low_scores : bool
         Store readings although all scores are in the lowest tenth of the scale.
+    metric_file : str, optional
+        The Python file of the run's metric, if the metric is not installed.
 
     Raises
     ------
     StudyError
-        The study has no run of this name, another process works on it, or the prompts of the run,
-        which define the scale, are neither installed nor in the study. Or at least 50 scores that
-        differ, of the run or on one construct, would all be in the lowest tenth of the scale.
+        The study has no run of this name, another process works on it, or the metric of the run
+        with its prompts, which define the scale, is neither installed nor in the study. Or at
+        least 50 scores that differ, of the run or on one construct, would all be in the lowest
+        tenth of the scale.
     """
     with study.read() as connection:
         run = run_of(connection, name)
-    metric = run_metric(run, study.folder)
-    if metric_of(run) != CCRS:
-        raise StudyError(
-            f"The metric of the run {name!r} is {metric_of(run)}; only answers to the prompts of "
-            f"{CCRS} can be parsed again."
-        )
-    if not isinstance(metric, Ccrs):
+    metric = run_metric(run, study.folder, metric_file)
+    if metric is None:
         raise StudyError(
             f"The prompts {run['prompt_version']} with the hash {run['prompt_hash']} of the run "
-            f"{name!r} are neither installed nor in the study, so their scale is not known. "
-            "Install the version of ccrs-study that made the run, or restore the study's prompts."
+            f"{name!r}, by {metric_of(run)}, are neither installed nor in the study, so their "
+            "scale is not known. Install the version of the package that made the run, restore "
+            "the study's prompts, or name the metric's file with --metric."
         )
-    scale_use = ScaleUse(metric.scale_of, accept=accept_low_scores)
+    accept = accept_low_scores or not metric.single_prompt
+    scale_use = ScaleUse(metric.scale_of, accept=accept)
     if dry_run:
-        return _reread(study, run["id"], name, metric.words, scale_use)[0]
+        return _reread(study, run, metric, scale_use)[0]
     with sole_writer(study, run["id"], name):
-        result, rows = _reread(study, run["id"], name, metric.words, scale_use, dry_run=False)
+        result, rows = _reread(study, run, metric, scale_use, dry_run=False)
         if rows:
             scale_use.check()
             with study.write() as connection:
@@ -171,49 +170,58 @@ def reparse_run(
 
 def _reread(
     study: Study,
-    run_id: int,
-    name: str,
-    prompts: PromptVersion,
+    run: Mapping[str, Any],
+    metric: Metric,
     scale_use: ScaleUse,
     *,
     dry_run: bool = True,
 ) -> tuple[Reparsing, list[dict[str, Any]]]:
     counts: Counter[str] = Counter()
     kinds: Counter[str] = Counter()
-    first: list[_Change] = []
+    first: list[Changed] = []
     rows: list[dict[str, Any]] = []
-    with study.read() as connection:
-        for change in _changes(connection, run_id, prompts, counts, scale_use):
-            judgment, parsed = change.judgment, change.parsed
-            rows.append(change.row)
-            counts["values"] += judgment.value != parsed.value
-            before = judgment.rule or judgment.missing_reason or "an unrecorded rule"
-            kinds[f"{before} to {parsed.rule or parsed.reason}"] += 1
-            if len(first) < _EXAMPLES:
-                first.append(change)
-        examples = _examples(connection, first)
+    steps = None
+    if isinstance(metric, Ccrs):
+        version, by_metric = PARSER_VERSION, None
+        changes = _changes(study, run["id"], metric.words, counts, scale_use)
+    else:
+        version, by_metric = metric.version, metric.key
+        steps = StepReader(study, run, metric, counts)
+        changes = steps.changes()
+    moment = now()
+    for change in changes:
+        judgment, parsed = change.judgment, change.parsed
+        rows.append(_reading(change, version, moment))
+        counts["values"] += judgment.value != parsed.value
+        before = judgment.rule or judgment.missing_reason or "an unrecorded rule"
+        kinds[f"{before} to {parsed.rule or parsed.reason}"] += 1
+        if len(first) < _EXAMPLES:
+            first.append(change)
     result = Reparsing(
-        run=name,
-        parser_version=PARSER_VERSION,
+        run=run["name"],
+        parser_version=version,
         dry_run=dry_run,
         read=counts["read"],
         not_read=counts["not read"],
         changed=len(rows),
         values_changed=counts["values"],
         changes=dict(by_number(kinds)),
-        examples=examples,
+        examples=_examples(study, first),
         low_scores=scale_use.note(),
+        metric=by_metric,
+        waiting=counts["waiting"],
+        unasked=0 if steps is None else len(steps.unasked),
     )
     return result, rows
 
 
 def _changes(
-    connection: Connection,
+    study: Study,
     run_id: int,
     prompts: PromptVersion,
     counts: Counter[str],
     scale_use: ScaleUse,
-) -> Iterator[_Change]:
+) -> Iterator[Changed]:
     """Yield the judgments with a different reading, in the order of response and construct.
 
     All values, as they are read now, are added to `scale_use`.
@@ -228,8 +236,10 @@ def _changes(
         judgments.c.repeat,
         judgments.c.attempt,
     )
-    moment = now()
-    with connection.execute(statement, execution_options={"yield_per": _BATCH}) as rows:
+    with (
+        study.read() as connection,
+        connection.execute(statement, execution_options={"yield_per": _BATCH}) as rows,
+    ):
         for row in rows:
             if _is_final(row):
                 counts["not read"] += 1
@@ -239,22 +249,23 @@ def _changes(
             parsed = _parsed(row, prompts)
             scale_use.add([{**row._mapping, "value": parsed.value, "rule": parsed.rule}])
             if parsed != Parsed(row.value, row.missing_reason, row.rule):
-                yield _Change(_reading(row, parsed, moment), row, parsed)
+                yield Changed(row, parsed)
 
 
-def _reading(row: Any, parsed: Parsed, moment: datetime) -> dict[str, Any]:
+def _reading(change: Changed, version: str, moment: datetime) -> dict[str, Any]:
     reading = ReadingBase(
-        revision=row.revision + 1,
-        parser_version=PARSER_VERSION,
-        value=parsed.value,
-        missing_reason=parsed.reason,
-        rule=parsed.rule,
+        revision=change.judgment.revision + 1,
+        parser_version=version,
+        value=change.parsed.value,
+        missing_reason=change.parsed.reason,
+        rule=change.parsed.rule,
+        parts=change.parts,
     )
-    return {**reading.model_dump(), "judgment_id": row.id, "created_at": moment}
+    return {**reading.model_dump(), "judgment_id": change.judgment.id, "created_at": moment}
 
 
 def _is_final(row: Any) -> bool:
-    if row.missing_reason in FINAL_REASONS or row.rule == EMPTY_RESPONSE:
+    if row.missing_reason in FINAL or row.rule == EMPTY_RESPONSE:
         return True
     # A value without a stored answer cannot be read again.
     return row.raw_answer is None and row.value is not None
@@ -268,10 +279,11 @@ def _parsed(row: Any, prompts: PromptVersion) -> Parsed:
     return parsed
 
 
-def _examples(connection: Connection, changes: list[_Change]) -> list[Reread]:
+def _examples(study: Study, changes: list[Changed]) -> list[Reread]:
     if not changes:
         return []
-    content = ExistingContent(connection)
+    with study.read() as connection:
+        content = ExistingContent(connection)
     return [
         Reread(
             response_id=content.id_of(judgment.response_id),
@@ -282,7 +294,7 @@ def _examples(connection: Connection, changes: list[_Change]) -> list[Reread]:
             before=_outcome(judgment.value, judgment.missing_reason, judgment.rule),
             after=_outcome(*parsed),
         )
-        for _, judgment, parsed in changes
+        for judgment, parsed, _ in changes
     ]
 
 

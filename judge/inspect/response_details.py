@@ -261,7 +261,8 @@ def _prompts(
         again = False
         attempts = [judgment for judgment in judgments if judgment["repeat"] == item.repeat]
         for judgment in attempts or [{"attempt": 1, "created_at": None}]:
-            before = judgment["created_at"]
+            # A later reading may use answers that were asked for it.
+            before = None if judgment.get("earlier") else judgment["created_at"]
             answers = stored_answers(study, run["id"], responses, before)
             attempt = replace(item, attempts=(judgment["attempt"],), again=again)
             steps += _replay(attempt, texts, answers)

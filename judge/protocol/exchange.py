@@ -75,6 +75,9 @@ REASONS = {
 UNASKED = frozenset({NO_PASSAGES, NO_REFERENCE})
 """Reasons in the data: the prompt was not asked, so the judge has not failed."""
 
+FINAL = UNASKED | {CONTENT_FILTER, TOO_LONG, TRUNCATED_BY_SERVER, REJECTED, NOT_SERVED}
+"""Reasons that do not depend on the text: it is not an answer to the whole prompt."""
+
 TOKENS = ("prompt", "completion", "reasoning", "cached")
 """Kinds of token counts; the fields of `Answer` are named NAME_tokens."""
 

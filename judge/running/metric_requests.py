@@ -18,7 +18,8 @@ from judge.metrics.evaluation import (
     evaluate,
     single_prompt_error,
 )
-from judge.metrics.metric import MetricInput, MetricValue, Prompt
+from judge.metrics.metric import MetricInput, MetricValue, MissingValue, Prompt
+from judge.parsing.parse_answer import Parsed
 from judge.protocol.conditions import runs_of_other_metrics
 from judge.protocol.exchange import Answer, Request
 from judge.running.pages import ContentPage, Place, pages
@@ -199,7 +200,7 @@ def stored_answers(
         statement = (
             select(step_answers)
             .where(step_answers.c.run_id.in_(runs), step_answers.c.response_id.in_(responses))
-            .order_by(step_answers.c.run_id != run_id, step_answers.c.attempt, step_answers.c.id)
+            .order_by(step_answers.c.attempt, step_answers.c.run_id != run_id, step_answers.c.id)
         )
         if before is not None:
             statement = statement.where(step_answers.c.created_at <= before)
@@ -282,7 +283,7 @@ def _of_steps(
         if item.contents[0].query != query:
             query, planned = item.contents[0].query, set()
         evaluation = evaluate_item(item, texts, answers)
-        if evaluation.result is not None:
+        if evaluation.result is not None and not item.for_reparse:
             flags = texts.flags(item.contents[0], item.construct_key)
             yield from _judgments(scope, item, evaluation, flags)
         any_new = False
@@ -321,6 +322,15 @@ def evaluate_item(
     return evaluate(texts.metric, response, lambda prompt: answers.find(prompt, item))
 
 
+def parsed_result(scope: Scope, construct: str, result: MetricValue | MissingValue) -> Parsed:
+    """Return the result of an evaluation on the scale of the construct."""
+    if isinstance(result, MissingValue):
+        return Parsed(None, result.reason, None)
+    source = scope.metric.scale_of(construct)
+    scale = scope.scales.get(construct, source)
+    return Parsed(scale.converted(result.value, source), None, result.rule or scope.metric.key)
+
+
 def _judgments(
     scope: Scope, item: Pending, evaluation: Evaluation, flags: tuple[str, ...]
 ) -> Iterator[Resolved]:
@@ -328,13 +338,7 @@ def _judgments(
     result = evaluation.result
     assert result is not None  # noqa: S101  (checked by the caller)
     metric = scope.metric
-    value, reason, rule = None, None, None
-    if isinstance(result, MetricValue):
-        source = metric.scale_of(item.construct_key)
-        scale = scope.scales.get(item.construct_key, source)
-        value, rule = scale.converted(result.value, source), result.rule or metric.key
-    else:
-        reason = result.reason
+    value, reason, rule = parsed_result(scope, item.construct_key, result)
     for number, (content, attempt) in enumerate(zip(item.contents, item.attempts, strict=True)):
         yield Resolved(
             content.id,

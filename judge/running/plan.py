@@ -85,7 +85,7 @@ def survey(
         evaluation = (key, item.item.repeat, item.item.contents[0].id)
         is_first, last = evaluation != last, evaluation
         if not item.fits(ready):
-            if is_first:
+            if is_first and not item.item.for_reparse:
                 tokens = round(ready.tokens.estimate(item.size))
                 counts.too_long += [(tokens, judgment) for judgment in _too_long(item)]
             continue

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from judge.metrics.metric import Content, Metric
-from judge.protocol.exchange import NO_PASSAGES, NO_REFERENCE, UNASKED
+from judge.protocol.exchange import FINAL, NO_PASSAGES, NO_REFERENCE, UNASKED
 from judge.running.pages import ContentPage, StoredJudgment
 from judge.running.scope import Scope
 from study.schema import CONTROL_TOKENS, PROMPT_NOT_WHOLE, SUSPECTED
@@ -55,6 +55,8 @@ class Pending:
     """The attempt of each response's judgment."""
     again: bool = False
     """Whether every prompt is asked again, because earlier answers had no value."""
+    for_reparse: bool = False
+    """Whether its judgment is stored, and prompts are asked that its answers now lead to."""
 
     def resolved(
         self,
@@ -106,6 +108,8 @@ def _work_on(
     equal: list[Content], key: str, repeat: int, scope: Scope, stored: _StoredJudgments
 ) -> Iterator[Resolved | Pending]:
     rows = {content.id: stored.get((content.id, key, repeat), []) for content in equal}
+    if scope.for_reparse and not scope.metric.single_prompt:
+        yield from _for_reparse(equal, key, repeat, rows)
     due = [c for c in equal if c.selected and _is_due(rows[c.id], scope)]
     if not due:
         return
@@ -120,6 +124,16 @@ def _work_on(
         yield from item.resolved(missing_reason=reason)
     else:
         yield from _ask_or_copy(equal, item, rows)
+
+
+def _for_reparse(
+    equal: list[Content], key: str, repeat: int, rows: dict[int, list[StoredJudgment]]
+) -> Iterator[Pending]:
+    for content in equal:
+        whole = [row for row in rows[content.id] if row.missing_reason not in PROMPT_NOT_WHOLE]
+        counted = min(whole, key=lambda row: row.attempt, default=None)
+        if content.selected and counted is not None and counted.missing_reason not in FINAL:
+            yield Pending(key, repeat, (content,), (counted.attempt,), for_reparse=True)
 
 
 def _ask_or_copy(

@@ -28,6 +28,8 @@ class Scope:
     """Seed of the order of passages; None: rank order."""
     scales: Mapping[str, RatingScale] = field(default_factory=dict)
     """Scales by construct to which values of a metric in steps are converted; empty: none is."""
+    for_reparse: bool = False
+    """Whether prompts are asked that answers, read again, lead to."""
     encoder: Encoder | None = None
     """Answers the comparisons of the metric; None: it has none, or they wait."""
 
@@ -80,6 +82,7 @@ def run_scope(
         settings.repeats,
         settings.retry_unparsed,
         settings.shuffle_passages,
+        for_reparse=settings.for_reparse,
     )
 
 

@@ -41,15 +41,15 @@ SCORER_KIND = "scorer_kind"
 LOW_IS_GOOD = "low_is_good"
 """In a run's `observed`: that a low value of its metric is a good sign."""
 
-_READ = ("value", "missing_reason", "rule", "parser_version")
+_READ = ("value", "missing_reason", "rule", "parts", "parser_version")
 
 
 def as_read(columns: Sequence[str], *conditions: ColumnElement[bool]) -> Select[Any]:
     """Return the statement for these columns of all attempts, with their current reading.
 
-    `value`, `missing_reason`, `rule` and `parser_version` are those of the newest reading, or of
-    the judgment where its answer was not read again. The column `revision` is the reading's, or 0.
-    `conditions` refer to the table of judgments.
+    `value`, `missing_reason`, `rule`, `parts` and `parser_version` are those of the newest reading,
+    or of the judgment where its answers were not read again. The column `revision` is the
+    reading's, or 0. `conditions` refer to the table of judgments.
     """
     last = (
         select(readings.c.judgment_id, func.max(readings.c.revision).label("revision"))

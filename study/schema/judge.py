@@ -174,13 +174,15 @@ class StepAnswer(StepAnswerBase, table=True):
 
 
 class ReadingBase(Noun):
-    """A judgment's raw answer read again by a later parser; the last revision counts."""
+    """A judgment's answers read again by a later parser or metric; the last revision counts."""
 
     revision: int = Field(ge=1)
     parser_version: Key
     value: float | None = None
     missing_reason: Key | None = None
     rule: Key | None = None
+    parts: dict[str, float] | None = Field(default=None, sa_type=JSON)
+    """What the metric made the value of, such as the number of statements."""
 
     @model_validator(mode="after")
     def _a_value_or_a_reason(self) -> Self:
