@@ -6,7 +6,7 @@
 import { openControl } from "./controls.js";
 import { contentOf, hintOf, same, stateOf } from "./content.js";
 import { lastPress } from "./last_press.js";
-import { openMarks } from "./marks.js";
+import { parts } from "./page_parts.js";
 import { readNumber, showNumber } from "./scale.js";
 import { _, locale } from "./words.js";
 
@@ -84,7 +84,7 @@ export function openConstruct(section, { queue, store, clock, textFormat, turned
     return true;
   };
   // A value is followed by its marks, where they are asked for.
-  const marks = openMarks(section, {
+  const marks = section.querySelector(".marking") && parts.openMarks?.(section, {
     queue,
     name: data.name,
     changed,

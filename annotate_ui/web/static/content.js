@@ -1,7 +1,7 @@
 // A rater's answer for one construct, and the text for its state.
 
 import { showNumber } from "./scale.js";
-import { _ } from "./words.js";
+import { _, ngettext } from "./words.js";
 
 export const same = (content, other) => JSON.stringify(content) === JSON.stringify(other);
 
@@ -41,4 +41,11 @@ function draftHint(committed) {
   return touch
     ? _("A draft. It is saved when you go on; until then it is %(value)s.", { value })
     : _("A draft. Enter saves it; until then it is %(value)s.", { value });
+}
+
+// How many sentences a set of marks has, for messages.
+export function countOf(ranges) {
+  if (!ranges) return _("not answered");
+  if (ranges.length === 0) return _("no sentence marked");
+  return ngettext("%(num)s sentence marked", "%(num)s sentences marked", ranges.length);
 }

@@ -1,25 +1,18 @@
 // The sentences of a response that a rater marks for a construct: each set that differs is saved at once.
 // `null` means unanswered; an empty list says that no sentence is to be marked.
 
-import { same } from "./content.js";
-import { _, ngettext } from "./words.js";
+import { countOf, same } from "./content.js";
+import { parts } from "./page_parts.js";
+import { _ } from "./words.js";
 
 const STEPS = { ArrowDown: 1, ArrowUp: -1 };
 
 const rangeOf = (sentence) => [Number(sentence.dataset.start), Number(sentence.dataset.end)];
 
-// How many sentences a set has, for messages.
-export function countOf(ranges) {
-  if (!ranges) return _("not answered");
-  if (ranges.length === 0) return _("no sentence marked");
-  return ngettext("%(num)s sentence marked", "%(num)s sentences marked", ranges.length);
-}
-
 // `on(how)` goes on to what is next, `back()` to the value; `timing()` returns the time that belongs
-// to these marks; `replaced(undo)` reports what takes a change back. Without marks it is null.
-export function openMarks(section, { queue, name, changed, replaced, on, back, timing }) {
+// to these marks; `replaced(undo)` reports what takes a change back.
+parts.openMarks = function openMarks(section, { queue, name, changed, replaced, on, back, timing }) {
   const box = section.querySelector(".marking");
-  if (!box) return null;
   const find = (selector) => box.querySelector(selector);
   const [none, count, error, kept] = [".no-sentence", ".marked-count", ".error", ".kept"].map(find);
   const { key, assignment } = section.dataset;
@@ -171,4 +164,4 @@ export function openMarks(section, { queue, name, changed, replaced, on, back, t
     // After a conflict: the rater's own set.
     enter: (content) => commit(content.ranges, content.input_kind),
   };
-}
+};

@@ -4,15 +4,15 @@ import { openAlerts } from "./alerts.js";
 import { startClock } from "./clock.js";
 import { watchColumns } from "./columns.js";
 import { openConstruct } from "./construct.js";
+import { countOf } from "./content.js";
 import { watchFind } from "./find.js";
 import { watchKeys } from "./keys.js";
 import { focusHeading, onTouch, showPanel, watchLayout } from "./layout.js";
-import { countOf } from "./marks.js";
+import { parts } from "./page_parts.js";
 import { watchPassages } from "./passages.js";
 import { openQueue } from "./queue.js";
 import { showNumber } from "./scale.js";
 import { openStore } from "./store.js";
-import { watchTextFormat } from "./text_format.js";
 import { _, clockTime, ngettext } from "./words.js";
 
 const element = (id) => document.getElementById(id);
@@ -22,7 +22,7 @@ const opensNextStage = "opensNextStage" in panel.dataset;
 const csrf = document.querySelector("meta[name=csrf-token]").content;
 
 const store = openStore(rater);
-const textFormat = watchTextFormat(store);
+const textFormat = parts.watchTextFormat?.(store) ?? (() => "plain");
 const clock = startClock();
 const alerts = openAlerts(element("alert"), () => turnTo(active, true));
 const columns = watchColumns((letter) => turnToResponse(letter));

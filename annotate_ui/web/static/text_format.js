@@ -1,15 +1,15 @@
 // How responses, passages and references are shown: as written, or rendered. The owner chooses, the
 // rater may switch, and each value is sent with what the page had shown until then.
 
+import { parts } from "./page_parts.js";
 import { _ } from "./words.js";
 
 const CHOSEN = "text-format";
 const SHOWN = "shown-formats";
 
 // Returns a function that tells what was shown: plain, monospace, rendered, or both of the latter.
-export function watchTextFormat(store) {
+parts.watchTextFormat = function watchTextFormat(store) {
   const button = document.getElementById("text-format");
-  if (!button) return () => "plain";
   const rendered = [...document.querySelectorAll("[data-format=rendered]")];
   const texts = [...rendered, ...document.querySelectorAll("[data-format=monospace]")];
   // Without a text that can be rendered there is nothing to choose.
@@ -45,4 +45,4 @@ export function watchTextFormat(store) {
   });
   show();
   return () => (shown.size > 1 ? "both" : format);
-}
+};
