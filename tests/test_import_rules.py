@@ -217,6 +217,7 @@ def test_the_example_stands_alone() -> None:
         "annotate_ui.cli.enrol",
         "annotate_ui.cli.invite",
         "annotate_ui.cli.label_studio",
+        "annotate_ui.cli.label_studio_server",
         "annotate_ui.cli.owner_password",
         "annotate_ui.cli.pause",
         "annotate_ui.cli.serve",

@@ -2,123 +2,38 @@
 
 from __future__ import annotations
 
-import os
-import re
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
 from annotate_ui.cli.label_studio_output import SHOWN, pulled_lines, pushed_lines
-from study.cli.options import AS_JSON, STUDY, print_result
+from annotate_ui.cli.label_studio_server import ServerPlace, reaches_server
+from study.cli.options import AS_JSON, print_result
 from study.text import shell_word
 
-if TYPE_CHECKING:
-    from annotate_ui.label_studio.client import Server
-    from study.study import Study
-
-VARIABLE = "LABEL_STUDIO_API_KEY"
-_SERVER = (
-    click.option(
-        "--url",
-        metavar="URL",
-        help="Address of the server, including its path if it has one. Default: label_studio.url "
-        "in study.toml, else the server of the last project pushed.",
-    ),
-    click.option(
-        "--token-file",
-        type=click.Path(dir_okay=False, path_type=Path),
-        metavar="FILE",
-        help="File with the access token, outside the study. Default: the environment variable "
-        "LABEL_STUDIO_API_KEY.",
-    ),
-    click.option(
-        "--ca",
-        type=click.Path(dir_okay=False, exists=True, path_type=Path),
-        metavar="FILE",
-        help="Certificates of a private authority (PEM), to verify the server's certificate.",
-    ),
-    click.option(
-        "--timeout",
-        type=click.FloatRange(1, 3600),
-        default=120.0,
-        show_default=True,
-        metavar="SECONDS",
-        help="Time to wait for a reply.",
-    ),
+_TITLE = click.option(
+    "--title",
+    metavar="TEXT",
+    help="Name of the projects, shortened to 30 characters. Default: that of the last project "
+    "pushed, else the study's name.",
 )
-_PUSHING = (
-    click.option(
-        "--title",
-        metavar="TEXT",
-        help="Name of the projects, shortened to 30 characters. Default: that of the last "
-        "project pushed, else the study's name.",
-    ),
+_RATER = click.option(
+    "--rater",
+    "raters",
+    multiple=True,
+    metavar="USER=CODE",
+    help="The rater that a user is, by the user's number in Label Studio. Other users become "
+    "ls-NUMBER. Repeatable.",
 )
-_PULLING = (
-    click.option(
-        "--rater",
-        "raters",
-        multiple=True,
-        metavar="USER=CODE",
-        help="The rater that a user is, by the user's number in Label Studio. Other users become "
-        "ls-NUMBER. Repeatable.",
-    ),
+_INTERVAL = click.option(
+    "--interval",
+    type=click.FloatRange(1, 86400),
+    default=60.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Pause between two rounds.",
 )
-
-
-_MAPPING = (
-    click.option(
-        "--control",
-        "controls",
-        multiple=True,
-        metavar="NAME=CONSTRUCT",
-        help="Construct that a control of the project rates; NAME= leaves it out. Repeatable.",
-    ),
-    click.option(
-        "--scale",
-        "ranges",
-        multiple=True,
-        metavar="CONTROL=LOW:HIGH",
-        help="Lowest and highest value of a control, such as stars=1:5, where they are not its "
-        "construct's; values are mapped linearly. Repeatable.",
-    ),
-    click.option(
-        "--value",
-        "values",
-        multiple=True,
-        metavar="CHOICE=NUMBER",
-        help="Number of a choice, or of a bucket of a ranking; choices that begin with a number "
-        "need none. Repeatable.",
-    ),
-    click.option(
-        "--column",
-        "columns",
-        multiple=True,
-        metavar="NAME=FIELD,...",
-        help="Field of the project's tasks and what it is, such as model=system. Repeatable.",
-    ),
-    click.option(
-        "--rater",
-        "raters",
-        multiple=True,
-        metavar="USER=CODE",
-        help="The rater that a user is, by the user's number in Label Studio; USER= leaves the "
-        "user out. Other users become ls-NUMBER. Repeatable.",
-    ),
-)
-
-
-def _with(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    def added(command: Any) -> Any:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return added
 
 
 @click.group()
@@ -134,15 +49,11 @@ def label_studio() -> None:
 
 
 @label_studio.command("push")
-@STUDY
-@_with(*_SERVER, *_PUSHING)
+@reaches_server
+@_TITLE
 @AS_JSON
 def push_command(
-    folder: Path,
-    url: str | None,
-    token_file: Path | None,
-    ca: Path | None,
-    timeout: float,
+    place: ServerPlace,
     title: str | None,
     as_json: bool,
 ) -> None:
@@ -160,24 +71,20 @@ def push_command(
     from annotate_ui.label_studio.push import push
     from study.progress_bar import progress_bar
 
-    with _opened(folder, url, token_file, ca, timeout) as (study, server):
+    with place.opened() as (study, server):
         with progress_bar("Sending tasks", hidden=as_json) as advance:
             done = push(study, server, title=title, progress=advance)
-        again = _server_options(study, server, token_file, ca)
-        next_step = " ".join(["ccrs label-studio sync", shell_word(folder), *again])
+        again = place.needed_options(study, server)
+        next_step = " ".join(["ccrs label-studio sync", shell_word(place.folder), *again])
         print_result(done.as_json(), [*pushed_lines(done), f"Next: {next_step}"], as_json)
 
 
 @label_studio.command("pull")
-@STUDY
-@_with(*_SERVER, *_PULLING)
+@reaches_server
+@_RATER
 @AS_JSON
 def pull_command(
-    folder: Path,
-    url: str | None,
-    token_file: Path | None,
-    ca: Path | None,
-    timeout: float,
+    place: ServerPlace,
     raters: tuple[str, ...],
     as_json: bool,
 ) -> None:
@@ -194,8 +101,8 @@ def pull_command(
     from annotate_ui.label_studio.pull import pull
     from study.progress_bar import progress_bar
 
-    people = _people(raters)
-    with _opened(folder, url, token_file, ca, timeout) as (study, server):
+    people = _codes(raters)
+    with place.opened() as (study, server):
         with progress_bar("Reading ratings", hidden=as_json) as advance:
             done = pull(
                 study,
@@ -206,29 +113,19 @@ def pull_command(
             )
         print_result(
             done.as_json(),
-            [*pulled_lines(done), f"Next: ccrs report {shell_word(folder)}"],
+            [*pulled_lines(done), f"Next: ccrs report {shell_word(place.folder)}"],
             as_json,
         )
 
 
 @label_studio.command("sync")
-@STUDY
-@_with(*_SERVER, *_PUSHING, *_PULLING)
-@click.option(
-    "--interval",
-    type=click.FloatRange(1, 86400),
-    default=60.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="Pause between two rounds.",
-)
+@reaches_server
+@_TITLE
+@_RATER
+@_INTERVAL
 @click.option("--rounds", type=click.IntRange(1), metavar="N", help="End after N rounds.")
 def sync_command(
-    folder: Path,
-    url: str | None,
-    token_file: Path | None,
-    ca: Path | None,
-    timeout: float,
+    place: ServerPlace,
     title: str | None,
     raters: tuple[str, ...],
     interval: float,
@@ -247,26 +144,21 @@ def sync_command(
     from annotate_ui.label_studio.sync import Round, repeat, sync_once
     from study.errors import StudyError
 
-    people = _people(raters)
+    people = _codes(raters)
     settings = ""
 
     def report(done: Round | StudyError) -> None:
         nonlocal settings
-        settings = _report_edits(folder, settings)
+        settings = _report_edits(place.folder, settings)
         if isinstance(done, StudyError):
             click.echo(f"Waiting: {done}", err=True)
             return
         if done.pulled is not None and done.pulled.stored_anything:
             click.echo("\n".join(pulled_lines(done.pulled)))
-        if (
-            done.pushed.tasks
-            or done.pushed.adopted
-            or done.pushed.deleted
-            or done.pushed.missing_projects
-        ):
+        if done.pushed.tasks or done.pushed.deleted or done.pushed.missing_projects:
             click.echo("\n".join(pushed_lines(done.pushed)))
 
-    with _opened(folder, url, token_file, ca, timeout) as (study, server):
+    with place.opened() as (study, server):
         settings = study.config_hash
         try:
             repeat(
@@ -283,12 +175,11 @@ def sync_command(
             )
         except KeyboardInterrupt:
             click.echo("Stopped. Everything that was pulled and sent is stored.")
-        click.echo(f"Next: ccrs report {shell_word(folder)}")
+        click.echo(f"Next: ccrs report {shell_word(place.folder)}")
 
 
 @label_studio.command("follow")
-@STUDY
-@_with(*_SERVER)
+@reaches_server
 @click.option(
     "--project",
     "number",
@@ -296,23 +187,49 @@ def sync_command(
     metavar="NUMBER",
     help="A project to follow, by the number in its address. Default: those that are followed.",
 )
-@_with(*_MAPPING)
-@click.option("--watch", is_flag=True, help="Pull repeatedly, until Ctrl-C.")
 @click.option(
-    "--interval",
-    type=click.FloatRange(1, 86400),
-    default=60.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="Pause between two rounds of --watch.",
+    "--control",
+    "controls",
+    multiple=True,
+    metavar="NAME=CONSTRUCT",
+    help="Construct that a control of the project rates; NAME= leaves it out. Repeatable.",
 )
+@click.option(
+    "--scale",
+    "ranges",
+    multiple=True,
+    metavar="CONTROL=LOW:HIGH",
+    help="Lowest and highest value of a control, such as stars=1:5, where they are not its "
+    "construct's; values are mapped linearly. Repeatable.",
+)
+@click.option(
+    "--value",
+    "values",
+    multiple=True,
+    metavar="CHOICE=NUMBER",
+    help="Number of a choice, or of a bucket of a ranking; choices that begin with a number need "
+    "none. Repeatable.",
+)
+@click.option(
+    "--column",
+    "columns",
+    multiple=True,
+    metavar="NAME=FIELD,...",
+    help="Field of the project's tasks and what it is, such as model=system. Repeatable.",
+)
+@click.option(
+    "--rater",
+    "raters",
+    multiple=True,
+    metavar="USER=CODE",
+    help="The rater that a user is, by the user's number in Label Studio; USER= leaves the user "
+    "out. Other users become ls-NUMBER. Repeatable.",
+)
+@click.option("--watch", is_flag=True, help="Pull repeatedly, until Ctrl-C.")
+@_INTERVAL
 @AS_JSON
 def follow_command(
-    folder: Path,
-    url: str | None,
-    token_file: Path | None,
-    ca: Path | None,
-    timeout: float,
+    place: ServerPlace,
     number: int | None,
     controls: tuple[str, ...],
     ranges: tuple[str, ...],
@@ -342,7 +259,7 @@ def follow_command(
     from study.cli import import_options
     from study.errors import InputError, StudyError
 
-    people = import_options.unique_by_name("--rater", raters, import_options.user)
+    people = _people(raters)
     options = FollowOptions(
         import_options.unique_by_name("--control", controls, import_options.control),
         import_options.columns(columns),
@@ -353,7 +270,7 @@ def follow_command(
     if number is None and options != FollowOptions():
         raise click.UsageError("Name the project that the options are for with --project.")
     codes = {int(user): code for user, code in people.items() if code}
-    with _opened(folder, url, token_file, ca, timeout) as (study, server):
+    with place.opened() as (study, server):
 
         def pull_again() -> Pulled:
             return follow(study, server, raters=codes, confirm_new_raters=_confirm_new_raters)
@@ -369,7 +286,7 @@ def follow_command(
         )
         lines = pulled_lines(done)
         if not watch:
-            lines.append(f"Next: ccrs report {shell_word(folder)}")
+            lines.append(f"Next: ccrs report {shell_word(place.folder)}")
         print_result(done.as_json(), lines, as_json)
         if watch:
             try:
@@ -378,93 +295,19 @@ def follow_command(
                 click.echo("Stopped. Everything that was pulled is stored.")
 
 
-def _server_options(
-    study: Study, server: Server, token_file: Path | None, ca: Path | None
-) -> list[str]:
-    """Return the options without which a later command does not reach the same server."""
-    from study.facts.label_studio_address import label_studio_address
+def _people(raters: tuple[str, ...]) -> dict[str, str]:
+    """Return the code of each user by number; empty: the user is left out."""
+    from study.cli import import_options
 
-    with study.read() as connection:
-        remembered = label_studio_address(connection, study.config)
-    options = (
-        ("--url", None if (remembered or "").rstrip("/") == server.url else server.url),
-        ("--token-file", token_file),
-        ("--ca", ca),
-    )
-    return [f"{name} {shell_word(value)}" for name, value in options if value is not None]
+    return import_options.unique_by_name("--rater", raters, import_options.user)
 
 
-@contextmanager
-def _opened(
-    folder: Path,
-    url: str | None,
-    token_file: Path | None,
-    ca: Path | None,
-    timeout: float,
-) -> Iterator[tuple[Study, Server]]:
-    from annotate_ui.label_studio.client import Server
-    from study.facts.label_studio_address import label_studio_address
-    from study.study import Study
-
-    # Constructs stay as they are now, also if study.toml is edited meanwhile.
-    with Study.open(folder).pinned() as study:
-        with study.read() as connection:
-            address = url or label_studio_address(connection, study.config)
-        if address is None:
-            raise click.UsageError(
-                "Name the server with --url, or set label_studio.url in study.toml."
-            )
-        token = read_token(study.folder, token_file)
-        with Server(address, token, ca=ca, timeout=timeout) as server:
-            yield study, server
-
-
-def read_token(study_folder: Path, file: Path | None = None) -> str:
-    """Return the token in `file`, or in the environment if there is no file.
-
-    Raises
-    ------
-    StudyError
-        There is no token, or the file is in the study's folder, which may be shared.
-    """
-    from study.errors import StudyError
-
-    if file is None:
-        token = os.environ.get(VARIABLE, "").strip()
-        if not token:
-            raise StudyError(
-                f"The access token is missing. Set {VARIABLE}, or name a file outside the study "
-                "with --token-file. Label Studio shows tokens under Account & Settings."
-            )
-    else:
-        if file.resolve().is_relative_to(study_folder.resolve()):
-            raise StudyError(
-                f"{file} is inside the study's folder, which may be shared. Store the token "
-                "elsewhere."
-            )
-        try:
-            token = file.read_text(encoding="utf-8").strip()
-        except (OSError, UnicodeDecodeError) as error:
-            raise StudyError(f"{file} cannot be read as a token ({error}).") from None
-        if not token:
-            raise StudyError(f"{file} is empty; put the token in it.")
-    if not token.isascii() or any(c.isspace() for c in token):
-        raise StudyError(
-            "The token contains white space or other invalid characters; copy it again."
-        )
-    return token
-
-
-def _people(raters: tuple[str, ...]) -> dict[int, str]:
-    codes: dict[int, str] = {}
-    for pair in raters:
-        user, equals, code = pair.partition("=")
-        # More digits would not fit into a database key.
-        if not equals or not re.fullmatch(r"[0-9]{1,18}", user) or not code.strip():
-            raise click.UsageError(f"--rater {pair}: write the user's number, as in 5=anna.")
-        if codes.setdefault(int(user), code.strip()) != code.strip():
-            raise click.UsageError(f"--rater {pair}: user {user} is already {codes[int(user)]}.")
-    return codes
+def _codes(raters: tuple[str, ...]) -> dict[int, str]:
+    people = _people(raters)
+    for user, code in people.items():
+        if not code:
+            raise click.UsageError(f"--rater {user}=: write the rater's code, as in 5=anna.")
+    return {int(user): code for user, code in people.items()}
 
 
 def _report_edits(folder: Path, before: str) -> str:

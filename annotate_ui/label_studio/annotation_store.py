@@ -16,7 +16,6 @@ from annotate_ui.label_studio.projects import (
     DUPLICATE,
     LEFT,
     OTHER_CHANNEL,
-    OTHER_SERVER,
     UNKNOWN_RESPONSE,
     StoredProject,
     TaskKey,
@@ -220,8 +219,6 @@ class AnnotationStore:
             return None, LEFT
         slot = self._claims.slot_of(rater_id, located.task_key)
         has_values = slot is not None and bool(self._revisions.active_constructs(slot))
-        if slot and has_values and self._origins.of_another_server(slot, located.project):
-            return None, OTHER_SERVER
         if self._on_other_channels(located, rater_id, slot) == located.task_key[1]:
             return None, OTHER_CHANNEL
         claimed = self._claims.claim(rater_id, located.task_key, has_values=has_values)

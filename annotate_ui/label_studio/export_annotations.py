@@ -13,7 +13,7 @@ from annotate_ui.label_studio.annotation_reader import (
     read_task,
     user_number,
 )
-from annotate_ui.label_studio.export_inventory import is_ground_truth, is_prediction
+from annotate_ui.label_studio.export_inventory import is_ground_truth
 from annotate_ui.label_studio.task_data import NAME
 from study.errors import Fault
 from study.importing.readers.input_file import Record
@@ -25,7 +25,6 @@ GROUND_TRUTH = (
     "ratings, remove the mark in Label Studio)"
 )
 EDITED_BY_OTHER = "annotations that another user changed last, imported as their author's"
-PREDICTED = "annotations with results of a prediction that were submitted unchanged"
 SUPERSEDED = "annotations of a task that the same user annotated again later"
 # Number of places that are listed for each reason.
 _LISTED = 5
@@ -69,8 +68,6 @@ class Annotations:
             left_out["drafts, which are not ratings"] += len(task["drafts"])
         by_user: dict[int | None, list[tuple[Annotation, bool]]] = defaultdict(list)
         for raw in candidates:
-            if is_prediction(raw):
-                self.source.report.rules[PREDICTED] += 1
             timed = _with_time(raw)
             single = {**task, "annotations": [timed], "drafts": []}
             annotations, unreadable, _ = read_task(

@@ -143,13 +143,6 @@ def is_ground_truth(annotation: Any) -> bool:
     return isinstance(annotation, dict) and annotation.get("ground_truth") is True
 
 
-def is_prediction(annotation: Any) -> bool:
-    """Whether a result of an annotation is that of a prediction, submitted as it was."""
-    return isinstance(annotation, dict) and any(
-        result.get("origin") == "prediction" for result in _results(annotation)
-    )
-
-
 def _results(annotation: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     results = annotation.get("result")
     if not isinstance(results, list):

@@ -71,16 +71,8 @@ def follow(
     advance = progress or (lambda done, total: None)  # noqa: ARG005
     with exchange(study, server):
         with study.read() as connection:
-            stored = {
-                project.number: project
-                for project in stored_projects(connection, followed=True)
-                if project.instance == server.identity
-            }
-            pushed = {
-                project.number
-                for project in stored_projects(connection)
-                if project.instance == server.identity
-            }
+            stored = {p.number: p for p in stored_projects(connection, followed=True)}
+            pushed = {project.number for project in stored_projects(connection)}
             versions = study.construct_versions(connection)
             scales = stored_scales(connection)
         if number in pushed:
@@ -313,15 +305,15 @@ class _Content:
             "controls": project.controls,
             "following": options.as_json(),
         }
-        key = {"instance": self._server.identity, "external_id": str(project.number)}
         t = external_projects
         stored = self._stored(project.number)
         if stored is None:
             self._connection.execute(
                 insert(t).values(
-                    **key,
                     **values,
                     server=self._server.url,
+                    instance=self._server.identity,
+                    external_id=str(project.number),
                     stage=1,
                     overlap=1,
                     config_hash=self._study.config_hash,
@@ -340,7 +332,7 @@ class _Content:
 
     def _stored(self, number: int) -> StoredProject | None:
         for project in stored_projects(self._connection, followed=True):
-            if (project.instance, project.number) == (self._server.identity, number):
+            if project.number == number:
                 return project
         return None
 

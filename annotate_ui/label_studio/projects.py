@@ -25,7 +25,6 @@ TaskKey = tuple[int, frozenset[str]]
 """A response, and the constructs that are rated."""
 
 OTHER_CHANNEL = "the rater has this response on another channel, whose value counts"
-OTHER_SERVER = "the rater rated this on another server, whose value counts"
 LEFT = "the rater has left the study"
 UNKNOWN_RESPONSE = "its response is not in the study"
 DELETED = "deleted in Label Studio"
@@ -38,11 +37,8 @@ class StoredProject:
     """A project with its tasks."""
 
     id: int
-    server: str
     number: int
     """Its number in Label Studio."""
-    instance: str
-    """Identity of its server."""
     stage: int
     fields: tuple[Sees, ...]
     controls: Mapping[str, Mapping[str, Any]]
@@ -73,13 +69,8 @@ class StoredProject:
         }
 
 
-def stored_projects(
-    connection: Connection, server: str | None = None, *, followed: bool = False
-) -> list[StoredProject]:
-    """Return the projects of a server, or of all, the oldest first.
-
-    They are those that were pushed, or those that were made there and are `followed`.
-    """
+def stored_projects(connection: Connection, *, followed: bool = False) -> list[StoredProject]:
+    """Return the projects that were pushed, or those that are `followed`, the oldest first."""
     tasks: dict[int, dict[int, int]] = {}
     blocked: dict[int, dict[int, int]] = {}
     columns = (
@@ -95,9 +86,7 @@ def stored_projects(
     return [
         StoredProject(
             row.id,
-            row.server,
             int(row.external_id),
-            row.instance,
             row.stage,
             tuple(row.fields),
             row.controls,
@@ -107,7 +96,7 @@ def stored_projects(
             row.following,
         )
         for row in connection.execute(select(external_projects).order_by(external_projects.c.id))
-        if (server is None or row.server == server) and (row.following is not None) == followed
+        if (row.following is not None) == followed
     ]
 
 

@@ -48,7 +48,7 @@ def pull(
     """
     advance = progress or (lambda done, total: None)  # noqa: ARG005
     with exchange(study, server) as on_server:
-        if not on_server.known and not on_server.missing:
+        if not on_server.present and not on_server.deleted:
             raise StudyError(
                 f"Nothing of {study.folder} was pushed to {server.url}. Run "
                 f"`ccrs label-studio push {study.folder} --url {server.url}` first."

@@ -96,7 +96,7 @@ def push(
         )
         result = Pushed(
             server.url,
-            existing=sum(len(project.tasks) for project in on_server.known),
+            existing=sum(len(project.tasks) for project in projects),
             deleted=deleted,
             outdated=outdated.rated,
             missing_projects=[project.number for project in on_server.missing],

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, insert, null, select
 
 from annotate_ui.label_studio import CHANNEL, FOLLOWED
 from annotate_ui.label_studio.annotation_reader import Annotation
-from annotate_ui.label_studio.projects import StoredProject, stored_projects
+from annotate_ui.label_studio.projects import StoredProject
 from annotate_ui.label_studio.reserved_slots import Slot
 from annotate_ui.label_studio.results import Pulled
 from study.facts.ratings import newest_ratings
@@ -158,11 +158,6 @@ class Origins:
     def __init__(self, connection: Connection, newest: Iterable[Any]) -> None:
         self._projects: dict[int, int] = {}
         self._raters = _raters(connection)
-        self._servers = {
-            project.id: project.instance
-            for followed in (False, True)
-            for project in stored_projects(connection, followed=followed)
-        }
         self._connection = connection
         for row in newest:
             if row.external_id is None:
@@ -212,11 +207,6 @@ class Origins:
         """Return the project that a slot's values came from."""
         number = self._projects.get(slot.id)
         return number or self._rejected.get((slot.rater_id, slot.response_id))
-
-    def of_another_server(self, slot: Slot, project: StoredProject) -> bool:
-        """Whether a slot's values came from another server than this project's."""
-        number = self.project(slot)
-        return number is not None and self._servers.get(number) != project.instance
 
 
 def _raters(connection: Connection) -> dict[str, int]:

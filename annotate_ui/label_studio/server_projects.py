@@ -1,16 +1,15 @@
-"""The projects of a study on a server, which is known by its identity, not its address."""
+"""The projects of a study on its server, which is known by its identity, not its address."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
 
-from sqlalchemy import select, update
+from sqlalchemy import select
 
 from annotate_ui.label_studio.client import Project, Server, ServerError
 from annotate_ui.label_studio.projects import StoredProject, stored_projects
 from study.errors import StudyError
-from study.schema.creation import append_only_suspended
 from study.schema.locks import LockSpace, exclusive
 from study.schema.tables import external_projects, external_raters
 from study.study import Study
@@ -61,16 +60,16 @@ def unknown_projects(
 
 @dataclass(frozen=True)
 class ServerProjects:
-    """The projects of a study on one server, compared with what the server has."""
+    """The projects that a study pushed, compared with what the server has."""
 
     listed: Sequence[Project]
     """All projects of the server, also those of others."""
-    known: Sequence[StoredProject]
-    """All that the study ever had there."""
     present: Sequence[StoredProject]
-    """Those of them that the server still has."""
+    """Those of the study that the server still has."""
+    deleted: Sequence[StoredProject]
+    """Those of the study that the server no longer has."""
     missing: Sequence[StoredProject]
-    """Those with tasks that are gone: deleted, or of a server that had this address before."""
+    """Deleted ones whose tasks the study still has."""
 
 
 @contextmanager
@@ -78,12 +77,12 @@ def exchange(study: Study, server: Server) -> Iterator[ServerProjects]:
     """Lock a study's exchange with Label Studio, check the server and yield its projects.
 
     One command at a time: two would read the server at different moments and contradict each
-    other. A server at another address is the same one; the study then stores its new address.
+    other.
 
     Raises
     ------
     StudyError
-        Another process has the lock.
+        Another process has the lock, or the study has projects or users of another server.
     ServerError
         The server could not be reached or refused.
     """
@@ -92,50 +91,38 @@ def exchange(study: Study, server: Server) -> Iterator[ServerProjects]:
     )
     with exclusive(study.engine, study.folder, LockSpace.LABEL_STUDIO, busy=busy):
         server.check()
+        _check_identity(study, server)
         yield _server_projects(study, server)
 
 
-def _server_projects(study: Study, server: Server) -> ServerProjects:
-    _follow(study, server)
+def _check_identity(study: Study, server: Server) -> None:
+    """Refuse a server whose numbers of projects, tasks and users are not those of the study."""
     with study.read() as connection:
-        everywhere = stored_projects(connection)
-    known = [project for project in everywhere if project.instance == server.identity]
-    # On a server that was set up anew, the same numbers mean other projects and users.
-    replaced = [
-        project for project in everywhere if project.server == server.url and project not in known
-    ]
+        for table in (external_projects, external_raters):
+            other = select(table.c.server).where(table.c.instance != server.identity)
+            address = connection.execute(other).scalar()
+            if address is not None:
+                raise StudyError(
+                    f"{study.folder} has ratings or projects of the Label Studio that was at "
+                    f"{address}, and {server.url} is another one or was set up anew: its users and "
+                    "projects have the same numbers and are others. Start the former one with its "
+                    "data folder, at any address. Without it, continue in a new study: `ccrs "
+                    "export` writes the responses and ratings, which `ccrs import` reads."
+                )
+
+
+def _server_projects(study: Study, server: Server) -> ServerProjects:
+    with study.read() as connection:
+        known = stored_projects(connection)
     listed = server.projects()
     numbers = {project.id for project in listed}
-    absent = [
+    deleted = [
         project
         for project in known
         if project.number not in numbers and _is_deleted(server, project.number)
     ]
-    return ServerProjects(
-        listed,
-        known,
-        [project for project in known if project not in absent],
-        [project for project in (*absent, *replaced) if project.tasks],
-    )
-
-
-def _follow(study: Study, server: Server) -> None:
-    """Store the new address of a server that moved."""
-    tables = [external_projects, external_raters]
-    with study.read() as connection:
-        moved = any(
-            connection.execute(
-                select(t.c.id).where(t.c.instance == server.identity, t.c.server != server.url)
-            ).first()
-            for t in tables
-        )
-    if not moved:
-        return
-    names = [t.name for t in tables]
-    with study.write() as connection, append_only_suspended(connection, names):
-        for t in tables:
-            mine = update(t).where(t.c.instance == server.identity)
-            connection.execute(mine.values(server=server.url))
+    present = [project for project in known if project not in deleted]
+    return ServerProjects(listed, present, deleted, [p for p in deleted if p.tasks])
 
 
 def _is_deleted(server: Server, number: int) -> bool:

@@ -55,7 +55,7 @@ class TaskSender:
         self._study, self._server, self._title = study, server, title
         self._result, self._advance = result, advance
         self._listed, self._present = on_server.listed, list(on_server.present)
-        self._known = len(on_server.known)
+        self._known = len(on_server.present) + len(on_server.deleted)
         self._sent = 0
         self.total = 0
         staged = study.config.rating.disclosure == "staged"

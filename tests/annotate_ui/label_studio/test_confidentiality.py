@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import insert, select
 
-from annotate_ui.cli.label_studio import VARIABLE, read_token
+from annotate_ui.cli.label_studio_server import VARIABLE, read_token
 from annotate_ui.label_studio.client import Server, address
 from annotate_ui.label_studio.users import Raters
 from study import Study

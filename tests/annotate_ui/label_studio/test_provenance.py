@@ -1,4 +1,4 @@
-"""Values that were pulled stay whose they are: two servers, two accounts, edits of study.toml."""
+"""Values that were pulled stay whose they are: two accounts, edits of study.toml."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from annotate_ui.label_studio.annotation_reader import UNREADABLE
 from annotate_ui.label_studio.annotation_store import DUPLICATE, NO_ACCOUNT
-from annotate_ui.label_studio.projects import OTHER_CHANNEL, OTHER_SERVER
+from annotate_ui.label_studio.projects import OTHER_CHANNEL
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from study import Study
@@ -17,13 +17,6 @@ from study.schema.tables import rejected_values
 from tests.annotate_ui.label_studio.fake_server import StandIn
 from tests.annotate_ui.label_studio.test_annotation_store import projects, pushed, revisions_of
 from tests.annotate_ui.rated_campaign import fill, give, open_next, rate
-
-
-def another() -> Any:
-    """Return a second server."""
-    server: Any = StandIn()
-    server.url = "http://second.example.org"
-    return server
 
 
 def open_for(study: Study, per_item: int, *constructs: str) -> None:
@@ -40,44 +33,6 @@ def settings(study: Study, *lines: str) -> Study:
 
 def construct(key: str, *more: str) -> tuple[str, ...]:
     return "[[constructs]]", f'key = "{key}"', f'name = "{key}"', 'question = "?"', *more
-
-
-def test_a_pull_from_one_server_takes_nothing_of_another_back(study: Study) -> None:
-    first: Any = StandIn()
-    project = pushed(study, first, constructs=["QR"])
-    for task in project.tasks.values():
-        first.annotate(project.number, task, 5, "10:00", QR=70)
-    pull(study, first)
-    open_for(study, 2)
-    second = another()
-    push(study, second)
-    there = projects(study)[1]
-    assert set(there.tasks) == set(project.tasks)
-    for task in there.tasks.values():
-        second.annotate(there.number, task, 6, "10:00", QR=40)
-    done = pull(study, second)
-    assert (done.new, done.withdrawn) == (2, 0)
-    for server in (first, second, first, second):
-        assert pull(study, server).stored_anything is False
-    first.tasks[project.number][min(project.tasks.values())]["annotations"].clear()
-    assert pull(study, second).withdrawn == 0
-    assert pull(study, first).withdrawn == 1
-
-
-def test_a_rater_on_two_servers_counts_on_the_first_one_used(study: Study) -> None:
-    first: Any = StandIn()
-    second = another()
-    project = pushed(study, first, constructs=["QR"])
-    task = min(project.tasks.values())
-    first.annotate(project.number, task, 5, "10:00", QR=70)
-    pull(study, first, raters={5: "anna"})
-    open_for(study, 2)
-    push(study, second)
-    there = projects(study)[1]
-    second.annotate(there.number, min(there.tasks.values()), 5, "11:00", QR=10)
-    done = pull(study, second, raters={5: "anna"})
-    assert [rejected.reason for rejected in done.rejected] == [OTHER_SERVER]
-    assert [r.value for r in revisions_of(study, "anna", "QR")] == [70.0]
 
 
 def test_a_deleted_account_takes_no_values_along(study: Study) -> None:

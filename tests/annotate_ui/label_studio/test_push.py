@@ -240,19 +240,6 @@ def test_responses_rated_in_a_deleted_project_are_not_asked_again(study: Study) 
     assert push(study, server).tasks == 0
 
 
-def test_a_server_that_moved_is_the_same(any_study: Study) -> None:
-    study = any_study
-    server: Any = StandIn()
-    rated(study, server)
-    server.url = "https://moved.example.org"
-    done = pull(study, server)
-    assert (done.stored_anything, done.unchanged) == (False, 1)
-    other: Any = StandIn()
-    other.url = "https://other.example.org"
-    with pytest.raises(StudyError, match=r"Nothing of .* was pushed to https://other"):
-        pull(study, other)
-
-
 def test_a_user_who_may_be_a_known_rater_needs_a_decision(
     study: Study, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -16,7 +16,7 @@ from study.schema import now
 from study.schema.tables import assignments
 from tests.annotate_ui.label_studio.fake_server import StandIn
 from tests.annotate_ui.label_studio.test_annotation_store import projects, pushed
-from tests.annotate_ui.label_studio.test_provenance import another, open_for, settings
+from tests.annotate_ui.label_studio.test_provenance import open_for, settings
 from tests.annotate_ui.rated_campaign import fill, give
 
 
@@ -61,25 +61,17 @@ def test_a_place_that_its_rater_can_t_fill_comes_again(study: Study) -> None:
     assert pull(study, server).new == 2
 
 
-@pytest.mark.parametrize("why", ["no account", "two accounts", "two servers"])
+@pytest.mark.parametrize("why", ["no account", "two accounts"])
 def test_places_from_which_nothing_comes_are_made_again(study: Study, why: str) -> None:
     server: Any = StandIn()
     project = pushed(study, server, 2 if why == "two accounts" else 1, constructs=["QR"])
     task = min(project.tasks.values())
     if why == "no account":
         server.annotate(project.number, task, 5, "10:00", QR=70)["completed_by"] = None
-    elif why == "two accounts":
+    else:
         for user in (5, 6):
             server.annotate(project.number, task, user, "10:00", QR=70)
-    else:
-        server.annotate(project.number, task, 5, "10:00", QR=70)
-        pull(study, server, raters={5: "anna"})
-        open_for(study, 2)
-        server = another()
-        push(study, server)
-        there = projects(study)[1]
-        server.annotate(there.number, min(there.tasks.values()), 9, "10:00", QR=20)
-    people = {"no account": {}, "two accounts": {5: "anna", 6: "anna"}, "two servers": {9: "anna"}}
+    people = {"no account": {}, "two accounts": {5: "anna", 6: "anna"}}
     pull(study, server, raters=people[why])
     done = push(study, server)
     assert (done.blocked, done.tasks) == (1, 1)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from annotate_ui.cli.label_studio import VARIABLE, _opened
+from annotate_ui.cli.label_studio_server import VARIABLE, ServerPlace
 from annotate_ui.label_studio import client as module
 from annotate_ui.label_studio.client import Server, ServerError
 from study import Study
@@ -100,7 +100,8 @@ def test_a_command_works_under_the_constructs_that_it_began_with(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(VARIABLE, "legacy")
-    with _opened(study.folder, "http://127.0.0.1:1", None, None, 1.0) as (opened, _):
+    place = ServerPlace(study.folder, "http://127.0.0.1:1", None, None)
+    with place.opened() as (opened, _):
         assert isinstance(opened, PinnedStudy)
 
 
