@@ -42,12 +42,15 @@ _NOT_FOR_PROBES = frozenset(
         "skip_too_long",
         "drift",
         "estimate",
-        "encoder",
-        "encoder_url",
-        "encoder_key_env",
     }
 )
-_NOT_FOR_PAIRS = _NOT_FOR_PROBES | {"metric", "prompts"}
+_NOT_FOR_PAIRS = _NOT_FOR_PROBES | {
+    "metric",
+    "prompts",
+    "encoder",
+    "encoder_url",
+    "encoder_key_env",
+}
 
 
 class DefaultCommandGroup(click.Group):

@@ -44,6 +44,8 @@ class Evaluation:
     waiting: tuple[WaitingPrompt, ...] = ()
     used: tuple[KnownAnswer, ...] = ()
     """The known answers that the metric received, in order."""
+    asked: tuple[Prompt, ...] = ()
+    """All prompts that it yielded, in order."""
 
 
 def evaluate(
@@ -68,15 +70,16 @@ def evaluate(
     """
     steps = metric.score(response)
     used: list[KnownAnswer] = []
+    asked: list[Prompt] = []
     answers: list[Answer] | None = None
     for _ in range(metric.steps + 1):
         try:
             prompts = next(steps) if answers is None else steps.send(answers)
         except StopIteration as end:
             result = _checked(metric, response.construct, end.value)
-            return Evaluation(result, (), tuple(used))
+            return Evaluation(result, (), tuple(used), tuple(asked))
         except NoValueError as end:
-            return Evaluation(end.missing, (), tuple(used))
+            return Evaluation(end.missing, (), tuple(used), tuple(asked))
         except StudyError:
             raise
         except Exception as error:
@@ -84,6 +87,7 @@ def evaluate(
                 f"The metric {metric.key} failed on {response.construct} of the response "
                 f"{response.content.id}: {type(error).__name__}: {error}"
             ) from error
+        asked += prompts
         stored = [known(prompt) for prompt in prompts]
         present = [item for item in stored if item is not None]
         used += present
@@ -91,7 +95,7 @@ def evaluate(
         reason = next((item.answer.missing for item in present if item.answer.missing), None)
         if reason is not None:
             steps.close()
-            return Evaluation(MissingValue(reason), (), tuple(used))
+            return Evaluation(MissingValue(reason), (), tuple(used), tuple(asked))
         if len(present) < len(prompts):
             steps.close()
             waiting = [
@@ -99,7 +103,7 @@ def evaluate(
                 for number, (prompt, item) in enumerate(zip(prompts, stored, strict=True))
                 if item is None
             ]
-            return Evaluation(None, tuple(waiting), tuple(used))
+            return Evaluation(None, tuple(waiting), tuple(used), tuple(asked))
         answers = [item.answer for item in present]
     steps.close()
     raise StudyError(

@@ -207,7 +207,7 @@ class Metric(ABC):
     """Its prompt templates; None: it sends no prompts."""
     single_prompt: bool = False
     """Whether each evaluation has exactly one prompt, whose size `prompt_size` returns before the
-    text is made. Probes, rounds of drift and recorded answers need such a metric."""
+    text is made."""
     empty_response: float | None = None
     """Value of a response without text; None: such a response is evaluated like any other."""
     scorer_kind: Literal["judge", "metric"] = "judge"

@@ -6,7 +6,7 @@ from judge.metrics.embedding import TRUNCATED, Encoder, Vectors
 from judge.metrics.metric import Metric, MissingValue, Prompt
 from judge.protocol.exchange import ENCODED, Answer
 from judge.run_settings import JudgeSettings
-from judge.running.judgment_store import JudgmentStore
+from judge.running.judgment_store import AnswerStore
 from judge.running.metric_requests import PlannedPrompt
 from judge.running.model_metrics import MetricModels, load_encoder
 from study.errors import StudyError
@@ -18,7 +18,7 @@ _BATCH = 64
 class Comparisons:
     """Answers the comparisons of one run, and stores the answers."""
 
-    def __init__(self, encoder: Encoder, store: JudgmentStore) -> None:
+    def __init__(self, encoder: Encoder, store: AnswerStore) -> None:
         self._vectors = Vectors(encoder)
         self._store = store
 

@@ -1,16 +1,16 @@
 """Rounds of drift: a fixed set of a run's prompts, asked before and after each of its calls."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from sqlalchemy import Connection, func, select
 
 from judge.engines.engine import Engine, Ready, Usage
-from judge.perturbations.perturbation import Change
 from judge.running.metric_requests import PlannedPrompt, planned_prompts
 from judge.running.pages import Place
-from judge.running.probes import ProbeRequest, ProbeStore, as_probe, draw_rank
+from judge.running.probes import PlannedProbe, ProbeRequest, ProbeStore, draw_rank
 from judge.running.scope import Scope
 from judge.running.session import AnswerDelivery, RunSession
+from judge.running.step_probes import StepProbes, last_round
 from study.schema import DRIFT
 from study.schema.tables import probe_answers
 from study.study import Study
@@ -25,7 +25,7 @@ class DriftRounds(Usage):
     def __init__(self, session: RunSession, size: int) -> None:
         super().__init__()
         self._session = session
-        self._requests = _prompt_set(session, size)
+        self._prompts = _prompt_set(session, size)
 
     def ask(self, engine: Engine) -> str:
         """Ask every prompt of the set once; return a sentence on the result.
@@ -38,12 +38,16 @@ class DriftRounds(Usage):
         session = self._session
         with session.study.read() as connection:
             number = _next_round(connection, session.run.id)
-        delivery = AnswerDelivery(
-            ProbeStore(session.study, session.run.id, session.scope, session.confirm)
-        )
+        store = ProbeStore(session.study, session.run.id, session.scope, session.confirm)
+        delivery = AnswerDelivery(store)
+        planned = [PlannedProbe(item.item, item.texts, round=number) for item in self._prompts]
+        rounds: Iterable[Iterable[ProbeRequest]] = [[item.request() for item in planned]]
+        if not session.scope.metric.single_prompt:
+            steps = StepProbes(session.study, session.run.id, session.ready)
+            rounds = steps.rounds(lambda: planned, store, delivery, session.scope.encoder)
         try:
-            requests = [as_probe(request, Change(), number=number) for request in self._requests]
-            engine.run(session.run, requests, delivery)
+            for requests in rounds:
+                engine.run(session.run, requests, delivery)
         finally:
             self.add_overhead({"calls": delivery.answered, **delivery.tokens})
             self.add_overhead(delivery.overhead)
@@ -58,8 +62,10 @@ class DriftRounds(Usage):
         delivery.retries.update(self.retries)
 
 
-def _prompt_set(session: RunSession, size: int) -> list[ProbeRequest]:
+def _prompt_set(session: RunSession, size: int) -> list[PlannedPrompt]:
     """Return the prompts of earlier rounds, filled up to the size with a random draw.
+
+    Of a metric in steps they are the first prompts of evaluations, which are asked as a whole.
 
     One prompt is drawn for each query until every query has one.
     """
@@ -75,7 +81,7 @@ def _prompt_set(session: RunSession, size: int) -> list[ProbeRequest]:
         drawn.append((turns.get(query, 0), draw_rank(0, run.identity, -query), pair))
         turns[query] = turns.get(query, 0) + 1
     candidates = [*earlier, *(pair for _, _, pair in sorted(drawn, key=lambda item: item[:2]))]
-    prompts: list[ProbeRequest] = []
+    prompts: list[PlannedPrompt] = []
     for response, key in dict.fromkeys(candidates):
         if len(prompts) == size:
             break
@@ -87,12 +93,12 @@ def _prompt_set(session: RunSession, size: int) -> list[ProbeRequest]:
 
 def _prompt(
     study: Study, place: Sequence[Place], key: str, scope: Scope, ready: Ready
-) -> ProbeRequest | None:
+) -> PlannedPrompt | None:
     """Return the prompt of a response; None where nothing is asked or the prompt is too long."""
     fresh = Scope(scope.metric, (key,), scope.versions, 1, shuffle=scope.shuffle)
     for item in planned_prompts(study, place, fresh, None, texts=True):
         if isinstance(item, PlannedPrompt) and item.fits(ready):
-            return as_probe(item.request(), Change())
+            return item
     return None
 
 
@@ -119,4 +125,6 @@ def _next_round(connection: Connection, run_id: int) -> int:
             probe_answers.c.run_id == run_id, probe_answers.c.kind == DRIFT
         )
     ).scalar_one()
-    return 0 if last is None else int(last) + 1
+    # A round that was cut may have answers to steps alone.
+    of_steps = last_round(connection, run_id)
+    return 1 + max((int(number) for number in (last, of_steps) if number is not None), default=-1)

@@ -2,12 +2,12 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from sqlalchemy import insert, select
 
 from judge.metrics.evaluation import decided_by
-from judge.metrics.metric import MetricValue, MissingValue
+from judge.metrics.metric import Metric, MetricValue, MissingValue
 from judge.protocol.exchange import Answer
 from judge.running.metric_requests import ANSWER_COLUMNS, MetricRequest
 from judge.running.remaining_work import SHARED, Resolved
@@ -33,6 +33,13 @@ _COPIED = (
     "distribution",
 )
 """Columns of a judgment that a judgment on the same content shares with it."""
+
+
+class AnswerStore(Protocol):
+    """Writes answers to the database."""
+
+    def commit(self, pairs: Sequence[tuple[MetricRequest, Answer]]) -> int:
+        """Store answers; return the number of judgments that they decide, once on disk."""
 
 
 class JudgmentStore:
@@ -131,17 +138,7 @@ class JudgmentStore:
         return rows
 
     def _step_row(self, request: MetricRequest, answer: Answer) -> dict[str, Any]:
-        step = StepAnswerBase(
-            metric=self._scope.metric.key,
-            step=request.step,
-            number=request.number,
-            repeat=request.repeat,
-            attempt=request.attempts[0],
-            prompt_hash=request.prompt_hash,
-            raw_answer=answer.text,
-            missing_reason=answer.missing,
-            **{name: getattr(answer, name) for name in ANSWER_COLUMNS},
-        )
+        step = step_columns(self._scope.metric, request, answer)
         return self._row(step, request.response_ids[0])
 
     def _resolved_row(
@@ -199,6 +196,21 @@ def decision_columns(scope: Scope, request: MetricRequest, answer: Answer) -> di
         "parts": dict(result.parts) or None,
         "parser_version": metric.version,
     }
+
+
+def step_columns(metric: Metric, request: MetricRequest, answer: Answer) -> StepAnswerBase:
+    """Return the columns of an answer to a step."""
+    return StepAnswerBase(
+        metric=metric.key,
+        step=request.step,
+        number=request.number,
+        repeat=request.repeat,
+        attempt=request.attempts[0],
+        prompt_hash=request.prompt_hash,
+        raw_answer=answer.text,
+        missing_reason=answer.missing,
+        **{name: getattr(answer, name) for name in ANSWER_COLUMNS},
+    )
 
 
 def answer_columns(answer: Answer, *, counted: bool = True) -> dict[str, Any]:

@@ -205,19 +205,14 @@ def stored_answers(
         if before is not None:
             statement = statement.where(step_answers.c.created_at <= before)
         rows = connection.execute(statement).all()
-    return StepAnswers(
-        (
-            row.prompt_hash,
-            row.repeat,
-            KnownAnswer(_answer(row), row.response_id, row.attempt),
-        )
-        for row in rows
-    )
+    return StepAnswers((row.prompt_hash, row.repeat, known_answer(row)) for row in rows)
 
 
-def _answer(row: Any) -> Answer:
+def known_answer(row: Any) -> KnownAnswer:
+    """Return the answer of a row of `step_answer` or `probe_step_answer`."""
     columns = {name: row._mapping[name] for name in ANSWER_COLUMNS}
-    return Answer(row.raw_answer, missing=row.missing_reason, **columns)
+    answer = Answer(row.raw_answer, missing=row.missing_reason, **columns)
+    return KnownAnswer(answer, row.response_id, row.attempt)
 
 
 Compare = Callable[[Sequence[PlannedPrompt]], None]

@@ -1,21 +1,22 @@
 """Probing a run: from the settings to the outcome."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from judge.engines.engine import Ready, TokenCount
-from judge.metrics.registry import load_metric
+from judge.metrics.registry import expanded, load_metric
 from judge.perturbations.catalogue import select_probes
 from judge.perturbations.perturbation import Probe
 from judge.protocol.conditions import Conditions
 from judge.protocol.exchange import REASONS
 from judge.run_settings import JudgeSettings
+from judge.running.comparisons import encoder_for
 from judge.running.pages import Place, places
 from judge.running.preview import cost_lines
 from judge.running.probes import (
-    ProbeItem,
+    PlannedProbe,
     ProbePlan,
     ProbeRequest,
     ProbeStore,
@@ -24,10 +25,18 @@ from judge.running.probes import (
     scored_constructs,
 )
 from judge.running.runs import likely_run
-from judge.running.scope import Scope, run_scope, select_constructs
+from judge.running.scope import (
+    Scope,
+    as_declared,
+    later_steps_note,
+    run_scope,
+    select_constructs,
+)
 from judge.running.session import AnswerDelivery, OnProgress, ask, open_session, store_end
+from judge.running.step_probes import StepProbes
 from judge.text import Result, by_number, duration
 from study.errors import StudyError
+from study.schema import DRIFT
 from study.study import Study
 
 SAMPLE = 60
@@ -88,12 +97,13 @@ class ProbePreview(Result):
     cost: float | None
     cost_if_reasoning: float | None
     """The largest cost if the model reasons before each answer."""
+    notes: tuple[str, ...] = ()
 
     def lines(self) -> list[str]:
         """Return the preview as lines of text."""
         lines = [*self.planned.lines(self.run), f"Prompt tokens: about {self.prompt_tokens:,}"]
         lines += cost_lines(self.cost, self.cost_if_reasoning)
-        return [*lines, "No prompt was sent and nothing was written."]
+        return [*lines, *self.notes, "No prompt was sent and nothing was written."]
 
 
 @dataclass(frozen=True)
@@ -116,6 +126,8 @@ class ProbeOutcome(Result):
     examples: tuple[str, ...] = ()
     asks: bool = True
     """Whether the engine answers during a call."""
+    reasons: dict[str, str] = field(default_factory=dict)
+    """Explanations of the metric's own missing reasons."""
 
     def lines(self) -> list[str]:
         """Return the outcome as lines of text."""
@@ -124,12 +136,13 @@ class ProbeOutcome(Result):
             f"{self.answered} prompts were answered in {duration(self.seconds)}.",
             *self.notes,
         ]
+        meanings = REASONS | self.reasons
         tokens = ", ".join(f"{n:,} {name}" for name, n in self.tokens.items() if n)
         if tokens:
             cost = "" if self.cost is None else f", which cost {self.cost:,.2f}"
             lines.append(f"Tokens: {tokens}{cost}.")
         lines += [
-            f"Missing: {n} {reason} ({REASONS.get(reason, 'no explanation')})."
+            f"Missing: {n} {reason} ({meanings.get(reason, 'no explanation')})."
             for reason, n in by_number(self.missing)
         ]
         lines += [f"No answer: {n} {reason}." for reason, n in by_number(self.failed)]
@@ -181,6 +194,8 @@ def probe_study(
     """
     probes = select_probes(kinds)
     scope = _scope(study, settings)
+    encoder = encoder_for([scope.metric], settings)
+    scope = replace(scope, encoder=encoder)
 
     def check(ready: Ready, order: list[Place], run_id: int | None) -> None:
         del ready, order
@@ -191,30 +206,47 @@ def probe_study(
             )
 
     with open_session(study, settings, scope, check=check) as session:
+        scope, run_id = session.scope, session.run.id
+
         # Planned once the run is locked, so that answers to another process are included.
-        plan = _plan(study, settings, scope, probes, session.run.id, sample)
-        planned = _PlannedProbes(plan, session.ready, settings)
-        work = planned.survey(study)
+        def planned() -> _PlannedProbes:
+            plan = _plan(study, settings, scope, probes, run_id, sample)
+            return _PlannedProbes(plan, session.ready, settings, run_id)
+
+        current = planned()
+        work = current.survey(study)
         prompts = sum(work.prompts.values())
         total = min(prompts, settings.limit or prompts)
-        store = ProbeStore(study, session.run.id, scope, session.confirm)
-        store.store_too_long(planned.requests(study, fitting=False))
+        store = ProbeStore(study, run_id, scope, session.confirm)
         delivery = AnswerDelivery(store, total, on_progress)
-        rounds = [islice(planned.requests(study), settings.limit)] if total else []
+        rounds: Iterable[Iterable[ProbeRequest]]
+        in_steps = not scope.metric.single_prompt
+        if in_steps:
+            steps = StepProbes(study, run_id, session.ready)
+            rounds = steps.rounds(
+                lambda: current.altered(study), store, delivery, scope.encoder, settings.limit
+            )
+        else:
+            store.store_too_long(current.requests(study, fitting=False))
+            rounds = [islice(current.requests(study), settings.limit)] if total else []
         call, result = ask(session, "probe", delivery, rounds)
+        remaining = prompts - delivery.answered
+        if in_steps:
+            remaining = sum(planned().survey(study).prompts.values())
         outcome = ProbeOutcome(
             run=session.run.name,
             planned=work,
             answered=delivery.answered,
             missing=dict(store.missing),
             failed=dict(delivery.failures),
-            remaining=prompts - delivery.answered,
+            remaining=remaining,
             tokens=dict(delivery.tokens),
             seconds=result.seconds,
             cost=result.cost,
-            notes=(*session.ready.notes, *result.notes),
+            notes=(*later_steps_note(scope.metric), *session.ready.notes, *result.notes),
             examples=tuple(delivery.examples),
             asks=session.ready.asks,
+            reasons=dict(scope.metric.reasons),
         )
         store_end(session, call, delivery, result, judged=0, missing=outcome.missing)
     if result.stopped is not None:
@@ -243,27 +275,28 @@ def preview_probes(
     conditions = Conditions(settings.engine, settings.model or "")
     ready = Ready(conditions, TokenCount(), settings.window, answer_tokens)
     plan = _plan(study, settings, scope, probes, run_id, sample)
-    work = _PlannedProbes(plan, ready, settings).survey(study)
+    work = _PlannedProbes(plan, ready, settings, run_id).survey(study)
     count = sum(work.prompts.values())
     count = min(count, settings.limit or count)
     tokens = ready.tokens.per_byte * work.prompt_bytes
     cost = settings.cost(tokens, count * answer_tokens)
     reasoning = settings.tokens_of_reasoning
     highest = settings.cost(tokens, count * (answer_tokens + reasoning)) if reasoning else None
-    return ProbePreview(name, work, round(tokens), cost, highest)
+    notes = later_steps_note(scope.metric)
+    return ProbePreview(name, work, round(tokens), cost, highest, notes)
 
 
 def _scope(study: Study, settings: JudgeSettings) -> Scope:
-    metric = load_metric(settings.metric, settings.prompts, study.folder)
-    if not metric.single_prompt:
+    keys = expanded(settings.metric)
+    if len(keys) != 1:
         raise StudyError(
-            f"The metric {metric.key} asks in steps; only metrics with one prompt for each "
-            "judgment can be probed."
+            f"--metric: each metric is probed by a call, and {settings.metric!r} names "
+            f"{len(keys)}; name one of {', '.join(keys) or 'them'}."
         )
+    metric = as_declared(study, load_metric(keys[0], settings.prompts, study.folder))
     constructs = select_constructs(study, metric, settings.constructs)
-    return run_scope(
-        study, settings.model_copy(update={"retry_unparsed": False}), metric, constructs
-    )
+    update = {"retry_unparsed": False, "for_reparse": False}
+    return run_scope(study, settings.model_copy(update=update), metric, constructs)
 
 
 def _plan(
@@ -290,21 +323,25 @@ class _PlannedProbes:
     plan: ProbePlan
     ready: Ready
     settings: JudgeSettings
+    run_id: int
 
     def survey(self, study: Study) -> ProbeWork:
         """Count the prompts to ask."""
         prompts: Counter[str] = Counter()
         not_alterable: Counter[str] = Counter()
         size = too_long = 0
-        for item in self.plan.items(study):
+        items = self.plan.items(study)
+        if not self.plan.scope.metric.single_prompt:
+            items = StepProbes(study, self.run_id, self.ready).waiting(items)
+        for item in items:
             if isinstance(item, Probe):
                 not_alterable[item.key] += 1
-            elif not item.prompt.fits(self.ready):
+            elif not item.fits(self.ready):
                 too_long += 1
             else:
-                prompts[item.probe.kind] += 1
+                prompts[item.probe.kind if item.probe else DRIFT] += 1
                 if self.settings.limit is None or prompts.total() <= self.settings.limit:
-                    size += item.prompt.size
+                    size += item.size
         responses = {place.response for place in self.plan.places}
         names = {probe.key for probe in self.plan.probes}
         return ProbeWork(
@@ -322,6 +359,10 @@ class _PlannedProbes:
 
     def requests(self, study: Study, *, fitting: bool = True) -> Iterator[ProbeRequest]:
         """Yield the prompts that fit the window, or those that do not."""
-        for item in self.plan.items(study):
-            if isinstance(item, ProbeItem) and item.prompt.fits(self.ready) == fitting:
+        for item in self.altered(study):
+            if item.fits(self.ready) == fitting:
                 yield item.request()
+
+    def altered(self, study: Study) -> Iterator[PlannedProbe]:
+        """Yield what the probes can alter."""
+        return (item for item in self.plan.items(study) if isinstance(item, PlannedProbe))

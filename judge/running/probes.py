@@ -3,29 +3,32 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from hashlib import blake2b
+from hashlib import blake2b, sha256
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import Connection, insert, select
 
+from judge.metrics.evaluation import Evaluation
 from judge.metrics.metric import Content
 from judge.perturbations.perturbation import Change, Probe
 from judge.protocol.exchange import TOO_LONG, Answer
-from judge.running.judgment_store import answer_columns, decision_columns
-from judge.running.metric_requests import MetricRequest, PlannedPrompt
+from judge.running.judgment_store import answer_columns, decision_columns, step_columns
+from judge.running.metric_requests import MetricRequest, PlannedPrompt, parsed_result
 from judge.running.pages import Place, pages
 from judge.running.remaining_work import EMPTY_RESPONSE, Pending
 from judge.running.scope import Scope
 from judge.running.shown_texts import ShownTexts, shuffled
 from study.facts.judgments import as_read
-from study.schema import DRIFT, Fault, ProbeAnswerBase, now
+from study.schema import DRIFT, Fault, ProbeAnswerBase, StepAnswerBase, now
 from study.schema.database import writing
-from study.schema.tables import judgments, probe_answers
+from study.schema.tables import judgments, probe_answers, probe_step_answers
 from study.study import Study
 
 # Rows that are stored together.
 _BATCH = 200
+
+_TURNED: dict[Fault, Fault] = {"rise": "fall", "fall": "rise", "either": "either"}
 
 ScoredConstructs = Mapping[int, frozenset[str]]
 """Response (database key) to the constructs on which the run has a score for it."""
@@ -83,28 +86,53 @@ class ProbeRequest(MetricRequest):
 
 
 def as_probe(
-    request: MetricRequest, change: Change, *, probe: Probe | None = None, number: int = 0
+    request: MetricRequest,
+    change: Change,
+    *,
+    probe: Probe | None = None,
+    number: int = 0,
+    low_is_good: bool = False,
 ) -> ProbeRequest:
     """Return a request as one of a probe; without a probe, of a round of drift."""
     values = {f.name: getattr(request, f.name) for f in fields(MetricRequest)}
     values["purpose"] = f"drift {number}" if probe is None else f"probe {probe.key}"
     if probe is None:
         return ProbeRequest(**values, round=number)
-    return ProbeRequest(
-        **values, kind=probe.kind, probe=probe.key, fault=probe.fault, change=change
-    )
+    # A value that is good when it is low moves the other way.
+    fault = _TURNED[probe.fault] if low_is_good else probe.fault
+    return ProbeRequest(**values, kind=probe.kind, probe=probe.key, fault=fault, change=change)
 
 
-class ProbeItem(NamedTuple):
-    """A probe of one response on one construct."""
+@dataclass(frozen=True)
+class PlannedProbe(PlannedPrompt):
+    """A prompt of a run, altered or repeated; of a metric in steps, an evaluation or its prompt."""
 
-    probe: Probe
-    change: Change
-    prompt: PlannedPrompt
+    probe: Probe | None = None
+    """None: a round of drift."""
+    change: Change = field(default_factory=Change)
+    round: int = 0
+
+    @property
+    def name(self) -> str:
+        """Name of the probe in tables."""
+        return DRIFT if self.probe is None else self.probe.key
+
+    @property
+    def key(self) -> tuple[int, str, str, int]:
+        """What `AskedProbes` contains."""
+        item = self.item
+        return item.contents[0].id, item.construct_key, self.name, self.round
 
     def request(self) -> ProbeRequest:
         """Return the request with the text of its prompt."""
-        return as_probe(self.prompt.request(), self.change, probe=self.probe)
+        low_is_good = self.texts.metric.low_is_good
+        return as_probe(
+            super().request(),
+            self.change,
+            probe=self.probe,
+            number=self.round,
+            low_is_good=low_is_good,
+        )
 
 
 @dataclass(frozen=True)
@@ -117,10 +145,11 @@ class ProbePlan:
     scores: ScoredConstructs
     stored: AskedProbes
 
-    def items(self, study: Study) -> Iterator[ProbeItem | Probe]:
+    def items(self, study: Study) -> Iterator[PlannedProbe | Probe]:
         """Yield the prompts to ask; prompts with the same beginning follow each other.
 
-        Where a probe cannot alter a response, the probe itself is yielded.
+        For a metric in steps they are evaluations, of which `StepProbes` makes prompts. Where a
+        probe cannot alter a response, the probe itself is yielded.
         """
         for constructs in self.scope.passes():
             texts = ShownTexts(self.scope.metric)
@@ -139,9 +168,10 @@ class ProbePlan:
 
     def _items_of(
         self, content: Content, key: str, texts: ShownTexts
-    ) -> Iterator[ProbeItem | Probe]:
+    ) -> Iterator[PlannedProbe | Probe]:
+        reads = self.scope.metric.reads(key)
         for probe in self.probes:
-            if probe.needs_passages and "context" not in self.scope.metric.reads(key):
+            if probe.needs_passages and "context" not in reads:
                 continue
             if (content.id, key, probe.key, 0) in self.stored:
                 continue
@@ -149,8 +179,10 @@ class ProbePlan:
             if change is None:
                 yield probe
                 continue
+            if change.response is not None and "response" not in reads:
+                continue
             item = Pending(key, 0, (change.applied(content),), (1,))
-            yield ProbeItem(probe, change, PlannedPrompt(item, texts))
+            yield PlannedProbe(item, texts, probe=probe, change=change)
 
 
 def asked_probes(connection: Connection, run_id: int, versions: Mapping[str, int]) -> AskedProbes:
@@ -181,17 +213,33 @@ class ProbeStore:
         self._run_id = run_id
         self._scope = scope
         self._confirm = confirm
-        self._insert = insert(probe_answers)
         self.missing: Counter[str] = Counter()
+        self.steps = 0
+        """Answers to steps."""
 
     def commit(self, pairs: Sequence[tuple[MetricRequest, Answer]]) -> int:
         """Store answers; return 0 once they are on disk, since none of them is a judgment."""
-        rows = [self._row(request, answer) for request, answer in pairs]
+        if self._scope.metric.single_prompt:
+            self._write([self._row(request, answer) for request, answer in pairs])
+            return 0
+        rows = [self._step_row(request, answer) for request, answer in pairs]
         self._confirm()
         with writing(self._engine) as connection:
-            connection.execute(self._insert, rows)
-        self.missing.update(row["missing_reason"] for row in rows if row["missing_reason"])
+            connection.execute(insert(probe_step_answers), rows)
+        self.steps += len(rows)
         return 0
+
+    def store_results(self, results: Iterable[tuple[PlannedProbe, Evaluation]]) -> None:
+        """Store what evaluations of a metric in steps came to."""
+        rows = [self._result_row(planned, evaluation) for planned, evaluation in results]
+        if rows:
+            self._write(rows)
+
+    def _write(self, rows: list[dict[str, Any]]) -> None:
+        self._confirm()
+        with writing(self._engine) as connection:
+            connection.execute(insert(probe_answers), rows)
+        self.missing.update(row["missing_reason"] for row in rows if row["missing_reason"])
 
     def store_too_long(self, requests: Iterable[ProbeRequest]) -> None:
         """Store probes whose prompt exceeds the window as missing, without asking them."""
@@ -200,7 +248,7 @@ class ProbeStore:
             self.commit([(request, Answer(None, missing=TOO_LONG)) for request in batch])
 
     def _row(self, request: MetricRequest, answer: Answer) -> dict[str, Any]:
-        assert isinstance(request, ProbeRequest)  # noqa: S101  (engines return what they got)
+        request = _checked(request)
         row = ProbeAnswerBase(
             construct_key=request.construct_key,
             construct_version=self._scope.versions[request.construct_key],
@@ -215,9 +263,51 @@ class ProbeStore:
             **decision_columns(self._scope, request, answer),
             **answer_columns(answer),
         )
+        return self._of_run(row, request.response_ids[0])
+
+    def _step_row(self, request: MetricRequest, answer: Answer) -> dict[str, Any]:
+        request = _checked(request)
+        row = step_columns(self._scope.metric, request, answer)
+        of_run = self._of_run(row, request.response_ids[0])
+        return of_run | {"probe": request.probe, "round": request.round}
+
+    def _result_row(self, planned: PlannedProbe, evaluation: Evaluation) -> dict[str, Any]:
+        assert evaluation.result is not None  # noqa: S101  (checked by the caller)
+        probe, item = planned.probe, planned.item
+        key, content, metric = item.construct_key, item.contents[0], self._scope.metric
+        value, reason, rule = parsed_result(self._scope, key, evaluation.result)
+        fault: Fault = "either" if probe is None else probe.fault
+        hashes = "\n".join(prompt.hash for prompt in evaluation.asked)
+        last = evaluation.used[-1].answer if evaluation.used else None
+        row = ProbeAnswerBase(
+            construct_key=key,
+            construct_version=self._scope.versions[key],
+            value=value,
+            missing_reason=reason,
+            rule=rule,
+            parts=dict(evaluation.result.parts) or None,
+            parser_version=metric.version,
+            flags=[*planned.texts.flags(content, key)],
+            served_model=None if last is None else last.served_model,
+            fingerprint=None if last is None else last.fingerprint,
+            kind=DRIFT if probe is None else probe.kind,
+            probe=planned.name,
+            round=planned.round,
+            fault=_TURNED[fault] if metric.low_is_good else fault,
+            change=planned.change.as_json(),
+            prompt_hash=sha256(hashes.encode()).hexdigest(),
+        )
+        return self._of_run(row, content.id)
+
+    def _of_run(self, row: ProbeAnswerBase | StepAnswerBase, response: int) -> dict[str, Any]:
         return {
             **row.model_dump(),
             "run_id": self._run_id,
-            "response_id": request.response_ids[0],
+            "response_id": response,
             "created_at": now(),
         }
+
+
+def _checked(request: MetricRequest) -> ProbeRequest:
+    assert isinstance(request, ProbeRequest)  # noqa: S101  (engines return what they got)
+    return request

@@ -150,11 +150,6 @@ def _judge_with(
     started: StartedEngine | None = None,
 ) -> Outcome:
     metric = as_declared(study, load_metric(settings.metric, settings.prompts, study.folder))
-    if settings.drift and not metric.single_prompt:
-        raise StudyError(
-            f"--drift: needs a metric with one prompt for each judgment, and {metric.key} asks in "
-            "steps; leave it out."
-        )
     constructs = select_constructs(study, metric, settings.constructs)
     without_prompts = text_metrics(settings.text_metrics)
     check_text_metrics(study, without_prompts, constructs)

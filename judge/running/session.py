@@ -17,6 +17,7 @@ from judge.protocol.conditions import Run, of_metric, with_encoder, with_shuffle
 from judge.protocol.exchange import TOKENS, Answer, Failure, Request
 from judge.run_settings import PRICED, JudgeSettings
 from judge.running.calls import begin_call, end_call
+from judge.running.judgment_store import AnswerStore
 from judge.running.metric_requests import MetricRequest, PromptName, prompt_name
 from judge.running.pages import Place, places
 from judge.running.plan import sample_prompts
@@ -44,13 +45,6 @@ class RunProgress:
 
 
 OnProgress = Callable[[RunProgress], None]
-
-
-class AnswerStore(Protocol):
-    """Writes answers to the database."""
-
-    def commit(self, pairs: Sequence[tuple[MetricRequest, Answer]]) -> int:
-        """Store answers; return the number of judgments that they decide, once on disk."""
 
 
 class AnswerDelivery(Delivery):

@@ -286,7 +286,7 @@ class ProbeAnswerBase(JudgmentBase):
     change: dict[str, Any] = Field(default_factory=dict, sa_type=JSON)
     """What was changed in the response or its passages; with them it makes the prompt again."""
     prompt_hash: Text
-    """SHA-256 (hexadecimal) of the very prompt."""
+    """SHA-256 (hexadecimal) of the very prompt; of a metric in steps, of its prompts' hashes."""
 
 
 class ProbeAnswer(ProbeAnswerBase, table=True):
@@ -313,6 +313,33 @@ class ProbeAnswer(ProbeAnswerBase, table=True):
     id: int | None = Field(default=None, primary_key=True)
     run_id: int = Field(foreign_key="judge_run.id")
     response_id: int = Field(foreign_key="response.id")
+    created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
+
+
+class ProbeStepAnswer(StepAnswerBase, table=True):
+    """The answer to one prompt of a metric in steps for a probe or a round of drift."""
+
+    __tablename__ = "probe_step_answer"
+    __table_args__ = (
+        UniqueConstraint(
+            "run_id",
+            "response_id",
+            "probe",
+            "round",
+            "prompt_hash",
+            "repeat",
+            "attempt",
+            name="uq_probe_step_answer_once",
+        ),
+    )
+
+    id: int | None = Field(default=None, primary_key=True)
+    run_id: int = Field(foreign_key="judge_run.id")
+    response_id: int = Field(foreign_key="response.id", index=True)
+    """The response for which the prompt was asked; others to the query share the answer."""
+    probe: Key
+    round: int = Field(default=0, ge=0)
+    """0; for drift the number of the round."""
     created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
 
 

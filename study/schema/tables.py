@@ -20,6 +20,7 @@ from study.schema.judge import (
     Judgment,
     PairAnswer,
     ProbeAnswer,
+    ProbeStepAnswer,
     Reading,
     StepAnswer,
 )
@@ -70,6 +71,7 @@ pauses = table(Pause)
 preferences = table(Preference)
 pair_answers = table(PairAnswer)
 probe_answers = table(ProbeAnswer)
+probe_step_answers = table(ProbeStepAnswer)
 queries = table(Query)
 raters = table(Rater)
 ratings = table(Rating)

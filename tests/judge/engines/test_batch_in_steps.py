@@ -197,3 +197,25 @@ def test_pairs_and_probes_go_through_files_as_well(
     path = results(tmp_path / "recorded.jsonl", rows)
     by_words = RecordedSettings(model="elsewhere", answers=(path,), constructs=("QR",))
     assert compare_pairs(study, by_words).answered == 24
+
+
+def test_probes_of_a_metric_in_steps_are_a_file_for_each_step(study: Study, tmp_path: Path) -> None:
+    fill(study, queries=2)
+    one = {"metric": "ragchecker-precision"}
+    run, probes = tmp_path / "run", tmp_path / "probes"
+    for number in range(3):
+        lines = sent(run) if number else []
+        got = results(tmp_path / f"r{number}.jsonl", map(answered, lines))
+        outcome = judge_study(study, batch(run, *([got] if lines else []), **one))
+    assert outcome.remaining == 0
+    wrote = probe_study(study, batch(probes, **one), ("again", "length"), 2)
+    assert (wrote.answered, wrote.failed) == (0, {})
+    counts = [len(sent(probes))]
+    for number in range(2):
+        got = results(tmp_path / f"p{number}.jsonl", map(answered, sent(probes)))
+        done = probe_study(study, batch(probes, got, **one), ("again", "length"), 2)
+        counts.append(len(sent(probes)))
+    # Lists of claims, then checks of them.
+    assert counts[0] < counts[1] == counts[2]
+    assert done.remaining == 0
+    assert len({line["custom_id"] for line in sent(probes)}) == counts[-1]

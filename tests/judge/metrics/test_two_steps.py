@@ -15,7 +15,6 @@ from judge import (
     RunStoppedError,
     judge_study,
     preview,
-    probe_study,
     show_response,
     show_run,
 )
@@ -258,14 +257,6 @@ def test_a_dry_run_counts_what_can_be_asked_now(campaign: Study, scripted: type[
     assert any("up to 2 steps" in line for line in shown.lines())
     assert shown.example is not None
     assert "List each statement" in shown.example
-    assert not scripted.asked
-
-
-def test_drift_and_probes_need_a_single_prompt(campaign: Study, scripted: type[Scripted]) -> None:
-    with pytest.raises(StudyError, match=r"--drift: .* faithfulness asks in steps"):
-        judge_study(campaign, settings(drift=2))
-    with pytest.raises(StudyError, match="can be probed"):
-        probe_study(campaign, settings())
     assert not scripted.asked
 
 
