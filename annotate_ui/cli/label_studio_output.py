@@ -67,6 +67,7 @@ def pulled_lines(done: Pulled) -> list[str]:
             "values are of an earlier version of their construct (study.toml was edited after the "
             "push); they are stored but not part of the score table.",
         ),
+        (done.marks, "sets of marks on sentences are new, edited or withdrawn."),
         (done.drafts, "drafts were left out."),
         (
             done.kept,

@@ -8,109 +8,38 @@ import json
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import combinations
 from typing import Any
 
+from annotate_ui.label_studio.annotations import (
+    COMMENT_ONLY,
+    ENTERED_TWICE,
+    MARKED_AND_NONE,
+    MISSING,
+    NO_NUMBER,
+    NOT_STORABLE,
+    TOO_LONG,
+    UNKNOWN_CONTROL,
+    UNKNOWN_FLAG,
+    UNREADABLE,
+    Annotation,
+    ConstructAnswer,
+    InvalidValue,
+    MarkedParts,
+    UnreadableAnnotation,
+)
+from annotate_ui.label_studio.compared_results import preference_of, read_preferences
 from annotate_ui.label_studio.configuration import plain_text
 from study.errors import StudyError
 from study.scales import RatingScale
 from study.text import abbreviate
 from study.types import Sees, storable
 
-SKIPPED = "skipped in Label Studio"
-NO_NUMBER = "not a number"
-UNNAMED = "the task does not name the responses that were compared"
-NO_RANKING = "not a ranking of the task's responses"
-MISSING = "required but missing"
-ENTERED_TWICE = "given twice in one annotation"
-UNKNOWN_CONTROL = "unknown control"
-UNREADABLE = "unreadable annotation"
-UNKNOWN_FLAG = "unknown remark"
-COMMENT_ONLY = "a comment without any value"
-TOO_LONG = "longer than 5000 characters"
-NOT_STORABLE = "contains characters that cannot be stored"
-
 _MAX_COMMENT = 5000
 
-BETTER = {"left": -1.0, "right": 1.0}
-"""Preference of a comparison by the side that was selected: positive where b, on the right, is."""
-UNPLACED = "_"
-"""Label Studio's name for the items of a ranking that are in none of its buckets."""
 VALUED = frozenset({"number", "preference", "ranking"})
 """Kinds of controls that give a construct a value."""
-
-
-@dataclass(frozen=True, slots=True)
-class ConstructAnswer:
-    """The value of one construct in an annotation."""
-
-    construct_key: str
-    construct_version: int
-    value: float | None
-    """None: the whole task was skipped."""
-    flags: tuple[str, ...] = ()
-    opened: tuple[Sees, ...] = ()
-    """Texts that the rater had opened on request before entering the value for the first time."""
-
-
-@dataclass(frozen=True, slots=True)
-class ComparedPair:
-    """Which of two responses of a task is better on a construct."""
-
-    construct_key: str
-    construct_version: int
-    first: str
-    second: str
-    """Names of the responses within the task."""
-    value: float | None
-    """Positive: the second is better. None: the whole task was skipped."""
-
-
-@dataclass(frozen=True, slots=True)
-class InvalidValue:
-    """A value in an annotation that cannot become a rating."""
-
-    construct_key: str | None
-    value: str | None
-    """As JSON; None: the value is missing."""
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class UnreadableAnnotation:
-    """An annotation that cannot be read, with the parts that can."""
-
-    number: int | None
-    task: int | None
-    user: int | None
-    invalid: InvalidValue
-
-
-@dataclass(slots=True)
-class Annotation:
-    """One annotation of one task by one user."""
-
-    number: int
-    task: int
-    name: str | None
-    """Name of the task, as it was pushed."""
-    user: int | None
-    """None: the account was deleted in Label Studio."""
-    created: datetime
-    updated: datetime
-    lead_seconds: float | None
-    """From opening the task to submitting it, for all its constructs together."""
-    skipped: bool
-    edited_by_other: bool = False
-    """Whether another user changed it last; in Label Studio every member may."""
-    comment: str | None = None
-    opened: tuple[Sees, ...] = ()
-    """Texts that the rater opened on request."""
-    answers: list[ConstructAnswer] = field(default_factory=list)
-    preferences: list[ComparedPair] = field(default_factory=list)
-    invalid: list[InvalidValue] = field(default_factory=list)
 
 
 def read_task(
@@ -234,13 +163,7 @@ def _read_skip(
         elif control["kind"] in VALUED:
             names = compared.get(control["kind"], ())
             for first, second in combinations(names, 2):
-                annotation.preferences.append(_preference(control, first, second, None))
-
-
-def _preference(
-    control: Mapping[str, Any], first: str, second: str, value: float | None
-) -> ComparedPair:
-    return ComparedPair(control["construct"], control["construct_version"], first, second, value)
+                annotation.preferences.append(preference_of(control, first, second, None))
 
 
 def _read_results(
@@ -258,6 +181,9 @@ def _read_results(
         and controls.get(str(result["from_name"]), {}).get("kind") != "other"
     ]
     opened = _read_requests(annotation, results, controls)
+    of_marks = {name for name, control in controls.items() if control["kind"] == "marks"}
+    _read_marks(annotation, results, controls, opened)
+    results = [result for result in results if str(result["from_name"]) not in of_marks]
     times = Counter(str(result.get("from_name")) for result in results)
     values: dict[str, dict[str, Any]] = {}
     for result in results:
@@ -283,7 +209,7 @@ def _read_results(
             annotation.invalid.append(InvalidValue(key, None, MISSING))
             continue
         if control["kind"] != "number":
-            _read_preferences(annotation, name, control, values[name], compared)
+            read_preferences(annotation, name, control, values[name], compared)
             continue
         number = _number(control, values[name])
         problem = _problem(number, scales.get(key))
@@ -299,7 +225,9 @@ def _read_results(
                 opened.get(name, ()),
             )
         )
-    if annotation.comment is not None and not annotation.answers and not annotation.preferences:
+    if annotation.comment is not None and not (
+        annotation.answers or annotation.preferences or annotation.marks
+    ):
         value = _as_json(annotation.comment)
         annotation.invalid.append(InvalidValue(None, value, COMMENT_ONLY))
 
@@ -321,6 +249,51 @@ def _read_requests(
         if control.get("kind") == "request":
             annotation.opened += tuple(control["fields"])
     return opened
+
+
+def _read_marks(
+    annotation: Annotation,
+    results: list[Mapping[str, Any]],
+    controls: Mapping[str, Mapping[str, Any]],
+    opened: Mapping[str, tuple[Sees, ...]],
+) -> None:
+    """Read the labels on the response.
+
+    Where a control asks whether there is anything to mark (`none`), an annotation without a label
+    that does not say so has no marks; elsewhere it has an empty set.
+    """
+    used = {str(result["from_name"]) for result in results}
+    for name, control in controls.items():
+        if control["kind"] != "marks":
+            continue
+        none = str(control.get("none"))
+        parts: dict[str, list[Mapping[str, Any]]] = {
+            key: [] for key in control["labels"].values() if key
+        }
+        for result in results:
+            for label in text_labels(result) if result["from_name"] == name else ():
+                key = control["labels"].get(label)
+                if key:
+                    parts[key].append(result["value"])
+                elif key is None:
+                    reason = f"labels {storable_text(label)!r} without a construct"
+                    annotation.invalid.append(InvalidValue(None, _as_json(label), reason))
+        for key, places in parts.items():
+            if places and none in used:
+                annotation.invalid.append(InvalidValue(None, _as_json(places), MARKED_AND_NONE))
+            elif places or "none" not in control or none in used:
+                version = control["versions"][key]
+                marks = MarkedParts(
+                    key, version, tuple(places), opened.get(name, annotation.opened)
+                )
+                annotation.marks.append(marks)
+
+
+def text_labels(result: Any) -> list[str]:
+    """Return the labels of a result that are on a text."""
+    value = result.get("value") if isinstance(result, dict) else None
+    labels = value.get("labels") if isinstance(value, dict) else None
+    return [label for label in labels if isinstance(label, str)] if isinstance(labels, list) else []
 
 
 def _number(control: Mapping[str, Any], value: Mapping[str, Any]) -> Any:
@@ -348,62 +321,6 @@ def choice_labels(value: Any) -> list[str]:
         if path and all(isinstance(part, str) for part in path):
             labels.append("/".join(path))
     return labels
-
-
-def _read_preferences(
-    annotation: Annotation,
-    name: str,
-    control: Mapping[str, Any],
-    value: Mapping[str, Any],
-    compared: Mapping[str, Sequence[str]],
-) -> None:
-    names = compared.get(control["kind"], ())
-    key = control["construct"]
-    if control["kind"] == "preference":
-        selected = value.get("selected")
-        if selected not in BETTER:
-            annotation.invalid.append(InvalidValue(key, _as_json(selected), NO_NUMBER))
-        elif len(names) != 2:
-            annotation.invalid.append(InvalidValue(key, _as_json(selected), UNNAMED))
-        else:
-            better = BETTER[str(selected)]
-            annotation.preferences.append(_preference(control, names[0], names[1], better))
-        return
-    places = _places(name, control, value, names)
-    if places is None:
-        annotation.invalid.append(InvalidValue(key, _as_json(value.get("ranker")), NO_RANKING))
-        return
-    for first, second in combinations([item for item in names if item in places], 2):
-        better = float((places[second] > places[first]) - (places[second] < places[first]))
-        annotation.preferences.append(_preference(control, first, second, better))
-
-
-def _places(
-    name: str, control: Mapping[str, Any], value: Mapping[str, Any], names: Sequence[str]
-) -> dict[str, float] | None:
-    """Return a number of each ranked item, higher where it is better; None: it is not a ranking.
-
-    Items of one bucket are tied; items that are in none are left out.
-    """
-    places: dict[str, float] = {}
-    for group, items in groups_of(value).items():
-        if group == UNPLACED:
-            continue
-        if group != name and group not in control.get("labels", {}):
-            return None
-        for place, item in enumerate(items):
-            if item not in names or item in places:
-                return None
-            places[item] = control["labels"][group] if group != name else -float(place)
-    return places or None
-
-
-def groups_of(value: Any) -> dict[str, list[Any]]:
-    """Return the items of a ranking by group: its buckets, or all under the control's name."""
-    groups = value.get("ranker") if isinstance(value, dict) else None
-    if not isinstance(groups, dict) or not all(isinstance(g, list) for g in groups.values()):
-        return {}
-    return groups
 
 
 def _read_flags(

@@ -3,12 +3,20 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from sqlalchemy import Connection, select
 
 from annotate_ui.label_studio import CHANNEL
-from annotate_ui.label_studio.annotation_reader import SKIPPED, Annotation, InvalidValue
+from annotate_ui.label_studio.annotations import (
+    SKIPPED,
+    Annotation,
+    ConstructAnswer,
+    InvalidValue,
+    MarkedParts,
+)
+from annotate_ui.label_studio.mark_revisions import MarkRevisions
 from annotate_ui.label_studio.preference_store import PreferenceStore
 from annotate_ui.label_studio.projects import (
     CHANGED_TO_INVALID,
@@ -23,7 +31,7 @@ from annotate_ui.label_studio.projects import (
 )
 from annotate_ui.label_studio.reserved_slots import Slot
 from annotate_ui.label_studio.results import FetchedProject, Pulled, RejectedValues
-from annotate_ui.label_studio.reveals import Exposures, shown_fields, store_reveals
+from annotate_ui.label_studio.reveals import Exposure, Exposures, shown_fields, store_reveals
 from annotate_ui.label_studio.revisions import Origins, Revisions, origin
 from annotate_ui.label_studio.slot_matching import (
     LocatedAnnotation,
@@ -60,7 +68,9 @@ class AnnotationStore:
         self._raters, self._result = raters, result
         self._claims = SlotClaims(connection, study, channel)
         self._revisions = Revisions(connection, study, result, channel)
-        self._origins = Origins(connection, self._revisions.newest.values())
+        self._marks = MarkRevisions(connection, study, result, channel)
+        newest = (*self._marks.newest.values(), *self._revisions.newest.values())
+        self._origins = Origins(connection, newest)
         keys = {
             row.id: row.key for row in connection.execute(select(responses.c.id, responses.c.key))
         }
@@ -106,6 +116,7 @@ class AnnotationStore:
             self._store_annotation(located, slot, exposures)
         for slot in deleted:
             self._revisions.withdraw(slot, slot.construct_keys, DELETED)
+            self._marks.withdraw(slot)
         if any(fetched.project.following for fetched in projects):
             PreferenceStore(self._connection, self._study, self._result).store(
                 projects, annotations, kept, self._raters.has_left, self._reject
@@ -260,13 +271,23 @@ class AnnotationStore:
         )
         answers = [a for a in annotation.answers if a.construct_key not in elsewhere]
         stage_fields = located.project.stage_fields
-        for number, answer in enumerate(answers):
-            exposure = exposures.at(
-                slot,
-                annotation.updated,
-                shown_fields(located.project, answer.opened),
-                stage_fields[answer.construct_key],
+
+        def exposure_of(given: ConstructAnswer | MarkedParts) -> Exposure:
+            project = located.project
+            allowed = stage_fields.get(given.construct_key, project.fields)
+            return exposures.at(
+                slot, annotation.updated, shown_fields(project, given.opened), allowed
             )
+
+        self._marks.store(
+            slot,
+            annotation,
+            origin(located.project, annotation.number),
+            exposure_of,
+            partial(self._reject, located),
+        )
+        for number, answer in enumerate(answers):
+            exposure = exposure_of(answer)
             row = RatingBase(
                 construct_key=answer.construct_key,
                 construct_version=answer.construct_version,

@@ -24,6 +24,8 @@ TARGET = "response"
 REQUEST = "show_"
 """Beginning of the names of controls that open texts."""
 
+NOTHING_TO_MARK = "No sentence to mark"
+
 _HEADINGS: dict[Sees, str] = {
     "question": "Question",
     "response": "Response",
@@ -68,6 +70,7 @@ _LAYOUT = (
     "@media (max-width: 1100px) { .ccrs-page { flex-direction: column; align-items: stretch; } "
     ".ccrs-questions { flex: none; position: static; max-height: none; } }"
 )
+_ENDINGS = ("_flags", "_marks", "_unmarked")
 _RESERVED = {COMMENT, TARGET, "question", "reference", "passages"}
 
 
@@ -80,8 +83,10 @@ class Configuration:
     """Name of a control to its kind, construct and version.
 
     Kinds are `number`, `flags`, `comment`, and `request` of a control that opens the texts of a
-    stage: its `fields`. A number that is chosen has its `points`, as they are shown; where texts
-    are opened on request, it has the `fields` that are shown by its stage.
+    stage: its `fields`. `marks` are labels on the response, each of the construct in `labels`, and
+    `unmarked` is the control that says that there is nothing to mark. A number that is chosen has
+    its `points`, as they are shown; where texts are opened on request, it has the `fields` that
+    are shown by its stage.
     """
 
 
@@ -173,7 +178,27 @@ def _construct(
         _flags(one, construct, f"{name}_flags")
         flags = {"kind": "flags", "flags": list(construct.flags)}
         controls[f"{name}_flags"] = {**flags, **meaning}
+    if construct.mark_question is not None:
+        controls |= _marks(one, construct, name, version)
     return controls[name]
+
+
+def _marks(
+    view: Element, construct: ConstructSpec, name: str, version: int
+) -> dict[str, dict[str, Any]]:
+    """Add the controls that mark sentences of the response; return their meaning."""
+    label, none = plain_text(construct.name), f"{name}_unmarked"
+    SubElement(view, "Header", value=plain_text(construct.mark_question or ""), size="6")
+    labels = SubElement(view, "Labels", name=f"{name}_marks", toName=TARGET)
+    SubElement(labels, "Label", value=label)
+    # An answer without any label says nothing: it may have been forgotten.
+    choices = SubElement(view, "Choices", name=none, toName=TARGET, choice="multiple")
+    SubElement(choices, "Choice", value=NOTHING_TO_MARK)
+    marks = {"kind": "marks", "labels": {label: construct.key}, "none": none}
+    return {
+        f"{name}_marks": {**marks, "versions": {construct.key: version}},
+        none: {"kind": "unmarked"},
+    }
 
 
 def protected(xml: str) -> str:
@@ -191,7 +216,7 @@ def _protect(view: Element) -> bool:
     used = {element.get("hotkey") for element in view.iter()}
     unused = (chr(code) for code in range(_FIRST_HOTKEY, 0xF900) if chr(code) not in used)
     for element in view.iter():
-        if element.tag in {"Number", "Choice"} and element.get("hotkey") is None:
+        if element.tag in {"Number", "Choice", "Label"} and element.get("hotkey") is None:
             element.set("hotkey", next(unused))
             changed = True
     if not any(style.text == _STYLE for style in view.findall("Style")):
@@ -212,7 +237,7 @@ def scale_points(scale: RatingScale) -> list[str]:
 
 def control_name(key: str) -> str:
     """Return the name of a construct's control: its key if that is valid, else a digest."""
-    ours = key in _RESERVED or key.startswith(REQUEST) or key.endswith("_flags")
+    ours = key in _RESERVED or key.startswith(REQUEST) or key.endswith(_ENDINGS)
     if _CONTROL_NAME.fullmatch(key) and not ours:
         return key
     return f"construct_{blake2b(key.encode(), digest_size=6).hexdigest()}"

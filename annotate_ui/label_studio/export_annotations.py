@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from annotate_ui.label_studio.annotation_reader import (
-    Annotation,
     as_integer,
     list_problem,
     parse_time,
     read_task,
     user_number,
 )
+from annotate_ui.label_studio.annotations import Annotation
 from annotate_ui.label_studio.export_inventory import is_ground_truth
 from annotate_ui.label_studio.task_data import NAME
 from study.errors import Fault

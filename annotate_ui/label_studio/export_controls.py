@@ -2,26 +2,28 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
-from math import isclose
+from dataclasses import replace
 from shlex import quote
 from typing import Any
 
 from annotate_ui.label_studio.annotation_reader import storable_text
 from annotate_ui.label_studio.control_names import assign_constructs
 from annotate_ui.label_studio.export_inventory import ExportControl, read_controls, scorers_of_users
+from annotate_ui.label_studio.value_ranges import (
+    STARS,
+    control_option,
+    kind_of,
+    most_stars,
+    range_faults,
+    scale_option,
+)
 from study.errors import Fault, InputError, nearest
 from study.importing.importers import FileDescription, FormatOptions
 from study.importing.readers.source import RecordSource
-from study.scales import RatingScale
 from study.text import quoted_names
 
-# Default range of stars in Label Studio.
-_STARS = (1, 5)
 # A number, alone or before a word: "4", "4 - good", "4: good", "4 (good)".
 _NUMBERED_LABEL = re.compile(r"\s*(-?\d+(?:\.\d+)?)(?:\s*|\s*[-–—:.)]\s+\S.*|\s+\(.*\)\s*)\Z")
-# Fewer values do not indicate another range.
-_MIN_VALUES = 3
 
 
 def choice_values(used: ExportControl, options: FormatOptions) -> dict[str, float] | str:
@@ -62,9 +64,9 @@ def described_controls(source: RecordSource, options: FormatOptions) -> FileDesc
     words: list[str] = []
     for name in rating or chosen:
         if constructs[name] is None or name in chosen:
-            words.append(_option(name, constructs[name] or "CONSTRUCT"))
+            words.append(control_option(name, constructs[name] or "CONSTRUCT"))
         if controls[name].stars:
-            words.append(_scale(name, f"{_STARS[0]}:{_most_stars(controls[name])}"))
+            words.append(scale_option(name, f"{STARS[0]}:{most_stars(controls[name])}"))
     if not rating:
         labels = dict.fromkeys(label for name in chosen for _, label in controls[name].labels)
         if any(isinstance(choice_values(controls[name], options), str) for name in chosen):
@@ -74,12 +76,6 @@ def described_controls(source: RecordSource, options: FormatOptions) -> FileDesc
     }
     users = [str(user) for user in scorers_of_users(source, options)]
     return FileDescription({**contents, "users": ", ".join(users) or "none"}, tuple(words))
-
-
-def _most_stars(used: ExportControl) -> int:
-    """Return the likely number of stars."""
-    most = max((value for _, value in used.numbers), default=_STARS[1])
-    return _STARS[1] if most <= _STARS[1] else 10 if most <= 10 else int(most)
 
 
 def unmapped_controls(source: RecordSource, options: FormatOptions) -> list[str]:
@@ -125,12 +121,12 @@ def map_controls(
         *_wrong_options(controls, constructs, options, of_marks),
         *_labels_without_value(controls, values),
         *_unused_values(values, known, options),
-        *_range_faults(controls, constructs, options),
+        *range_faults(controls, constructs, options),
     ]
     if faults:
         raise InputError(source.path.name, faults)
     return {
-        control: {"kind": _kind(controls[control]), "construct": key, "construct_version": 1}
+        control: {"kind": kind_of(controls[control]), "construct": key, "construct_version": 1}
         | ({"labels": known[control]} if control in known else {})
         for control, key in constructs.items()
         if key
@@ -151,11 +147,6 @@ def _rating(controls: Mapping[str, ExportControl], options: FormatOptions) -> li
 
 def _may_rate(control: ExportControl) -> bool:
     return control.chooses or control.compares or control.ranks
-
-
-def _kind(control: ExportControl) -> str:
-    """Return the kind of a control that rates, as `read_task` takes it."""
-    return "preference" if control.compares else "ranking" if control.ranks else "number"
 
 
 def _with_numbers(
@@ -184,7 +175,7 @@ def _labels_without_value(
                 f"which number is the choice {missing!r} of the control {control!r}? Its choices: "
                 f"{quoted_names(map(repr, labels))}.",
                 f"Give each a number, such as with {_value(missing)}; or leave the control out "
-                f"with {_option(control)}.",
+                f"with {control_option(control)}.",
                 rows[0] if rows else None,
             )
 
@@ -224,7 +215,7 @@ def _regions(
             yield Fault(
                 f"task {task}: the control {control!r} rates a region or an item of the task, "
                 "not the response (perRegion or perItem).",
-                f"Leave the control out with {_option(control)}.",
+                f"Leave the control out with {control_option(control)}.",
                 row,
             )
 
@@ -234,9 +225,10 @@ def _unmapped(constructs: Mapping[str, str | None], options: FormatOptions) -> I
         if key is None:
             yield Fault(
                 f"which construct does the control {control!r} rate?",
-                f"Name it with {_option(control, 'CONSTRUCT')} "
+                f"Name it with {control_option(control, 'CONSTRUCT')} "
                 f"({', '.join(options.constructs)}), or leave the control out with "
-                f"{_option(control)}; or set it in study.toml under [label_studio] controls.",
+                f"{control_option(control)}; or set it in study.toml under [label_studio] "
+                "controls.",
             )
         elif key and key not in options.constructs:
             hint = nearest(key, options.constructs)
@@ -253,7 +245,7 @@ def _duplicates(constructs: Mapping[str, str | None], named: Mapping[str, str]) 
             listed = ", ".join(repr(control) for control in controls)
             # A control that the caller named is the one to keep.
             keep = next((control for control in controls if control in named), controls[0])
-            others = " ".join(_option(control) for control in controls if control != keep)
+            others = " ".join(control_option(control) for control in controls if control != keep)
             yield Fault(
                 f"the controls {listed} all rate {key}, but a rater gives a response one value.",
                 f"Keep one of them and leave out the others, such as with {others}; or name "
@@ -274,7 +266,7 @@ def _wrong_options(
         else "No control of this file rates."
     )
     for control, key in options.declared_controls.items():
-        option = _option(control, key)
+        option = control_option(control, key)
         if control in of_marks:
             if key and key not in options.constructs:
                 hint = nearest(key, options.constructs)
@@ -299,148 +291,3 @@ def _wrong_options(
             yield Fault(
                 f"the control {control!r} {state}.", f"Leave out {quote(f'--scale {control}=')}."
             )
-
-
-def _option(control: str, key: str = "") -> str:
-    """Return the option that maps a control to a construct, quoted for a shell."""
-    return f"--control {quote(storable_text(f'{control}={key}'))}"
-
-
-@dataclass(frozen=True, slots=True)
-class ValueRange:
-    """The range of a control's values, and the scale that they are mapped to."""
-
-    source: RatingScale
-    """With step 1 for stars."""
-    scale: RatingScale
-
-    def mapped(self, value: float) -> float:
-        """Return a value of the range on the construct's scale."""
-        if (self.source.min, self.source.max) == (self.scale.min, self.scale.max):
-            return value
-        if value == self.source.max:
-            return self.scale.max  # A quotient may miss the end by the last digit.
-        return self.scale.min + (value - self.source.min) * self._width / self._source_width
-
-    def off_grid(self, value: float) -> str | None:
-        """Return why a value of the range is not a point of the scale; None if it is one."""
-        problem = self.scale.off_grid(self.mapped(value))
-        return problem and f"{value:g} on {self.source}: {problem}"
-
-    def fits(self) -> bool:
-        """Whether all integer steps of the range are points of the scale."""
-        if self.scale.step is None:
-            return True
-        points = self._width / self._source_width / self.scale.step
-        return isclose(points, round(points), abs_tol=1e-6) and round(points) > 0
-
-    @property
-    def _width(self) -> float:
-        return self.scale.max - self.scale.min
-
-    @property
-    def _source_width(self) -> float:
-        return self.source.max - self.source.min
-
-
-def value_range(
-    control: str, key: str, controls: Mapping[str, ExportControl], options: FormatOptions
-) -> ValueRange | None:
-    """Return the range that --scale gives a control; None: the scale of its construct."""
-    if control not in options.ranges:
-        return None
-    low, high = options.ranges[control]
-    integers = controls[control].stars and low == int(low) and high - low >= 1
-    return ValueRange(
-        RatingScale(min=low, max=high, step=1 if integers else None), options.scales[key]
-    )
-
-
-def _range_faults(
-    controls: Mapping[str, ExportControl],
-    constructs: Mapping[str, str | None],
-    options: FormatOptions,
-) -> Iterator[Fault]:
-    for control, key in constructs.items():
-        scale = options.scales.get(key or "")
-        if key is None or scale is None or _kind(controls[control]) != "number":
-            continue
-        used_range = value_range(control, key, controls, options)
-        if used_range is not None:
-            yield from _off_grid_faults(control, key, controls[control], used_range)
-        elif controls[control].stars:
-            yield from _unknown_stars(control, key, controls[control], scale)
-        else:
-            yield from _unlikely_range(control, key, controls[control], scale)
-
-
-def _unlikely_range(
-    control: str, key: str, used: ExportControl, scale: RatingScale
-) -> Iterator[Fault]:
-    """Yield a fault for numbers that were probably given on another range than the construct's."""
-    within = [(row, value) for row, value in used.numbers if scale.problem(value) is None]
-    start = 0.0 if scale.min < 0 < scale.max else scale.min
-    end = start + (scale.max - scale.min) / 10
-    values = [value for _, value in within]
-    if (
-        len(values) >= _MIN_VALUES
-        and all(start <= value <= end for value in values)
-        and any(value > start for value in values)
-    ):
-        yield Fault(
-            f"all {len(values)} values of the control {control!r} are between {start:g} and "
-            f"{end:g}, while {key} goes from {scale.min:g} to {scale.max:g}.",
-            f"If they were given on another range, name it with {_scale(control, 'LOW:HIGH')}; "
-            f"if they are on the construct's, with "
-            f"{_scale(control, f'{scale.min:g}:{scale.max:g}')}.",
-            within[0][0],
-        )
-
-
-def _off_grid_faults(
-    control: str, key: str, used: ExportControl, used_range: ValueRange
-) -> Iterator[Fault]:
-    within = [
-        (row, value) for row, value in used.numbers if used_range.source.problem(value) is None
-    ]
-    missed = [
-        (row, problem)
-        for row, value in within
-        if (problem := used_range.off_grid(value)) is not None
-    ]
-    # Single values off the grid become missing values, each with its reason.
-    if missed and (not used_range.fits() or 2 * len(missed) > len(within)):
-        row, problem = missed[0]
-        yield Fault(
-            f"values of the control {control!r} are not points of {key}: {problem}.",
-            f"Correct {_scale(control, 'LOW:HIGH')}, give {key} a scale in study.toml that "
-            f"has these points (or no step), or leave out the control with {_option(control)}.",
-            row,
-        )
-
-
-def _unknown_stars(
-    control: str, key: str, used: ExportControl, scale: RatingScale
-) -> Iterator[Fault]:
-    low, high = _STARS
-    ends = f"{low}:{_most_stars(used)}"
-    remedy = (
-        f"Give the least and the greatest number of stars with {_scale(control, ends)}; values "
-        "are then mapped to the construct's scale."
-    )
-    if (scale.min, scale.max) != _STARS:
-        yield Fault(f"the control {control!r} gives stars, but {key} goes from {scale}.", remedy)
-        return
-    for row, value in used.numbers:
-        if not low <= value <= high or value != int(value):
-            yield Fault(
-                f"the control {control!r} has a result of {value:g} stars, outside the default "
-                f"range of {low} to {high}.",
-                remedy,
-                row,
-            )
-            return
-
-
-def _scale(control: str, ends: str) -> str:
-    return f"--scale {quote(storable_text(f'{control}={ends}'))}"

@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
-from annotate_ui.label_studio.annotation_reader import (
+from annotate_ui.label_studio.annotations import (
     ENTERED_TWICE,
     MISSING,
     NO_NUMBER,
@@ -19,20 +19,19 @@ from annotate_ui.label_studio.annotation_reader import (
 )
 from annotate_ui.label_studio.export_annotations import Annotations
 from annotate_ui.label_studio.export_controls import (
-    ValueRange,
     described_controls,
     map_controls,
     unmapped_controls,
-    value_range,
 )
 from annotate_ui.label_studio.export_inventory import ExportControl, read_controls, scorers_of_users
-from annotate_ui.label_studio.export_marks import mark_labels
+from annotate_ui.label_studio.export_marks import mark_controls, named_marks, parts_of
 from annotate_ui.label_studio.short_exports import LACKING, is_short, tasks
 from annotate_ui.label_studio.task_content import TaskContent, TaskReader, unplaced
+from annotate_ui.label_studio.value_ranges import ValueRange, value_range
 from study.errors import Fault
 from study.importing.importers import FileDescription, FormatOptions
 from study.importing.readers.source import Head, RecordSource
-from study.importing.rows import PreferenceRow, Rows, ScoreRow
+from study.importing.rows import MarkedPart, MarksRow, PreferenceRow, Rows, ScoreRow
 
 DESCRIPTION = (
     "the export of a Label Studio project: JSON [{data, annotations: [{result, completed_by}]}], "
@@ -73,8 +72,8 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
         The options do not fit the controls or users of the file.
     """
     inventory = read_controls(source, options)
-    labels = mark_labels(source, options)
-    controls = map_controls(source, inventory, options, labels.names)
+    of_marks = mark_controls(inventory, options)
+    controls = map_controls(source, inventory, options, named_marks(of_marks))
     scorers = scorers_of_users(source, options)
     ranges = value_ranges(controls, inventory, options)
     for key, used_range in ranges.items():
@@ -85,7 +84,7 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
     scales = dict(options.scales) | {key: used_range.source for key, used_range in ranges.items()}
     kinds = {meaning["construct"]: meaning["kind"] for meaning in controls.values()}
     contents = TaskReader(source, options)
-    annotations = Annotations(source, controls, scales)
+    annotations = Annotations(source, {**controls, **of_marks}, scales)
     ratings = 0
     for record in tasks(source, options):
         if isinstance(record, Fault):
@@ -97,7 +96,7 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
             continue
         yield from content.rows
         names = {kind: tuple(named) for kind, named in content.compared.items()}
-        for annotation in annotations.of(labels.without(record), names):
+        for annotation in annotations.of(record, names):
             if isinstance(annotation, Fault):
                 yield annotation
                 continue
@@ -105,7 +104,7 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
             if scorer is None:
                 continue
             mapped = map_values(annotation, ranges)
-            used = kinds_used(mapped, kinds) | ({"number"} if labels.marked else set())
+            used = kinds_used(mapped, kinds)
             fault = unplaced(content, used, record.cells["id"], record.number)
             if fault is not None:
                 yield fault
@@ -114,7 +113,7 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
             values = [
                 *_scores(content, mapped, scorer, kinds),
                 *_preferences(content, mapped, scorer, kinds),
-                *labels.rows(content, record.cells, annotation, scorer, source),
+                *_marks(content, annotation, scorer, source),
             ]
             ratings += len(values)
             yield from values
@@ -160,7 +159,8 @@ def kinds_used(annotation: Annotation, kinds: Mapping[str, str]) -> set[str]:
     constructs = {answer.construct_key for answer in annotation.answers}
     constructs |= {preference.construct_key for preference in annotation.preferences}
     constructs |= {invalid.construct_key or "" for invalid in annotation.invalid} - {""}
-    return {kinds[key] for key in constructs if key in kinds}
+    rated = {"number"} if annotation.marks else set()
+    return rated | {kinds[key] for key in constructs if key in kinds}
 
 
 def _no_ratings(
@@ -242,6 +242,31 @@ def _preferences(
             scorer_kind="human",
             value=value,
             missing_reason=missing,
+        )
+
+
+def _marks(content: TaskContent, annotation: Annotation, scorer: str, source: RecordSource) -> Rows:
+    """Yield the marks of each construct that labels are mapped to."""
+    for marks in annotation.marks:
+        parts: list[MarkedPart] = []
+        for part in parts_of(marks):
+            if isinstance(part, str):
+                yield Fault(
+                    f"task {annotation.task}: a label of {marks.construct_key} {part}.",
+                    "Correct it, or leave the label out with --control LABEL=.",
+                    content.cells.number,
+                )
+                return
+            parts.append(part)
+        if not parts:
+            source.report.rules["an annotation without labels read as no sentence marked"] += 1
+        assert content.rated is not None  # noqa: S101
+        yield from content.cells.row(
+            MarksRow,
+            **content.rated._asdict(),
+            construct_key=marks.construct_key,
+            scorer=scorer,
+            marks=tuple(parts),
         )
 
 

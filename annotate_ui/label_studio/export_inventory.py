@@ -6,15 +6,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from annotate_ui.label_studio.annotation_reader import (
-    UNPLACED,
     as_integer,
     choice_labels,
-    groups_of,
     is_number,
     number_in,
     storable_text,
+    text_labels,
     user_number,
 )
+from annotate_ui.label_studio.compared_results import UNPLACED, groups_of
 from annotate_ui.label_studio.short_exports import tasks
 from study.errors import Fault, InputError
 from study.importing.importers import FormatOptions
@@ -117,7 +117,11 @@ def _labels(result: Mapping[str, Any]) -> list[str]:
     """Return the labels of a result that are choices, or buckets of a ranking."""
     value = result.get("value")
     own = {UNPLACED, str(result["from_name"])}
-    return [*choice_labels(value), *(group for group in groups_of(value) if group not in own)]
+    return [
+        *choice_labels(value),
+        *text_labels(result),
+        *(group for group in groups_of(value) if group not in own),
+    ]
 
 
 def _is_of_region(result: Mapping[str, Any]) -> bool:

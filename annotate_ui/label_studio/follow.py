@@ -119,6 +119,8 @@ def _versions(project: StoredProject, current: Mapping[str, int]) -> dict[str, i
         for control in project.controls.values()
         if "construct" in control
     }
+    for control in project.controls.values():
+        stored |= control.get("versions", {})
     return {**current, **stored}
 
 

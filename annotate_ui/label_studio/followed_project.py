@@ -11,12 +11,8 @@ from tempfile import TemporaryDirectory
 from typing import Any, Self
 from xml.etree.ElementTree import Element, ParseError, fromstring
 
-from annotate_ui.label_studio.annotation_reader import (
-    UNKNOWN_CONTROL,
-    Annotation,
-    UnreadableAnnotation,
-    read_task,
-)
+from annotate_ui.label_studio.annotation_reader import read_task
+from annotate_ui.label_studio.annotations import UNKNOWN_CONTROL, Annotation, UnreadableAnnotation
 from annotate_ui.label_studio.export_controls import map_controls
 from annotate_ui.label_studio.export_file import kinds_used, left_out, map_values, value_ranges
 from annotate_ui.label_studio.export_inventory import (
@@ -24,6 +20,7 @@ from annotate_ui.label_studio.export_inventory import (
     is_ground_truth,
     read_controls,
 )
+from annotate_ui.label_studio.export_marks import mark_controls, named_marks
 from annotate_ui.label_studio.task_content import FIELDS, TaskContent, TaskReader, unplaced
 from annotate_ui.label_studio.task_data import NAME
 from annotate_ui.tasks.stages import in_order
@@ -42,6 +39,7 @@ _TYPES = {
     "Pairwise": "pairwise",
     "Ranker": "ranker",
     "TextArea": "textarea",
+    "Labels": "labels",
 }
 _FIELD = re.compile(r"\$(\w+)")
 _SHOWN: dict[str, Sees] = {
@@ -153,11 +151,15 @@ def read_project(
         inventory = configured_controls(xml)
         if exported:
             _add(inventory, read_controls(source, form))
-        mapped = map_controls(source, inventory, form)
+        of_marks = mark_controls(inventory, form)
+        mapped = map_controls(source, inventory, form, named_marks(of_marks))
         controls = {
             name: {**meaning, "construct_version": versions[meaning["construct"]]}
             for name, meaning in mapped.items()
         }
+        for name, meaning in of_marks.items():
+            current = {key: versions[key] for key in meaning["versions"]}
+            controls[name] = {**meaning, "versions": current}
         for name, control in inventory.items():
             if name not in controls:
                 controls[name] = {"kind": "comment" if control.types == {"textarea"} else "other"}
@@ -261,14 +263,14 @@ def _offered(element: Element) -> Iterator[str]:
 
     def below(parent: Element, path: str) -> Iterator[str]:
         for choice in parent:
-            if choice.tag == "Choice":
+            if choice.tag in {"Choice", "Label"}:
                 label = path + (choice.get("alias") or choice.get("value") or "")
                 yield label
                 yield from below(choice, f"{label}/")
             else:
                 yield from below(choice, path)
 
-    if element.tag == "Choices":
+    if element.tag in {"Choices", "Labels"}:
         yield from below(element, "")
 
 

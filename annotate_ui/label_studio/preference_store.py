@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, insert, select
 
 from annotate_ui.label_studio import CHANNEL
-from annotate_ui.label_studio.annotation_reader import SKIPPED, ComparedPair, InvalidValue
+from annotate_ui.label_studio.annotations import SKIPPED, ComparedPair, InvalidValue
 from annotate_ui.label_studio.projects import (
     CHANGED_TO_INVALID,
     DELETED,

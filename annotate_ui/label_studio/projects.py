@@ -52,11 +52,15 @@ class StoredProject:
 
     @property
     def construct_keys(self) -> frozenset[str]:
-        """The constructs that are rated."""
+        """The constructs that are rated, or that sentences are marked for."""
         return frozenset(
-            control["construct"]
+            key
             for control in self.controls.values()
-            if control["kind"] in {"number", "flags"}
+            for key in (
+                [control["construct"]]
+                if control["kind"] in {"number", "flags"}
+                else control.get("versions", ())
+            )
         )
 
     @property

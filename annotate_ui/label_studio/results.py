@@ -9,11 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, insert, select
 
-from annotate_ui.label_studio.annotation_reader import (
-    Annotation,
-    InvalidValue,
-    UnreadableAnnotation,
-)
+from annotate_ui.label_studio.annotations import Annotation, InvalidValue, UnreadableAnnotation
 from annotate_ui.label_studio.projects import StoredProject
 from study.schema.tables import raters, rejected_values
 
@@ -103,6 +99,8 @@ class Pulled:
     skipped: int = 0
     """Of the new and changed values, those of skipped tasks."""
     unchanged: int = 0
+    marks: int = 0
+    """Sets of marks on sentences that were stored, changed or withdrawn."""
     outdated: int = 0
     """Values of an earlier version of their construct, which the score table leaves out."""
     further: int = 0
@@ -133,6 +131,7 @@ class Pulled:
             self.new
             or self.changed
             or self.withdrawn
+            or self.marks
             or self.raters
             or self.rejected_new
             or self.imported

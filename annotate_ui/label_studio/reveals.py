@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, insert, select
 
-from annotate_ui.label_studio.annotation_reader import Annotation
+from annotate_ui.label_studio.annotations import Annotation
 from annotate_ui.label_studio.projects import StoredProject
 from annotate_ui.label_studio.reserved_slots import Slot
 from annotate_ui.tasks.stages import in_order

@@ -8,13 +8,19 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, insert, null, select
 
 from annotate_ui.label_studio import CHANNEL, FOLLOWED
-from annotate_ui.label_studio.annotation_reader import Annotation
+from annotate_ui.label_studio.annotations import Annotation
 from annotate_ui.label_studio.projects import StoredProject
 from annotate_ui.label_studio.reserved_slots import Slot
 from annotate_ui.label_studio.results import Pulled
 from study.facts.ratings import newest_ratings
 from study.schema import RatingBase
-from study.schema.tables import assignments, decisions, ratings, rejected_values
+from study.schema.tables import (
+    assignments,
+    decisions,
+    ratings,
+    rejected_values,
+    sentence_marks,
+)
 from study.study import Study
 
 # Rows are written in batches of this size, which bounds memory.
@@ -196,9 +202,13 @@ class Origins:
         ).join_from(ratings, assignments, ratings.c.assignment_id == assignments.c.id)
         compared = select(decisions.c.external_id, decisions.c.external_at, null())
         rated = rated.where(assignments.c.channel == FOLLOWED)
+        marked = select(
+            sentence_marks.c.external_id, sentence_marks.c.external_at, assignments.c.response_id
+        ).join_from(sentence_marks, assignments, sentence_marks.c.assignment_id == assignments.c.id)
+        marked = marked.where(assignments.c.channel == FOLLOWED)
         return {
             external_id: EarlierPull(response, at)
-            for statement in (compared, rated)
+            for statement in (compared, marked, rated)
             for external_id, at, response in self._connection.execute(statement)
             if external_id is not None and at is not None
         }
@@ -211,12 +221,16 @@ class Origins:
 
 def _raters(connection: Connection) -> dict[str, int]:
     """Return the rater of every annotation with a stored or rejected value."""
-    stored = connection.execute(
-        select(ratings.c.external_id, assignments.c.rater_id)
-        .join_from(ratings, assignments, ratings.c.assignment_id == assignments.c.id)
-        .where(assignments.c.channel.in_((CHANNEL, FOLLOWED)), ratings.c.external_id.is_not(None))
-        .order_by(ratings.c.id)
-    )
+    stored = [
+        row
+        for table in (sentence_marks, ratings)
+        for row in connection.execute(
+            select(table.c.external_id, assignments.c.rater_id)
+            .join_from(table, assignments, table.c.assignment_id == assignments.c.id)
+            .where(assignments.c.channel.in_((CHANNEL, FOLLOWED)), table.c.external_id.is_not(None))
+            .order_by(table.c.id)
+        )
+    ]
     rejected = connection.execute(
         select(
             rejected_values.c.project_id, rejected_values.c.external_id, rejected_values.c.rater_id

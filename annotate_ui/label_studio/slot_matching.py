@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, bindparam, insert, select, update
 
 from annotate_ui.label_studio import CHANNEL, FOLLOWED
-from annotate_ui.label_studio.annotation_reader import Annotation
+from annotate_ui.label_studio.annotations import Annotation
 from annotate_ui.label_studio.projects import StoredProject, TaskKey
 from annotate_ui.label_studio.reserved_slots import Slot, slots
 from annotate_ui.tasks.stages import Stage

@@ -9,7 +9,12 @@ from typing import NamedTuple
 from sqlalchemy import insert
 
 from annotate_ui.label_studio.client import Server, ServerError
-from annotate_ui.label_studio.configuration import Configuration, configuration, scale_points
+from annotate_ui.label_studio.configuration import (
+    NOTHING_TO_MARK,
+    Configuration,
+    configuration,
+    scale_points,
+)
 from annotate_ui.label_studio.projects import StoredProject, store_tasks, stored_projects
 from annotate_ui.label_studio.results import Pushed, PushedProject
 from annotate_ui.label_studio.server_projects import (
@@ -232,6 +237,12 @@ def instructions(study: Study, constructs: Sequence[ConstructSpec], place: str) 
             "typed first, and a zero right after the decimal point: type the other digits, then "
             "insert the sign or zero. Write 100, not 1e2. In a field, the arrow keys up and down "
             "change the number.</p>"
+        ]
+    if any(construct.mark_question for construct in constructs):
+        parts += [
+            "<p>To mark sentences of the response, click the label, then select the text; repeat "
+            "this for each part. Delete a mark by selecting it and pressing Backspace. If there is "
+            f"nothing to mark, tick {NOTHING_TO_MARK}.</p>"
         ]
     for construct in constructs:
         parts.append(f"<h3>{escape(construct.name)}</h3><p>{escape(construct.question)}</p>")

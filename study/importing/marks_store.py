@@ -49,7 +49,7 @@ class MarksStore:
                 place = self._range(text, mark, row, name)
                 if place is not None:
                     ranges.append(place)
-            joined = _joined(ranges)
+            joined = joined_ranges(ranges)
             if len(joined) < len(ranges):
                 self._report.rules[JOINED] += 1
             if key not in stored:
@@ -80,20 +80,13 @@ class MarksStore:
 
     def _range(self, text: str, mark: MarkedPart, row: int, name: str) -> Range | None:
         """Return a mark in characters of the text; None and a fault where it is not in it."""
-        if mark.start >= mark.end:
-            problem = "is empty"
-        elif _is_there(text, mark.start, mark.end, mark.text):
-            return mark.start, mark.end
-        elif mark.text is not None and (place := _from_utf16(text, mark)) is not None:
-            self._report.rules[IN_UTF16] += 1
+        place = place_of(text, mark)
+        if not isinstance(place, str):
+            if place != (mark.start, mark.end):
+                self._report.rules[IN_UTF16] += 1
             return place
-        elif mark.end > len(text):
-            problem = f"is not in the response, which has {len(text)} characters"
-        else:
-            there = abbreviate(text[mark.start : mark.end])
-            problem = f"is of {abbreviate(mark.text)}, but the response has {there} there"
         self._report.fault(
-            f"the mark from {mark.start} to {mark.end} in {name!r} {problem}.",
+            f"the mark from {mark.start} to {mark.end} in {name!r} {place}.",
             "Marks are ranges [start, end) of the text of the response. Correct them, or leave out "
             "marks on other texts, such as passages.",
             row,
@@ -108,6 +101,23 @@ class MarksStore:
             "Keep one of them, or number them as repeats.",
             row,
         )
+
+
+def place_of(text: str, mark: MarkedPart) -> Range | str:
+    """Return the range of a mark in characters of a text, or why it is not in it.
+
+    Some tools count UTF-16 units; the text that they store with a mark shows it.
+    """
+    if mark.start >= mark.end:
+        return "is empty"
+    if _is_there(text, mark.start, mark.end, mark.text):
+        return mark.start, mark.end
+    if mark.text is not None and (place := _from_utf16(text, mark)) is not None:
+        return place
+    if mark.end > len(text):
+        return f"is not in the response, which has {len(text)} characters"
+    there = abbreviate(text[mark.start : mark.end])
+    return f"is of {abbreviate(mark.text)}, but the response has {there} there"
 
 
 def _is_there(text: str, start: int, end: int, expected: str | None) -> bool:
@@ -129,7 +139,8 @@ def _from_utf16(text: str, mark: MarkedPart) -> Range | None:
     return (start, end) if _is_there(text, start, end, mark.text) else None
 
 
-def _joined(ranges: Sequence[Range]) -> list[Range]:
+def joined_ranges(ranges: Sequence[Range]) -> list[Range]:
+    """Return ranges in order, those that overlap as one."""
     joined: list[Range] = []
     for start, end in sorted(ranges):
         if joined and start < joined[-1][1]:

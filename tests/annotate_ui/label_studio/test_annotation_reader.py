@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from annotate_ui.label_studio.annotation_reader import (
+from annotate_ui.label_studio.annotation_reader import read_task
+from annotate_ui.label_studio.annotations import (
     COMMENT_ONLY,
     ENTERED_TWICE,
     MISSING,
@@ -17,7 +18,6 @@ from annotate_ui.label_studio.annotation_reader import (
     UNREADABLE,
     Annotation,
     InvalidValue,
-    read_task,
 )
 from annotate_ui.label_studio.client import ServerError, tasks_in
 from study.errors import StudyError

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from sqlalchemy import insert, select
 
-from annotate_ui.label_studio.annotation_reader import MISSING
 from annotate_ui.label_studio.annotation_store import UNKNOWN_TASK
+from annotate_ui.label_studio.annotations import MISSING
 from annotate_ui.label_studio.projects import LEFT, StoredProject, rated_slots, stored_projects
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push

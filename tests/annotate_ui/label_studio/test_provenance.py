@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from annotate_ui.label_studio.annotation_reader import UNREADABLE
 from annotate_ui.label_studio.annotation_store import DUPLICATE, NO_ACCOUNT
+from annotate_ui.label_studio.annotations import UNREADABLE
 from annotate_ui.label_studio.projects import OTHER_CHANNEL
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push

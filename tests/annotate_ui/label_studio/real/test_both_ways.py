@@ -4,12 +4,12 @@ from typing import Any
 
 from sqlalchemy import select
 
-from annotate_ui.label_studio.annotation_reader import MISSING, NO_NUMBER, SKIPPED
 from annotate_ui.label_studio.annotation_store import (
     CHANGED_TO_INVALID,
     DELETED,
     DUPLICATE,
 )
+from annotate_ui.label_studio.annotations import MISSING, NO_NUMBER, SKIPPED
 from annotate_ui.label_studio.client import Server
 from annotate_ui.label_studio.projects import OTHER_CHANNEL
 from annotate_ui.label_studio.pull import pull

@@ -1,0 +1,174 @@
+"""The range on which a control's values were given, and its place on the construct's scale."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import isclose
+from shlex import quote
+
+from annotate_ui.label_studio.annotation_reader import storable_text
+from annotate_ui.label_studio.export_inventory import ExportControl
+from study.errors import Fault
+from study.importing.importers import FormatOptions
+from study.scales import RatingScale
+
+# Default range of stars in Label Studio.
+STARS = (1, 5)
+# Fewer values do not indicate another range.
+_MIN_VALUES = 3
+
+
+def kind_of(control: ExportControl) -> str:
+    """Return the kind of a control that rates, as `read_task` takes it."""
+    return "preference" if control.compares else "ranking" if control.ranks else "number"
+
+
+def most_stars(used: ExportControl) -> int:
+    """Return the likely number of stars."""
+    most = max((value for _, value in used.numbers), default=STARS[1])
+    return STARS[1] if most <= STARS[1] else 10 if most <= 10 else int(most)
+
+
+def control_option(control: str, key: str = "") -> str:
+    """Return the option that maps a control to a construct, quoted for a shell."""
+    return f"--control {quote(storable_text(f'{control}={key}'))}"
+
+
+@dataclass(frozen=True, slots=True)
+class ValueRange:
+    """The range of a control's values, and the scale that they are mapped to."""
+
+    source: RatingScale
+    """With step 1 for stars."""
+    scale: RatingScale
+
+    def mapped(self, value: float) -> float:
+        """Return a value of the range on the construct's scale."""
+        if (self.source.min, self.source.max) == (self.scale.min, self.scale.max):
+            return value
+        if value == self.source.max:
+            return self.scale.max  # A quotient may miss the end by the last digit.
+        return self.scale.min + (value - self.source.min) * self._width / self._source_width
+
+    def off_grid(self, value: float) -> str | None:
+        """Return why a value of the range is not a point of the scale; None if it is one."""
+        problem = self.scale.off_grid(self.mapped(value))
+        return problem and f"{value:g} on {self.source}: {problem}"
+
+    def fits(self) -> bool:
+        """Whether all integer steps of the range are points of the scale."""
+        if self.scale.step is None:
+            return True
+        points = self._width / self._source_width / self.scale.step
+        return isclose(points, round(points), abs_tol=1e-6) and round(points) > 0
+
+    @property
+    def _width(self) -> float:
+        return self.scale.max - self.scale.min
+
+    @property
+    def _source_width(self) -> float:
+        return self.source.max - self.source.min
+
+
+def value_range(
+    control: str, key: str, controls: Mapping[str, ExportControl], options: FormatOptions
+) -> ValueRange | None:
+    """Return the range that --scale gives a control; None: the scale of its construct."""
+    if control not in options.ranges:
+        return None
+    low, high = options.ranges[control]
+    integers = controls[control].stars and low == int(low) and high - low >= 1
+    return ValueRange(
+        RatingScale(min=low, max=high, step=1 if integers else None), options.scales[key]
+    )
+
+
+def range_faults(
+    controls: Mapping[str, ExportControl],
+    constructs: Mapping[str, str | None],
+    options: FormatOptions,
+) -> Iterator[Fault]:
+    for control, key in constructs.items():
+        scale = options.scales.get(key or "")
+        if key is None or scale is None or kind_of(controls[control]) != "number":
+            continue
+        used_range = value_range(control, key, controls, options)
+        if used_range is not None:
+            yield from _off_grid_faults(control, key, controls[control], used_range)
+        elif controls[control].stars:
+            yield from _unknown_stars(control, key, controls[control], scale)
+        else:
+            yield from _unlikely_range(control, key, controls[control], scale)
+
+
+def _unlikely_range(
+    control: str, key: str, used: ExportControl, scale: RatingScale
+) -> Iterator[Fault]:
+    """Yield a fault for numbers that were probably given on another range than the construct's."""
+    within = [(row, value) for row, value in used.numbers if scale.problem(value) is None]
+    start = 0.0 if scale.min < 0 < scale.max else scale.min
+    end = start + (scale.max - scale.min) / 10
+    values = [value for _, value in within]
+    if (
+        len(values) >= _MIN_VALUES
+        and all(start <= value <= end for value in values)
+        and any(value > start for value in values)
+    ):
+        yield Fault(
+            f"all {len(values)} values of the control {control!r} are between {start:g} and "
+            f"{end:g}, while {key} goes from {scale.min:g} to {scale.max:g}.",
+            "If they were given on another range, name it with "
+            f"{scale_option(control, 'LOW:HIGH')}; if they are on the construct's, with "
+            f"{scale_option(control, f'{scale.min:g}:{scale.max:g}')}.",
+            within[0][0],
+        )
+
+
+def _off_grid_faults(
+    control: str, key: str, used: ExportControl, used_range: ValueRange
+) -> Iterator[Fault]:
+    within = [
+        (row, value) for row, value in used.numbers if used_range.source.problem(value) is None
+    ]
+    missed = [
+        (row, problem)
+        for row, value in within
+        if (problem := used_range.off_grid(value)) is not None
+    ]
+    # Single values off the grid become missing values, each with its reason.
+    if missed and (not used_range.fits() or 2 * len(missed) > len(within)):
+        row, problem = missed[0]
+        yield Fault(
+            f"values of the control {control!r} are not points of {key}: {problem}.",
+            f"Correct {scale_option(control, 'LOW:HIGH')}, give {key} a scale in study.toml that "
+            "has these points (or no step), or leave out the control with "
+            f"{control_option(control)}.",
+            row,
+        )
+
+
+def _unknown_stars(
+    control: str, key: str, used: ExportControl, scale: RatingScale
+) -> Iterator[Fault]:
+    low, high = STARS
+    ends = f"{low}:{most_stars(used)}"
+    remedy = (
+        f"Give the least and the greatest number of stars with {scale_option(control, ends)}; "
+        "values are then mapped to the construct's scale."
+    )
+    if (scale.min, scale.max) != STARS:
+        yield Fault(f"the control {control!r} gives stars, but {key} goes from {scale}.", remedy)
+        return
+    for row, value in used.numbers:
+        if not low <= value <= high or value != int(value):
+            yield Fault(
+                f"the control {control!r} has a result of {value:g} stars, outside the default "
+                f"range of {low} to {high}.",
+                remedy,
+                row,
+            )
+            return
+
+
+def scale_option(control: str, ends: str) -> str:
+    return f"--scale {quote(storable_text(f'{control}={ends}'))}"
