@@ -252,9 +252,10 @@ def write(
             for a in largest_disagreements(analysis.context.ordered)
         ]
         reasons = source.reasons(responses)
+        texts = source.labeled_texts(analysis.context.ordered) if source.labeled_texts else None
         # Files by name only, since a report is shared.
         command = typed_command(whole_paths=False)
-        content = as_document(analysis, command, source.judge_runs, reasons)
+        content = as_document(analysis, command, source.judge_runs, reasons, texts)
         page = write_document(content, folder, full)
     checks: list[Any] = []
     if verify:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from analysis.cli.column_options import NamedColumns
+    from analysis.core.analysis import LabeledTexts
+    from analysis.core.context import Context
     from analysis.core.mark_table import MarkTable
     from analysis.core.options import InstructionMismatch, Options
     from analysis.core.probe_table import ProbeTable
@@ -69,6 +71,8 @@ class AnalysisInput(NamedTuple):
     """Marks of people on sentences, if there are any."""
     reasons: Callable[[Sequence[Place]], dict[Place, str]] = _no_reasons
     """Returns judges' rationales of some scores (scorer, response, construct)."""
+    labeled_texts: Callable[[Context], LabeledTexts] | None = None
+    """Returns what metrics in steps and people said on texts of responses, from a study."""
 
 
 class CannotRun(click.ClickException):
@@ -160,7 +164,16 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> AnalysisInput:
     probes = _probes(config, probed, suspects, traits)
     reasons = _reasons_of(folder, versions)
     return AnalysisInput(
-        scores, compared, options, config.name, runs, edited, probes, marks, reasons
+        scores,
+        compared,
+        options,
+        config.name,
+        runs,
+        edited,
+        probes,
+        marks,
+        reasons,
+        _labeled_texts_of(folder, runs),
     )
 
 
@@ -226,6 +239,32 @@ def _reasons_of(
             return judge_reasons(connection, versions, places)
 
     return reasons
+
+
+def _labeled_texts_of(
+    folder: Path, runs: Sequence[Mapping[str, Any]]
+) -> Callable[[Context], LabeledTexts]:
+    """A function that reads the claims of metrics in steps for the responses to read."""
+    from judge.protocol.conditions import METRIC
+
+    scorers = {run["name"] for run in runs if METRIC in run["decoding"]}
+
+    def read(context: Context) -> LabeledTexts:
+        from analysis.core.analysis import LabeledText, LabeledTexts
+        from analysis.topics.agreement.labeled_claims import responses_to_read
+        from judge.inspect.labeled_texts import labeled_texts
+        from study import Study
+
+        chosen, number = responses_to_read(context, scorers)
+        places = [(construct, key) for construct, keys in chosen.items() for key in keys]
+        if not places:
+            return LabeledTexts()
+        with Study.open(folder) as study:
+            found = labeled_texts(study, scorers, places)
+        made = {of: tuple(LabeledText(*text) for text in texts) for of, texts in found.items()}
+        return LabeledTexts(made, number)
+
+    return read
 
 
 def _notes(config: StudyConfig) -> dict[str, str]:

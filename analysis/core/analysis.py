@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from analysis.core.claims import Claims
 from analysis.core.construct_data import ConstructData
@@ -13,6 +13,30 @@ from analysis.core.context import Context
 from analysis.core.estimates import EstimateList
 from analysis.core.options import Options
 from analysis.core.tables import PreferenceTable, ScoreTable
+
+
+class LabeledText(NamedTuple):
+    """A claim of a metric with its labels, or a sentence of a response with people's marks."""
+
+    by: str
+    """The model and its prompts, or people."""
+    of: str
+    """What it is: `claims of the response`, `sentence`."""
+    text: str
+    labels: tuple[str, ...]
+    """`entailed: passage 2, reference`, or how many people marked it."""
+
+
+@dataclass(frozen=True)
+class LabeledTexts:
+    """What metrics in steps and people said on the texts of some responses."""
+
+    by_response: Mapping[tuple[str, str], tuple[LabeledText, ...]] = field(
+        default_factory=lambda: MappingProxyType({})
+    )
+    """By construct and response."""
+    of: int = 0
+    """Responses, of all constructs, from which these were chosen."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +49,8 @@ class ReportInputs:
         default_factory=lambda: MappingProxyType({})
     )
     """A judge's rationale by scorer, response and construct."""
+    labeled_texts: LabeledTexts = field(default_factory=LabeledTexts)
+    """Claims of metrics in steps, and sentences that people marked."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from pathlib import Path
 from platform import python_version
 from typing import Any
 
-from analysis.core.analysis import Analysis, ReportInputs
+from analysis.core.analysis import Analysis, LabeledTexts, ReportInputs
 from analysis.decisions.answers import decisions
 from analysis.decisions.corrected_means import corrected_means
 from analysis.pipeline.sections import chapters, statistics
@@ -31,6 +31,7 @@ def as_document(
     command: str | None = None,
     judge_runs: Sequence[Mapping[str, Any]] = (),
     reasons: Mapping[tuple[str, str, str], str] | None = None,
+    labeled_texts: LabeledTexts | None = None,
 ) -> Document:
     """Work out a report: verdicts, figures and tables.
 
@@ -38,9 +39,15 @@ def as_document(
 
     `command` is how the report was made, and `judge_runs` what the judges' scores were made
     with (as in schema.json). `reasons` are what judges wrote before their scores, by scorer,
-    response and construct.
+    response and construct; `labeled_texts` what metrics in steps and people said on the texts of
+    responses.
     """
-    analysis = replace(analysis, inputs=ReportInputs(tuple(judge_runs), dict(reasons or {})))
+    analysis = replace(
+        analysis,
+        inputs=ReportInputs(
+            tuple(judge_runs), dict(reasons or {}), labeled_texts or LabeledTexts()
+        ),
+    )
     return Document(
         analysis,
         with_contradictions(analysis, verdicts(analysis)),

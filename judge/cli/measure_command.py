@@ -90,6 +90,10 @@ def measure(
     compares the metrics with people as it does a judge. The same command again adds what is new
     or was interrupted, and changes nothing that is stored.
 
+    Metrics that ask a model, such as those of ragchecker and ragas, are measured by `ccrs judge
+    STUDY --metric NAMES`; `ccrs judge show STUDY RUN --response ID` shows the claims, labels,
+    passages and raw answers of a response.
+
     \b
     Examples:
       ccrs measure my-study --metrics lexical,usage

@@ -173,7 +173,7 @@ def show_response(
             )
         judgments = _judgments(study, connection, run, response)
         versions = study.construct_versions(connection)
-        marked = marked_by_people(connection, versions, response)
+        marked = marked_by_people(connection, versions, {response})
     metric = run_metric(run, study.folder, metric_file)
     if metric is not None:
         metric = as_declared(study, metric)
@@ -202,7 +202,7 @@ def show_response(
         constructs=[
             replace(
                 _record(study, run, metric, key, response, judgments.get(key, [])),
-                sentences=marked.get(key, []),
+                sentences=marked.get((key, response), []),
             )
             for key in keys
         ],

@@ -1,9 +1,10 @@
 """The claims of a response with their labels, by the text that they were checked by."""
 
-import json
 import re
 from collections.abc import Sequence
+from typing import Any
 
+from judge.parsing.structured_answers import UnreadableError, read_list, read_object
 from judge.text import printable
 
 _NUMBERED = re.compile(r"(\d+)\. (.*)")
@@ -21,12 +22,9 @@ def overview(step: str, fields: Sequence[str], answer: str | None) -> list[str]:
     fields
         The texts in the fields of its prompt, in order; numbered items are the last one.
     answer
-        The raw answer; other answers than JSON have no overview.
+        The raw answer; other answers than lists and objects have no overview.
     """
-    try:
-        read = json.loads(answer or "")
-    except (ValueError, RecursionError):
-        return []
+    read = read_answer(step, answer)
     if isinstance(read, list) and fields:
         items = [f"    - {printable(str(item))}" for item in read]
         return [f"  {step} of {_short(fields[-1])}", *(items or ["    (none)"])]
@@ -39,6 +37,18 @@ def overview(step: str, fields: Sequence[str], answer: str | None) -> list[str]:
         if match is not None
     ]
     return [f"  {step} by {_short(fields[-2])}", *items] if items else []
+
+
+def read_answer(step: str, answer: str | None) -> list[str] | dict[str, Any] | None:
+    """Return the list or the object that an answer is, as metrics read it; None: it is neither."""
+    try:
+        return read_list(answer, step)
+    except UnreadableError:
+        pass
+    try:
+        return dict(read_object(answer))
+    except UnreadableError:
+        return None
 
 
 def _short(text: str) -> str:

@@ -1,6 +1,6 @@
 """Marks on sentences: the sets that count, and their table for `analysis`."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -101,21 +101,22 @@ class SentenceCount:
 
 
 def marked_by_people(
-    connection: Connection, versions: Mapping[str, int], response: int
-) -> dict[str, list[SentenceCount]]:
-    """Return the sentences of a response with the number of people who marked them, by construct.
+    connection: Connection, versions: Mapping[str, int], responses: Collection[int]
+) -> dict[tuple[str, int], list[SentenceCount]]:
+    """Return the sentences of responses with the number of people who marked them.
 
-    `response` is its database key. Constructs without marks are left out.
+    Responses are database keys, and the result is by construct and response; those that nobody was
+    asked to mark are left out.
     """
-    by_construct: dict[str, list[MarkSet]] = {}
+    found: dict[tuple[str, int], list[MarkSet]] = {}
     for marks in mark_sets(connection, versions)[0]:
-        if marks.response == response and marks.repeat == 0:
-            by_construct.setdefault(marks.construct, []).append(marks)
+        if marks.response in responses and marks.repeat == 0:
+            found.setdefault((marks.construct, marks.response), []).append(marks)
     sentences = {}
-    for construct, sets in by_construct.items():
+    for place, sets in found.items():
         text, ranges = sets[0].text, sentence_ranges(sets[0].text)
         marked = [marked_sentences(text, ranges, marks.ranges) for marks in sets]
-        sentences[construct] = [
+        sentences[place] = [
             SentenceCount(text[start:end], sum(column), len(sets))
             for (start, end), column in zip(ranges, zip(*marked, strict=True), strict=True)
         ]

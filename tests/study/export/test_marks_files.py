@@ -54,5 +54,5 @@ def test_marks_are_exported_with_ranges_and_texts(any_study: Study, tmp_path: Pa
     assert list(table["marked"]) == [0, 1, 0, 0, 1, *[0] * 5]
     assert list(table["sentence"]) == [*range(1, 6)] * 2
     with study.read() as connection:
-        counted = marked_by_people(connection, study.construct_versions(connection), 1)
-    assert counted["QR"][1] == SentenceCount(SENTENCES[1], 1, 2)
+        counted = marked_by_people(connection, study.construct_versions(connection), {1})
+    assert counted["QR", 1][1] == SentenceCount(SENTENCES[1], 1, 2)

@@ -1,0 +1,121 @@
+"""Claims of metrics in steps in the report, next to the sentences that people marked."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from judge import judge_metrics
+from judge.inspect.labeled_texts import LabeledText, labeled_texts
+from judge.inspect.step_overview import overview
+from judge.protocol.exchange import Answer
+from study import Study
+from study.cli.root import cli
+from study.importing.file_import import import_file
+from tests.judge.small_studies import Scripted, ScriptedSettings, store
+
+pytestmark = pytest.mark.usefixtures("without_drawing")
+
+RESPONSE = "It opens at 8. Dogs <b>stay</b> out."
+SUITES = ScriptedSettings(
+    metric="ragchecker-faithfulness,ragchecker-hallucination,ragas-faithfulness,ares", model="m"
+)
+
+
+def answer(prompt: str) -> Answer:
+    if "JSON array" in prompt:
+        text = prompt.rsplit("\n\n", 1)[1].split("\n", 1)[1]
+        claims = [part.strip() for part in text.split(".") if part.strip()]
+        # As an endpoint wraps a list of a schema.
+        return Answer(json.dumps({"claims": claims} if "claims" in prompt else claims))
+    if "JSON object" in prompt:
+        block = prompt.rsplit("\n\n", 1)[1].split("\n")[1:]
+        words = ("supported", "unsupported") if "supported" in prompt else ("entailed", "neutral")
+        return Answer(json.dumps({str(n): words["Dogs" in x] for n, x in enumerate(block, 1)}))
+    return Answer("Yes")
+
+
+@pytest.fixture
+def judged(any_study: Study, scripted: type[Scripted], tmp_path: Path) -> Study:
+    scripted.answer = staticmethod(answer)
+    rows = [
+        {
+            "query_id": f"q{n}",
+            "query": "When?",
+            "references": ["At 8."],
+            "system": "A",
+            "response": RESPONSE if n < 5 else f"Open {n}.",
+            "response_id": f"r{n}",
+            "passages": ["We open at 8.", f"No dogs. {n}"],
+        }
+        for n in range(6)
+    ]
+    store(any_study, *rows)
+    judge_metrics(any_study, SUITES)
+    with (tmp_path / "ratings.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["response_id", "construct", "scorer", "scorer_kind", "value"])
+        for n in range(6):
+            writer.writerows([f"r{n}", "CC", rater, "human", 40 + n] for rater in ("ann", "ben"))
+    import_file(any_study, tmp_path / "ratings.csv")
+    marks = [
+        {"start": RESPONSE.index("Dogs"), "end": len(RESPONSE), "text": RESPONSE[15:]},
+    ]
+    lines = [
+        {"response_id": "r3", "construct": "CC", "scorer": rater, "scorer_kind": "human",
+         "marks": of}
+        for rater, of in (("ann", marks), ("ben", []))
+    ]  # fmt: skip
+    (tmp_path / "marks.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    import_file(any_study, tmp_path / "marks.jsonl")
+    return any_study
+
+
+def test_claims_have_the_labels_of_all_metrics_that_share_them(judged: Study) -> None:
+    runs = [f"m {key}" for key in ("ragchecker-faithfulness", "ragchecker-hallucination",
+                                   "ragas-faithfulness", "ares-answer-faithfulness")]  # fmt: skip
+    found = labeled_texts(judged, [*runs, "no run"], [("CC", "r3"), ("CC", "r9"), ("QR", "r3")])
+    assert list(found) == [("CC", "r3")]
+    people = [text for text in found["CC", "r3"] if text.by == "people"]
+    assert people == [
+        LabeledText("people", "sentence", "It opens at 8.", ()),
+        LabeledText("people", "sentence", "Dogs <b>stay</b> out.", ("marked by 1 of 2",)),
+    ]
+    claims = {text.text: text for text in found["CC", "r3"] if "ragchecker" in text.by}
+    assert list(claims) == ["It opens at 8", "Dogs <b>stay</b> out"]
+    claim = claims["Dogs <b>stay</b> out"]
+    assert claim.of == "claims of the response"
+    assert claim.labels == ("neutral: passage 1, passage 2, the reference",)
+    statements = [text for text in found["CC", "r3"] if "ragas" in text.by]
+    assert [text.labels for text in statements] == [
+        ("supported: the passages",), ("unsupported: the passages",)
+    ]  # fmt: skip
+    assert labeled_texts(judged, ["m ares-answer-faithfulness"], [("CC", "r3")]) == {}
+
+
+def test_the_report_has_a_few_of_them_and_the_table_more(judged: Study, tmp_path: Path) -> None:
+    out = tmp_path / "report"
+    words = ["report", str(judged.folder), "--out", str(out), "--no-verify", "--resamples", "100"]
+    done = CliRunner().invoke(cli, words)
+    assert done.exit_code == 0, done.output
+    page = (out / "report.html").read_text(encoding="utf-8")
+    part = page.split('id="table-labeled-claims"')[1].split("</section>")[0]
+    assert "3 of 6 responses" in part
+    assert "Dogs &lt;b&gt;stay&lt;/b&gt; out." in part
+    assert "marked by 1 of 2" in part
+    assert "neutral: passage 1, passage 2, the reference" in part
+    with (out / "tables" / "labeled-claims.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    # The marked one comes first, then those with the largest difference.
+    keys = list(dict.fromkeys(row["response_id"] for row in rows))
+    assert keys[0] == "r3"
+    assert sorted(keys) == [f"r{n}" for n in range(6)]
+
+
+def test_an_overview_reads_what_metrics_read() -> None:
+    fenced = '```json\n{"claims": ["One.", "Two."]}\n```'
+    assert overview("claims", ["When?", "A text."], fenced) == [
+        "  claims of 'A text.'", "    - One.", "    - Two."
+    ]  # fmt: skip
