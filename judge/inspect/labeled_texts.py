@@ -30,7 +30,7 @@ OfResponse = tuple[str, str]
 """Construct and response, as in the score table."""
 
 
-class LabeledText(NamedTuple):
+class TextWithLabels(NamedTuple):
     """A claim of a metric with its labels, or a sentence of a response with people's marks."""
 
     by: str
@@ -66,16 +66,16 @@ class _Claims:
         for key in listed:
             self._labels.setdefault(key, {}).setdefault(label, {})[by] = None
 
-    def texts(self, by: str) -> Iterator[LabeledText]:
+    def texts(self, by: str) -> Iterator[TextWithLabels]:
         """Yield the claims with their labels."""
         for (of, text), labels in self._labels.items():
             given = tuple(f"{label}: {', '.join(names)}" for label, names in labels.items())
-            yield LabeledText(by, of, text, given)
+            yield TextWithLabels(by, of, text, given)
 
 
 def labeled_texts(
     study: Study, scorers: Iterable[str], wanted: Sequence[OfResponse]
-) -> dict[OfResponse, tuple[LabeledText, ...]]:
+) -> dict[OfResponse, tuple[TextWithLabels, ...]]:
     """Return the sentences of responses with people's marks, and the claims that metrics read.
 
     Parameters
@@ -104,7 +104,7 @@ def labeled_texts(
     return {
         of: (
             *(
-                LabeledText("people", "sentence", on_one_line(sentence.text), _marks(sentence))
+                TextWithLabels("people", "sentence", on_one_line(sentence.text), _marks(sentence))
                 for sentence in marked.get((of[0], keys[of[1]]), ())
             ),
             *(text for by, claims in found[of].items() for text in claims.texts(by)),

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from judge import judge_metrics
-from judge.inspect.labeled_texts import LabeledText, labeled_texts
+from judge.inspect.labeled_texts import TextWithLabels, labeled_texts
 from judge.inspect.step_overview import overview
 from judge.protocol.exchange import Answer
 from study import Study
@@ -80,8 +80,8 @@ def test_claims_have_the_labels_of_all_metrics_that_share_them(judged: Study) ->
     assert list(found) == [("CC", "r3")]
     people = [text for text in found["CC", "r3"] if text.by == "people"]
     assert people == [
-        LabeledText("people", "sentence", "It opens at 8.", ()),
-        LabeledText("people", "sentence", "Dogs <b>stay</b> out.", ("marked by 1 of 2",)),
+        TextWithLabels("people", "sentence", "It opens at 8.", ()),
+        TextWithLabels("people", "sentence", "Dogs <b>stay</b> out.", ("marked by 1 of 2",)),
     ]
     claims = {text.text: text for text in found["CC", "r3"] if "ragchecker" in text.by}
     assert list(claims) == ["It opens at 8", "Dogs <b>stay</b> out"]
