@@ -241,7 +241,9 @@ class JudgeSettings(BaseModel):
             return None
         full, answer = self.price
         cached = full if self.price_cached is None else self.price_cached
-        prompt = (prompt_tokens - cached_tokens) * full + cached_tokens * cached
+        # A server that counts more cached tokens than prompt tokens counts them separately.
+        uncached = prompt_tokens - (cached_tokens if cached_tokens <= prompt_tokens else 0)
+        prompt = uncached * full + cached_tokens * cached
         return (prompt + completion_tokens * answer) / 1e6
 
     @model_validator(mode="after")

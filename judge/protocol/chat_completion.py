@@ -1,6 +1,7 @@
 """The wire format of chat completions: what a reply means, and how long a server asks to wait."""
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -90,7 +91,8 @@ def _error(data: Any) -> dict[str, Any] | None:
     if not isinstance(data, dict):
         return None
     error = data.get("error")
-    if isinstance(error, dict):
+    # Some gateways add an error without a content to every answer.
+    if isinstance(error, dict) and any(error.values()):
         return error
     if isinstance(error, str) and error:
         return {"message": error}
@@ -190,7 +192,7 @@ def _answer(
         served_model=_text(data.get("model")),
         fingerprint=_text(data.get("system_fingerprint")),
         prompt_tokens=_count(usage.get("prompt_tokens")),
-        completion_tokens=_count(usage.get("completion_tokens")),
+        completion_tokens=_completion_tokens(usage),
         reasoning_tokens=reasoning,
         cached_tokens=_count(prompt.get("cached_tokens")),
         milliseconds=milliseconds,
@@ -212,7 +214,9 @@ def _content(message: Mapping[str, Any]) -> str:
 
 def _text_of_part(part: Any) -> str | None:
     """Return the text of a part of a list; None if it has another form."""
-    text = (part.get("text") or part.get("refusal")) if isinstance(part, dict) else part
+    text = part
+    if isinstance(part, dict) and part.keys() & {"text", "refusal"}:
+        text = part.get("text") or part.get("refusal") or ""
     return text if isinstance(text, str) else None
 
 
@@ -248,6 +252,19 @@ def _count(value: Any) -> int | None:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return value if type(value) is int and 0 <= value < 2**31 else None
+
+
+def _completion_tokens(usage: Mapping[str, Any]) -> int | None:
+    """Return the tokens of an answer, those of reasoning included.
+
+    Some servers count reasoning in the total only, and charge for it.
+    """
+    prompt, completion, total = (
+        _count(usage.get(f"{name}_tokens")) for name in ("prompt", "completion", "total")
+    )
+    if prompt is None or completion is None or total is None:
+        return completion
+    return max(completion, total - prompt)
 
 
 def _plain(body: bytes) -> str:
@@ -288,7 +305,8 @@ def _duration(text: str) -> float | None:
     """Return the seconds of "6m0s", "120ms" or "1.5", or until a moment in time."""
     seconds = _number(text)
     if seconds is not None:
-        # Some servers send a moment as seconds since 1970.
+        # Some servers send a moment as seconds since 1970, or as milliseconds.
+        seconds = seconds / 1000 if seconds >= 1e12 else seconds
         now = datetime.now(UTC).timestamp()
         return max(0.0, seconds - now) if seconds > 1e9 else seconds
     parts = _PART.findall(text)
@@ -319,4 +337,4 @@ def _number(text: str | None) -> float | None:
         value = float(text) if text is not None else None
     except ValueError:
         return None
-    return value if value is not None and 0 <= value < 1e12 else None
+    return value if value is not None and 0 <= value < math.inf else None

@@ -347,6 +347,7 @@ def unusable_endpoint(
 ) -> str:
     """Return a message that says why an endpoint cannot be used, and what to do."""
     remedy = {
+        "http_400": key_remedy,
         "http_401": key_remedy,
         "http_403": "Check that the key may use this model.",
         "http_402": "Check the account's credit.",

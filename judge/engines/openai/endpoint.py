@@ -31,6 +31,10 @@ FIRST_WAIT = 0.5
 """Seconds before the second try of a request; they double with each further try."""
 LONGEST_WAIT = 30.0
 _LONGEST_REQUESTED_WAIT = 60.0
+# How servers refuse an expired key; a 400 is in `Trouble` only where it names the key.
+_KEY_REFUSED = frozenset({"http_400", "http_401", "http_403"})
+# A key may expire again before a prompt is sent with it.
+_MOST_RENEWALS = 2
 
 
 def backoff(attempt: int) -> float:
@@ -140,7 +144,7 @@ class Endpoint:
         """Send a prompt, after the system message if there is one, once.
 
         With `scores`, the answer has the distribution of its score, from token probabilities. A
-        prompt that is refused because of the key is sent once more if there is a new key.
+        prompt that is refused because of the key is sent again if there is a new key.
 
         Raises
         ------
@@ -161,14 +165,16 @@ class Endpoint:
         return reply
 
     async def post(self, path: str, payload: Mapping[str, Any], read: Reader) -> Reply:
-        """Send JSON to a path of the endpoint, once, and once more if there is a new key."""
-        sent_at, key = monotonic(), self.key.value
-        reply = await self._send(path, payload, read, key)
-        if isinstance(reply.result, Trouble) and reply.result.reason == "http_401":
+        """Send JSON to a path of the endpoint, once, and again if there is a new key."""
+        for renewals in range(_MOST_RENEWALS + 1):
+            sent_at, key = monotonic(), self.key.value
+            reply = await self._send(path, payload, read, key)
+            refused = isinstance(reply.result, Trouble) and reply.result.reason in _KEY_REFUSED
+            if not refused or renewals == _MOST_RENEWALS:
+                break
             async with self._renewing:
-                renewed = await self.key.renew(key, sent_at)
-            if renewed:
-                reply = await self._send(path, payload, read, self.key.value)
+                if not await self.key.renew(key, sent_at):
+                    break
         return replace(reply, result=self.key.redaction.result(reply.result))
 
     async def _send(self, path: str, payload: Mapping[str, Any], read: Reader, key: str) -> Reply:

@@ -13,6 +13,7 @@ from jinja2 import TemplateError
 
 from judge.engines.vllm.chat_layout import chat_layout
 from judge.engines.vllm.engine_arguments import check_arguments, of_identity, recorded_only
+from judge.engines.vllm.model_loader import ModelSpec, engine_values
 from judge.engines.vllm.prompt_requests import Ask, Decoding
 from judge.engines.vllm.scheduler_feed import SchedulerFeed
 from judge.engines.vllm.score_tokenization import Digits, WholeNumbers, score_tokenization
@@ -144,6 +145,15 @@ def test_settings_that_change_no_score_are_not_part_of_the_identity() -> None:
     arguments = {"dtype": "bfloat16", "gpu_memory_utilization": 0.8, "chat_template": "t.jinja"}
     assert of_identity(arguments) == {"vllm.dtype": "bfloat16"}
     assert recorded_only(arguments) == {"vllm.gpu_memory_utilization": 0.8}
+
+
+def test_structured_answers_have_no_white_space_unless_the_study_sets_it() -> None:
+    name = "structured_outputs_config"
+    values = engine_values(ModelSpec("m", None, None, 7, {"dtype": "bfloat16"}, None))
+    without_spaces = {"backend": "xgrammar", "disable_any_whitespace": True}
+    assert values == {"seed": 7, "dtype": "bfloat16", name: without_spaces}
+    own = {"backend": "guidance"}
+    assert engine_values(ModelSpec("m", None, None, 7, {name: own}, None))[name] == own
 
 
 def test_a_prompt_that_fills_the_window_with_its_answer_is_asked_and_a_longer_one_is_not(

@@ -77,6 +77,8 @@ def test_cached_tokens_have_a_price_of_their_own() -> None:
     assert apart.cost(1e6, 1e5, 4e5) == pytest.approx(0.6 * 3 + 0.4 * 0.3 + 1.5)
     free = ScriptedSettings(price=(3.0, 15.0), price_cached=0.0)
     assert free.cost(1e6, 0, 1e6) == 0
+    # A server that counts cached tokens apart from those of prompts.
+    assert apart.cost(1e6, 0, 2e6) == pytest.approx(3 + 2 * 0.3)
     assert ScriptedSettings().cost(1e6, 1e5) is None
 
 

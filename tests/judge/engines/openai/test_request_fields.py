@@ -102,8 +102,8 @@ def test_a_header_with_a_secret_is_sent_and_not_stored(
         ({"header": {"X-Api-Key": SECRET}}, "--header-env X-Api-Key=VARIABLE"),
         ({"header": {"Authorization": SECRET}}, "--header-env Authorization=VARIABLE"),
         ({"header": {"X-Title": "a\nb"}}, "printable ASCII"),
-        ({"header": {"a b": "c"}}, "no header that can be added"),
-        ({"header_env": {"Content-Length": "X"}}, "no header that can be added"),
+        ({"header": {"a b": "c"}}, "is not a header that can be added"),
+        ({"header_env": {"Content-Length": "X"}}, "is not a header that can be added"),
     ],
 )
 def test_what_cannot_be_added_is_refused(more: dict[str, Any], message: str) -> None:
