@@ -29,7 +29,7 @@ from annotate_ui.label_studio.annotations import (
     MarkedParts,
     UnreadableAnnotation,
 )
-from annotate_ui.label_studio.compared_results import preference_of, read_preferences
+from annotate_ui.label_studio.compared_results import choice_labels, preference_of, read_preferences
 from annotate_ui.label_studio.configuration import plain_text
 from study.errors import StudyError
 from study.scales import RatingScale
@@ -310,17 +310,6 @@ def _number(control: Mapping[str, Any], value: Mapping[str, Any]) -> Any:
             return float(point)
         case other:
             return other
-
-
-def choice_labels(value: Any) -> list[str]:
-    """Return the labels of a result that are choices; a nested one is written `outer/inner`."""
-    chosen = value.get("choices") if isinstance(value, dict) else None
-    labels = []
-    for choice in chosen if isinstance(chosen, list) else []:
-        path = choice if isinstance(choice, list) else [choice]
-        if path and all(isinstance(part, str) for part in path):
-            labels.append("/".join(path))
-    return labels
 
 
 def _read_flags(

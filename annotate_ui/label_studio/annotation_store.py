@@ -117,7 +117,7 @@ class AnnotationStore:
         for slot in deleted:
             self._revisions.withdraw(slot, slot.construct_keys, DELETED)
             self._marks.withdraw(slot)
-        if any(fetched.project.following for fetched in projects):
+        if any(one.project.compares or one.project.following for one in projects):
             PreferenceStore(self._connection, self._study, self._result).store(
                 projects, annotations, kept, self._raters.has_left, self._reject
             )

@@ -36,13 +36,15 @@ def read_preferences(
     names = compared.get(control["kind"], ())
     key = control["construct"]
     if control["kind"] == "preference":
-        selected = value.get("selected")
-        if selected not in BETTER:
+        values = control.get("labels", BETTER)
+        chosen = choice_labels(value) if "labels" in control else [value.get("selected")]
+        selected = chosen[0] if len(chosen) == 1 else chosen
+        if not isinstance(selected, str) or selected not in values:
             annotation.invalid.append(InvalidValue(key, json.dumps(selected), NO_NUMBER))
         elif len(names) != 2:
             annotation.invalid.append(InvalidValue(key, json.dumps(selected), UNNAMED))
         else:
-            better = BETTER[str(selected)]
+            better = float(values[selected])
             annotation.preferences.append(preference_of(control, names[0], names[1], better))
         return
     places = _places(name, control, value, names)
@@ -80,3 +82,14 @@ def groups_of(value: Any) -> dict[str, list[Any]]:
     if not isinstance(groups, dict) or not all(isinstance(g, list) for g in groups.values()):
         return {}
     return groups
+
+
+def choice_labels(value: Any) -> list[str]:
+    """Return the labels of a result that are choices; a nested one is written `outer/inner`."""
+    chosen = value.get("choices") if isinstance(value, dict) else None
+    labels = []
+    for choice in chosen if isinstance(chosen, list) else []:
+        path = choice if isinstance(choice, list) else [choice]
+        if path and all(isinstance(part, str) for part in path):
+            labels.append("/".join(path))
+    return labels

@@ -71,7 +71,7 @@ _LAYOUT = (
     ".ccrs-questions { flex: none; position: static; max-height: none; } }"
 )
 _ENDINGS = ("_flags", "_marks", "_unmarked")
-_RESERVED = {COMMENT, TARGET, "question", "reference", "passages"}
+_RESERVED = {COMMENT, TARGET, "response_1", "response_2", "question", "reference", "passages"}
 
 
 @dataclass(frozen=True)
@@ -101,10 +101,8 @@ def configuration(
 
     With `on_request` the rater opens the texts of each later stage, and its constructs with them.
     """
-    view = Element("View", className="ccrs-page")
-    SubElement(view, "Style").text = _LAYOUT
-    texts = SubElement(view, "View", className="ccrs-texts")
-    all_questions = questions = SubElement(view, "View", className="ccrs-questions")
+    view, texts, questions = page()
+    all_questions = questions
     controls: dict[str, dict[str, Any]] = {}
     open_fields: list[Sees] = []
     for number, (shown, asked) in enumerate(_parts(fields, constructs, on_request)):
@@ -112,25 +110,38 @@ def configuration(
             texts, questions = _on_request(texts, questions, shown, controls)
         open_fields += shown
         for field in shown:
-            _show(texts, field)
+            show(texts, field)
         for construct in asked:
             control = _construct(questions, construct, versions[construct.key], controls)
             if on_request:
                 control["fields"] = list(open_fields)
+    add_comment(all_questions, TARGET)
+    controls[COMMENT] = {"kind": "comment"}
+    protect(view)
+    indent(view)
+    return Configuration(tostring(view, encoding="unicode"), controls)
+
+
+def page() -> tuple[Element, Element, Element]:
+    """Return the view of a page, and those of its texts and its questions."""
+    view = Element("View", className="ccrs-page")
+    SubElement(view, "Style").text = _LAYOUT
+    texts = SubElement(view, "View", className="ccrs-texts")
+    return view, texts, SubElement(view, "View", className="ccrs-questions")
+
+
+def add_comment(view: Element, target: str) -> None:
+    """Add an optional comment; `target` is a text of the page."""
     SubElement(
-        all_questions,
+        view,
         "TextArea",
         name=COMMENT,
-        toName=TARGET,
+        toName=target,
         placeholder="Comment (optional)",
         rows="2",
         maxSubmissions="1",
         editable="true",
     )
-    controls[COMMENT] = {"kind": "comment"}
-    _protect(view)
-    indent(view)
-    return Configuration(tostring(view, encoding="unicode"), controls)
 
 
 def _parts(
@@ -207,10 +218,10 @@ def protected(xml: str) -> str:
     It is returned as it is if it is protected already.
     """
     view = fromstring(xml)  # noqa: S314 (the server's own parser has accepted it)
-    return tostring(view, encoding="unicode") if _protect(view) else xml
+    return tostring(view, encoding="unicode") if protect(view) else xml
 
 
-def _protect(view: Element) -> bool:
+def protect(view: Element) -> bool:
     """Give every control a hotkey that no key has, and the page its style; return if changed."""
     changed = False
     used = {element.get("hotkey") for element in view.iter()}
@@ -243,7 +254,8 @@ def control_name(key: str) -> str:
     return f"construct_{blake2b(key.encode(), digest_size=6).hexdigest()}"
 
 
-def _show(view: Element, field: Sees) -> None:
+def show(view: Element, field: Sees) -> None:
+    """Add a field of the query."""
     if field != "context":
         SubElement(view, "Header", value=_HEADINGS[field], size="5")
         SubElement(view, "Text", name=field, value=f"${field}", granularity="word")

@@ -7,15 +7,15 @@ from typing import Any
 
 from annotate_ui.label_studio.annotation_reader import (
     as_integer,
-    choice_labels,
     is_number,
     number_in,
     storable_text,
     text_labels,
     user_number,
 )
-from annotate_ui.label_studio.compared_results import UNPLACED, groups_of
+from annotate_ui.label_studio.compared_results import UNPLACED, choice_labels, groups_of
 from annotate_ui.label_studio.short_exports import tasks
+from annotate_ui.label_studio.task_content import names_a_pair
 from study.errors import Fault, InputError
 from study.importing.importers import FormatOptions
 from study.importing.readers.input_file import Record
@@ -44,6 +44,8 @@ class ExportControl:
     labels: list[tuple[int, str]] = field(default_factory=list)
     """Row and label of each choice or bucket, without those of skipped tasks; row 0: it is offered
     by the project."""
+    of_pairs: bool = False
+    """Whether it has results in tasks that name two responses and rate none."""
     region: tuple[int, Any] | None = None
     """Row and id of the first task in which it rates a part of the task; None: there is none."""
 
@@ -60,7 +62,7 @@ class ExportControl:
     @property
     def compares(self) -> bool:
         """Whether its results are the better one of two responses and nothing else."""
-        return self.types == {PAIRWISE}
+        return self.types == {PAIRWISE} or (self.chooses and self.of_pairs)
 
     @property
     def ranks(self) -> bool:
@@ -102,6 +104,7 @@ def read_controls(source: RecordSource, options: FormatOptions) -> dict[str, Exp
                     continue  # A relation between results has no control.
                 control = controls.setdefault(str(result["from_name"]), ExportControl())
                 control.types.add(str(result.get("type")))
+                control.of_pairs = control.of_pairs or names_a_pair(record.cells, options)
                 if control.region is None and _is_of_region(result):
                     control.region = record.number, record.cells.get("id")
                 number = number_in(result.get("value"))

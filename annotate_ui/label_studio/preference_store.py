@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Callable, Collection, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, insert, select
 
 from annotate_ui.label_studio import CHANNEL
 from annotate_ui.label_studio.annotations import SKIPPED, ComparedPair, InvalidValue
+from annotate_ui.label_studio.pair_tasks import probabilities
 from annotate_ui.label_studio.projects import (
     CHANGED_TO_INVALID,
     DELETED,
@@ -104,7 +106,11 @@ class PreferenceStore:
         if self._rows:
             self._connection.execute(insert(decisions), self._rows)
 
-    def _prepare(self, key: PairKey, first: int, second: int) -> None:
+    @cached_property
+    def _probability(self) -> dict[frozenset[int], float]:
+        return probabilities(self._connection, self._study)
+
+    def _prepare(self, key: PairKey, first: int, second: int, *, pushed: bool) -> None:
         """Add the comparison of a pair, unless there is one."""
         if key in self._comparisons:
             return
@@ -114,7 +120,7 @@ class PreferenceStore:
             "construct_key": key[2],
             "position": 0,
             "swapped": False,
-            "inclusion_prob": 1.0,
+            "inclusion_prob": self._probability.get(key[1], 1.0) if pushed else 1.0,
             "stratum": None,
             "rater_id": key[0],
             "query_id": self._query_of[first],
@@ -139,8 +145,8 @@ class PreferenceStore:
         return None if value is None else self._study.config.preferences.scale.problem(value)
 
     def _decide(self, key: PairKey, want: "_Wanted") -> None:
-        self._prepare(key, want.first, want.second)
         located, pair, value = want.located, want.pair, want.pair.value
+        self._prepare(key, want.first, want.second, pushed=located.project.following is None)
         annotation = located.annotation
         if value is not None and self._comparisons[key].response_a_id != want.first:
             # The comparison has the two responses the other way round.

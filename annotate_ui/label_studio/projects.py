@@ -51,6 +51,12 @@ class StoredProject:
     """How a project that was made there is read; None: it was pushed."""
 
     @property
+    def compares(self) -> bool:
+        """Whether pairs are compared in it, and nothing is rated."""
+        kinds = {control["kind"] for control in self.controls.values()}
+        return self.following is None and "preference" in kinds
+
+    @property
     def construct_keys(self) -> frozenset[str]:
         """The constructs that are rated, or that sentences are marked for."""
         return frozenset(

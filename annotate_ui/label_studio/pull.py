@@ -5,6 +5,8 @@ from collections.abc import Callable, Collection, Mapping
 from annotate_ui.label_studio.annotation_reader import read_task
 from annotate_ui.label_studio.annotation_store import AnnotationStore
 from annotate_ui.label_studio.client import Server
+from annotate_ui.label_studio.pair_configuration import SIDES
+from annotate_ui.label_studio.pair_tasks import Sides, pair_names
 from annotate_ui.label_studio.projects import StoredProject, stored_scales
 from annotate_ui.label_studio.results import FetchedProject, Pulled
 from annotate_ui.label_studio.server_projects import exchange
@@ -55,13 +57,16 @@ def pull(
             )
         with study.read() as connection:
             scales = stored_scales(connection)
+            compares = any(project.compares for project in on_server.present)
+            pairs = pair_names(connection) if compares else {}
         result = Pulled(
             server.url, missing_projects=[project.number for project in on_server.missing]
         )
         steps = len(on_server.present) + 1
         fetched = []
         for number, project in enumerate(on_server.present, 1):
-            fetched.append(_fetch(server, project, _pushed_scales(scales, project), result))
+            of_project = _pushed_scales(scales, project)
+            fetched.append(_fetch(server, project, of_project, pairs, result))
             advance(number, steps)
         if confirm_new_raters is not None:
             users = {annotation.user for one in fetched for annotation in one.annotations}
@@ -106,11 +111,21 @@ def _pushed_scales(
 
 
 def _fetch(
-    server: Server, project: StoredProject, scales: Mapping[str, RatingScale], result: Pulled
+    server: Server,
+    project: StoredProject,
+    scales: Mapping[str, RatingScale],
+    pairs: Mapping[str, Sides],
+    result: Pulled,
 ) -> FetchedProject:
     fetched = FetchedProject(project)
+    compared = {"preference": SIDES}
     for task in server.export(project.number):
-        annotations, unreadable, drafts = read_task(task, NAME, project.controls, scales)
+        sides = pairs.get(str(task.get("data", {}).get(NAME))) if project.compares else None
+        if sides is not None:
+            fetched.compared[int(task["id"])] = dict(zip(SIDES, sides, strict=True))
+        annotations, unreadable, drafts = read_task(
+            task, NAME, project.controls, scales, compared if project.compares else None
+        )
         fetched.annotations += annotations
         fetched.unreadable += unreadable
         result.drafts += drafts

@@ -9,6 +9,8 @@ from sqlalchemy import Connection
 from annotate_ui.label_studio import CHANNEL
 from annotate_ui.label_studio.client import Server
 from annotate_ui.label_studio.configuration import protected
+from annotate_ui.label_studio.pair_tasks import pairs_to_compare
+from annotate_ui.label_studio.pair_upload import PairSender
 from annotate_ui.label_studio.projects import (
     StoredProject,
     TaskKey,
@@ -38,7 +40,6 @@ _OF_OWN_PAGES = (
     "repeats",
     "one_construct_a_pass",
     "layout",
-    "comparisons",
 )
 
 
@@ -110,6 +111,9 @@ def push(
         sender.total = sum(len(responses) for responses in missing.values())
         for kind in sorted(missing, key=lambda kind: (kind.stage, kind.construct_keys)):
             sender.send(kind, missing[kind])
+        with study.read() as connection:
+            pairs = pairs_to_compare(connection, study, current, rated)
+        PairSender(study, server, on_server, sender, result).send(pairs)
         result.unknown_projects = sender.unknown_projects()
         result.replaced = _delete_outdated(study, server, outdated)
         return result
@@ -142,7 +146,7 @@ def _forget_deleted(study: Study, server: Server, present: Iterable[StoredProjec
     """
     deleted = 0
     for project in present:
-        if _absent(study, project, server.task_names(project.number)):
+        if project.tasks and _absent(study, project, server.task_names(project.number)):
             # Read again in one reply: a task may be between the pages of a list that changes.
             exported = {
                 int(task["id"]): task.get("data", {}).get(NAME)

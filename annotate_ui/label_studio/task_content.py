@@ -173,6 +173,17 @@ def _problem(task: Mapping[str, Any]) -> tuple[str, str] | None:
     return None
 
 
+def names_a_pair(task: Mapping[str, Any], options: FormatOptions) -> bool:
+    """Whether the data of a task name two responses to compare, and none to rate."""
+    data = task.get("data")
+    fields = {options.columns.get(name, name).casefold() for name in data or ()}
+
+    def has(*meant: str) -> bool:
+        return all(fields.intersection(FIELDS[field]) for field in meant)
+
+    return (has(*SIDES) or has("text_a", "text_b")) and not has("response")
+
+
 def _query_id(cells: RecordCells) -> str | None:
     """Return the id of the task's query; one without an id gets that which its text gives it."""
     key, text = cells.key("query_id"), cells.text("query")

@@ -74,14 +74,15 @@ def task_data(
             }
             tasks[row.id] = {field: texts[field] for field in fields if field in texts}
         if "context" in fields:
-            for response, passages in _passages(connection, batch).items():
+            for response, passages in passages_of_responses(connection, batch).items():
                 tasks[response]["passages"] = passages
     return tasks
 
 
-def _passages(
+def passages_of_responses(
     connection: Connection, response_ids: Sequence[int]
 ) -> dict[int, list[dict[str, str]]]:
+    """Return the passages of each response in order, with their titles."""
     passages: dict[int, list[dict[str, str]]] = {response: [] for response in response_ids}
     rows = connection.execute(
         select(response_passages.c.response_id, passage_table.c.text)

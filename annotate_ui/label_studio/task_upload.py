@@ -2,7 +2,7 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import NamedTuple
 
@@ -34,6 +34,10 @@ from study.types import Sees
 # Tasks of one request. Label Studio stores a request completely or, rarely, not at all.
 _BATCH = 250
 _ATTEMPTS = 5
+
+
+PAIRS = 4
+"""Number of the stage in which pairs are compared, after all stages of the ratings."""
 
 
 class ProjectKind(NamedTuple):
@@ -85,7 +89,12 @@ class TaskSender:
             kind.fields, constructs, self._versions, on_request=self._on_request
         )
         while remaining:
-            project, is_new = self._project(kind, constructs, interface, remaining)
+            wanted = frozenset(remaining)
+
+            def lacks_some(project: StoredProject, wanted: frozenset[int] = wanted) -> bool:
+                return not wanted.issubset(project.tasks)
+
+            project, is_new = self.project(kind, constructs, interface, lacks_some)
             missing = [response for response in remaining if response not in project.tasks]
             # A response with a task in this project needs its further task in another one.
             remaining = [response for response in remaining if response in project.tasks]
@@ -102,20 +111,20 @@ class TaskSender:
                 )
             )
 
-    def _project(
+    def project(
         self,
         kind: ProjectKind,
         constructs: Sequence[ConstructSpec],
         interface: Configuration,
-        responses: Sequence[int],
+        is_free: Callable[[StoredProject], bool],
     ) -> tuple[StoredProject, bool]:
-        """Return a project that lacks one of these responses, and whether it is new."""
+        """Return a project of this kind that `is_free`, and whether it is new."""
         for project in self._present:
             if (
                 (project.stage, project.fields, project.overlap)
                 == (kind.stage, kind.fields, kind.overlap)
                 and project.controls == interface.controls
-                and any(response not in project.tasks for response in responses)
+                and is_free(project)
             ):
                 return project, False
         # The mark identifies a project of an interrupted push whose number was not stored.
@@ -125,7 +134,9 @@ class TaskSender:
         number = next((listed.id for listed in self._listed if mark in listed.description), None)
         is_new = number is None
         if number is None:
-            place = f"Stage {kind.stage} of {self._title}: {', '.join(c.name for c in constructs)}."
+            names = ", ".join(construct.name for construct in constructs)
+            part = "Comparisons" if kind.stage == PAIRS else f"Stage {kind.stage}"
+            place = f"{part} of {self._title}: {names}."
             number = self._server.create_project(
                 # Label Studio refuses longer titles.
                 title=f"{self._title[:30]}: {kind.stage} ({kind.overlap})"[:50],

@@ -1,0 +1,182 @@
+"""Pairs are compared in projects that were pushed, and by choices in others."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from annotate_ui.cli.label_studio_output import pushed_lines
+from annotate_ui.label_studio.client import ServerError
+from annotate_ui.label_studio.follow import follow
+from annotate_ui.label_studio.followed_project import FollowOptions
+from annotate_ui.label_studio.pair_configuration import choice_values
+from annotate_ui.label_studio.pull import pull
+from annotate_ui.label_studio.push import push
+from study import Study
+from study.assignment.planner import assign
+from study.importing.file_import import import_file
+from study.scales import RatingScale
+from study.schema.tables import comparisons, decisions
+from tests.annotate_ui.label_studio.export_builder import annotation, written
+from tests.annotate_ui.label_studio.fake_server import StandIn
+from tests.annotate_ui.label_studio.test_annotation_store import projects
+from tests.annotate_ui.rated_campaign import fill
+
+
+def better(key: str, choice: str) -> dict[str, Any]:
+    return {"from_name": key, "type": "choices", "value": {"choices": [choice]}}
+
+
+@pytest.fixture
+def compared(any_study: Study) -> Study:
+    """Return a study in which two people rate each response, and compare half of the pairs."""
+    path = any_study.folder / "study.toml"
+    path.write_text(
+        f'{path.read_text()}\n[design]\ncomparisons = 0.5\ncomparison_constructs = ["QR", "AC"]\n'
+    )
+    study = Study.open(any_study.folder)
+    fill(study, queries=4, systems=2)
+    options: dict[str, Any] = {"channel": "label_studio", "constructs": ["QR"]}
+    assign(study, per_item=2, open_slots=True, **options)
+    return study
+
+
+def rate_all(study: Study, server: Any) -> None:
+    push(study, server)
+    (project,) = projects(study)
+    for task in project.tasks.values():
+        for user in (5, 6):
+            server.annotate(project.number, task, user, "10:00", QR=70)
+    pull(study, server)
+
+
+def test_pairs_are_sent_after_the_ratings_and_come_back_as_preferences(compared: Study) -> None:
+    server: Any = StandIn()
+    rate_all(compared, server)
+    done = push(compared, server)
+    assert (done.tasks, push(compared, server).tasks) == (2, 0)
+    assert pushed_lines(done)[0].startswith("Comparisons (QR, AC): 2 tasks with 2 places each, new")
+    number = done.projects[0].number
+    first, second = server.tasks[number].values()
+    expected = {"question", "response_1", "response_2", "reference", "passages", "ccrs_id"}
+    assert set(first["data"]) == expected
+    assert "of response 2" in first["data"]["passages"][-1]["title"]
+    made = server.annotate(number, first["id"], 5, "11:00", lead=7)
+    made["result"] = [
+        better("QR", "Response 2 is much better"),
+        better("AC", "Both are equally good"),
+        {"from_name": "comment", "value": {"text": ["close"]}},
+    ]
+    server.annotate(number, second["id"], 5, "11:00")["was_cancelled"] = True
+    done_pull = pull(compared, server)
+    assert (done_pull.new, done_pull.skipped, done_pull.rejected) == (4, 2, [])
+    assert pull(compared, server).stored_anything is False
+    table = compared.preference_table().set_index("construct").query("value == value")
+    assert table["value"].to_dict().keys() == {"QR", "AC"}
+    row = table.loc["QR"]
+    winner = row["response_b"] if row["value"] > 0 else row["response_a"]
+    query, system = winner.split("/")
+    shown = first["data"]["response_2"]
+    assert (abs(row["value"]), shown) == (2.0, f"response-{query[1:]}-{system[-1]}")
+    with compared.read() as connection:
+        stored = connection.execute(select(comparisons)).all()
+        values = select(decisions).where(decisions.c.value.is_not(None))
+        decision: Any = connection.execute(values.order_by(decisions.c.id)).first()
+    assert {(row.inclusion_prob, row.released_at is None) for row in stored} == {(0.5, False)}
+    assert (decision.comment, decision.wall_seconds) == ("close", 7.0)
+    assert decision.revealed == ["question", "response", "context", "reference"]
+
+    made["result"][0] = better("QR", "Response 1 is better")
+    made["result"][1] = better("AC", "Who knows")
+    made["updated_at"] = "2026-01-01T12:00:00Z"
+    done_pull = pull(compared, server)
+    assert (done_pull.changed, done_pull.withdrawn, len(done_pull.rejected)) == (1, 1, 1)
+    server.delete_task(first["id"])
+    assert pull(compared, server).withdrawn == 1
+    # It is sent again: nobody's comparison of it is left.
+    again = push(compared, server)
+    assert (again.tasks, again.projects[0].is_new) == (1, False)
+
+
+def test_an_interrupted_push_of_pairs_is_continued(compared: Study) -> None:
+    class Lossy(StandIn):
+        """Stores tasks and loses the reply."""
+
+        lost = False
+
+        def import_tasks(self, number: int, tasks: Any) -> list[int]:
+            """Fail once, after the tasks arrived."""
+            numbers = super().import_tasks(number, tasks)
+            if "response_1" in tasks[0]["data"] and not self.lost:
+                self.lost = True
+                raise ServerError("refused", 400)
+            return numbers
+
+    server: Any = Lossy()
+    rate_all(compared, server)
+    with pytest.raises(ServerError):
+        push(compared, server)
+    assert push(compared, server).tasks == 0
+    pair_project = projects(compared)[1]
+    assert len(server.tasks[pair_project.number]) == 2
+    # One more person for each response: one more for each pair, in a project of one place.
+    assign(compared, per_item=3, open_slots=True, channel="label_studio", constructs=["QR"])
+    push(compared, server)
+    further = projects(compared)[2]
+    for task in further.tasks.values():
+        server.annotate(further.number, task, 7, "11:00", QR=70)
+    pull(compared, server)
+    (made,) = push(compared, server).projects
+    assert (made.overlap, made.tasks, push(compared, server).tasks) == (1, 2, 0)
+
+
+def test_choices_follow_the_scale_of_preferences() -> None:
+    default = choice_values(RatingScale(min=-2, max=2, step=1))
+    assert list(default.values()) == [-2, -1, 0, 1, 2]
+    assert list(default)[:3] == [
+        "Response 1 is much better",
+        "Response 1 is better",
+        "Both are equally good",
+    ]
+    assert len(choice_values(RatingScale(min=-5, max=5, step=1))) == 11
+    assert list(choice_values(RatingScale(min=-1, max=1, step=2)).values()) == [-1, 1]
+
+
+VALUES = {"A is better": -1.0, "tie": 0.0, "B is better": 1.0}
+PAIR = {"prompt": "?", "answer_a": "one", "answer_b": "two"}
+CHOICES = "".join(f'<Choice value="{label}"/>' for label in VALUES)
+XML = f'<View><Choices name="which" toName="x">{CHOICES}</Choices></View>'
+
+
+def tasks(*choices: str) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": number,
+            "data": {**PAIR, "prompt": f"{number}?"},
+            "annotations": [{**annotation(number, 1), "result": [better("which", choice)]}],
+        }
+        for number, choice in enumerate(choices, 1)
+    ]
+
+
+def preferences(study: Study) -> list[float]:
+    return study.preference_table().sort_values("query_id")["value"].tolist()
+
+
+@pytest.mark.parametrize("way", ["import", "follow"])
+def test_choices_between_two_responses_are_preferences(
+    study: Study, tmp_path: Path, way: str
+) -> None:
+    exported = tasks("A is better", "tie", "B is better")
+    options: Any = {"controls": {"which": "AC"}, "columns": {"prompt": "query"}, "values": VALUES}
+    if way == "import":
+        import_file(study, written(tmp_path, *exported), **options)
+    else:
+        server: Any = StandIn()
+        number = server.create_project(description="", xml=XML)
+        server.tasks[number] = {task["id"]: {**task, "drafts": []} for task in exported}
+        assert follow(study, server, number, FollowOptions(**options)).new == 3
+    assert sorted(preferences(study)) == [-1.0, 0.0, 1.0]
+    table = study.preference_table()
+    assert table.loc[table["value"] == 1.0, "response_b"].tolist() == ["task-3/b"]
