@@ -219,6 +219,8 @@ class Metric(ABC):
     """Whether some of its prompts are answered by an encoder: see `cosine`."""
     encoder: str = ""
     """Name of this encoder, which the runner sets: cosines by another one are other prompts."""
+    max_tokens: int | None = None
+    """Limit of answers whose step has none, which the runner sets where the engine has another."""
     key_names_model: bool = False
     """Whether another model has another key: then stored values are not computed again, only to
     be compared. For metrics without prompts."""

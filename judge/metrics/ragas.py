@@ -38,6 +38,7 @@ _QUESTIONS = 3
 PAPER_WORDS = "ragas-paper-v1"
 """The prompt version with the words of the paper."""
 _STATEMENTS = list_schema("statements")
+_NONCOMMITTAL = "noncommittal"
 _VERDICTS = ("supported", "unsupported")
 _USEFULNESS = ("useful", "useless")
 _NEEDS = ("needed", "unneeded")
@@ -200,6 +201,7 @@ class RagasAnswerRelevance(Ragas):
     """
 
     key = "ragas-answer-relevance"
+    version = "3"
     constructs = ("QR",)
     fields = ("question", "response")
     scale = RatingScale(min=-1, max=1)
@@ -209,11 +211,14 @@ class RagasAnswerRelevance(Ragas):
         """Make the questions, and compare each with the question that was asked."""
         if not response.response.strip():
             return MissingValue("no_questions")
-        [answer] = yield [self.prompt("questions", answer=response.response)]
-        # No schema allows both a list and the word, so the answer is free text.
-        if is_word(answer, "noncommittal"):
-            return MetricValue(0.0, "noncommittal")
+        shown = {"answer": response.response}
+        [answer] = yield [self.prompt("questions", list_schema("questions"), **shown)]
+        if is_word(answer, _NONCOMMITTAL):
+            return MetricValue(0.0, _NONCOMMITTAL)
         questions = list_in(answer, "questions")
+        # Where a list is enforced, the word can only be its single item.
+        if [question.casefold() for question in questions] == [_NONCOMMITTAL]:
+            return MetricValue(0.0, _NONCOMMITTAL)
         if not questions:
             return MissingValue("no_questions")
         if len(questions) != _QUESTIONS:

@@ -18,6 +18,7 @@ from judge.metrics.metric import (
 from judge.metrics.ragas import RagasAnswerRelevance, RagasContextRelevance, RagasFaithfulness
 from judge.metrics.step_readers import share
 from judge.parsing.markup import after_thinking
+from judge.parsing.parse_answer import is_cut
 from judge.parsing.structured_answers import UnreadableError, on_one_line, read_list
 from judge.prompts.step_prompts import step_prompts
 from judge.protocol.exchange import Answer
@@ -121,7 +122,7 @@ def _whole(answer: Answer, what: str) -> str:
     NoValueError
         It is empty, or was cut off.
     """
-    if answer.finish_reason == "length":
+    if is_cut(answer.finish_reason):
         raise NoValueError(f"{what}_truncated")
     text = (after_thinking(answer.text or "") or "").strip()
     if not text:

@@ -24,6 +24,7 @@ from judge.metrics.ragchecker import (
 )
 from judge.metrics.step_readers import numbers_in
 from judge.parsing.structured_answers import numbered
+from judge.prompts.answer_schema import numbers_schema
 from judge.protocol.exchange import Answer
 
 
@@ -50,61 +51,24 @@ class _Together(RagChecker):
                 for row, found in enumerate(numbers_in(answer, len(rows), len(columns))):
                     rows[row, [columns[number - 1] for number in found]] = True
 
-            shown_claims = numbered(claims[some])
-            yield (
-                self.prompt(
-                    "check_together",
-                    question=response.question,
-                    passages=shown,
-                    claims=shown_claims,
-                ),
-                read,
-            )
+            checked = claims[some]
+            texts = {"question": response.question, "passages": shown}
+            schema = numbers_schema(len(checked), len(columns))
+            yield self.prompt("check_together", schema, **texts, claims=numbered(checked)), read
 
 
-class TogetherClaimRecall(_Together, ClaimRecall):
-    """`ragchecker-claim-recall` with all passages in one prompt."""
-
-    key = "ragchecker-together-claim-recall"
-
-
-class TogetherContextPrecision(_Together, ContextPrecision):
-    """`ragchecker-context-precision` with all passages in one prompt."""
-
-    key = "ragchecker-together-context-precision"
+def _together(metric: type[RagChecker]) -> type[RagChecker]:
+    """Return a metric with all passages of a response in one prompt."""
+    key = metric.key.replace("ragchecker-", "ragchecker-together-")
+    doc = f"`{metric.key}` with all passages in one prompt."
+    return type(f"Together{metric.__name__}", (_Together, metric), {"key": key, "__doc__": doc})
 
 
-class TogetherContextUtilization(_Together, ContextUtilization):
-    """`ragchecker-context-utilization` with all passages in one prompt."""
-
-    key = "ragchecker-together-context-utilization"
-
-
-class TogetherFaithfulness(_Together, Faithfulness):
-    """`ragchecker-faithfulness` with all passages in one prompt."""
-
-    key = "ragchecker-together-faithfulness"
-
-
-class TogetherHallucination(_Together, Hallucination):
-    """`ragchecker-hallucination` with all passages in one prompt: low is good."""
-
-    key = "ragchecker-together-hallucination"
-
-
-class TogetherSelfKnowledge(_Together, SelfKnowledge):
-    """`ragchecker-self-knowledge` with all passages in one prompt."""
-
-    key = "ragchecker-together-self-knowledge"
-
-
-class TogetherNoiseInRelevant(_Together, NoiseInRelevant):
-    """`ragchecker-noise-relevant` with all passages in one prompt: low is good."""
-
-    key = "ragchecker-together-noise-relevant"
-
-
-class TogetherNoiseInIrrelevant(_Together, NoiseInIrrelevant):
-    """`ragchecker-noise-irrelevant` with all passages in one prompt: low is good."""
-
-    key = "ragchecker-together-noise-irrelevant"
+TogetherClaimRecall = _together(ClaimRecall)
+TogetherContextPrecision = _together(ContextPrecision)
+TogetherContextUtilization = _together(ContextUtilization)
+TogetherFaithfulness = _together(Faithfulness)
+TogetherHallucination = _together(Hallucination)
+TogetherSelfKnowledge = _together(SelfKnowledge)
+TogetherNoiseInRelevant = _together(NoiseInRelevant)
+TogetherNoiseInIrrelevant = _together(NoiseInIrrelevant)

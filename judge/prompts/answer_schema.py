@@ -76,6 +76,13 @@ def texts_schema(number: int) -> AnswerSchema:
     return _made("texts", _numbered(number, {"type": "string"}))
 
 
+@lru_cache(maxsize=256)
+def numbers_schema(number: int, most: int) -> AnswerSchema:
+    """Return the schema of a list of numbers from 1 to `most` for each of `number` items."""
+    choice = {"type": "integer", "enum": list(range(1, most + 1))}
+    return _made("numbers", _numbered(number, {"type": "array", "items": choice}))
+
+
 def list_schema(what: str) -> AnswerSchema:
     """Return the schema of a list of texts; `what` is listed, such as `claims`."""
     return _made(what, {"type": "array", "items": {"type": "string"}})

@@ -123,7 +123,7 @@ class PlannedPrompt:
             prompt.text,
             self.texts.flags(content, item.construct_key),
             f"{content.query} {context.hex()}",
-            prompt.max_tokens,
+            prompt.max_tokens or self.texts.metric.max_tokens,
             prompt.schema,
             prompt.score_scale,
             response=self.texts.input_of(content, item.construct_key),

@@ -1,7 +1,7 @@
 """A run of the judge, from its settings to the outcome."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from time import monotonic
@@ -102,7 +102,7 @@ def judge_study(
 def judge_metrics(
     study: Study, settings: JudgeSettings, on_progress: OnProgress | None = None
 ) -> list[Outcome]:
-    """Judge with several metrics in turn, on an engine that is started once.
+    """Judge with several metrics in turn, on an engine that is started once if it can be.
 
     Each metric is a separate run, and answers to equal prompts are shared. Metrics without a
     construct that is to be judged are left out.
@@ -125,22 +125,39 @@ def judge_metrics(
         only = {"metric": keys[0]} if keys else {}
         return [judge_study(study, settings.model_copy(update=only), on_progress)]
     fitting = fitting_metrics(study, settings)
-    outcomes: list[Outcome] = []
+    by_place: dict[int, Outcome] = {}
     each = [settings_of_metric(settings, key, metric) for key, metric in fitting]
-    first = fitting[0][1]
-    scope = run_scope(study, each[0], first, select_constructs(study, first, each[0].constructs))
     encoder = encoder_for([metric for _, metric in fitting], settings)
-    with start_engine(study, settings, scope) as engine:
-        first_run = replace(engine, encoder=encoder)
-        # What the engine asked for itself at its start is counted in the first run alone.
-        later = replace(first_run, ready=replace(engine.ready, overhead={}, notes=()))
-        for number, of_metric in enumerate(each, 1):
-            started = replace(later if number > 1 else first_run, is_last=number == len(each))
-            outcomes.append(_judge_with(study, of_metric, on_progress, started))
+    for group in _of_one_engine([metric for _, metric in fitting]):
+        first = fitting[group[0]][1]
+        constructs = select_constructs(study, first, each[group[0]].constructs)
+        scope = run_scope(study, each[group[0]], first, constructs)
+        with start_engine(study, settings, scope) as engine:
+            first_run = replace(engine, encoder=encoder)
+            # What the engine asked for itself at its start is counted in the first run alone.
+            later = replace(first_run, ready=replace(engine.ready, overhead={}, notes=()))
+            for place in group:
+                started = replace(
+                    first_run if place == group[0] else later, is_last=place == group[-1]
+                )
+                if settings.max_tokens is None:
+                    started = started.limited(first.prompts, fitting[place][1].prompts)
+                by_place[place] = _judge_with(study, each[place], on_progress, started)
+    outcomes = [by_place[place] for place in sorted(by_place)]
     if settings.estimate and outcomes[-1].queries is not None:
         runs = [run_id_of(study, outcome.run) for outcome in outcomes]
         outcomes[-1] = replace(outcomes[-1], by_step=forecast_metrics(study, each, runs))
     return outcomes
+
+
+def _of_one_engine(metrics: Sequence[Metric]) -> list[list[int]]:
+    """Return the places of metrics with one system message and temperature, for one engine."""
+    groups: dict[tuple[object, ...], list[int]] = {}
+    for place, metric in enumerate(metrics):
+        prompts = metric.prompts
+        key = prompts and (type(prompts), prompts.system, prompts.temperature)
+        groups.setdefault((key,), []).append(place)
+    return list(groups.values())
 
 
 def _judge_with(
@@ -157,6 +174,8 @@ def _judge_with(
         with study.read() as connection:
             check_words(connection, metric.prompts)
     scope = run_scope(study, settings, metric, constructs)
+    if started is not None:
+        metric.max_tokens = started.max_tokens
     encoder = started.encoder if started else encoder_for([metric], settings)
     if metric.compares_texts:
         scope = replace(scope, encoder=encoder)

@@ -9,10 +9,11 @@ from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from threading import Lock
 from time import monotonic
-from typing import Protocol
+from typing import Protocol, Self
 
 from judge.engines.engine import Delivery, Engine, FileEngine, Ready, load_engine
 from judge.metrics.embedding import Encoder
+from judge.prompts.template import PromptSet
 from judge.protocol.conditions import Run, of_metric, with_encoder, with_shuffle
 from judge.protocol.exchange import TOKENS, Answer, Failure, Request
 from judge.run_settings import PRICED, JudgeSettings
@@ -182,6 +183,26 @@ class StartedEngine:
     """Of the metrics that compare texts."""
     is_last: bool = True
     """Whether it gets no prompts after those of the next run."""
+    max_tokens: int | None = None
+    """Limit of answers of the next run; None: that of the engine."""
+
+    def limited(self, of_engine: PromptSet | None, own: PromptSet | None) -> Self:
+        """Return the engine for a metric whose prompts may have another limit of answers.
+
+        The conditions are those of a run for which the engine would have been started.
+        """
+        if of_engine is None or own is None or of_engine.max_tokens == own.max_tokens:
+            return self
+        conditions, reserved = self.ready.conditions, self.ready.answer_tokens
+        decoding = {**(conditions.decoding or {})}
+        if "max_tokens" in decoding:
+            decoding["max_tokens"] = own.max_tokens
+        if reserved:
+            reserved += own.max_tokens - of_engine.max_tokens
+        ready = replace(
+            self.ready, conditions=replace(conditions, decoding=decoding), answer_tokens=reserved
+        )
+        return replace(self, ready=ready, max_tokens=own.max_tokens)
 
 
 @contextmanager

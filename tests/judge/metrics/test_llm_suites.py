@@ -2,19 +2,24 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.metadata import entry_points
+from pathlib import Path
 
 import pytest
 
-from judge import judge_metrics
+from judge import judge_metrics, judge_study
+from judge.engines.engine import Ready
 from judge.metrics.evaluation import KnownAnswer, evaluate
 from judge.metrics.metric import Content, MetricInput, MetricValue, MissingValue, Prompt
 from judge.metrics.registry import GROUP, PROMPTED_SUITES, expanded, load_metric
+from judge.prompts.step_prompts import StepPrompts
 from judge.prompts.template import PAPER
 from judge.protocol.exchange import Answer
+from judge.running.runs import run_of
 from study import Study
 from tests.judge.scripted_encoder import ScriptedEncoder
-from tests.judge.small_studies import Scripted, ScriptedSettings, fill
+from tests.judge.small_studies import Scripted, ScriptedSettings, always, fill
 
 PASSAGES = ("One is here. Two is here.", "Three is here.", "Four.")
 
@@ -71,6 +76,8 @@ QUESTIONS = json.dumps(["When?", "Where?", "Why?"])
         # A mean of cosines, of a question with each of three others.
         ("ragas-answer-relevance", [QUESTIONS, "1.0", "0.5", "-0.3"], (1 + 0.5 - 0.3) / 3),
         ("ragas-answer-relevance", ["Noncommittal."], 0.0),
+        # A server that enforces the list.
+        ("ragas-answer-relevance", ['{"questions": ["Noncommittal"]}'], 0.0),
         # Of three statements two are in the reference answer, which has a third one besides: TP 2,
         # FP 1, FN 1, and a cosine of .6.
         (
@@ -242,3 +249,64 @@ def test_suites_are_judged_in_a_study(
     # "Question 1?" has no word of "When?", "Where?" and "Why?": cosine 0, the middle of -1 to 1.
     assert values["scripted ragas-answer-relevance", "QR", "metric"] == {50.0}
     assert encoder.asked
+
+
+def test_each_metric_has_the_limit_of_its_own_prompts(
+    study: Study, scripted: type[Scripted], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(study, queries=1)
+    scripted.answer = staticmethod(answered)
+    started: list[int] = []
+    start = scripted.start
+
+    def with_limit(self: Scripted, sample: Sequence[str]) -> Ready:
+        ready = start(self, sample)
+        decoding = {**(ready.conditions.decoding or {}), "max_tokens": started[-1]}
+        return replace(ready, conditions=replace(ready.conditions, decoding=decoding))
+
+    def created(self: Scripted, settings: ScriptedSettings, _: Study, prompts: StepPrompts) -> None:
+        started.append(settings.max_tokens or prompts.max_tokens)
+        self._settings = settings
+
+    monkeypatch.setattr(scripted, "start", with_limit)
+    monkeypatch.setattr(scripted, "__init__", created)
+    both = ScriptedSettings(metric="ragas-faithfulness,ares-answer-faithfulness")
+    names = [outcome.run for outcome in judge_metrics(study, both)]
+    assert started == [512]
+    limits = {request.step: request.max_tokens for request in scripted.asked}
+    assert limits == {"statements": 1500, "verdicts": None, "faithfulness": 16}
+    with study.read() as connection:
+        stored = [run_of(connection, name)["decoding"]["max_tokens"] for name in names]
+    assert stored == [512, 16]
+    # Alone it is the same run.
+    alone = judge_study(study, ScriptedSettings(metric="ares-answer-faithfulness"))
+    assert (alone.run, alone.begun, alone.answered) == (names[1], False, 0)
+    judge_metrics(study, both.model_copy(update={"max_tokens": 99}))
+    assert {request.max_tokens for request in scripted.asked if "yes or no" in request.prompt} == {
+        16, None
+    }  # fmt: skip
+
+
+def test_other_system_messages_have_an_engine_of_their_own(
+    study: Study, scripted: type[Scripted], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(study, queries=1)
+    systems: list[str] = []
+
+    def created(self: Scripted, settings: ScriptedSettings, _: Study, prompts: StepPrompts) -> None:
+        systems.append(prompts.system)
+        self._settings = settings
+
+    monkeypatch.setattr(scripted, "__init__", created)
+    scripted.answer = always(Answer("yes"))
+    source = Path(__file__).with_name("faithfulness.py")
+    (tmp_path / "faithfulness.py").write_text(source.read_text())
+    toml = source.with_suffix(".toml").read_text()
+    (tmp_path / "faithfulness.toml").write_text(f'system = "Be brief."\n{toml}')
+    own = tmp_path / "faithfulness.py"
+    metrics = f"ares-answer-relevance,{own},ares-answer-faithfulness"
+    outcomes = judge_metrics(study, ScriptedSettings(metric=metrics))
+    assert systems == ["", "Be brief."]
+    assert [outcome.run.split()[-1] for outcome in outcomes] == [
+        "ares-answer-relevance", "faithfulness", "ares-answer-faithfulness"
+    ]  # fmt: skip

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from judge import compare_pairs, judge_study
+from judge import compare_pairs, judge_metrics, judge_study, show_response
+from judge.metrics.registry import metric_names
 from judge.protocol.exchange import Answer
 from study import Study
 from tests.judge.small_studies import Scripted, ScriptedSettings, always, store
@@ -35,6 +36,45 @@ def study(tmp_path: Path) -> Iterator[Study]:
     )
     yield made
     made.close()
+
+
+def friendly(prompt: str) -> Answer:
+    return Answer("yes" if "tomorrow" in prompt else "No.")
+
+
+def test_the_first_example_is_a_metric_in_15_lines(
+    study: Study, scripted: type[Scripted], tmp_path: Path
+) -> None:
+    first = next(text for _, kind, text in BLOCKS if kind == "python")
+    assert first == FILES["friendly.py"]
+    assert len([line for line in first.splitlines() if line.strip()]) <= 15
+    scripted.answer = staticmethod(friendly)
+    judge_study(study, ScriptedSettings(metric=str(tmp_path / "friendly.py")))
+    table = study.score_table().set_index("system")["value"]
+    assert (table["a"], table["b"]) == (5, 1)
+
+
+def test_a_metric_of_another_package_is_found_by_its_key(
+    study: Study, scripted: type[Scripted], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site, entry = tmp_path / "site", next(t for _, _, t in BLOCKS if "entry-points" in t)
+    package, info = site / "my_package", site / "my_package-1.0.dist-info"
+    for folder in (package, info):
+        folder.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    for name in ("friendly.py", "friendly.toml"):
+        (package / name).write_text(FILES[name], encoding="utf-8")
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: my-package\nVersion: 1.0\n")
+    declared = entry.replace('[project.entry-points."ccrs.metrics"]', "[ccrs.metrics]")
+    (info / "entry_points.txt").write_text(declared.replace('"', ""))
+    monkeypatch.syspath_prepend(str(site))
+    scripted.answer = staticmethod(friendly)
+    [outcome] = judge_metrics(study, ScriptedSettings(metric="friendly"))
+    assert (outcome.judged, outcome.missing) == (2, {})
+    assert sorted(study.score_table()["value"]) == [1, 5]
+    shown = show_response(study, outcome.run, study.score_table()["response_id"].iloc[0])
+    assert shown.constructs[0].steps[0].step == "ask"
+    assert "friendly" in metric_names()
 
 
 def test_a_prompt_of_ones_own_scores_a_construct(study: Study, scripted: type[Scripted]) -> None:

@@ -8,6 +8,7 @@ from judge import judge_metrics
 from judge.metrics.evaluation import KnownAnswer, evaluate
 from judge.metrics.metric import MetricValue, MissingValue, Prompt
 from judge.metrics.registry import PROMPTED_SUITES, load_metric
+from judge.prompts.answer_schema import follows, numbers_schema
 from judge.protocol.exchange import Answer
 from study import Study
 from tests.judge.metrics.test_ragchecker import (
@@ -118,3 +119,19 @@ def test_claims_are_shared_with_the_metrics_on_single_passages(
     asked = [request.prompt for request in scripted.asked[before:]]
     assert len(asked) == len(set(asked)) == 4 + 2
     assert all("numbered passages" in prompt for prompt in asked)
+
+
+def test_its_schema_is_what_is_read() -> None:
+    metric = load_metric("ragchecker-together-faithfulness")
+    asked = evaluate(
+        metric, metric_input("together-faithfulness", 3), TogetherChecker(CLAIMS, ENTAILS)
+    ).asked
+    [schema] = {prompt.schema for prompt in asked if prompt.step == "check_together"} - {
+        numbers_schema(1, 3)
+    }
+    assert schema is not None
+    assert schema == numbers_schema(5, 3)
+    read = {str(n): [1, 3] if n == 2 else [] for n in range(1, 6)}
+    assert follows(read, schema.schema)
+    for wrong in ({**read, "1": [4]}, {**read, "6": []}, {**read, "1": 1}):
+        assert not follows(wrong, schema.schema)
