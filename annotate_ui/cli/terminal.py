@@ -11,6 +11,7 @@ from annotate_ui.monitoring.campaign_progress import CampaignProgress
 from annotate_ui.monitoring.careless_responding import RaterSignals
 from annotate_ui.monitoring.interim_analysis import InterimResult
 from annotate_ui.monitoring.rater_status import RaterStatus
+from study.facts.label_studio_left import behind_line
 
 _MOST_ITEMS = 20
 """Action items that are printed; `--json` has all."""
@@ -49,6 +50,9 @@ def show_campaign(progress: CampaignProgress, signals: Sequence[RaterSignals]) -
     if progress.raters:
         flagged = {rater.rater: len(rater.flagged) for rater in signals}
         console.print(_raters(progress.raters, flagged))
+        behind = behind_line({rater.rater: rater.label_studio_left for rater in progress.raters})
+        if behind is not None:
+            console.print(Text(behind))
     table = _table("construct", "values", "can't\njudge", "skipped")
     for construct in progress.constructs:
         table.add_row(

@@ -38,6 +38,8 @@ class Annotations:
     controls: Mapping[str, Mapping[str, Any]]
     scales: Mapping[str, RatingScale]
     """Construct to the scale on which its values were given."""
+    scorers: Mapping[int, str | None]
+    """User to the person they are; several accounts may be one person's."""
     count: int = 0
     """Number of annotations of the tasks, including those that are left out."""
     _unreadable: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -66,7 +68,7 @@ class Annotations:
             left_out["predictions, which are not made by people"] += len(predictions)
         if task.get("drafts"):
             left_out["drafts, which are not ratings"] += len(task["drafts"])
-        by_user: dict[int | None, list[tuple[Annotation, bool]]] = defaultdict(list)
+        by_person: dict[int | str | None, list[tuple[Annotation, bool]]] = defaultdict(list)
         for raw in candidates:
             timed = _with_time(raw)
             single = {**task, "annotations": [timed], "drafts": []}
@@ -74,15 +76,17 @@ class Annotations:
                 single, NAME, self.controls, self.scales, compared
             )
             for annotation in annotations:
-                by_user[annotation.user].append((annotation, timed is raw))
+                user = annotation.user
+                person = user if user is None else self.scorers.get(user) or user
+                by_person[person].append((annotation, timed is raw))
                 if annotation.edited_by_other:
                     self.source.report.rules[EDITED_BY_OTHER] += 1
             for unread in unreadable:
                 number = "?" if unread.number is None else unread.number
                 place = f"row {record.number}: task {task['id']}, annotation {number}"
                 self._unreadable[_unreadable_reason(raw)].append(place)
-        for user, timed_annotations in by_user.items():
-            yield from self._latest(user, timed_annotations, record)
+        for person, timed_annotations in by_person.items():
+            yield from self._latest(person, timed_annotations, record)
 
     def report_unreadable(self) -> None:
         """Report the number of unreadable annotations by reason, with their places."""
@@ -93,18 +97,19 @@ class Annotations:
             ] += len(places)
 
     def _latest(
-        self, user: int | None, annotations: list[tuple[Annotation, bool]], record: Record
+        self, person: int | str | None, annotations: list[tuple[Annotation, bool]], record: Record
     ) -> Iterator[Annotation | Fault]:
-        """Yield a user's latest annotation of a task, given with whether each has a time."""
-        if user is None:
+        """Yield a person's latest annotation of a task, given with whether each has a time."""
+        if person is None:
             # Deleted accounts: they may be different people.
             yield from (annotation for annotation, _ in annotations)
             return
         untimed = [annotation.number for annotation, timed in annotations if not timed]
         if len(annotations) > 1 and untimed:
             yield Fault(
-                f"user {user} annotated task {record.cells['id']} {len(annotations)} times; the "
-                f"latest counts, but annotation {untimed[0]} has no time (with a time zone).",
+                f"user {annotations[0][0].user} annotated task {record.cells['id']} "
+                f"{len(annotations)} times; the latest counts, but "
+                f"annotation {untimed[0]} has no time (with a time zone).",
                 "Export the project again, or remove the others.",
                 record.number,
             )

@@ -84,7 +84,7 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
     scales = dict(options.scales) | {key: used_range.source for key, used_range in ranges.items()}
     kinds = {meaning["construct"]: meaning["kind"] for meaning in controls.values()}
     contents = TaskReader(source, options)
-    annotations = Annotations(source, {**controls, **of_marks}, scales)
+    annotations = Annotations(source, {**controls, **of_marks}, scales, scorers)
     ratings = 0
     for record in tasks(source, options):
         if isinstance(record, Fault):

@@ -168,6 +168,7 @@ def scorers_of_users(source: RecordSource, options: FormatOptions) -> dict[int, 
     """
     prefix = PREFIX if options.rater_prefix is None else options.rater_prefix
     scorers: dict[int, str | None] = {}
+    by_email: dict[str, int] = {}
     faults = []
     for record in tasks(source, options):
         for annotation in _annotations(record):
@@ -177,6 +178,13 @@ def scorers_of_users(source: RecordSource, options: FormatOptions) -> dict[int, 
             named = options.raters.get(str(user))
             if named is not None:
                 scorers[user] = named or None
+                continue
+            first = _first_of_email(annotation.get("completed_by"), user, by_email)
+            if first != user and first in scorers:
+                scorers[user] = scorers[first]
+                source.report.rules[
+                    f"users {first} and {user} have the same e-mail address, and are one rater"
+                ] += 1
                 continue
             scorers[user] = f"{prefix}{user}"
             fault = _same_code(user, f"{prefix}{user}", options)
@@ -206,6 +214,14 @@ def scorers_of_users(source: RecordSource, options: FormatOptions) -> dict[int, 
             "of this file are added to theirs. If they are other people, use --rater-prefix."
         )
     return scorers
+
+
+def _first_of_email(completed_by: Any, user: int, by_email: dict[str, int]) -> int:
+    """Return the first user with the same e-mail address, whatever its case; it is not stored."""
+    email = completed_by.get("email") if isinstance(completed_by, dict) else None
+    if not isinstance(email, str) or not email.strip():
+        return user
+    return by_email.setdefault(email.strip().casefold(), user)
 
 
 def _same_code(user: int, code: str, options: FormatOptions) -> Fault | None:

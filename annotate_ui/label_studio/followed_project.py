@@ -246,13 +246,14 @@ def configured_controls(xml: str) -> dict[str, ExportControl]:
         view = fromstring(xml)  # noqa: S314 (the server's own parser has accepted it)
     except ParseError:
         return {}
-    return {
-        element.get("name", ""): ExportControl(
-            types={_TYPES[element.tag]}, labels=[(0, label) for label in _offered(element)]
-        )
-        for element in view.iter()
-        if element.tag in _TYPES and element.get("name") and element.get("perRegion") != "true"
-    }
+    controls: dict[str, ExportControl] = {}
+    for element in view.iter():
+        if element.tag in _TYPES and element.get("name") and element.get("perRegion") != "true":
+            # Two controls may have one name; which of them a result is of cannot be told.
+            control = controls.setdefault(element.get("name", ""), ExportControl())
+            control.types.add(_TYPES[element.tag])
+            control.labels += [(0, label) for label in _offered(element)]
+    return controls
 
 
 def _offered(element: Element) -> Iterator[str]:

@@ -7,6 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from study.assignment.imported_values import described
+from study.facts.label_studio_left import behind_line
 from study.facts.rating_progress import RaterProgress, RatingProgress
 from study.facts.score_counts import ScorerStatus
 from study.status import Status
@@ -70,6 +71,9 @@ def _show_rating(console: Console, rating: RatingProgress) -> None:
     console.print(f"{line}.")
     if rating.raters:
         console.print(_raters(rating.raters))
+        behind = behind_line({rater.rater: rater.label_studio_left for rater in rating.raters})
+        if behind is not None:
+            console.print(Text(behind))
     if rating.after_reveal:
         console.print(
             f"{rating.after_reveal:,} value{'' if rating.after_reveal == 1 else 's'} entered after "

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import pandas as pd
 from sqlalchemy import Connection, case, func, select
 
+from study.facts.label_studio_left import left_in_label_studio
 from study.facts.links import is_live_link
 from study.facts.passages_opened import passages_opened
 from study.facts.ratings import MEASURING, counted_ratings, rated_again
@@ -67,6 +68,8 @@ class RaterProgress:
     link: Link
     own_left: int
     """Values left to enter on the project's own pages, and comparisons."""
+    label_studio_left: int
+    """Tasks that wait in Label Studio for whoever comes first, which this rater has not done."""
 
     def as_json(self) -> dict[str, Any]:
         """Return the counts as values for JSON; times as in ISO 8601."""
@@ -230,6 +233,7 @@ def rater_progress(connection: Connection, records: CampaignRecords) -> list[Rat
     )
     sums = sums.join(of_ratings.astype(int).groupby(entered["rater_id"]).sum(), how="outer")
     counts = sums.reindex(list(people)).fillna(0).astype(int).to_dict("index")
+    in_label_studio = left_in_label_studio(connection)
     progress = []
     for id_ in sorted(people, key=lambda id_: _by_number(people[id_])):
         decided, total, _ = compared.get(id_, (0, 0, 0.0))
@@ -242,6 +246,7 @@ def rater_progress(connection: Connection, records: CampaignRecords) -> list[Rat
                 comparisons_done=decided,
                 last_activity=active.get(id_),
                 link=links.get(id_, "none"),
+                label_studio_left=in_label_studio.get(id_, 0),
                 **number,
             )
         )

@@ -67,9 +67,9 @@ def test_each_rater_is_counted_and_open_slots_are_left(any_study: Study) -> None
     progress = rating(any_study)
     assert (progress.values, progress.values_expected, progress.open_slots) == (3, 7, 1)
     assert progress.raters == [
-        RaterProgress("rater-2", 2, 1, 3, 4, 0, 1, 1, 1, 0, 0, NOON, "live", 1),
+        RaterProgress("rater-2", 2, 1, 3, 4, 0, 1, 1, 1, 0, 0, NOON, "live", 1, 0),
         # A construct that study.toml has not is not asked for.
-        RaterProgress("rater-10", 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, None, "revoked", 1),
+        RaterProgress("rater-10", 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, None, "revoked", 1, 0),
     ]
 
 

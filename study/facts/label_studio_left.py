@@ -1,0 +1,59 @@
+"""Who is behind in Label Studio: tasks that wait there, by the rater who has not done them."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+from sqlalchemy import Connection, select
+
+from study.facts.departures import departures
+from study.facts.slots import is_live
+from study.schema.tables import assignments, external_projects, external_raters, external_tasks
+
+Task = tuple[int, frozenset[str]]
+"""A response and the constructs to rate."""
+
+
+def left_in_label_studio(connection: Connection) -> dict[int, int]:
+    """Return how many tasks that wait for anybody each rater could still do there.
+
+    Label Studio gives a task to whoever comes first, so that no task is one rater's. Raters are
+    database keys; those with nothing left, and those who left, are not among them.
+    """
+    slots = select(
+        assignments.c.response_id,
+        assignments.c.construct_keys,
+        assignments.c.rater_id,
+        is_live().label("live"),
+    ).where(assignments.c.channel == "label_studio")
+    waiting: set[Task] = set()
+    done: dict[int, set[Task]] = defaultdict(set)
+    for response, keys, rater, live in connection.execute(slots):
+        task = response, frozenset(keys)
+        if rater is not None:
+            done[rater].add(task)
+        elif live:
+            waiting.add(task)
+    waiting &= _pushed(connection)
+    users = select(external_raters.c.rater_id).where(external_raters.c.rater_id.is_not(None))
+    people = set(connection.execute(users).scalars()) - departures(connection).keys()
+    left = {rater: len(waiting - done[rater]) for rater in people}
+    return {rater: count for rater, count in left.items() if count}
+
+
+def behind_line(left: Mapping[str, int]) -> str | None:
+    """Return the line that names raters with tasks left, most first; None: there are none."""
+    ordered = sorted(left.items(), key=lambda item: (-item[1], item[0]))
+    named = ", ".join(f"{code} {count:,}" for code, count in ordered if count)
+    return f"Tasks left in Label Studio, for whoever comes first: {named}." if named else None
+
+
+def _pushed(connection: Connection) -> set[Task]:
+    rows = connection.execute(
+        select(external_tasks.c.response_id, external_projects.c.controls).join_from(
+            external_tasks, external_projects, external_tasks.c.project_id == external_projects.c.id
+        )
+    )
+    return {
+        (response, frozenset(c["construct"] for c in controls.values() if c["kind"] == "number"))
+        for response, controls in rows
+    }

@@ -1,0 +1,73 @@
+"""Histories of annotations, controls of one name, and addresses in different case."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotate_ui.label_studio.follow import follow
+from annotate_ui.label_studio.followed_project import FollowOptions, configured_controls
+from study import Study
+from study.errors import InputError
+from study.importing.file_import import import_file
+from tests.annotate_ui.label_studio.export_builder import annotation, result, task, written
+from tests.annotate_ui.label_studio.fake_server import StandIn
+
+
+def values(study: Study) -> list[tuple[str, Any]]:
+    table = study.score_table()
+    return list(zip(table["scorer"], table["value"], strict=True))
+
+
+def test_of_an_annotation_with_its_history_the_present_values_count(
+    study: Study, tmp_path: Path
+) -> None:
+    before = {"action": "updated", "result": annotation(1, 5, QR=10)["result"], "created_by": 6}
+    made = {**annotation(1, 5, QR=70), "history": [before], "last_action": "updated"}
+    import_file(study, written(tmp_path, task(1, made)))
+    assert values(study) == [("ls-5", 70.0)]
+    server: Any = StandIn()
+    number = server.create_project(description="", xml="<View/>")
+    server.tasks[number] = {2: {**task(2, made), "drafts": []}}
+    done = follow(study, server, number, FollowOptions(controls={"QR": "QR"}))
+    assert (done.new, done.rejected) == (1, [])
+
+
+def test_values_of_two_controls_of_one_name_are_missing(study: Study, tmp_path: Path) -> None:
+    two = [result("QR", "rating", stars) | {"to_name": f"text_{stars}"} for stars in (2, 4)]
+    path = written(tmp_path, task(1, {**annotation(1, 5), "result": two}))
+    import_file(study, path, ranges={"QR": (1, 5)})
+    table = study.score_table()
+    assert table["missing_reason"].tolist() == ["given_twice"]
+    xml = (
+        '<View><Choices name="QR" toName="a"><Choice value="1"/></Choices>'
+        '<Choices name="QR" toName="b"><Choice value="2"/></Choices></View>'
+    )
+    assert [label for _, label in configured_controls(xml)["QR"].labels] == ["1", "2"]
+
+
+@pytest.mark.parametrize("named", [{}, {"5": "anna", "6": "anna"}])
+def test_addresses_in_different_case_are_one_person(
+    study: Study, tmp_path: Path, named: dict[str, str]
+) -> None:
+    users = [{"id": 5, "email": "Ada@Example.org"}, {"id": 6, "email": "ada@example.org "}]
+    first, second = (
+        annotation(number, user, at=f"1{number}:00", QR=10 * number)
+        for number, user in enumerate(users, 1)
+    )
+    summary = import_file(study, written(tmp_path, task(1, first, second)), raters=named)
+    assert values(study) == [(named.get("5", "ls-5"), 20.0)]
+    assert sum(summary.left_out.values()) == 1
+    assert b"xample.org" not in (study.folder / "study.db").read_bytes()
+    two = [{**user, "email": f"{number}@example.org"} for number, user in enumerate(users)]
+    other = [annotation(number, user, QR=30) for number, user in enumerate(two, 3)]
+    import_file(study, written(tmp_path, task(2, *other)), raters={"5": "bo", "6": "cy"})
+    assert values(study)[1:] == [("bo", 30.0), ("cy", 30.0)]
+
+
+def test_an_address_in_place_of_a_number_is_refused(study: Study, tmp_path: Path) -> None:
+    path = tmp_path / "export.csv"
+    path.write_text("id,question,response,QR,annotation_id,annotator,lead_time\n"
+                    '1,?,a,"[{""number"": 5}]",1,Ada@example.org,1\n')  # fmt: skip
+    with pytest.raises(InputError, match="not the number of a user"):
+        import_file(study, path)

@@ -1,0 +1,36 @@
+"""Who is behind in Label Studio is named by `ccrs status` and `ccrs watch`."""
+
+from typing import Any
+
+from click.testing import CliRunner
+
+from annotate_ui.label_studio.pull import pull
+from annotate_ui.label_studio.push import push
+from study import Study
+from study.assignment.planner import assign
+from study.cli.root import cli
+from study.facts.label_studio_left import left_in_label_studio
+from tests.annotate_ui.label_studio.fake_server import StandIn
+from tests.annotate_ui.label_studio.test_annotation_store import projects
+from tests.annotate_ui.rated_campaign import fill
+
+
+def test_raters_are_named_by_the_tasks_that_wait_for_them(any_study: Study) -> None:
+    study, server = any_study, StandIn()
+    there: Any = server
+    fill(study, queries=2, systems=2)
+    assign(study, per_item=2, open_slots=True, channel="label_studio", constructs=["QR", "CC"])
+    push(study, there)
+    (project,) = projects(study)
+    for number, task in enumerate(sorted(project.tasks.values())):
+        server.annotate(project.number, task, 5, f"10:0{number}", QR=70)
+        if number == 0:
+            server.annotate(project.number, task, 6, "10:10", QR=60)
+    pull(study, there, raters={5: "ada", 6: "bo"})
+    # The tasks of the next stage are not there yet.
+    with study.read() as connection:
+        assert list(left_in_label_studio(connection).values()) == [3]
+    line = "Tasks left in Label Studio, for whoever comes first: bo 3."
+    for command in ("status", "watch"):
+        shown = CliRunner().invoke(cli, [command, str(study.folder)])
+        assert line in shown.output, shown.output
