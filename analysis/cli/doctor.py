@@ -249,10 +249,13 @@ def _columns(source: RecordSource) -> dict[str, str]:
     elif responses.matches(source.head):
         fields = responses.FIELDS
     else:
-        fields = scores.FIELDS
+        fields = scores.fields_of_table(names)
     layout = layout_of(names, fields, lambda _: False, families=fields is responses.FIELDS)
     roles = {column: field.removesuffix("_key") for field, column in layout.columns.items()}
-    if fields is scores.FIELDS and not set(roles.values()) & {"construct", "value"}:
+    if fields not in (preferences.FIELDS, responses.FIELDS) and not set(roles.values()) & {
+        "construct",
+        "value",
+    }:
         constructs = wide_constructs(source)
         for column in names:
             if scores_wide.measured(column, constructs) is not None:

@@ -38,6 +38,13 @@ _LOOKED_AT = 200
 
 
 _COMPARED = {"response_a", "response_b"}
+_NO_QUERY = (
+    "no column names the query, such as query_id; each response is read as a separate query."
+)
+_NO_RESPONSE = (
+    "no column names the response or its system, such as response_id or system; each query is read "
+    "as having one response."
+)
 
 
 class Ranged(Protocol):
@@ -67,7 +74,9 @@ def read_scores(
     Parameters
     ----------
     path
-        Long: a row for each score, with response_id, query_id, construct, scorer, value. Wide: a
+        Long: a row for each score, with response_id, query_id, construct, scorer, value. Without
+        query_id each response is a separate query; without response_id a query has one response
+        of each system. Wide: a
         column for each construct, or for each scorer and construct (`anna:QR`). Or scores of
         Langfuse, traces of Langfuse with their scores, or annotations of Phoenix, whose names are
         the constructs.
@@ -108,8 +117,13 @@ def read_scores(
         construct=construct,
         metrics_are_constructs=export is not None,
     )
-    if export is None and not has(scores.FIELDS, columns, "query_id"):
+    fields = scores.fields_of_table(columns) if form is scores else form.FIELDS
+    single = form is scores and "query_id" not in fields and has(fields, columns, "response_id")
+    if export is None and not single and not has(fields, columns, "query_id"):
         raise InputError(source.path.name, [_without_query(columns)])
+    if single:
+        names_response = has(scores.FIELDS, columns, "response_id")
+        source.report.warnings.append(_NO_QUERY if names_response else _NO_RESPONSE)
 
     def scale(row: Any) -> Ranged | None:
         specific = (scorer_scales or {}).get((row.scorer, row.construct_key))
@@ -118,11 +132,14 @@ def read_scores(
     records: list[dict[str, Any]] = []
     # Key, and key with system, to the first row that has it and its value.
     first_values: dict[tuple[Any, ...], tuple[int, tuple[Any, ...]]] = {}
-    for located in _checked(source, form.rows(source, options), scale):
+    rows = scores.rows(source, options, fields) if form is scores else form.rows(source, options)
+    for located in _checked(source, rows, scale):
         row = located.row
         if not isinstance(row, ScoreRow):
             continue
         name = row.response_id or f"{row.query_id}/{row.system}"
+        if single:
+            row = row.model_copy(update={"query_id": name})
         if row.query_id is None:
             column = located.column("query_id")
             source.report.fault("is blank.", "Give it in every row.", located.number, column)
@@ -193,7 +210,11 @@ def _form(head: Head) -> Any:
     if responses.matches(head):
         fault = Fault("the file contains responses, not scores.", "Import it into a study.")
         raise InputError("scores", [fault])
-    long = any(names & set(scores.FIELDS[name]) for name in ("construct_key", "value"))
+    # A label alone may be anything; next to the name of who gave it, it is the value.
+    values = {*scores.FIELDS["value"]} - {"label"}
+    long = bool(names & {*scores.FIELDS["construct_key"], *values}) or (
+        "label" in names and has(scores.FIELDS, names, "scorer")
+    )
     return scores if long else scores_wide
 
 

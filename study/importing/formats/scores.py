@@ -1,5 +1,6 @@
 """Scores, one a row: response, construct, scorer, value."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from study.importing.importers import FormatOptions
@@ -11,12 +12,15 @@ from study.importing.rows import Rows, ScoreRow
 DESCRIPTION = "response_id (or query_id and system), construct, scorer and value"
 
 IDENTIFIERS: Fields = {
-    "response_id": ("response_id",),
-    "query_id": ("query_id",),
+    "response_id": ("response_id", "item_id"),
+    "query_id": ("query_id", "question_id", "prompt_id", "qid"),
     "system": ("system",),
 }
 OPTIONAL: Fields = {
-    "scorer": ("scorer", "rater", "annotator", "judge"),
+    "scorer": (
+        *("scorer", "rater", "annotator", "judge"),
+        *("rater_id", "annotator_id", "worker_id", "evaluator"),
+    ),
     "scorer_kind": ("scorer_kind", "kind"),
     "repeat": ("repeat",),
     "missing_reason": ("missing_reason",),
@@ -34,9 +38,26 @@ OPTIONAL: Fields = {
 FIELDS: Fields = {
     **IDENTIFIERS,
     **OPTIONAL,
-    "construct_key": ("construct", "construct_key"),
-    "value": ("value", "score", "rating"),
+    "construct_key": ("construct", "construct_key", "criterion", "aspect", "dimension"),
+    "value": ("value", "score", "rating", "label"),
 }
+
+
+def fields_of_table(columns: Sequence[str]) -> Fields:
+    """Return the fields of a table that is read without a study, where less may be named.
+
+    Without response_id, a column named model is that of the systems. Without a system as well,
+    each query has one response; without a query, each response is one of a separate query.
+    """
+    fields = dict(FIELDS)
+    if has(FIELDS, columns, "response_id"):
+        if not has(FIELDS, columns, "query_id"):
+            del fields["query_id"]
+        return fields
+    fields["system"] = (*FIELDS["system"], "model")
+    if has(FIELDS, columns, "query_id") and not has(fields, columns, "system"):
+        fields["response_id"] = fields.pop("query_id")
+    return fields
 
 
 def names_responses(head: Head) -> bool:
@@ -60,9 +81,9 @@ def missing_columns(head: Head) -> list[tuple[str, ...]]:
     return missing if names_responses(head) else [either, *missing]
 
 
-def rows(source: RecordSource, options: FormatOptions) -> Rows:
+def rows(source: RecordSource, options: FormatOptions, fields: Fields = FIELDS) -> Rows:
     """Read the rows."""
-    reader = Reader(source, FIELDS)
+    reader = Reader(source, fields)
     reader.require("value")
     if options.construct is None:
         reader.require("construct_key")
