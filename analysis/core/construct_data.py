@@ -216,14 +216,20 @@ class Aligned:
 
 def aligned(constructs: Mapping[str, ConstructData]) -> Aligned:
     """Combine constructs of one table; they share queries and systems."""
-    index: dict[str, int] = {}
-    positions = {
-        key: np.array([index.setdefault(r, len(index)) for r in data.responses], dtype=np.int64)
-        for key, data in constructs.items()
-    }
     first = next(iter(constructs.values()))
-    query = np.zeros(len(index), dtype=np.int64)
-    produced = np.zeros((len(index), len(first.systems)), dtype=bool)
+    if all(data.responses is first.responses for data in constructs.values()):
+        # As `sharing` arranges for most studies: millions of ids need not be looked up.
+        size = len(first.responses)
+        positions = dict.fromkeys(constructs, np.arange(size))
+    else:
+        index: dict[str, int] = {}
+        positions = {
+            key: np.array([index.setdefault(r, len(index)) for r in data.responses], dtype=np.int64)
+            for key, data in constructs.items()
+        }
+        size = len(index)
+    query = np.zeros(size, dtype=np.int64)
+    produced = np.zeros((size, len(first.systems)), dtype=bool)
     for key, data in constructs.items():
         query[positions[key]] = data.query
         produced[positions[key]] |= data.produced

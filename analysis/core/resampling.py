@@ -7,9 +7,10 @@ intervals are for *these raters*: the panel is fixed. Intervals for raters like 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import count
 from typing import Any, Literal
 
 import numpy as np
@@ -47,6 +48,9 @@ EQUAL_RESAMPLES = no_spread("every resample gives the same value")
 
 #: Rows that share one random stream. Part of the definition: changing it changes every draw.
 ROWS_PER_STREAM = 256
+
+#: Weights that are kept in memory (32 MB); of more, each is drawn again whenever it is needed.
+KEPT_WEIGHTS = 32_000_000
 
 #: Folds of queries, unless a number is given.
 FOLDS = 10
@@ -158,17 +162,34 @@ class QueryResampling:
     @cached_property
     def bootstrap(self) -> npt.NDArray[np.uint8]:
         """Multinomial counts (resamples, n_queries), shared by all statistics."""
-        size = self.n_queries
-        # A count above 255 needs more than 255 queries, and has then a chance below 1e-400.
-        weights = np.zeros((self.resamples, size), dtype=np.uint8)
-        if size == 0:
-            return weights
-        for block, start in enumerate(range(0, self.resamples, ROWS_PER_STREAM)):
-            rows = min(ROWS_PER_STREAM, self.resamples - start)
-            stream = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(block,)))
-            for row in range(start, start + rows):
-                weights[row] = np.bincount(stream.integers(size, size=size), minlength=size)
+        weights = np.empty((self.resamples, self.n_queries), dtype=np.uint8)
+        for row, counts in zip(weights, self._drawn(), strict=False):
+            row[:] = counts
         return weights
+
+    def bootstrap_blocks(self, rows: int, first: int | None = None) -> Iterator[FloatArray]:
+        """The `first` rows of `bootstrap` (by default all), at most `rows` at a time.
+
+        Of many queries they are drawn for each call and never in memory together.
+        """
+        number = min(self.resamples, first or self.resamples)
+        few = self.resamples * self.n_queries <= KEPT_WEIGHTS
+        drawn = iter(self.bootstrap) if few else self._drawn()
+        for start in range(0, number, rows):
+            block = np.empty((min(rows, number - start), self.n_queries))
+            for row in block:
+                row[:] = next(drawn)
+            yield block
+
+    def _drawn(self) -> Iterator[npt.NDArray[np.uint8]]:
+        """Counts (n_queries,) of one resample after the other, without end."""
+        size = self.n_queries
+        for block in count():
+            stream = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(block,)))
+            for _ in range(ROWS_PER_STREAM):
+                drawn = stream.integers(size, size=size) if size else np.empty(0, dtype=np.int64)
+                # A count above 255 needs more than 255 queries, and has then a chance below 1e-400.
+                yield np.bincount(drawn, minlength=size).astype(np.uint8)
 
     @property
     def jackknife(self) -> FloatArray:
@@ -215,10 +236,7 @@ class QueryResampling:
     ) -> FloatArray:
         rows = max(1, BLOCK_NUMBERS // max(1, self.n_queries))
         if scheme == "bootstrap":
-            parts = [
-                statistic(self.bootstrap[i : i + rows].astype(np.float64))
-                for i in range(0, self.resamples, rows)
-            ]
+            parts = [statistic(block) for block in self.bootstrap_blocks(rows)]
         else:
             queries = np.arange(self.n_queries) if leave_out is None else np.flatnonzero(leave_out)
             parts = []

@@ -7,9 +7,10 @@ a difference) come from the same rows, so that their distribution is joint.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import chain, islice
 from typing import Self
 
 import numpy as np
@@ -86,43 +87,51 @@ class QueryColumns:
     """Columns (Q,) to be summed under weights; equal columns are kept once."""
 
     n_queries: int
-    columns: list[FloatArray] = field(default_factory=list)
+    _parts: dict[bytes, list[FloatArray]] = field(default_factory=dict)
+    """Columns by the queries that they rest on, which are few; b"" for those that rest on many."""
+    _places: dict[bytes, list[int]] = field(default_factory=dict)
     _positions: dict[bytes, int] = field(default_factory=dict)
 
     def position(self, column: FloatArray) -> int:
         """Position of the column, which is added if it is new."""
         key = sha256(column.tobytes()).digest()
         if key not in self._positions:
-            self._positions[key] = len(self.columns)
+            self._positions[key] = len(self._positions)
+            used = column != 0
+            few = np.count_nonzero(used) < self.n_queries / 4
+            rests_on = used.tobytes() if few else b""
             # A view of a table would keep the columns that are known already.
-            self.columns.append(column.copy())
+            self._parts.setdefault(rests_on, []).append(column[used] if few else column.copy())
+            self._places.setdefault(rests_on, []).append(self._positions[key])
         return self._positions[key]
 
     def sums(self) -> OfWeights:
         """Function of weights (R, Q) that returns the weighted sums (R, columns).
 
-        Columns that rest on the same few queries are summed over those only.
+        Columns that rest on the same few queries are summed over those only. The function takes
+        the columns over, so that they are not in memory twice: no further one can be added.
         """
-        matrix = np.column_stack(self.columns) if self.columns else np.empty((self.n_queries, 0))
-        groups: dict[bytes, list[int]] = {}
-        for place, used in enumerate((matrix != 0).T):
-            few = np.count_nonzero(used) < self.n_queries / 4
-            groups.setdefault(used.tobytes() if few else b"", []).append(place)
-        parts = []
-        for key, places in groups.items():
+        width = len(self._positions)
+        groups = []
+        for key, places in self._places.items():
             rows = np.flatnonzero(np.frombuffer(key, dtype=bool)) if key else slice(None)
-            parts.append((rows, places, np.ascontiguousarray(matrix[rows][:, places])))
-        width = matrix.shape[1]
-        # The parts are copies, which the function keeps.
-        del matrix
+            groups.append((rows, places, _stacked(self._parts.pop(key))))
 
         def of_weights(weights: FloatArray) -> FloatArray:
             out = np.empty((weights.shape[0], width))
-            for rows, places, part in parts:
+            for rows, places, part in groups:
                 out[:, places] = weights[:, rows] @ part
             return out
 
         return of_weights
+
+
+def _stacked(columns: list[FloatArray]) -> FloatArray:
+    """The columns (n,) as (n, columns); the list is emptied, one column after the other."""
+    stacked = np.empty((columns[0].size, len(columns)))
+    for place in reversed(range(len(columns))):
+        stacked[:, place] = columns.pop()
+    return stacked
 
 
 NO_SCORES = "there are no scores"
@@ -137,21 +146,22 @@ class Averaged:
 
 
 def replicated_means(
-    parts: Sequence[Averaged], n_queries: int, resampling: QueryResampling
+    parts: Iterable[Averaged], n_queries: int, resampling: QueryResampling
 ) -> Iterator[tuple[StatisticFamily, int, Replicates]]:
     """Of each part, the family of its mean, the position in the family, and the resamples.
 
-    As many parts are computed together as keep the resamples within 16 MB. A mean of zeros and
-    ones is a share.
+    As many parts are computed together as keep the resamples within 16 MB; they are taken one by
+    one. A mean of zeros and ones is a share.
     """
     at_once = max(1, BLOCK_NUMBERS // max(1, resampling.resamples))
-    for start in range(0, len(parts), at_once):
-        family = means(parts[start : start + at_once], n_queries)
+    waiting = iter(parts)
+    for first in waiting:
+        family = means(chain([first], islice(waiting, at_once - 1)), n_queries)
         for place, replicates in enumerate(family.replicates(resampling)):
             yield family, place, replicates
 
 
-def means(parts: Sequence[Averaged], n_queries: int) -> StatisticFamily:
+def means(parts: Iterable[Averaged], n_queries: int) -> StatisticFamily:
     """Means of the parts as functions of query weights."""
     columns = QueryColumns(n_queries)
     counts, totals, contributing = [], [], []

@@ -8,7 +8,7 @@ from sqlalchemy import select
 from judge.running.judgments import count
 from judge.running.pairs import PairCount, pair_counts
 from judge.text import Result, printable
-from study.facts.current_responses import current_responses
+from study.facts.current_responses import count_current_responses
 from study.schema.tables import judge_runs
 from study.study import Study
 
@@ -46,7 +46,7 @@ def list_runs(study: Study) -> list[RunSummary]:
         versions = study.scored_versions(connection)
         counts = count(connection, versions, ("run_id", "missing_reason")).by
         compared = pair_counts(connection)
-        responses = len(current_responses(connection)[0])
+        responses = count_current_responses(connection)
     judgments: Counter[int] = Counter()
     missing: Counter[int] = Counter()
     constructs: dict[int, set[str]] = {}

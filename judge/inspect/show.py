@@ -17,7 +17,7 @@ from judge.running.pairs import PairCount, pair_counts
 from judge.running.remaining_work import EMPTY_RESPONSE
 from judge.running.runs import run_metric, run_of
 from judge.text import by_number
-from study.facts.current_responses import current_responses
+from study.facts.current_responses import count_current_responses
 from study.schema.tables import judgments, pair_answers, step_answers
 from study.study import Study
 
@@ -78,7 +78,7 @@ def show_run(study: Study, name: str) -> RunDetails:
         versions = study.scored_versions(connection)
         by = ("value", "missing_reason", "rule", "parser_version", "revision")
         counts = count(connection, versions, by, run["id"])
-        responses = len(current_responses(connection)[0])
+        responses = count_current_responses(connection)
         usage = _usage(connection, run["id"])
         answered_by = served(connection, run["id"])
         flags = _flags(connection, run["id"])

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, func, select, union_all
 
 from judge.protocol.exchange import ENCODED
-from study.facts.current_responses import current_responses
 from study.facts.judgments import counted_judgments
-from study.schema.tables import judgments, pair_answers, responses, step_answers
+from study.facts.table_responses import responses_in_use
+from study.schema.tables import judgments, pair_answers, step_answers
 
 # Responses in one statement. Databases bind at least this many parameters.
 _BATCH = 500
@@ -84,12 +84,8 @@ def _count(
 
 def _replaced_responses(connection: Connection) -> list[int]:
     """Return the responses that later versions replaced."""
-    current, others = current_responses(connection)
-    if not others:
-        return []
-    keys = {response.id for response in current}
-    ids = connection.execute(select(responses.c.id)).scalars()
-    return [response for response in ids if response not in keys]
+    known = responses_in_use(connection)
+    return [int(key) for key in known.key[~known.in_use]]
 
 
 @dataclass(frozen=True)

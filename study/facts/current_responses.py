@@ -11,7 +11,7 @@ otherwise, so that an id in a table always leads back to its response.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Subquery, and_, exists, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Subquery, and_, case, exists, func, or_, select
 
 from study.schema.tables import (
     outputs,
@@ -125,23 +125,58 @@ class CurrentResponse(NamedTuple):
     response_id: str
 
 
+def count_current_responses(connection: Connection) -> int:
+    """Return how many responses `current_responses` returns, without reading them."""
+    versions, replaced = _several_versions(connection), _replaced_outputs(connection)
+    every = connection.execute(select(func.count()).select_from(response_table).where(is_answer()))
+    without_use = replaced.difference(versions.ids)
+    return int(every.scalar_one()) - len(without_use) - len(versions.ids) + len(versions.in_use)
+
+
 def current_responses(connection: Connection) -> tuple[list[CurrentResponse], int]:
     """Return the responses that the tables speak of, and how many others there are."""
-    every_output = all_outputs()
-    outputs = connection.execute(select(every_output.c.response_id, every_output.c.current))
+    versions, replaced = _several_versions(connection), _replaced_outputs(connection)
     rows = connection.execute(
-        select(response_table.c.id, response_table.c.key, response_table.c.version)
+        select(response_table.c.id, response_table.c.key)
         .where(is_answer())
-        .order_by(response_table.c.query_id, response_table.c.id)
+        .order_by(response_table.c.query_id, response_table.c.id),
+        execution_options={"stream_results": True},
     )
-    responses = [(row[0], row[1], row[2]) for row in rows]
-    versions = response_versions(responses, ((row[0], row[1]) for row in outputs))
-    current = [
-        CurrentResponse(response, versions.ids[response])
-        for response, _, _ in responses
-        if response in versions.in_use
-    ]
-    return current, len(responses) - len(current)
+    current, others = [], 0
+    for response, key in rows:
+        known = response in versions.ids
+        if response in versions.in_use if known else response not in replaced:
+            current.append(CurrentResponse(response, versions.ids.get(response, key)))
+        else:
+            others += 1
+    return current, others
+
+
+def _several_versions(connection: Connection) -> Versions:
+    """Return the versions of the keys that have several; there may be millions of others."""
+    several = (
+        select(response_table.c.key)
+        .where(is_answer())
+        .group_by(response_table.c.key)
+        .having(or_(func.count() > 1, func.max(response_table.c.version) > 1))
+    )
+    chosen = (is_answer(), response_table.c.key.in_(several))
+    rows = connection.execute(
+        select(response_table.c.id, response_table.c.key, response_table.c.version).where(*chosen)
+    )
+    every = all_outputs()
+    ids = select(response_table.c.id).where(*chosen)
+    outputs = select(every.c.response_id, every.c.current).where(every.c.response_id.in_(ids))
+    of_keys = [(row[0], row[1], row[2]) for row in rows]
+    return response_versions(of_keys, ((row[0], row[1]) for row in connection.execute(outputs)))
+
+
+def _replaced_outputs(connection: Connection) -> set[int]:
+    """Return the responses that were outputs of systems and are so no longer."""
+    every = all_outputs()
+    now = func.max(case((every.c.current, 1), else_=0))
+    replaced = select(every.c.response_id).group_by(every.c.response_id).having(now == 0)
+    return set(connection.execute(replaced).scalars())
 
 
 def response_rows(

@@ -39,11 +39,13 @@ def mark_sets(
     `versions` are the current versions of the constructs. Of two sets of one person for the same
     response, the first counts, and one from the study before an imported one.
     """
-    ids = {response.id: response.response_id for response in current_responses(connection)[0]}
+    rows = list(_rows(connection))
+    current = current_responses(connection)[0] if rows else []
+    ids = {response.id: response.response_id for response in current}
     sets: dict[tuple[int, str, str, int], MarkSet] = {}
     left_out = {"of a response that a later one replaced": 0, "of an earlier construct": 0}
     left_out["given a second time by the same rater"] = 0
-    for row in _rows(connection):
+    for row in rows:
         if row.response_id not in ids:
             left_out["of a response that a later one replaced"] += 1
         elif versions.get(row.construct_key) != row.construct_version:

@@ -16,7 +16,7 @@ from study.facts.counted_scores import counted_scores, imported_scores, on_curre
 from study.facts.judgments import judge_scores
 from study.facts.pair_choices import pair_rows
 from study.facts.ratings import Edits, human_scores
-from study.facts.table_arrays import Columns, categorical, taken, together
+from study.facts.table_arrays import Columns, categorical, size, taken, together
 from study.facts.table_responses import TableResponses, table_responses
 from study.schema.database import read_frame
 from study.schema.tables import preferences, queries
@@ -100,11 +100,16 @@ def _with_responses(
 def preference_table(connection: Connection, versions: Mapping[str, int]) -> pd.DataFrame:
     """Return one row for each comparison; the columns are those of `PREFERENCE_COLUMNS`.
 
-    `attrs["systems"]` are the systems of each response, by its id.
+    `attrs["systems"]` are the systems of each response, by its id; none where nothing is compared.
     """
-    responses = table_responses(connection)
     imported, decided = _preferences(connection), decision_rows(connection)
     chosen = pair_rows(connection)
+    if not any(map(size, (imported, decided, chosen))):
+        # Most studies compare nothing, and some have millions of responses.
+        nothing = _typed(pd.DataFrame(columns=list(PREFERENCE_COLUMNS)), PREFERENCE_COLUMNS)
+        nothing.attrs.update(left_out={}, systems={})
+        return nothing
+    responses = table_responses(connection)
     left_out: dict[str, int] = {}
     twice = _also_decided(imported, decided)
     if twice.any():

@@ -17,10 +17,10 @@ import pandas as pd
 from analysis.core.arrays import FloatArray
 from analysis.core.errors import AnalysisError
 from analysis.core.query_statistic import NOISE, QueryStatistic
-from analysis.core.resampling import PERCENTILE_FROM, QueryResampling
+from analysis.core.resampling import QueryResampling
 from analysis.statistics.agreement.association import association
 from analysis.statistics.agreement.system_decisions import Decision, decisions
-from analysis.statistics.discrimination.system_scores import system_scores
+from analysis.statistics.discrimination.system_scores import rows_at_once, system_scores
 
 _LARGEST = 5
 
@@ -218,8 +218,7 @@ def _turned(
         system_scores(np.where(both, values, np.nan), query, produced, resampling.n_queries)
         for values in (old, new)
     )
-    many = np.isfinite(before).any(axis=1).sum() >= PERCENTILE_FROM
-    weights = resampling.bootstrap if many else np.empty((0, resampling.n_queries), np.uint8)
+    weights = resampling.bootstrap_blocks(rows_at_once(resampling.n_queries))
     outcome = decisions(after, before, weights, resampling.level, resampling.seed)
     turned = []
     # Equal means may differ by rounding.

@@ -14,8 +14,9 @@ equation 3.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -86,16 +87,16 @@ class Decisions:
 def decisions(
     judge: npt.ArrayLike,
     people: npt.ArrayLike,
-    weights: npt.NDArray[np.uint8],
+    weights: Iterable[npt.NDArray[Any]],
     level: float = 0.95,
     seed: int = 0,
     adjusted: AdjustedSystems | None = None,
 ) -> Decisions:
     """Decide on scores (queries, systems), NaN where missing, from the cells that both have.
 
-    `weights` (resamples, queries) are bootstrap counts, which serve from 500 contributing queries
-    on; below, the jackknife does. `adjusted` gives people's differences where raters are not
-    balanced over systems, from all ratings. ValueError where the shapes do not fit.
+    `weights` are blocks (rows, queries) of bootstrap counts, which are drawn from 500 contributing
+    queries on; below, the jackknife serves. `adjusted` gives people's differences where raters are
+    not balanced over systems, from all ratings. ValueError where the shapes do not fit.
     """
     x, y = _scores(judge, people)
     pairs = x.shape[1] * (x.shape[1] - 1) // 2

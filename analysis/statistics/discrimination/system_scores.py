@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -91,20 +93,19 @@ def paired_differences(scores: FloatArray) -> PairedDifferences:
     return PairedDifferences(first, second, columns, both.astype(np.float64), True)
 
 
+def rows_at_once(n_queries: int) -> int:
+    """Resamples of so many queries that `on_resamples` should get in one block."""
+    return max(1, BLOCK_NUMBERS // max(1, n_queries) // 4)
+
+
 def on_resamples(
-    differences: list[PairedDifferences], weights: npt.NDArray[np.uint8]
+    differences: Sequence[PairedDifferences], blocks: Iterable[npt.NDArray[Any]]
 ) -> list[FloatArray]:
-    """Differences (R, P) of each table on weights (R, Q) that they share, in few products."""
-    parts = [np.column_stack([table.columns, table.paired]) for table in differences]
-    ends = np.cumsum([part.shape[1] for part in parts])
+    """Differences (R, P) of each table on blocks of weights (rows, Q), in few products."""
+    parts = [part for table in differences for part in (table.columns, table.paired)]
+    ends = np.cumsum([table.columns.shape[1] + table.paired.shape[1] for table in differences])
     columns = np.column_stack(parts)
-    rows = max(1, BLOCK_NUMBERS // max(1, weights.shape[1]) // 4)
-    sums = np.concatenate(
-        [
-            weights[start : start + rows].astype(np.float64) @ columns
-            for start in range(0, len(weights), rows)
-        ]
-    )
+    sums = np.concatenate([block.astype(np.float64, copy=False) @ columns for block in blocks])
     results = []
     for table, of_table in zip(differences, np.split(sums, ends[:-1], axis=1), strict=True):
         width = table.columns.shape[1]

@@ -35,17 +35,31 @@ def answers_read(context: Context) -> Iterator[Estimate]:
     Of the judges that have a value by another rule; for others all answers are alike. Values by
     another rule, or by none that the table gives, are missing in the figures of bare numbers.
     """
-    frame = context.scores.frame
-    judged = frame[(frame["scorer_kind"] == "judge") & (frame["repeat"] == 0)]
-    rows = judged.drop_duplicates(["response_id", "construct", "scorer"])
-    read = rows["value"].notna() & rows["rule"].notna()
-    judges = rows.loc[read & ~rows["rule"].isin([BARE, EMPTY_RESPONSE]), "scorer"].unique()
-    for construct in context.scores.constructs:
-        for judge in judges:
-            of_judge = rows[(rows["construct"] == construct) & (rows["scorer"] == judge)]
+    constructs = context.scores.constructs
+    first: dict[str, int] = {}
+    for construct in constructs:
+        rows = _judged(context, construct)
+        read = rows["value"].notna() & rows["rule"].notna()
+        by_rule = rows.loc[read & ~rows["rule"].isin([BARE, EMPTY_RESPONSE]), "scorer"]
+        for row, judge in by_rule.drop_duplicates().items():
+            first[judge] = min(int(str(row)), first.get(judge, len(context.scores.frame)))
+    for construct in constructs if first else ():
+        rows = _judged(context, construct)
+        for judge in sorted(first, key=first.__getitem__):
+            of_judge = rows[rows["scorer"] == judge]
             if len(of_judge):
-                yield from _shares(construct, str(judge), of_judge)
-                yield from _from_bare_numbers(context, construct, str(judge), of_judge)
+                yield from _shares(construct, judge, of_judge)
+                yield from _from_bare_numbers(context, construct, judge, of_judge)
+
+
+def _judged(context: Context, construct: str) -> pd.DataFrame:
+    """Judges' first scores on a construct, one for each response; all rows would take twice the
+    table's memory."""
+    frame = context.scores.frame
+    chosen = frame["scorer_kind"] == "judge"
+    chosen &= (frame["repeat"] == 0) & (frame["construct"] == construct)
+    columns = ["response_id", "query_id", "scorer", "value", "rule", "missing_reason"]
+    return frame.loc[chosen, columns].drop_duplicates(["response_id", "scorer"])
 
 
 def _shares(construct: str, judge: str, rows: pd.DataFrame) -> Iterator[Estimate]:

@@ -13,7 +13,6 @@ from analysis.core.arrays import FloatArray
 from analysis.core.construct_data import ConstructData
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
-from analysis.core.resampling import PERCENTILE_FROM
 from analysis.core.scales import Scale
 from analysis.core.statistic import Statistic
 from analysis.render.formatting import points
@@ -25,7 +24,7 @@ from analysis.statistics.agreement.system_decisions import (
     decisions,
     soft_pairwise_accuracy,
 )
-from analysis.statistics.discrimination.system_scores import system_scores
+from analysis.statistics.discrimination.system_scores import rows_at_once, system_scores
 from analysis.topics.distribution.people_by_system import ADJUSTED, adjusted_people
 
 #: Resamples that carry a critical value: more would not change its second digit.
@@ -62,9 +61,8 @@ def _of_scorer(
         system_scores(np.where(both, v, np.nan), data.query, data.produced, data.n_queries)
         for v in (values, data.reference)
     )
-    # The bootstrap's counts are drawn only where they are used.
     needs = np.isfinite(people).any(axis=1).sum()
-    weights = _weights(context, int(needs))
+    weights = context.rated_resampling.bootstrap_blocks(rows_at_once(data.n_queries), ROWS)
     options = context.options
     adjusted = adjusted_people(context, data.construct)
     outcome = decisions(judge, people, weights, options.level, options.seed, adjusted)
@@ -87,12 +85,6 @@ def _of_scorer(
         reason=soft.reason or NO_INTERVAL,
         **_with_params(record, counts),
     )
-
-
-def _weights(context: Context, contributing: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    if contributing < PERCENTILE_FROM:
-        return np.empty((0, context.rated_resampling.n_queries), dtype=np.uint8)
-    return context.rated_resampling.bootstrap[:ROWS]
 
 
 def _agreement(outcome: Decisions, record: dict[str, Any]) -> Estimate:

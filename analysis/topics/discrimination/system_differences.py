@@ -17,6 +17,7 @@ from analysis.statistics.discrimination.system_scores import (
     PairedDifferences,
     on_resamples,
     paired_differences,
+    rows_at_once,
     scheme_for,
 )
 from analysis.statistics.reliability.adjusted_systems import AdjustedSystems
@@ -131,7 +132,8 @@ def _values(
         if together:
             resampling = context.whole_resampling if whole else context.rated_resampling
             tables = [prepared[place] for place in together]
-            drawn = on_resamples(tables, resampling.bootstrap[:ROWS])
+            rows = rows_at_once(resampling.n_queries)
+            drawn = on_resamples(tables, resampling.bootstrap_blocks(rows, ROWS))
             values |= dict(zip(together, drawn, strict=True))
     return values
 

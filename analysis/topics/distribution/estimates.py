@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from analysis.core.arrays import FloatArray, IntArray
+from analysis.core.arrays import BoolArray, FloatArray, IntArray
 from analysis.core.construct_data import ConstructData, mean_over
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
@@ -44,18 +44,14 @@ def score_properties(context: Context) -> Iterator[Estimate]:
     the ends carry intervals; the rest describes the scores at hand.
     """
     sets = list(_sets(context))
-    located = [
-        _Planned("mean", Averaged(score_set.values, score_set.query), score_set.record)
-        for score_set in sets
-    ]
+    located = [_Planned("mean", score_set.averaged, score_set.record) for score_set in sets]
     ends = {id(score_set): list(_ends(score_set)) for score_set in sets}
     estimates = _with_intervals(context, [*located, *(p for part in ends.values() for p in part)])
     for score_set, mean in zip(sets, located, strict=True):
         yield _on_scale(_adjusted(context, estimates[id(mean)]), score_set.scale)
         yield from (estimates[id(planned)] for planned in ends[id(score_set)])
-        yield from _shape(
-            score_set.values, score_set.record | counts(score_set.values, score_set.query)
-        )
+        values = score_set.values
+        yield from _shape(values, score_set.record | counts(values, score_set.query))
 
 
 def _on_scale(mean: Estimate, scale: Scale | None) -> Estimate:
@@ -91,19 +87,40 @@ def ends_of_scale(context: Context) -> Iterator[Estimate]:
         for scorer, values in data.scorers.items():
             record = _record(construct, (scorer,), None, None)
             scale = context.scores.scale(construct, scorer)
-            planned += _ends(_Set(values, data.query, scale, True, record))
+            planned += _ends(_Set(values, data.query, None, scale, record))
     yield from _with_intervals(context, planned).values()
 
 
 @dataclass(frozen=True, eq=False)
 class _Set:
-    """Scores of one scorer, over all responses or one system's."""
+    """Scores of one scorer, over all responses or one system's.
 
-    values: FloatArray
-    query: IntArray
+    They are selected whenever they are needed: those of all systems at once would be copies of
+    every score.
+    """
+
+    of_all: FloatArray
+    query_of_all: IntArray
+    items: BoolArray | None
+    """Which responses (n,) are the system's; None for all."""
     scale: Scale | None
-    intervals: bool
     record: dict[str, Any]
+
+    @property
+    def values(self) -> FloatArray:
+        return self.of_all if self.items is None else self.of_all[self.items]
+
+    @property
+    def query(self) -> IntArray:
+        return self.query_of_all if self.items is None else self.query_of_all[self.items]
+
+    def averaged(self) -> Averaged:
+        """What the mean is computed from."""
+        return Averaged(self.values, self.query)
+
+    def at_end(self, scale: Scale, end: Literal["min", "max"]) -> Averaged:
+        """Zeros and ones: what the share at an end of the scale is computed from."""
+        return Averaged(at_bound(self.values, scale.min, scale.max, end), self.query)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +128,7 @@ class _Planned:
     """A figure with an interval that is still to be computed, or a finished one."""
 
     name: str
-    part: Averaged | None
+    part: Callable[[], Averaged] | None
     record: dict[str, Any]
     finished: Estimate | None = None
 
@@ -121,17 +138,16 @@ def _sets(context: Context) -> Iterator[_Set]:
         for scorers, values, of in _whose(data):
             scale = context.scores.scale(construct, scorers[0])
             for system in (None, *data.systems):
-                chosen = values if system is None else values[data.of_system(system)]
-                query = data.query if system is None else data.query[data.of_system(system)]
+                items = None if system is None else data.of_system(system)
                 record = _record(construct, scorers, of, system)
-                yield _Set(chosen, query, scale, system is None, record)
+                yield _Set(values, data.query, items, scale, record)
 
 
 def _with_intervals(context: Context, planned: list[_Planned]) -> dict[int, Estimate]:
     """Every planned record by its identity, in order; means and shares in few products."""
     resampling = context.whole_resampling
     open_ = [p for p in planned if p.part is not None]
-    parts = [p.part for p in open_ if p.part is not None]
+    parts = (p.part() for p in open_ if p.part is not None)
     computed = {
         id(p): resampled_estimate(
             context, p.name, family, place, values, resampling,
@@ -177,26 +193,29 @@ def _whose(data: ConstructData) -> Iterator[tuple[tuple[str, ...], FloatArray, s
 
 
 def _ends(score_set: _Set) -> Iterator[_Planned]:
-    counted, scale = score_set.record | counts(score_set.values, score_set.query), score_set.scale
+    values, scale = score_set.values, score_set.scale
+    counted = score_set.record | counts(values, score_set.query)
     names = ("share_at_min", "share_at_max", "count_at_min", "count_at_max")
     if scale is None or counted["n_responses"] == 0:
         why = NO_SCALE if scale is None else NO_SCORES
         yield from (_finished(Estimate(name, reason=why, **counted)) for name in names)
         return
-    counted_ends = bounds(score_set.values, scale.min, scale.max)
-    for end, share in (("min", counted_ends.share_at_min), ("max", counted_ends.share_at_max)):
+    counted_ends = bounds(values, scale.min, scale.max)
+    ends: tuple[tuple[Literal["min", "max"], float], ...] = (
+        ("min", counted_ends.share_at_min),
+        ("max", counted_ends.share_at_max),
+    )
+    for end, share in ends:
         name = f"share_at_{end}"
-        if score_set.intervals and 0 < share < 1:
-            at_end = at_bound(
-                score_set.values, scale.min, scale.max, "min" if end == "min" else "max"
-            )
-            yield _Planned(name, Averaged(at_end, score_set.query), score_set.record)
+        if score_set.items is None and 0 < share < 1:
+            part = partial(score_set.at_end, scale, end)
+            yield _Planned(name, part, score_set.record)
         else:
             how_many = {0.0: "none of", 1.0: "all"}.get(share)
             reason = NO_VARIATION.format(which=how_many) if how_many else None
             yield _finished(Estimate(name, value=share, reason=reason, **counted))
-    for end, count in (("min", counted_ends.count_at_min), ("max", counted_ends.count_at_max)):
-        yield _finished(Estimate(f"count_at_{end}", value=float(count), **counted))
+    for which, count in (("min", counted_ends.count_at_min), ("max", counted_ends.count_at_max)):
+        yield _finished(Estimate(f"count_at_{which}", value=float(count), **counted))
 
 
 def _finished(estimate: Estimate) -> _Planned:

@@ -45,12 +45,13 @@ def _of_scorer(
     context: Context, scorer: str, constructs: dict[str, ConstructData]
 ) -> Iterator[Estimate]:
     side = aligned(constructs)
-    scores = {key: side.spread(key, data.scorers[scorer]) for key, data in constructs.items()}
     pairs = list(combinations(constructs, 2))
     moments = CorrelationFamily(side.query, side.n_queries)
     ranks = RankFamily(side.query, side.n_queries)
-    plain = {key: prepared(values) for key, values in scores.items()}
-    levels = {key: ranked(values) for key, values in scores.items()}
+    plain, levels = {}, {}
+    for key, data in constructs.items():
+        values = side.spread(key, data.scorers[scorer])
+        plain[key], levels[key] = prepared(values), ranked(values)
     for a, b in pairs:
         for system in side.systems or (None,):
             items = None if system is None else side.of_system(system)

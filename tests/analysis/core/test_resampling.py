@@ -32,6 +32,17 @@ def test_first_rows_do_not_depend_on_how_many_are_drawn() -> None:
     assert (QueryResampling(20, resamples=300, seed=6).bootstrap != few).any()
 
 
+def test_weights_too_many_to_keep_are_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = QueryResampling(30, resamples=600, seed=3).bootstrap
+    monkeypatch.setattr("analysis.core.resampling.KEPT_WEIGHTS", 0)
+    drawn = QueryResampling(30, resamples=600, seed=3)
+    blocks = list(drawn.bootstrap_blocks(70, 500))
+    assert [len(block) for block in blocks] == [70] * 7 + [10]
+    assert (np.concatenate(blocks) == kept[:500]).all()
+    assert (np.concatenate(list(drawn.bootstrap_blocks(256))) == kept).all()
+    assert "bootstrap" not in vars(drawn)
+
+
 def test_jackknife_leaves_out_one_query_each() -> None:
     assert QueryResampling(3).jackknife.tolist() == [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
 

@@ -3,6 +3,7 @@
 import pytest
 
 from study import InputError, Study
+from study.facts.current_responses import count_current_responses, current_responses
 from study.importing.rows import ResponseRow, ScoreRow
 from tests.study.importing.test_import_store import answer, take
 
@@ -56,6 +57,34 @@ def test_two_versions_in_use_are_told_apart(study: Study) -> None:
     for order, (name, _, value) in enumerate(shown(study)):
         again = take(study, by_id(str(name), float(str(value))), sha256=f"again {order}")
         assert again.already == {"scores": 1}
+
+
+def test_current_responses_are_listed_and_counted_by_the_ids_of_tables(study: Study) -> None:
+    def current() -> tuple[list[str], int]:
+        with study.read() as connection:
+            listed, others = current_responses(connection)
+            assert count_current_responses(connection) == len(listed)
+            return sorted(response.response_id for response in listed), others
+
+    assert current() == ([], 0)
+    take(
+        study,
+        answer("old", response_id="r"),
+        answer("old", "B"),
+        answer("other", "C", response_id="o"),
+    )
+    take(
+        study,
+        answer("new", response_id="r"),
+        answer("own", "C", response_id="p"),
+        sha256="1",
+        revise=True,
+    )
+    assert current() == (["p", "r@1", "r@2"], 1)
+    take(study, answer("new", "B"), sha256="2", revise=True)
+    assert current() == (["p", "r@2"], 2)
+    take(study, answer("old", response_id="r"), sha256="3", revise=True)
+    assert current() == (["p", "r@1", "r@2"], 1)
 
 
 def test_a_score_of_a_replaced_response_is_warned_of(study: Study) -> None:

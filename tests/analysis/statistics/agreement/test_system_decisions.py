@@ -57,7 +57,7 @@ def test_with_many_queries_the_bootstrap_decides() -> None:
     rng = np.random.default_rng(7)
     people = rng.normal(size=(600, 2)) + np.array([0, 0.5])
     weights = QueryResampling(600, 300).bootstrap
-    decided = decisions(people + 1, people, weights)
+    decided = decisions(people + 1, people, [weights])
     assert decided.people_intervals.method == "max_t_bootstrap"
     assert decided.decisions == ("same",)
 

@@ -25,7 +25,7 @@ def test_differences_on_weights_are_those_of_the_repeated_queries(missing: float
     scores[rng.random(scores.shape) < missing] = np.nan
     table = paired_differences(scores)
     weights = QueryResampling(30, 20).bootstrap
-    (result,) = on_resamples([table], weights)
+    (result,) = on_resamples([table], [weights])
     for row, counts in zip(result, weights, strict=True):
         again = np.repeat(scores, counts, axis=0)
         of_scorer = [
