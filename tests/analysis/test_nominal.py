@@ -17,6 +17,8 @@ from analysis.pipeline.sections import statistics
 from analysis.render.verdicts import verdicts
 from tests.conftest import examples
 
+pytestmark = pytest.mark.usefixtures("without_drawing")
+
 NOMINAL = Scale(0, 100, 1, "nominal")
 QUICK = Options(resamples=100)
 

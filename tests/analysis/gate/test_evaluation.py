@@ -96,6 +96,7 @@ def test_nothing_to_check_is_an_error(analysis: Analysis) -> None:
         check(analysis, [])
 
 
+@pytest.mark.usefixtures("without_drawing")
 def test_a_baseline_is_found_again_and_compared(analysis: Analysis, tmp_path: Path) -> None:
     write_report(analysis, tmp_path / "report")
     path = tmp_path / "report" / "report.json"

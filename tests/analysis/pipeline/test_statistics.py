@@ -27,6 +27,8 @@ from tests.analysis.pipeline.test_pipeline import preference_frame
 from tests.analysis.scores import simulated, table
 from tests.conftest import examples
 
+pytestmark = pytest.mark.usefixtures("without_drawing")
+
 ANALYSIS = Path(__file__).resolve().parents[3] / "analysis"
 QUICK = Options(resamples=100, bias_margin=5, non_inferiority_margin=0.1, overall="QR")
 

@@ -8,6 +8,8 @@ from analysis.pipeline.report_files import as_document
 from analysis.render.verdicts import OPENING
 from tests.analysis.scores import simulated, table
 
+pytestmark = pytest.mark.usefixtures("without_drawing")
+
 QUICK = Options(resamples=150)
 
 

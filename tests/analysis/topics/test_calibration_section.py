@@ -12,6 +12,8 @@ from analysis.render.section import chapter
 from analysis.topics.calibration.section import SECTION
 from tests.analysis.scores import simulated, table
 
+pytestmark = pytest.mark.usefixtures("without_drawing")
+
 
 def analysed(frame: pd.DataFrame, scale: Scale) -> Analysis:
     return analyse(table(frame, scale), options=Options(resamples=200))

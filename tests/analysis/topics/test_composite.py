@@ -13,6 +13,8 @@ from analysis.topics.correction import section
 from analysis.topics.correction.composite import EQUAL, LEARNED, PEOPLE, composite
 from tests.analysis.scores import POINTS, simulated, table
 
+pytestmark = pytest.mark.usefixtures("without_drawing")
+
 CONSTRUCTS = ("QR", "CC", "ID")
 
 

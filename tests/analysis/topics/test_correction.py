@@ -17,6 +17,8 @@ from analysis.topics.correction.estimates import SYSTEMS_PAIRED, correction
 from analysis.topics.correction.unseen_failures import PARAM
 from tests.analysis.scores import POINTS, simulated, table
 
+pytestmark = pytest.mark.usefixtures("without_drawing")
+
 
 def partly_rated(frame: pd.DataFrame, queries: int) -> pd.DataFrame:
     """The frame with people's ratings of the first queries only."""

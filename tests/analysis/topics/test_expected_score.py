@@ -19,6 +19,8 @@ from analysis.topics.expected_score.section import SECTION, expected_gain, writt
 from tests.analysis.claimed import with_claims, with_normal_p
 from tests.analysis.scores import simulated, table
 
+pytestmark = pytest.mark.usefixtures("without_drawing")
+
 QUICK = Options(resamples=200)
 
 
@@ -206,6 +208,7 @@ def drawn(rng: np.random.Generator, queries: int, each: int = 4) -> pd.DataFrame
     return pd.concat(parts, ignore_index=True)
 
 
+@pytest.mark.slow
 def test_the_interval_of_the_gain_covers_it() -> None:
     rng = np.random.default_rng(11)
     large = analysis_of(drawn(rng, 5_000))

@@ -10,6 +10,8 @@ from analysis.render.section import Chapter, chapter
 from analysis.topics.judges.section import SECTION
 from analysis.topics.stability.section import SECTION as STABILITY
 
+pytestmark = pytest.mark.usefixtures("without_drawing")
+
 NOISE = {"gpt": 4.0, "llama": 8.0, "qwen": 16.0}
 MADE = {
     "gpt": {"model": "m", "prompts": "p", "seed": "1"},

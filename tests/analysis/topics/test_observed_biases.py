@@ -10,6 +10,8 @@ from analysis import Analysis, Options, analyse
 from analysis.core.probe_table import COLUMNS, ProbeTable
 from tests.analysis.scores import simulated, table
 
+pytestmark = pytest.mark.usefixtures("without_drawing")
+
 QUICK = Options(resamples=200)
 EMPTY = ProbeTable.from_frame(pd.DataFrame(columns=list(COLUMNS)))
 

@@ -131,6 +131,7 @@ def test_queries_that_only_a_judge_compared_are_not_rated() -> None:
     assert (accuracy.n_queries, consistent.n_queries) == (6, 12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lean", [0.0, 0.3])
 def test_the_intervals_of_position_bias_cover(lean: float) -> None:
     generator = np.random.default_rng(11)

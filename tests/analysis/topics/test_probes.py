@@ -11,6 +11,8 @@ from analysis.core.errors import TableError
 from analysis.core.probe_table import ProbeTable, Suspects
 from tests.analysis.scores import simulated, table
 
+pytestmark = pytest.mark.usefixtures("without_drawing")
+
 QUICK = Options(resamples=200)
 COLUMNS: dict[str, Any] = {
     "scorer": "judge",

@@ -11,6 +11,8 @@ from analysis.render.table import Table
 from analysis.topics.discrimination.section import SECTION
 from tests.analysis.scores import simulated, table
 
+pytestmark = pytest.mark.usefixtures("without_drawing")
+
 
 def analysed(published: bool) -> Analysis:
     frame = simulated(queries=12, systems=3, constructs=("QR", "CC"))
@@ -19,8 +21,13 @@ def analysed(published: bool) -> Analysis:
 
 
 @pytest.fixture(scope="module")
-def shown() -> dict[str, Table]:
-    made = chapter(SECTION, analysed(published=True))
+def published() -> Analysis:
+    return analysed(published=True)
+
+
+@pytest.fixture
+def shown(published: Analysis) -> dict[str, Table]:
+    made = chapter(SECTION, published)
     assert made is not None
     return {part.key: part for part in made.tables if part.key.startswith("published")}
 
@@ -46,7 +53,7 @@ def test_powers_and_hypotheses_are_shown(shown: dict[str, Table]) -> None:
     assert others["H3"] == "0.0070"
 
 
-def test_json_has_every_table_that_ships() -> None:
-    document = as_json(as_document(analysed(published=True)))
+def test_json_has_every_table_that_ships(published: Analysis) -> None:
+    document = as_json(as_document(published))
     assert document["published"]["table20_24_pairwise"]["CC"]["AB"]["p"] == 0.8236
     assert as_json(as_document(analysed(published=False)))["published"] is None

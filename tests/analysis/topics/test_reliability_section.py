@@ -87,6 +87,7 @@ def test_degenerate_tables_are_reported(name: str, tmp_path: Path) -> None:
         assert 'id="verdict"' in page
 
 
+@pytest.mark.usefixtures("without_drawing")
 @pytest.mark.parametrize(
     ("change", "scale"),
     [

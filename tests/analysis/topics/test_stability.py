@@ -115,6 +115,7 @@ def test_flips_of_each_pair_and_their_means(campaign: Analysis) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.usefixtures("without_drawing")
 def test_the_section_has_its_tables_and_its_figure(campaign: Analysis) -> None:
     made = chapter(SECTION, campaign)
     assert made is not None
@@ -137,6 +138,7 @@ def test_derived_scorers_are_no_runs() -> None:
         assert not [e for e in analysis.estimates.select(name) if "jury" in e.scorers]
 
 
+@pytest.mark.usefixtures("without_drawing")
 def test_one_run_scored_once_says_nothing_and_with_repeats_what_it_can() -> None:
     rows = frame(repeats=1)
     alone = analysed(rows[rows["scorer"] == "one"])
@@ -236,6 +238,7 @@ def test_nominal_constructs_have_no_figures_at_all() -> None:
         assert {e.constructs for e in analysis.estimates.select(name)} == {("QR",)}
 
 
+@pytest.mark.usefixtures("without_drawing")
 def test_an_unfinished_run_leaves_the_shares_of_the_others_as_they_are() -> None:
     rows = frame()
     whole = analysed(rows[rows["scorer"] != "big"])

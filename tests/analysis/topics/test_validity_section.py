@@ -116,6 +116,7 @@ def test_a_second_set_has_its_table_and_figure(beside: Analysis) -> None:
     assert "metric-sets" in [figure.key for figure in part.figures]
 
 
+@pytest.mark.usefixtures("without_drawing")
 def test_the_report_is_written_with_all_of_it(beside: Analysis, tmp_path: Path) -> None:
     write_report(beside, tmp_path / "report")
     assert (tmp_path / "report" / "tables" / "figure-multitrait.csv").exists()

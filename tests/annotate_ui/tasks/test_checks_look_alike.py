@@ -20,6 +20,8 @@ from tests.annotate_ui.designed_campaign import configure, go_through
 from tests.annotate_ui.rated_campaign import give
 from tests.annotate_ui.tasks.test_onboarding import enrol
 
+pytestmark = pytest.mark.slow
+
 # Raters guess by the rarest appearance among their queries, and by place.
 GUESSES = ("rarest", "most responses", "first", "last")
 

@@ -88,6 +88,7 @@ def test_systems_are_linked_over_others() -> None:
     assert linked_groups(rated).tolist() == [0, 0, 0, 1, -1]
 
 
+@pytest.mark.slow
 def test_with_a_little_overlap_raters_are_taken_out() -> None:
     """Plain means differ by the raters' severity; adjusted ones do not by more than their error."""
     plain, adjusted, covered = [], [], []
