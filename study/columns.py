@@ -33,6 +33,7 @@ PREFERENCE_COLUMNS = {
     "missing_reason": "str",
     "value_a_first": "float64",
     "value_b_first": "float64",
+    "text_format": "str",
 }
 MARK_COLUMNS = {
     "response_id": "str",

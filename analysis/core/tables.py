@@ -44,7 +44,7 @@ _PREFERENCE_REQUIRED = (
     "query_id", "response_a", "response_b", "construct", "scorer", "scorer_kind", "value",
 )  # fmt: skip
 _BY_ORDER = ("value_a_first", "value_b_first")
-_PREFERENCE_OPTIONAL = ("repeat", "missing_reason", *_BY_ORDER)
+_PREFERENCE_OPTIONAL = ("repeat", "missing_reason", *_BY_ORDER, "text_format")
 
 
 _ROWS_AT_ONCE = 50_000
@@ -261,6 +261,7 @@ class PreferenceTable(_Table):
         repeat, value = columns.repeat(), columns.number("value")
         by_order = {name: columns.number(name) for name in _BY_ORDER}
         faults = columns.faults
+        faults += named_faults(columns, "text_format", TEXT_FORMATS)
         faults += check.kinds(kind, columns.names["scorer_kind"])
         faults += check.one_each(
             scorer, columns.names["scorer"], kind, columns.names["scorer_kind"],
@@ -281,6 +282,8 @@ class PreferenceTable(_Table):
         if any(np.isfinite(values).any() for values in by_order.values()):
             numbers |= by_order
         table = columns.frame(**numbers)
+        if table["text_format"].isna().all():
+            table = table.drop(columns="text_format")
         warnings = columns.ignored() + _left_out(frame)
         if again.any():
             warnings.append(f"{again.sum()} preferences repeat another with the same value")

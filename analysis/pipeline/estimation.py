@@ -140,7 +140,7 @@ def _analysis(
         estimates_of_report = EstimateList(tuple(figures(context)))
     if context.layout_left_out is not None:
         warnings.insert(0, context.layout_left_out)
-    shown = rendered_note(scores)
+    shown = rendered_note(scores, preferences)
     if shown is not None:
         warnings.append(shown)
     analysis = Analysis(title, context, estimates_of_report, (*warnings, *_weights(scores)))

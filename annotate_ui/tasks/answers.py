@@ -46,14 +46,14 @@ class Submission(AnswerInput):
     comment: Annotated[
         Annotated[Text, Field(max_length=5000)] | None, AfterValidator(_none_when_blank)
     ] = None
+    text_format: ShownFormat | None = None
+    """How the page had shown the texts until then."""
 
 
 class RatingInput(Submission):
     """A rater's value for one construct of one response."""
 
     flags: tuple[Key, ...] = ()
-    text_format: ShownFormat | None = None
-    """How the page had shown the texts until then."""
 
 
 class ComparisonInput(Submission):

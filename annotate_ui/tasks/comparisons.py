@@ -194,7 +194,7 @@ class ComparisonTarget(AnswerTarget):
 
     def insert(self, connection: Connection, revision: Revision) -> Row[Any]:
         """Write the decision with the fields that its rater had been shown."""
-        columns = revision.columns
+        columns = {**revision.columns, "text_format": self.submission.text_format}
         row = DecisionBase(
             **{name: columns[name] for name in DecisionBase.model_fields if name in columns},
             revealed=_revealed(connection, self.study, self.rater_id, self.comparison.query_id),

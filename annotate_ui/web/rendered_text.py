@@ -95,6 +95,9 @@ def _shows_all(text: str, html: str) -> bool:
     """Whether every letter and digit of the text is in the HTML, numbers of lists aside."""
     shown = unescape(re.sub(r"<[^>]*>", "", html))
     written = _NUMBER_OF_A_LIST.sub("", unescape(text))
+    if "\ufffd" in shown and "\ufffd" not in text:
+        # Of a number that names no character.
+        return False
     signs = _signs(shown)
     return not _signs(written) - signs and bool(signs or "<hr" in html)
 

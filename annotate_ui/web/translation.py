@@ -5,7 +5,7 @@ import re
 from functools import cache
 from gettext import GNUTranslations, NullTranslations
 from io import BytesIO
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import polib
@@ -16,6 +16,8 @@ from study.errors import StudyError
 from study.study import Study
 
 TRANSLATIONS = Path(__file__).parent / "translations"
+_STATIC = Path(__file__).parent / "static"
+_IMPORT = re.compile(r'^import .* from "\./([a-z_]+\.js)";$', re.MULTILINE)
 
 
 def words_of(study: Study) -> NullTranslations:
@@ -186,7 +188,7 @@ def _interface() -> dict[str, Any]:
     language = page_language()
     return {
         "interface": {"language": language, "direction": direction(language)},
-        "script_words": lambda: script_words(_words(), language),
+        "script_words": lambda *scripts: script_words(_words(), language, scripts),
     }
 
 
@@ -200,14 +202,18 @@ def _words() -> NullTranslations:
     return words
 
 
-def script_words(words: NullTranslations, language: str) -> Markup:
-    """Return JSON with the scripts' words in a language, safe inside a script element."""
+def script_words(words: NullTranslations, language: str, scripts: tuple[str, ...] = ()) -> Markup:
+    """Return JSON with the words of scripts in a language, safe inside a script element.
+
+    `scripts` are the files of a page in `static`; what they import and the controls are added.
+    Without them the JSON contains the words of all.
+    """
     # The English words are in the scripts.
     data: dict[str, Any] = {"language": language}
     if type(words) is not NullTranslations:
         data["plural"] = "".join(str(_form(words, count)) for count in range(_COUNTS))
         data["words"] = {
-            message.msgid: _translated(words, message) for message in _script_messages()
+            message.msgid: _translated(words, message) for message in _script_messages(scripts)
         }
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     for sign, escaped in _ESCAPED.items():
@@ -216,11 +222,26 @@ def script_words(words: NullTranslations, language: str) -> Markup:
 
 
 @cache
-def _script_messages() -> tuple[polib.POEntry, ...]:
+def _script_messages(scripts: tuple[str, ...]) -> tuple[polib.POEntry, ...]:
     template = polib.pofile(str(TRANSLATIONS / "messages.pot"))
+    loaded = frozenset().union(*map(_imports, scripts)) if scripts else None
+
+    def is_needed(file: str) -> bool:
+        path = PurePosixPath(file)
+        if path.suffix != ".js":
+            return False
+        return loaded is None or path.parent.name != "static" or path.name in loaded
+
     return tuple(
-        entry for entry in template if any(file.endswith(".js") for file, _ in entry.occurrences)
+        entry for entry in template if any(is_needed(file) for file, _ in entry.occurrences)
     )
+
+
+@cache
+def _imports(script: str) -> frozenset[str]:
+    """Return a script and what it imports, directly or not. No script imports one of its own."""
+    text = (_STATIC / script).read_text(encoding="utf-8")
+    return frozenset([script]).union(*map(_imports, _IMPORT.findall(text)))
 
 
 def _translated(words: NullTranslations, message: polib.POEntry) -> str | list[str]:

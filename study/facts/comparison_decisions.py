@@ -48,6 +48,7 @@ def decision_rows(connection: Connection) -> pd.DataFrame:
             literal(0).label("repeat"),
             newest.c.value,
             func.nullif(newest.c.status, "rated").label("missing_reason"),
+            newest.c.text_format,
         )
         .join_from(newest, comparisons, newest.c.comparison_id == comparisons.c.id)
         .join(queries, comparisons.c.query_id == queries.c.id)

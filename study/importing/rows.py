@@ -149,6 +149,8 @@ class PreferenceRow(_Row):
     value_a_first: float | None = None
     """The choice where response a was shown first; positive: b is better."""
     value_b_first: float | None = None
+    text_format: Literal["plain", "monospace", "rendered", "both"] | None = None
+    """How the rater was shown the texts, if the table has it."""
 
     @model_validator(mode="after")
     def _a_value_or_a_reason(self) -> Self:

@@ -15,7 +15,7 @@ from sqlmodel import Field
 
 from study.scales import Level
 from study.schema.base import Noun, UTCDateTime, now, random_id
-from study.schema.human_ratings import Status
+from study.schema.human_ratings import ShownFormat, Status
 from study.types import Key, Sees, Text
 
 
@@ -137,6 +137,8 @@ class DecisionBase(Noun):
     channel: Key = "own"
     external_id: Text | None = None
     """Identifier of the decision in the place it came from."""
+    text_format: ShownFormat | None = Field(default=None, sa_type=LongText)
+    """How the page had shown the texts until it was committed; null: not known."""
     external_at: datetime | None = Field(default=None, sa_type=UTCDateTime)
     """When it was made there, by that place's clock."""
     idempotency_key: Text | None = None

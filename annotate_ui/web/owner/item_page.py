@@ -12,6 +12,7 @@ from sqlalchemy import Connection, select
 from annotate_ui.tasks.languages import language_of
 from annotate_ui.web.owner.blueprint import pages
 from annotate_ui.web.rater_session import study
+from annotate_ui.web.text_format import chosen_text_format_context
 from study.errors import StudyError
 from study.facts.counted_marks import marks_of_response
 from study.facts.ratings import ratings_that_count, settled_values
@@ -81,6 +82,7 @@ def item(response_id: int) -> ResponseReturnValue:
     settled = [row for dispute in disputes for row in dispute.settled]
     return render_template(
         "owner/item.html",
+        **chosen_text_format_context(),
         page="items",
         item=row,
         language=language_of(row.attributes, study().config),

@@ -27,7 +27,7 @@ from annotate_ui.web.controls.control import input_kinds
 from annotate_ui.web.error_pages import SIGNED_OUT, answer
 from annotate_ui.web.rate_limits import openings, saves, unfoldings
 from annotate_ui.web.rater_session import body, rater_here, rater_of_page, study
-from annotate_ui.web.rendered_text import rendered
+from annotate_ui.web.text_format import chosen_text_format_context, text_format_context
 from annotate_ui.web.translation import gettext as _
 from study.facts.counted_marks import marks_kept
 from study.schema import ClosingAnswerBase
@@ -104,10 +104,9 @@ def step(public_id: str, stage: int) -> ResponseReturnValue:
     before, after = work.before(page), work.after(page)
     return render_template(
         "step.html",
+        **text_format_context(),
         page="step",
         kept_words=kept_words,
-        text_format=config.rating.text_format,
-        rendered_text=rendered,
         marks_kept_words=marks_kept_words,
         step=view,
         columns=columns,
@@ -133,6 +132,7 @@ def feedback(public_id: str) -> ResponseReturnValue:
     before, after = work.before(page), work.after(page)
     return render_template(
         "feedback.html",
+        **chosen_text_format_context(),
         page="feedback",
         feedback=view,
         back_url=None if before is None else _address(before),
@@ -189,6 +189,7 @@ def compare(public_id: str) -> ResponseReturnValue:
         view = show_comparison(connection, study(), rater.id, public_id)
     return render_template(
         "compare.html",
+        **text_format_context(),
         page="compare",
         comparison=view,
         options=[(option, option_words(option)) for option in view.options],

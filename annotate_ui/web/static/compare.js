@@ -3,6 +3,7 @@
 import { openAlerts } from "./alerts.js";
 import { startClock } from "./clock.js";
 import { watchLayout } from "./layout.js";
+import { parts } from "./page_parts.js";
 import { openQueue } from "./queue.js";
 import { openStore } from "./store.js";
 import { _, clockTime } from "./words.js";
@@ -16,6 +17,7 @@ const { rater, key, saveUrl, nextUrl, forwardUrl } = panel.dataset;
 const csrf = document.querySelector("meta[name=csrf-token]").content;
 
 const store = openStore(rater);
+const textFormat = parts.watchTextFormat?.(store) ?? (() => "plain");
 const clock = startClock();
 const alerts = openAlerts(element("alert"), () => chosen()?.focus());
 const queue = openQueue({ store, rater, csrf, changed: () => render(), answered: (event) => settle(event) });
@@ -79,7 +81,7 @@ function render() {
 }
 
 function commit(mine) {
-  const body = { construct: key, ...mine, input_kind: byKey ? "typed" : "button", ...clock.take("comparison"), base_revision: revision };
+  const body = { construct: key, ...mine, input_kind: byKey ? "typed" : "button", ...clock.take("comparison"), text_format: textFormat(), base_revision: revision };
   sent = { mine, key: queue.add(saveUrl, body, sent?.key) };
 }
 

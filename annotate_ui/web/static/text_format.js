@@ -2,7 +2,6 @@
 // rater may switch, and each value is sent with what the page had shown until then.
 
 import { parts } from "./page_parts.js";
-import { _ } from "./words.js";
 
 const CHOSEN = "text-format";
 const SHOWN = "shown-formats";
@@ -32,7 +31,7 @@ parts.watchTextFormat = function watchTextFormat(store) {
 
   function show() {
     for (const text of texts) text.hidden = text.dataset.format !== format;
-    button.textContent = format === "rendered" ? _("Show texts as written") : _("Show texts rendered");
+    button.textContent = format === "rendered" ? button.dataset.toWritten : button.dataset.toRendered;
     shown.add(format);
     store.write(SHOWN, { page: location.pathname, formats: [...shown] });
     document.dispatchEvent(new Event("textformat"));

@@ -16,7 +16,10 @@ FIELDS: Fields = {
     "value": ("value", "preference"),
     "value_a_first": ("value_a_first",),
     "value_b_first": ("value_b_first",),
-    **{name: OPTIONAL[name] for name in ("scorer", "scorer_kind", "repeat", "missing_reason")},
+    **{
+        name: OPTIONAL[name]
+        for name in ("scorer", "scorer_kind", "repeat", "missing_reason", "text_format")
+    },
 }
 
 
@@ -55,6 +58,7 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
             missing_reason=cells.key("missing_reason"),
             value_a_first=cells.optional_number("value_a_first"),
             value_b_first=cells.optional_number("value_b_first"),
+            text_format=cells.key("text_format"),
         )
 
     yield from reader.rows(row)

@@ -76,6 +76,7 @@ def test_nothing_in_a_hostile_text_acts(name: str) -> None:
         ("[text](https://a.example/?q=1)", "[text](https://a.example/?q=1)"),
         ("![alt](x.png) <https://a.example>", "![alt](x.png) &lt;https://a.example&gt;"),
         ("[a]: https://a.example", "[a]: https://a.example"),
+        ("&#65;&#120;", "Ax"),
         ("<b>bold</b> &lt;", "&lt;b&gt;bold&lt;/b&gt; &lt;"),
     ],
 )
@@ -89,6 +90,8 @@ def test_a_text_of_which_something_would_not_be_shown_is_not_rendered() -> None:
     assert rendered(ATTACKS["cells"]) is None
     assert rendered("") is None
     assert rendered("#") is None
+    # A half of a surrogate pair, by its number.
+    assert rendered("&#55296; x") is None
     # A table of a megabyte.
     assert rendered("| a | b |\n|---|---|\n" + "| 1 | 2 |\n" * 100_000) is None
     assert rendered("x" * (LONGEST + 1)) is None
