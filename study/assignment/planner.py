@@ -20,6 +20,7 @@ from study.assignment.existing_assignments import (
     shown_later_stages,
 )
 from study.assignment.imported_values import refuse_replacing, replaced_values
+from study.assignment.layout_note import layout_note
 from study.assignment.planning_inputs import PlanningInputs, planning_inputs
 from study.assignment.query_scripts import scripts_notes
 from study.assignment.raters import RaterProfile, eligible_by_query, rater_profiles, raters_by_code
@@ -155,7 +156,10 @@ def assign(
         _with_chances(rows, sample, chances, frame, existing)
         _with_places(rows, existing)
         changed = _changed(sample, chances, existing)
-        notes += scripts_notes(connection, rows, people)
+        notes += [
+            *scripts_notes(connection, rows, people),
+            *layout_note(connection, _of_open_layout(plan, channel, existing, demand)),
+        ]
         if open_slots and not rows and demand.covered:
             notes.append(_advice(study, existing))
         replaced = replaced_values(connection, rows, codes, study.construct_versions(connection))
@@ -180,6 +184,14 @@ def assign(
             replaces_imported=replaced,
             stored=not dry_run,
         )
+
+
+def _of_open_layout(
+    plan: DesignSpec, channel: str, existing: Sequence[ExistingAssignment], demand: Demand
+) -> list[Block]:
+    """Return the blocks whose layout may still be chosen: those of a first plan for own pages."""
+    is_open = plan.layout == "single" and channel == OWN_CHANNEL and not existing
+    return demand.blocks if is_open else []
 
 
 def _check_external(plan: DesignSpec) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from sqlalchemy import Connection, inspect
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import make_url
-from sqlalchemy.schema import CreateIndex
+from sqlalchemy.schema import CreateIndex, CreateTable
 
 from study.errors import StudyError
 from study.progress_bar import Advance
@@ -168,8 +168,10 @@ def _run(program: str, *words: str, address: str) -> None:
         raise StudyError(f"{program} failed: {message}")
 
 
-def check_schema(path: Path, source: Path) -> None:
+def check_schema(path: Path, source: Path, *, is_current: bool) -> None:
     """Refuse an SQLite file whose tables, indexes and triggers are not a study's.
+
+    `is_current`: it is of this version, so that each table has the definition that it has here.
 
     Raises
     ------
@@ -188,6 +190,10 @@ def check_schema(path: Path, source: Path) -> None:
         for noun in tables
         for index in Noun.metadata.tables[noun].indexes
     }
+    definitions = {
+        noun: _words(CreateTable(Noun.metadata.tables[noun]).compile(dialect=sqlite.dialect()))
+        for noun in tables
+    }
     for kind, name, of, sql, page in rows:
         fits = {
             # Virtual tables have no root page.
@@ -201,12 +207,21 @@ def check_schema(path: Path, source: Path) -> None:
                 f"{source}: the database contains the {kind} {str(name)[:100]!r}, "
                 "which no study has. Nothing was restored."
             )
+        if is_current and kind == "table" and definitions.get(name, _words(sql)) != _words(sql):
+            raise StudyError(
+                f"{source}: the database has another definition of the table {name!r} than a "
+                "study. Nothing was restored."
+            )
     missing = sorted(triggers.keys() - {name for _, name, *_ in rows})
     if missing:
         raise StudyError(
             f"{source}: the database lacks the trigger {missing[0]!r}, so its rows could be "
             "changed. Nothing was restored."
         )
+
+
+def _words(statement: object) -> str:
+    return " ".join(str(statement).split())
 
 
 @contextmanager

@@ -111,7 +111,8 @@ def restore(
             if manifest.database == "sqlite":
                 place = draft / config.database
                 backup_file.unpack(DATABASES["sqlite"], place, advance)
-                check_schema(place, path)
+                is_current = manifest.schema_revision == SCHEMA_REVISION
+                check_schema(place, path, is_current=is_current)
                 check_sqlite(place, str(path))
                 rows = sqlite_rows(place)
                 (draft / "study.toml").write_bytes(settings)

@@ -16,7 +16,7 @@ from tests.annotate_ui.campaign_with_marks import (
     ranges,
     with_marks,
 )
-from tests.annotate_ui.rated_campaign import give
+from tests.annotate_ui.rated_campaign import give, rate
 
 
 def rated(study: Study, rater: str, *marked: str) -> None:
@@ -34,6 +34,12 @@ def test_marks_are_exported_with_ranges_and_texts(any_study: Study, tmp_path: Pa
     rated(study, "ben")
     rater_id = give(study, "cara", keys=KEYS)
     assert rater_id is not None
+    step = open_next(study, rater_id).step
+    assert step is not None
+    # A value without marks, and marks that were taken back: not answered.
+    rate(study, rater_id, step, "QR", 50)
+    mark(study, rater_id, step, "QR", [])
+    mark(study, rater_id, step, "QR", None, base=1)
     summary = export_study(study, tmp_path / "out")
     assert summary.files["marks.jsonl"] == 2
     lines = (tmp_path / "out" / "marks.jsonl").read_text(encoding="utf-8").splitlines()

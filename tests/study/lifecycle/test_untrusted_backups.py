@@ -279,6 +279,29 @@ def test_a_database_with_more_than_a_study_has(good: bytes, tmp_path: Path, stat
     refuses(packed(contents), tmp_path, "which no study has")
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "ALTER TABLE rating ADD COLUMN more TEXT DEFAULT 'x'",
+        "ALTER TABLE rating ADD COLUMN more TEXT GENERATED ALWAYS AS (upper(comment)) VIRTUAL",
+        "PRAGMA writable_schema=ON; UPDATE sqlite_master SET "
+        "sql=replace(sql, 'CHECK (', 'CHECK (value < 3 AND ') WHERE name='rating'",
+        "PRAGMA writable_schema=ON; UPDATE sqlite_master SET "
+        "sql=replace(sql, 'value FLOAT', 'value FLOAT DEFAULT 50') WHERE name='rating'",
+    ],
+    ids=["column", "generated", "check", "default"],
+)
+def test_a_table_with_another_definition(good: bytes, tmp_path: Path, statement: str) -> None:
+    contents = members(good)
+    path = tmp_path / "d.db"
+    path.write_bytes(contents["database.sqlite"])
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(statement)
+    contents["database.sqlite"] = path.read_bytes()
+    path.unlink()
+    refuses(packed(contents), tmp_path, "another definition of the table 'rating'")
+
+
 @pytest.mark.parametrize("name", ["rating_refuses_update", "interim_analysis_refuses_delete"])
 def test_a_database_whose_facts_could_be_changed(good: bytes, tmp_path: Path, name: str) -> None:
     contents = members(good)
