@@ -133,7 +133,7 @@ def test_raters_who_have_all_queries_get_no_checks_and_the_remedy(study: Study) 
     fill(study, 6, response_of_six=True)
     plan = assign(study, 2, per_item=2, checks=1, dry_run=True)
     assert plan.further == {}
-    (note,) = plan.notes
+    note = plan.notes[0]
     assert note.startswith("Checks: 2 fewer than requested")
     assert "--sample" in note
 
