@@ -10,6 +10,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from analysis.core.arrays import BoolArray, FloatArray, IntArray
+from study.text import counted
 
 Kind = Literal[
     "straight_lining",
@@ -179,8 +180,8 @@ def straight_lining(run: ValueRun | None, rater: ConstructValues, construct: str
         float(run.length),
         run.expected,
         run.n_values,
-        f"the same value {run.length} times in a row; {run.expected:g} would be usual for these "
-        f"{run.n_values} values in another order",
+        f"the same value {counted(run.length, 'time')} in a row; {run.expected:g} would be "
+        f"usual for these {run.n_values} values in another order",
     )
 
 
