@@ -8,7 +8,11 @@ from typing import Any
 
 from annotate_ui.label_studio.annotation_reader import storable_text
 from annotate_ui.label_studio.control_names import assign_constructs
-from annotate_ui.label_studio.export_inventory import ExportControl, read_controls, scorers_of_users
+from annotate_ui.label_studio.export_inventory import (
+    ExportControl,
+    read_inventory,
+    scorers_of_users,
+)
 from annotate_ui.label_studio.value_ranges import (
     STARS,
     control_option,
@@ -57,7 +61,8 @@ def described_controls(source: RecordSource, options: FormatOptions) -> FileDesc
     Choices are part of the options only where no control gives numbers or stars: many projects ask
     other things by choices.
     """
-    controls = read_controls(source, options)
+    inventory = read_inventory(source, options)
+    controls = inventory.controls
     rating = [name for name, control in controls.items() if control.rates]
     chosen = [name for name, control in controls.items() if _may_rate(control)]
     constructs = assign_constructs([*rating, *chosen], options)
@@ -74,13 +79,13 @@ def described_controls(source: RecordSource, options: FormatOptions) -> FileDesc
     contents = {
         f"control {storable_text(name)}": control.content for name, control in controls.items()
     }
-    users = [str(user) for user in scorers_of_users(source, options)]
+    users = [str(user) for user in scorers_of_users(inventory.users, source, options)]
     return FileDescription({**contents, "users": ", ".join(users) or "none"}, tuple(words))
 
 
 def unmapped_controls(source: RecordSource, options: FormatOptions) -> list[str]:
     """Return the controls that rate and whose construct is unknown."""
-    controls = read_controls(source, options)
+    controls = read_inventory(source, options).controls
     constructs = assign_constructs(_rating(controls, options), options)
     return [
         control

@@ -23,7 +23,11 @@ from annotate_ui.label_studio.export_controls import (
     map_controls,
     unmapped_controls,
 )
-from annotate_ui.label_studio.export_inventory import ExportControl, read_controls, scorers_of_users
+from annotate_ui.label_studio.export_inventory import (
+    ExportControl,
+    read_inventory,
+    scorers_of_users,
+)
 from annotate_ui.label_studio.export_marks import mark_controls, named_marks, parts_of
 from annotate_ui.label_studio.short_exports import LACKING, is_short, tasks
 from annotate_ui.label_studio.task_content import TaskContent, TaskReader, unplaced
@@ -71,10 +75,11 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
     InputError
         The options do not fit the controls or users of the file.
     """
-    inventory = read_controls(source, options)
+    found = read_inventory(source, options)
+    inventory = found.controls
     of_marks = mark_controls(inventory, options)
     controls = map_controls(source, inventory, options, named_marks(of_marks))
-    scorers = scorers_of_users(source, options)
+    scorers = scorers_of_users(found.users, source, options)
     ranges = value_ranges(controls, inventory, options)
     for key, used_range in ranges.items():
         source.report.rules[f"{key}: mapped to its scale from {used_range.source}"] += 1

@@ -92,19 +92,34 @@ class ExportControl:
         return ", ".join(sorted(self.types)) or "nothing"
 
 
-def read_controls(source: RecordSource, options: FormatOptions) -> dict[str, ExportControl]:
-    """Return the controls of an export by name, in the order of the file."""
-    controls: dict[str, ExportControl] = {}
+@dataclass
+class Inventory:
+    """The controls and the users of an export."""
+
+    controls: dict[str, ExportControl] = field(default_factory=dict)
+    """By name, in the order of the file."""
+    users: dict[int, str | None] = field(default_factory=dict)
+    """Number of each user to their e-mail address in lower case, which is not stored."""
+
+
+def read_inventory(source: RecordSource, options: FormatOptions) -> Inventory:
+    """Return the controls and users of an export."""
+    inventory = Inventory()
     for record in tasks(source, options):
         if not isinstance(record, Record):
             continue
+        of_pairs = names_a_pair(record.cells, options)
         for annotation in _annotations(record):
+            user = as_integer(user_number(annotation.get("completed_by")))
+            if user is not None:
+                inventory.users.setdefault(user, _email(annotation["completed_by"]))
             for result in _results(annotation):
                 if "from_name" not in result:
                     continue  # A relation between results has no control.
-                control = controls.setdefault(str(result["from_name"]), ExportControl())
+                name = str(result["from_name"])
+                control = inventory.controls.setdefault(name, ExportControl())
                 control.types.add(str(result.get("type")))
-                control.of_pairs = control.of_pairs or names_a_pair(record.cells, options)
+                control.of_pairs = control.of_pairs or of_pairs
                 if control.region is None and _is_of_region(result):
                     control.region = record.number, record.cells.get("id")
                 number = number_in(result.get("value"))
@@ -113,7 +128,12 @@ def read_controls(source: RecordSource, options: FormatOptions) -> dict[str, Exp
                 if is_number(number):
                     control.numbers.append((record.number, float(number)))
                 control.labels += [(record.number, label) for label in _labels(result)]
-    return controls
+    return inventory
+
+
+def _email(completed_by: Any) -> str | None:
+    email = completed_by.get("email") if isinstance(completed_by, dict) else None
+    return email.strip().casefold() or None if isinstance(email, str) else None
 
 
 def _labels(result: Mapping[str, Any]) -> list[str]:
@@ -157,8 +177,12 @@ def _results(annotation: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [result for result in results if isinstance(result, dict)]
 
 
-def scorers_of_users(source: RecordSource, options: FormatOptions) -> dict[int, str | None]:
+def scorers_of_users(
+    users: Mapping[int, str | None], source: RecordSource, options: FormatOptions
+) -> dict[int, str | None]:
     """Return the scorer of each user of an export; None: left out by --rater.
+
+    Users with the same e-mail address, whatever its case, are one person.
 
     Raises
     ------
@@ -167,36 +191,32 @@ def scorers_of_users(source: RecordSource, options: FormatOptions) -> dict[int, 
         names a user who is not in the file.
     """
     prefix = PREFIX if options.rater_prefix is None else options.rater_prefix
-    scorers: dict[int, str | None] = {}
-    by_email: dict[str, int] = {}
+    scorers: dict[int, str | None] = {
+        user: code or None for user in users if (code := options.raters.get(str(user))) is not None
+    }
+    by_email = {email: user for user in reversed(scorers) if (email := users[user])}
     faults = []
-    for record in tasks(source, options):
-        for annotation in _annotations(record):
-            user = as_integer(user_number(annotation.get("completed_by")))
-            if user is None or user in scorers:
-                continue
-            named = options.raters.get(str(user))
-            if named is not None:
-                scorers[user] = named or None
-                continue
-            first = _first_of_email(annotation.get("completed_by"), user, by_email)
-            if first != user and first in scorers:
-                scorers[user] = scorers[first]
-                source.report.rules[
-                    f"users {first} and {user} have the same e-mail address, and are one rater"
-                ] += 1
-                continue
-            scorers[user] = f"{prefix}{user}"
-            fault = _same_code(user, f"{prefix}{user}", options)
-            if fault is not None:
-                faults.append(fault)
-    users = [str(user) for user in scorers]
+    for user, email in users.items():
+        if user in scorers:
+            continue
+        first = by_email.setdefault(email, user) if email else user
+        if first != user:
+            scorers[user] = scorers[first]
+            source.report.rules[
+                f"users {first} and {user} have the same e-mail address, and are one rater"
+            ] += 1
+            continue
+        scorers[user] = f"{prefix}{user}"
+        fault = _same_code(user, f"{prefix}{user}", options)
+        if fault is not None:
+            faults.append(fault)
+    numbers = [str(user) for user in users]
     for number, code in options.raters.items():
-        if number not in users:
+        if number not in numbers:
             faults.append(
                 Fault(
                     f"user {number} has no annotation in this file. Its users: "
-                    f"{quoted_names(users) or 'none'}.",
+                    f"{quoted_names(numbers) or 'none'}.",
                     f"Correct or leave out --rater {number}={code}; import files of different "
                     "people one by one.",
                 )
@@ -214,14 +234,6 @@ def scorers_of_users(source: RecordSource, options: FormatOptions) -> dict[int, 
             "of this file are added to theirs. If they are other people, use --rater-prefix."
         )
     return scorers
-
-
-def _first_of_email(completed_by: Any, user: int, by_email: dict[str, int]) -> int:
-    """Return the first user with the same e-mail address, whatever its case; it is not stored."""
-    email = completed_by.get("email") if isinstance(completed_by, dict) else None
-    if not isinstance(email, str) or not email.strip():
-        return user
-    return by_email.setdefault(email.strip().casefold(), user)
 
 
 def _same_code(user: int, code: str, options: FormatOptions) -> Fault | None:

@@ -18,7 +18,7 @@ from annotate_ui.label_studio.export_file import kinds_used, left_out, map_value
 from annotate_ui.label_studio.export_inventory import (
     ExportControl,
     is_ground_truth,
-    read_controls,
+    read_inventory,
 )
 from annotate_ui.label_studio.export_marks import mark_controls, named_marks
 from annotate_ui.label_studio.task_content import FIELDS, TaskContent, TaskReader, unplaced
@@ -150,7 +150,7 @@ def read_project(
     with _as_file(number, exported) as source:
         inventory = configured_controls(xml)
         if exported:
-            _add(inventory, read_controls(source, form))
+            _add(inventory, read_inventory(source, form).controls)
         of_marks = mark_controls(inventory, form)
         mapped = map_controls(source, inventory, form, named_marks(of_marks))
         controls = {

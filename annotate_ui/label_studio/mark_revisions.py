@@ -12,6 +12,7 @@ from annotate_ui.label_studio.export_marks import parts_of
 from annotate_ui.label_studio.reserved_slots import Slot
 from annotate_ui.label_studio.results import Pulled
 from annotate_ui.label_studio.reveals import Exposure
+from annotate_ui.tasks.save import rules_hash
 from study.facts.counted_marks import newest_marks
 from study.importing.marks_store import joined_ranges, place_of
 from study.schema import SentenceMarksBase
@@ -30,6 +31,7 @@ class MarkRevisions:
         rows: Any = connection.execute(select(newest))
         self.newest = {(row.assignment_id, row.construct_key): row for row in rows}
         """By slot and construct."""
+        self._rules = {spec.key: rules_hash(spec) for spec in study.config.constructs}
 
     def store(
         self,
@@ -59,6 +61,7 @@ class MarkRevisions:
                 channel=CHANNEL,
                 external_id=external_id,
                 external_at=annotation.updated,
+                rules_hash=self._rules.get(marks.construct_key),
             )
             previous = self.newest.get((slot.id, marks.construct_key))
             if previous is None or _content(previous) != _content(row):
