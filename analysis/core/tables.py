@@ -77,8 +77,22 @@ class _Table:
 
     def scorers(self, construct: str, *kinds: str) -> tuple[str, ...]:
         """Scorers with rows on a construct, of these kinds (all when none is given)."""
-        rows = self.frame.loc[self.frame["construct"] == construct, "scorer"]
-        return tuple(name for name in _names(rows) if not kinds or self.scorer_kinds[name] in kinds)
+        names = self._scorers.get(construct, [])
+        return tuple(name for name in names if not kinds or self.scorer_kinds[name] in kinds)
+
+    @cached_property
+    def _scorers(self) -> dict[str, list[str]]:
+        """Scorers of each construct, in order of appearance."""
+        constructs, scorers = (self.frame[name].cat for name in ("construct", "scorer"))
+        pairs = constructs.codes.to_numpy().astype(np.int64)
+        pairs *= len(scorers.categories)
+        pairs += scorers.codes.to_numpy()
+        found: dict[str, list[str]] = {}
+        for pair in pd.unique(pairs).tolist():
+            construct, scorer = divmod(pair, len(scorers.categories))
+            names = found.setdefault(str(constructs.categories[construct]), [])
+            names.append(str(scorers.categories[scorer]))
+        return found
 
     def digest(self) -> str:
         """SHA-256 of the rows; their order does not matter."""

@@ -8,11 +8,12 @@ newest version in use. Tables show a bare KEY for version 1 while it means that 
 otherwise, so that an id in a table always leads back to its response.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Subquery, and_, case, exists, func, or_, select
 
+from study.schema.database import read_columns
 from study.schema.tables import (
     outputs,
     passages as passage_table,
@@ -198,22 +199,32 @@ def response_rows(
             query_id, query, references, attributes, text = contents[response.id]
             shared = (text, passages.get(response.id, []))
             asked = (query_id, query, references, attributes)
-            systems_of_response: Sequence[str | None] = systems.get(response.id, [None])
-            for system in systems_of_response:
+            for system in systems(response.id) or [None]:
                 yield (*asked, response.response_id, system, *shared)
             for key in further.get(response.id, []):
                 yield (*asked, key, None, *shared)
 
 
-def _systems(connection: Connection) -> dict[int, list[str]]:
+def _systems(connection: Connection) -> Callable[[int], Sequence[str | None]]:
+    """Return a function from a response to its systems; there may be millions of responses."""
+    import numpy as np
+
     current = current_outputs()
-    systems: dict[int, list[str]] = {}
-    rows = connection.execute(
-        select(current.c.response_id, current.c.system).order_by(current.c.first_id)
+    rows = read_columns(
+        connection,
+        select(current.c.response_id.label("response"), current.c.system).order_by(
+            current.c.first_id
+        ),
+        {"response": "int64", "system": "category"},
     )
-    for response, system in rows:
-        systems.setdefault(response, []).append(system)
-    return systems
+    order = np.argsort(rows["response"], kind="stable")
+    response, system = rows["response"][order], rows["system"][order]
+
+    def systems_of(key: int) -> Sequence[str | None]:
+        first, after = np.searchsorted(response, [key, key + 1])
+        return list(system[first:after])
+
+    return systems_of
 
 
 def _further_ids(connection: Connection) -> dict[int, list[str]]:
