@@ -31,6 +31,7 @@ class MarkRevisions:
         rows: Any = connection.execute(select(newest))
         self.newest = {(row.assignment_id, row.construct_key): row for row in rows}
         """By slot and construct."""
+        self._texts: dict[int, str] = {}
         self._rules = {spec.key: rules_hash(spec) for spec in study.config.constructs}
 
     def store(
@@ -88,8 +89,7 @@ class MarkRevisions:
         self, slot: Slot, marks: MarkedParts, reject: Callable[[InvalidValue], None]
     ) -> list[Range] | None:
         """Return the marked parts of the response; None: one is not in it."""
-        of_slot = select(responses.c.text).where(responses.c.id == slot.response_id)
-        text = self._connection.execute(of_slot).scalar_one()
+        text = self._text(slot.response_id) if marks.parts else ""
         ranges = []
         for part in parts_of(marks):
             place = part if isinstance(part, str) else place_of(text, part)
@@ -99,6 +99,12 @@ class MarkRevisions:
                 return None
             ranges.append(place)
         return joined_ranges(ranges)
+
+    def _text(self, response: int) -> str:
+        if response not in self._texts:
+            of_response = select(responses.c.text).where(responses.c.id == response)
+            self._texts[response] = str(self._connection.execute(of_response).scalar_one())
+        return self._texts[response]
 
     def _write(self, slot: Slot, row: SentenceMarksBase, revision: int) -> None:
         self._result.marks += 1
