@@ -140,6 +140,7 @@ def test_every_control_stores_what_its_page_shows(
     assert len(table) == len(LOOKS) * len(KEYS) * 2 * queries
     assert set(table["text_format"]) == {"rendered"}
     assert len(decisions(served.study)) == len(LOOKS) * queries
+    assert {row.text_format for row in decisions(served.study)} == {"rendered"}
     assert served.server.complaints == ""
 
 

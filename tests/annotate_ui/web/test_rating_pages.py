@@ -9,6 +9,7 @@ from flask import Flask
 from annotate_ui.participants.invitation import invite
 from annotate_ui.web.app import create_app
 from study import Study
+from study.facts.passages_opened import FOLDED_LENGTH
 from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, PassageRow, ResponseRow
 from tests.annotate_ui.rated_campaign import give, ratings
@@ -177,6 +178,20 @@ def test_texts_are_shown_as_texts(study: Study) -> None:
         for sign in ("<script>alert", "<img src=x", "<svg/", "</script><b>", "53743561"):
             assert sign not in page
         assert page.count("&lt;script&gt;alert(1)") >= 3
+
+
+def test_what_needs_no_opening_is_shown_whole(study: Study) -> None:
+    """A value on a response of short passages is not said to be given without opening one."""
+    texts = ("s" * FOLDED_LENGTH, "l" * (FOLDED_LENGTH + 1))
+    passages = tuple(PassageRow(text=text) for text in texts)
+    row = ResponseRow(query_id="q", query="?", system="s", response="r", passages=passages)
+    import_rows(study, [LocatedRow(1, row)], source="x", sha256="x", importer="responses")
+    give(study, "anna", keys=["CC"])
+    (made,) = invite(study, ["anna"])
+    browser = Browser(create_app(study, b"k" * 32).test_client())
+    browser.begin(made.link)
+    page = browser.go_on().text
+    assert re.findall(r'class="(excerpt[a-z ]*)"', page) == ["excerpt whole", "excerpt"]
 
 
 def test_open_slots_are_handed_out_and_then_one_waits(study: Study) -> None:
