@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from study.example import build_example
+from tests.judge.short_example import build_short_example
 from tests.judge.tiny_model.judged_study import CCRS, CONCURRENCY, judge
 from tests.judge.tiny_model.process import MODEL, TinyModel, build, model_python, running
 
@@ -37,7 +37,7 @@ def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TinyModel]:
 def judged(tmp_path_factory: pytest.TempPathFactory, endpoint: TinyModel) -> Path:
     """Return a study of which 60 prompts were judged, with two rounds of drift."""
     folder = tmp_path_factory.mktemp("judged") / "study"
-    build_example(folder).close()
+    build_short_example(folder)
     done = judge(folder, endpoint, "--limit", "60", "--drift", "5")
     assert (done.returncode, done.stderr) == (0, "")
     assert "Drift, round 1: 5 prompts were asked." in done.stdout

@@ -1,4 +1,4 @@
-"""The example study judged by a real model, tiny and random: real tokens, weights and answers.
+"""Half the example study judged by a real model, tiny and random: real tokens, weights and answers.
 
 The model runs in a separate environment (tests/judge/tiny_model/requirements.txt), whose Python
 is named by CCRS_TEST_MODEL_PYTHON.
@@ -29,8 +29,8 @@ from judge.running.pages import places
 from judge.running.plan import requests
 from judge.running.scope import Scope, select_constructs
 from study import Study
-from study.example import build_example
 from study.scales import RatingScale
+from tests.judge.short_example import EMPTY, WHOLE, build_short_example
 from tests.judge.stub.completions import digest
 from tests.judge.tiny_model.judged_study import (
     CCRS,
@@ -46,10 +46,6 @@ from tests.judge.tiny_model.process import MODEL, TinyModel, build, model_python
 
 pytestmark = pytest.mark.model
 
-WHOLE = 116 * 5
-"""Judgments of the example study."""
-EMPTY = 5
-"""Of these, the empty response's, which are made without a call."""
 NOTE = "A tiny model of random weights: the numbers of this judge mean nothing & prove nothing."
 
 
@@ -83,9 +79,9 @@ def endpoint(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 @pytest.fixture(scope="module")
 def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of the example study, which tests copy."""
+    """Return the folder of half the example study, which tests copy."""
     folder = tmp_path_factory.mktemp("example") / "study"
-    build_example(folder).close()
+    build_short_example(folder)
     return folder
 
 
