@@ -12,13 +12,11 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, select
 
-from annotate_ui.label_studio import CHANNEL
 from annotate_ui.label_studio.reserved_slots import Slot
 from annotate_ui.label_studio.task_data import passages_of_responses, study_name
 from annotate_ui.tasks.stages import FIELDS, in_order
 from study.assignment.response_pairs import all_pairs, draw
-from study.facts.comparison_decisions import newest_decisions
-from study.schema.tables import comparisons, queries, responses
+from study.schema.tables import queries, responses
 from study.settings.constructs import ConstructSpec
 from study.study import Study
 from study.types import Sees
@@ -86,18 +84,6 @@ def probabilities(connection: Connection, study: Study) -> dict[frozenset[int], 
     specs = compared_constructs(study)
     pairs = all_pairs(connection, study.config.seed, specs, None)
     return draw(pairs, study.config.design.comparisons, ())[0]
-
-
-def people_decided(connection: Connection) -> Counter[frozenset[int]]:
-    """Return how many people have compared each pair in Label Studio."""
-    newest = newest_decisions()
-    rows = connection.execute(
-        select(comparisons.c.rater_id, comparisons.c.response_a_id, comparisons.c.response_b_id)
-        .join_from(comparisons, newest, newest.c.comparison_id == comparisons.c.id)
-        .where(newest.c.status != "withdrawn", newest.c.channel == CHANNEL)
-        .distinct()
-    )
-    return Counter(frozenset((row.response_a_id, row.response_b_id)) for row in rows)
 
 
 def pair_names(connection: Connection) -> dict[str, Sides]:

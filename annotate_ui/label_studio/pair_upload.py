@@ -4,6 +4,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
+from annotate_ui.label_studio import CHANNEL
 from annotate_ui.label_studio.client import Server, ServerError
 from annotate_ui.label_studio.pair_configuration import pair_configuration
 from annotate_ui.label_studio.pair_tasks import (
@@ -12,7 +13,6 @@ from annotate_ui.label_studio.pair_tasks import (
     compared_constructs,
     pair_data,
     pair_names,
-    people_decided,
     shown_fields_of,
 )
 from annotate_ui.label_studio.projects import StoredProject
@@ -20,6 +20,7 @@ from annotate_ui.label_studio.results import Pushed, PushedProject
 from annotate_ui.label_studio.server_projects import ServerProjects
 from annotate_ui.label_studio.task_data import NAME
 from annotate_ui.label_studio.task_upload import PAIRS, ProjectKind, TaskSender
+from study.facts.comparison_decisions import people_by_pair
 from study.study import Study
 
 # Tasks of one request.
@@ -52,7 +53,7 @@ class PairSender:
             return
         with self._study.read() as connection:
             sides_of = pair_names(connection)
-            decided = people_decided(connection)
+            decided = people_by_pair(connection, CHANNEL)
             versions = self._study.construct_versions(connection)
         names = {sides: name for name, sides in sides_of.items()}
         there = {project.id: self._names_in(project) for project in self._compared}
