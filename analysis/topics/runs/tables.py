@@ -59,6 +59,9 @@ def worked(analysis: Analysis) -> Iterator[Table]:
 
 def scorers(analysis: Analysis) -> Iterator[Table]:
     """What judges and metrics lack and cost, where both have scores."""
+    if not {"judge", "metric"} <= set(analysis.context.scores.scorer_kinds.values()):
+        # Nothing is copied of millions of rows in vain.
+        return
     first = analysis.context.scores.frame
     first = first[first["repeat"].eq(0) & first["scorer_kind"].isin(["judge", "metric"])]
     first = first.drop_duplicates(["response_id", "construct", "scorer"])
