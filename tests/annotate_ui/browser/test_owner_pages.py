@@ -117,7 +117,7 @@ def test_no_page_has_a_serious_violation(study: Study, serve: Serve, page: Page)
         assert wide <= size["width"], name
         folder = os.environ.get("CCRS_TEST_PICTURES")
         if folder:
-            page.wait_for_function("[...document.images].every((image) => image.complete)")
+            page.wait_for_load_state("load")
             picture = Path(folder) / f"owner-{name}-{size['width']}-{scheme}.png"
             page.screenshot(path=picture, full_page=True)
 
