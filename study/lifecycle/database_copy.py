@@ -9,14 +9,10 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from sqlalchemy import Connection, inspect
-from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import make_url
-from sqlalchemy.schema import CreateIndex, CreateTable
 
 from study.errors import StudyError
 from study.progress_bar import Advance
-from study.schema import Noun
-from study.schema.creation import MUTABLE, sqlite_triggers
 
 # 16 MB at a time, so that progress is shown and Ctrl-C works.
 _PAGES = 4096
@@ -65,7 +61,7 @@ def check_sqlite(path: Path, what: str) -> None:
     StudyError
         With the message of SQLite.
     """
-    with _untrusted(path, what) as connection:
+    with untrusted(path, what) as connection:
         problems = [row[0] for row in connection.execute("PRAGMA quick_check(3)")]
         broken = connection.execute("PRAGMA foreign_key_check").fetchone()
     if problems != ["ok"]:
@@ -168,64 +164,8 @@ def _run(program: str, *words: str, address: str) -> None:
         raise StudyError(f"{program} failed: {message}")
 
 
-def check_schema(path: Path, source: Path, *, is_current: bool) -> None:
-    """Refuse an SQLite file whose tables, indexes and triggers are not a study's.
-
-    `is_current`: it is of this version, so that each table has the definition that it has here.
-
-    Raises
-    ------
-    StudyError
-        With the first of them.
-    """
-    with _untrusted(path, str(source)) as connection:
-        rows = connection.execute(
-            "SELECT type, name, tbl_name, sql, rootpage FROM sqlite_master"
-        ).fetchall()
-    tables = {name for kind, name, *_ in rows if kind == "table"} & set(Noun.metadata.tables)
-    known = {*tables, "alembic_version", "sqlite_sequence", "sqlite_stat1"}
-    triggers = sqlite_triggers(tables - MUTABLE)
-    indexes = {
-        str(index.name): str(CreateIndex(index).compile(dialect=sqlite.dialect()))
-        for noun in tables
-        for index in Noun.metadata.tables[noun].indexes
-    }
-    definitions = {
-        noun: _words(CreateTable(Noun.metadata.tables[noun]).compile(dialect=sqlite.dialect()))
-        for noun in tables
-    }
-    for kind, name, of, sql, page in rows:
-        fits = {
-            # Virtual tables have no root page.
-            "table": name in known and page,
-            # Without a statement, it belongs to a constraint of its table.
-            "index": of in known and (sql is None or sql == indexes.get(name)),
-            "trigger": triggers.get(name) == sql,
-        }
-        if not fits.get(kind):
-            raise StudyError(
-                f"{source}: the database contains the {kind} {str(name)[:100]!r}, "
-                "which no study has. Nothing was restored."
-            )
-        if is_current and kind == "table" and definitions.get(name, _words(sql)) != _words(sql):
-            raise StudyError(
-                f"{source}: the database has another definition of the table {name!r} than a "
-                "study. Nothing was restored."
-            )
-    missing = sorted(triggers.keys() - {name for _, name, *_ in rows})
-    if missing:
-        raise StudyError(
-            f"{source}: the database lacks the trigger {missing[0]!r}, so its rows could be "
-            "changed. Nothing was restored."
-        )
-
-
-def _words(statement: object) -> str:
-    return " ".join(str(statement).split())
-
-
 @contextmanager
-def _untrusted(path: Path, what: str) -> Iterator[sqlite3.Connection]:
+def untrusted(path: Path, what: str) -> Iterator[sqlite3.Connection]:
     """Open a database to read; no function that the file defines is run."""
     try:
         with closing(sqlite3.connect(f"file:{path.as_posix()}?mode=ro", uri=True)) as connection:

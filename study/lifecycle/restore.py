@@ -22,7 +22,6 @@ from study.lifecycle.backup_file import (
     open_backup_file,
 )
 from study.lifecycle.database_copy import (
-    check_schema,
     check_sqlite,
     load,
     need,
@@ -31,8 +30,9 @@ from study.lifecycle.database_copy import (
 )
 from study.lifecycle.erase import erase_again
 from study.lifecycle.erasure_log import ErasureLog, identity
+from study.lifecycle.sqlite_schema import check_schema
 from study.progress_bar import Advance
-from study.schema.database import SCHEMA_REVISION, open_engine, reading
+from study.schema.database import SCHEMA_REVISION, open_engine, reading, schema_revision
 from study.settings.study_toml import StudyConfig, parse_config
 from study.study import Study
 
@@ -111,8 +111,7 @@ def restore(
             if manifest.database == "sqlite":
                 place = draft / config.database
                 backup_file.unpack(DATABASES["sqlite"], place, advance)
-                is_current = manifest.schema_revision == SCHEMA_REVISION
-                check_schema(place, path, is_current=is_current)
+                _check_revision(path, manifest, check_schema(place, path))
                 check_sqlite(place, str(path))
                 rows = sqlite_rows(place)
                 (draft / "study.toml").write_bytes(settings)
@@ -178,6 +177,17 @@ def _check_members(path: Path, backup_file: BackupFile, config: StudyConfig) -> 
         )
 
 
+def _check_revision(path: Path, manifest: Manifest, found: str | None) -> None:
+    """Refuse a backup whose manifest states another revision than its database."""
+    if manifest.schema_revision > SCHEMA_REVISION:
+        raise StudyError(f"{path} was made by a later version; install that one to restore it.")
+    if found != manifest.schema_revision:
+        raise StudyError(
+            f"{path}: the database has revision {str(found)[:100]!r}, but the manifest states "
+            f"{manifest.schema_revision!r}. Nothing was restored."
+        )
+
+
 def _check_space(folder: Path, manifest: Manifest) -> None:
     needed = sum(member.bytes for member in manifest.members.values())
     free = shutil.disk_usage(folder.resolve().parent).free
@@ -194,8 +204,6 @@ def _finish(
     """Check the study in `draft`, repeat erasures, and give it its name."""
     if dict(rows) != manifest.rows:
         raise StudyError(f"{path}: the database has other rows than the manifest states.")
-    if manifest.schema_revision > SCHEMA_REVISION:
-        raise StudyError(f"{path} was made by a later version; install that one to restore it.")
     if manifest.schema_revision < SCHEMA_REVISION:
         from study.schema.upgrade import upgrade_study
 
@@ -204,6 +212,9 @@ def _finish(
         if copy is not None:
             copy.unlink()
     with Study.open(draft) as study:
+        if manifest.database == "sqlite":
+            # Also what an upgrade left of an earlier version's definitions.
+            check_schema(draft / study.config.database, path)
         with study.read() as connection:
             if identity(connection) != manifest.study:
                 raise StudyError(f"{path}: database and manifest are of different studies.")
@@ -239,6 +250,7 @@ def _restore_postgresql(
         dump.unlink()
         (draft / "study.toml").write_bytes(settings)
         try:
+            _check_revision(backup_file.path, backup_file.manifest, schema_revision(engine))
             with reading(engine) as connection:
                 rows = {
                     name: int(

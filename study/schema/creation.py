@@ -22,7 +22,7 @@ from study.schema.locks import LockSpace, lock_until_commit
 from study.schema.tables import study_identities
 
 # As Alembic defines the table in which it keeps a database's revision.
-_VERSION = Table(
+VERSION = Table(
     "alembic_version",
     MetaData(),
     Column("version_num", String(32), nullable=False),
@@ -40,15 +40,15 @@ def create_schema(engine: Engine) -> None:
     """
     with writing(engine) as connection:
         lock_until_commit(connection, LockSpace.SCHEMA)
-        if connection.dialect.has_table(connection, _VERSION.name):
+        if connection.dialect.has_table(connection, VERSION.name):
             raise StudyExistsError(
                 "The database already contains a study; name another in study.toml."
             )
         Noun.metadata.create_all(connection, checkfirst=False)
         protect(connection, [t.name for t in Noun.metadata.sorted_tables if t.name not in MUTABLE])
         connection.execute(insert(study_identities))
-        _VERSION.create(connection, checkfirst=False)
-        connection.execute(insert(_VERSION).values(version_num=SCHEMA_REVISION))
+        VERSION.create(connection, checkfirst=False)
+        connection.execute(insert(VERSION).values(version_num=SCHEMA_REVISION))
 
 
 MUTABLE = frozenset(

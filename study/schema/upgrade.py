@@ -131,10 +131,14 @@ def _row_counts(connection: Connection) -> dict[str, int]:
 
 def _run(connection: Connection, migrations: Path) -> None:
     from alembic import command
+    from alembic.util import CommandError
 
     config = _alembic_config(migrations)
     config.attributes["connection"] = connection
-    command.upgrade(config, "head")
+    try:
+        command.upgrade(config, "head")
+    except CommandError as error:
+        raise StudyError(f"The database can't be upgraded: {error}.") from error
 
 
 def _newest(migrations: Path) -> str:
