@@ -24,13 +24,13 @@ _NO_SCORES = {
     "sd", "stdev", "stderr", "se", "variance", "var", "seed", "temperature", "version", "age",
 }  # fmt: skip
 _IDENTIFYING = {
-    "id": ("response_id", "id"),
+    "id": ("response_id", "id", "item_id"),
     "query": (
-        "query_id", "question_id", "qid", "query", "question", "prompt", "user_input", "input",
-        "instruction",
+        "query_id", "question_id", "prompt_id", "qid", "query", "question", "prompt", "user_input",
+        "input", "instruction",
     ),
     "system": ("system", "model"),
-    "construct": ("construct",),
+    "construct": ("construct", "criterion", "aspect", "dimension"),
 }  # fmt: skip
 # Columns of an index, which pandas and spreadsheets write, and fields of the project's own tables.
 _OTHER_FIELDS = {

@@ -200,6 +200,16 @@ def _names_scorers(columns: Sequence[str], numeric: Sequence[str]) -> bool:
         return True
     if scorer == "judge" and scorer in numbers:
         return False
+    named = [
+        name
+        for name in numeric
+        if (is_of_judge(name) or is_of_rater(name))
+        and not is_no_score(name)
+        and name.casefold() not in scores.FIELDS["scorer"]
+    ]
+    if named and not names & {"value", "score", "rating"}:
+        # A label next to columns of judges and raters may be anything.
+        return False
     return has(scores.FIELDS, columns, "value") and (
         scorer is not None or has(scores.FIELDS, columns, "construct_key")
     )

@@ -249,7 +249,7 @@ def _columns(source: RecordSource) -> dict[str, str]:
     elif responses.matches(source.head):
         fields = responses.FIELDS
     else:
-        fields = scores.fields_of_table(names)
+        fields = scores.fields_of_table(names).fields
     layout = layout_of(names, fields, lambda _: False, families=fields is responses.FIELDS)
     roles = {column: field.removesuffix("_key") for field, column in layout.columns.items()}
     if fields not in (preferences.FIELDS, responses.FIELDS) and not set(roles.values()) & {

@@ -88,7 +88,10 @@ class QueryColumns:
 
     n_queries: int
     _parts: dict[bytes, list[FloatArray]] = field(default_factory=dict)
-    """Columns by the queries that they rest on, which are few; b"" for those that rest on many."""
+    """Columns by the queries that they rest on, which are few; b"" for those that rest on many.
+
+    Those of earlier sums are one array (n, k).
+    """
     _places: dict[bytes, list[int]] = field(default_factory=dict)
     _positions: dict[bytes, int] = field(default_factory=dict)
 
@@ -108,14 +111,16 @@ class QueryColumns:
     def sums(self) -> OfWeights:
         """Function of weights (R, Q) that returns the weighted sums (R, columns).
 
-        Columns that rest on the same few queries are summed over those only. The function takes
-        the columns over, so that they are not in memory twice: no further one can be added.
+        Columns that rest on the same few queries are summed over those only. They are put together
+        in place, so that they are not in memory twice.
         """
         width = len(self._positions)
         groups = []
         for key, places in self._places.items():
             rows = np.flatnonzero(np.frombuffer(key, dtype=bool)) if key else slice(None)
-            groups.append((rows, places, _stacked(self._parts.pop(key))))
+            part = _stacked(self._parts[key])
+            self._parts[key] = [part]
+            groups.append((rows, tuple(places), part))
 
         def of_weights(weights: FloatArray) -> FloatArray:
             out = np.empty((weights.shape[0], width))
@@ -127,10 +132,17 @@ class QueryColumns:
 
 
 def _stacked(columns: list[FloatArray]) -> FloatArray:
-    """The columns (n,) as (n, columns); the list is emptied, one column after the other."""
-    stacked = np.empty((columns[0].size, len(columns)))
-    for place in reversed(range(len(columns))):
-        stacked[:, place] = columns.pop()
+    """The columns, each (n,) or (n, k), as (n, columns); the list is emptied one by one."""
+    if len(columns) == 1 and columns[0].ndim == 2:
+        return columns[0]
+    end = sum(1 if column.ndim == 1 else column.shape[1] for column in columns)
+    stacked = np.empty((columns[0].shape[0], end))
+    while columns:
+        column = columns.pop()
+        part = column if column.ndim == 2 else column[:, None]
+        begin = end - part.shape[1]
+        stacked[:, begin:end] = part
+        end = begin
     return stacked
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
 from study.errors import Fault, InputError
 from study.importing.formats import preferences, responses, scores, scores_wide
+from study.importing.formats.scores import TableFields
 from study.importing.import_report import BLANK, TWICE, ImportReport
 from study.importing.importers import FormatOptions
 from study.importing.readers.cells import CellError, number
@@ -38,13 +39,6 @@ _LOOKED_AT = 200
 
 
 _COMPARED = {"response_a", "response_b"}
-_NO_QUERY = (
-    "no column names the query, such as query_id; each response is read as a separate query."
-)
-_NO_RESPONSE = (
-    "no column names the response or its system, such as response_id or system; each query is read "
-    "as having one response."
-)
 
 
 class Ranged(Protocol):
@@ -117,13 +111,10 @@ def read_scores(
         construct=construct,
         metrics_are_constructs=export is not None,
     )
-    fields = scores.fields_of_table(columns) if form is scores else form.FIELDS
-    single = form is scores and "query_id" not in fields and has(fields, columns, "response_id")
-    if export is None and not single and not has(fields, columns, "query_id"):
-        raise InputError(source.path.name, [_without_query(columns)])
-    if single:
-        names_response = has(scores.FIELDS, columns, "response_id")
-        source.report.warnings.append(_NO_QUERY if names_response else _NO_RESPONSE)
+    layout = scores.fields_of_table(columns) if form is scores else TableFields(form.FIELDS)
+    if export is None:
+        _check_identifiers(source.path.name, layout, columns)
+    source.report.warnings += layout.assumptions
 
     def scale(row: Any) -> Ranged | None:
         specific = (scorer_scales or {}).get((row.scorer, row.construct_key))
@@ -132,26 +123,48 @@ def read_scores(
     records: list[dict[str, Any]] = []
     # Key, and key with system, to the first row that has it and its value.
     first_values: dict[tuple[Any, ...], tuple[int, tuple[Any, ...]]] = {}
-    rows = scores.rows(source, options, fields) if form is scores else form.rows(source, options)
+    query_of: dict[str, str] = {}
+    rows = (
+        scores.rows(source, options, layout.fields)
+        if form is scores
+        else form.rows(source, options)
+    )
     for located in _checked(source, rows, scale):
         row = located.row
         if not isinstance(row, ScoreRow):
             continue
         name = row.response_id or f"{row.query_id}/{row.system}"
-        if single:
+        if layout.query_per_response:
             row = row.model_copy(update={"query_id": name})
         if row.query_id is None:
             column = located.column("query_id")
             source.report.fault("is blank.", "Give it in every row.", located.number, column)
             continue
+        if query_of.setdefault(name, row.query_id) != row.query_id:
+            source.report.fault(
+                f"the response {name!r} is one to the query {row.query_id!r} here, and to "
+                f"{query_of[name]!r} above.",
+                "Give each response an id that no other query's response has.",
+                located.number,
+                located.column("response_id"),
+            )
+            continue
         cells = row.model_dump(exclude={"construct_key"}) | _valued(row)
         cells |= {"response_id": name, "construct": row.construct_key}
         key = (name, row.construct_key, row.scorer, row.repeat)
-        if _first(source.report, first_values, key, located, row):
+        if _first(source.report, first_values, key, located, row, bool(layout.assumptions)):
             records.append(cells)
     if export is not None and not records and not source.report.faults:
         raise InputError(source.path.name, [_needs_study(source, export.name)])
     return _frame(source, records, SCORE_COLUMNS)
+
+
+def _check_identifiers(name: str, layout: TableFields, columns: tuple[str, ...]) -> None:
+    """Refuse a table that does not name queries, or neither responses nor systems."""
+    if not layout.query_per_response and not has(layout.fields, columns, "query_id"):
+        raise InputError(name, [_without_query(columns)])
+    if not any(has(layout.fields, columns, one) for one in ("response_id", "system")):
+        raise InputError(name, [missing_column(("response_id", "system"), columns)])
 
 
 def read_preferences(
@@ -304,10 +317,24 @@ def _first(
     key: tuple[Any, ...],
     located: LocatedRow,
     row: ScoreRow | PreferenceRow,
+    assumed: bool = False,
 ) -> bool:
-    """Whether a row is the first of its key and system; another value of its key is a fault."""
+    """Whether a row is the first of its key and system; another value of its key is a fault.
+
+    So is the same value where it is `assumed` which columns identify a response.
+    """
     number, content = located.number, (row.value, row.missing_reason)
     first, before = first_values.setdefault(key, (number, content))
+    if assumed and first != number:
+        report.fault(
+            f"a second value by {row.scorer!r} on {row.construct_key} for the same response as in "
+            f"row {first}.",
+            "If a further column names the system or the response, rename it to system or "
+            "response_id; remove a row that is twice in the file.",
+            number,
+            located.column("value"),
+        )
+        return False
     system = row.system if isinstance(row, ScoreRow) else None
     if before != content:
         value, earlier = (

@@ -17,7 +17,7 @@ const { rater, key, saveUrl, nextUrl, forwardUrl } = panel.dataset;
 const csrf = document.querySelector("meta[name=csrf-token]").content;
 
 const store = openStore(rater);
-const textFormat = parts.watchTextFormat?.(store) ?? (() => "plain");
+const textFormat = document.getElementById("text-format") ? parts.watchTextFormat(store) : () => "plain";
 const clock = startClock();
 const alerts = openAlerts(element("alert"), () => chosen()?.focus());
 const queue = openQueue({ store, rater, csrf, changed: () => render(), answered: (event) => settle(event) });

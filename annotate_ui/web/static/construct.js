@@ -84,7 +84,7 @@ export function openConstruct(section, { queue, store, clock, textFormat, turned
     return true;
   };
   // A value is followed by its marks, where they are asked for.
-  const marks = section.querySelector(".marking") && parts.openMarks?.(section, {
+  const marks = section.querySelector(".marking") && parts.openMarks(section, {
     queue,
     name: data.name,
     changed,

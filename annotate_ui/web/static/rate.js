@@ -22,7 +22,7 @@ const opensNextStage = "opensNextStage" in panel.dataset;
 const csrf = document.querySelector("meta[name=csrf-token]").content;
 
 const store = openStore(rater);
-const textFormat = parts.watchTextFormat?.(store) ?? (() => "plain");
+const textFormat = document.getElementById("text-format") ? parts.watchTextFormat(store) : () => "plain";
 const clock = startClock();
 const alerts = openAlerts(element("alert"), () => turnTo(active, true));
 const columns = watchColumns((letter) => turnToResponse(letter));

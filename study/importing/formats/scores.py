@@ -1,6 +1,7 @@
 """Scores, one a row: response, construct, scorer, value."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from study.importing.importers import FormatOptions
@@ -12,7 +13,7 @@ from study.importing.rows import Rows, ScoreRow
 DESCRIPTION = "response_id (or query_id and system), construct, scorer and value"
 
 IDENTIFIERS: Fields = {
-    "response_id": ("response_id", "item_id"),
+    "response_id": ("response_id",),
     "query_id": ("query_id", "question_id", "prompt_id", "qid"),
     "system": ("system",),
 }
@@ -43,21 +44,50 @@ FIELDS: Fields = {
 }
 
 
-def fields_of_table(columns: Sequence[str]) -> Fields:
-    """Return the fields of a table that is read without a study, where less may be named.
+@dataclass(frozen=True)
+class TableFields:
+    """The columns of a table that is read without a study, where less may be named."""
 
-    Without response_id, a column named model is that of the systems. Without a system as well,
-    each query has one response; without a query, each response is one of a separate query.
+    fields: Fields
+    assumptions: tuple[str, ...] = ()
+    """What was concluded from the names that are missing, in sentences."""
+    query_per_response: bool = False
+    """Whether each response is read as that of a separate query."""
+
+
+def fields_of_table(columns: Sequence[str]) -> TableFields:
+    """Return the fields of a table of scores, with what is assumed where it names less.
+
+    Without response_id, a column `model` names the systems, and `item_id` the query if there are
+    systems, else the response. Without a system as well, each query has one response; without a
+    query, each response is that of a separate one.
     """
-    fields = dict(FIELDS)
-    if has(FIELDS, columns, "response_id"):
-        if not has(FIELDS, columns, "query_id"):
-            del fields["query_id"]
-        return fields
-    fields["system"] = (*FIELDS["system"], "model")
-    if has(FIELDS, columns, "query_id") and not has(fields, columns, "system"):
-        fields["response_id"] = fields.pop("query_id")
-    return fields
+    fields, assumed = dict(FIELDS), []
+    if not has(fields, columns, "response_id"):
+        item: Fields = {"item": ("item_id",)}
+        if not has(fields, columns, "system") and has({"model": ("model",)}, columns, "model"):
+            fields["system"] = ("model",)
+            assumed.append("the column 'model' is read as the system that gave the response.")
+        if has(item, columns, "item"):
+            is_query = not has(fields, columns, "query_id") and has(fields, columns, "system")
+            fields["query_id" if is_query else "response_id"] = item["item"]
+            if is_query:
+                assumed.append("the column 'item_id' is read as the query.")
+        elif has(fields, columns, "query_id") and not has(fields, columns, "system"):
+            fields["response_id"] = fields.pop("query_id")
+            assumed.append(
+                "no column names the response or its system, such as response_id or system; each "
+                "query is read as having one response."
+            )
+            return TableFields(fields, tuple(assumed), query_per_response=True)
+    alone = has(fields, columns, "response_id") and not has(fields, columns, "query_id")
+    if alone:
+        fields.pop("query_id", None)
+        assumed.append(
+            "no column names the query, such as query_id; each response is read as that of a "
+            "separate query."
+        )
+    return TableFields(fields, tuple(assumed), query_per_response=alone)
 
 
 def names_responses(head: Head) -> bool:

@@ -224,6 +224,18 @@ def test_columns_of_other_numbers_are_not_taken_for_scores(tmp_path: Path, colum
         recognized_columns(written(tmp_path, frame))
 
 
+def test_a_label_next_to_columns_of_judges_and_raters_is_not_taken_for_the_value(
+    tmp_path: Path,
+) -> None:
+    frame = table(rater_id=["r1"] * 12, llm_score=LLM, human_score=HUMAN, label=[0, 1] * 6)
+    with pytest.raises(UnclearColumnsError, match="'label' contains scores, and whose"):
+        recognized_columns(written(tmp_path, frame))
+    words = frame.assign(label=["relevant"] * 12)
+    assert recognized_columns(written(tmp_path, words)) == NamedColumns(
+        ("llm_score",), ("human_score",)
+    )
+
+
 def test_a_blank_column_is_named(tmp_path: Path) -> None:
     with pytest.raises(UnclearColumnsError, match="column 'llm' is blank"):
         recognized_columns(written(tmp_path, table(human=HUMAN, llm=[None] * 12)))

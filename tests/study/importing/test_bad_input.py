@@ -69,7 +69,7 @@ class TestRefused:
     def test_a_required_column_missing(self, filled: Study, write: Write) -> None:
         path = write("s.csv", "response_id,construct,scorer,scorer_kind,vlaue\nr1A,QR,a,human,1\n")
         message = refused(filled, path)
-        assert "the column 'value' (or score, rating) is missing" in message
+        assert "the column 'value' (or score, rating, label) is missing" in message
         assert "There are: response_id, construct, scorer, scorer_kind, vlaue" in message
         assert "Did you mean 'vlaue'?" in message
 

@@ -29,7 +29,7 @@ class TestCells:
     ) -> None:
         rows = [{**SCORE, "value": 1}, {**SCORE, "response_id": "r1B", **wrong}]
         message = refused(filled, write("s.jsonl", rows))
-        assert "row 2: the column 'value' (or score, rating) is missing" in message
+        assert "row 2: the column 'value' (or score, rating, label) is missing" in message
         assert not wrong or "Did you mean 'vlaue'" in message
 
     def test_a_line_without_a_value_that_says_why(self, filled: Study, write: Write) -> None:

@@ -47,6 +47,16 @@ LESS_NAMED = [
         ["r1", "r2", "r3"],
         [None] * 3,
     ),
+    (
+        "item_id,model,annotator,label\nq1,A,anna,3\nq1,B,anna,3\nq2,A,anna,\n",
+        ["q1/A", "q1/B", "q2/A"],
+        ["A", "B", "A"],
+    ),
+    (
+        "prompt_id,item_id,model,annotator,label\nq1,r1,A,anna,3\nq1,r2,B,anna,3\nq2,r3,A,anna,\n",
+        ["r1", "r2", "r3"],
+        ["A", "B", "A"],
+    ),
 ]
 
 
@@ -61,14 +71,30 @@ def test_a_long_table_may_name_less(
     assert frame["query_id"].tolist() == queries
     assert frame["system"].tolist() == systems
     assert frame["value"].isna().tolist() == [False, False, True]
-    warned = any("Warning: no column names the" in line for line in frame.attrs["summary"])
-    assert warned == ("q1" not in text)
+    assumed = [line for line in frame.attrs["summary"] if line.startswith("Warning: ")]
+    assert bool(assumed) == ("response_id" not in text)
 
 
-def test_two_responses_to_a_query_without_a_system_are_refused(write: Write) -> None:
-    text = "question_id,annotator,score\nq1,anna,3\nq1,anna,4\n"
-    with pytest.raises(InputError, match=r"row 3.*4 by 'anna'.*row 2 has 3 for the same response"):
-        read_scores(write("s.csv", text), kinds={"anna": "human"}, construct="FL")
+ASSUMED_WRONGLY = [
+    # The system is in a column of another name, and the values happen to be equal.
+    (
+        "question_id,model_name,annotator,score\nq1,A,anna,3\nq1,B,anna,3\n",
+        r"row 3, .*a second value by 'anna' on FL .*as in row 2.*rename it to system",
+    ),
+    # Responses are numbered anew within each query.
+    (
+        "prompt_id,item_id,annotator,label\nq1,1,anna,3\nq2,1,anna,3\n",
+        r"row 3, .*'1' is one to the query 'q2' here, and to 'q1' above",
+    ),
+    ("query_id,anna:FL,ben:FL\nq1,3,4\n", r"'response_id' \(or system\) is missing"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), ASSUMED_WRONGLY)
+def test_nothing_is_dropped_by_what_is_assumed(write: Write, text: str, message: str) -> None:
+    kinds = {"anna": "human", "ben": "human"}
+    with pytest.raises(InputError, match=message):
+        read_scores(write("s.csv", text), kinds=kinds, construct="FL")
 
 
 def test_wide_by_scorer_with_words_beside(write: Write) -> None:
