@@ -61,7 +61,8 @@ def push_command(
 
     Slots that are assigned to Label Studio get tasks; rated tasks stay as they are. There is a
     project for each stage, whose tasks contain only the fields of that stage. A stage of a query is
-    pushed once its earlier stages are rated and pulled.
+    pushed once its earlier stages are rated and pulled. Pairs of responses to compare
+    (design.comparisons) are sent as well, once the ratings of their query are pulled.
 
     \b
     Examples:

@@ -20,6 +20,7 @@ from annotate_ui.label_studio.annotations import (
     NO_NUMBER,
     NOT_STORABLE,
     TOO_LONG,
+    UNKNOWN_CHOICE,
     UNKNOWN_CONTROL,
     UNKNOWN_FLAG,
     UNREADABLE,
@@ -30,7 +31,7 @@ from annotate_ui.label_studio.annotations import (
     UnreadableAnnotation,
 )
 from annotate_ui.label_studio.compared_results import choice_labels, preference_of, read_preferences
-from annotate_ui.label_studio.configuration import plain_text
+from annotate_ui.label_studio.configuration import NOTHING_TO_MARK, plain_text
 from study.errors import StudyError
 from study.scales import RatingScale
 from study.text import abbreviate
@@ -259,14 +260,21 @@ def _read_marks(
 ) -> None:
     """Read the labels on the response.
 
-    Where a control asks whether there is anything to mark (`none`), an annotation without a label
-    that does not say so has no marks; elsewhere it has an empty set.
+    Where a box says that there is nothing to mark (`none`), an annotation without a label has an
+    empty set of marks if exactly this is ticked, and otherwise none; elsewhere it has an empty set.
     """
-    used = {str(result["from_name"]) for result in results}
     for name, control in controls.items():
         if control["kind"] != "marks":
             continue
-        none = str(control.get("none"))
+        # An empty list is a box that is not ticked.
+        ticked = [
+            choice
+            for result in results
+            if "none" in control and result["from_name"] == control["none"]
+            for choice in _ticked(result.get("value"))
+        ]
+        if any(choice != NOTHING_TO_MARK for choice in ticked):
+            annotation.invalid.append(InvalidValue(None, _as_json(ticked), UNKNOWN_CHOICE))
         parts: dict[str, list[Mapping[str, Any]]] = {
             key: [] for key in control["labels"].values() if key
         }
@@ -279,9 +287,9 @@ def _read_marks(
                     reason = f"labels {storable_text(label)!r} without a construct"
                     annotation.invalid.append(InvalidValue(None, _as_json(label), reason))
         for key, places in parts.items():
-            if places and none in used:
+            if places and ticked:
                 annotation.invalid.append(InvalidValue(None, _as_json(places), MARKED_AND_NONE))
-            elif places or "none" not in control or none in used:
+            elif places or "none" not in control or ticked == [NOTHING_TO_MARK]:
                 version = control["versions"][key]
                 marks = MarkedParts(
                     key, version, tuple(places), opened.get(name, annotation.opened)
@@ -312,11 +320,16 @@ def _number(control: Mapping[str, Any], value: Mapping[str, Any]) -> Any:
             return other
 
 
+def _ticked(value: Any) -> list[Any]:
+    """Return the boxes that are ticked, unchecked; they should be texts."""
+    ticked = (value.get("choices") if isinstance(value, dict) else value) or []
+    return ticked if isinstance(ticked, list) else [ticked]
+
+
 def _read_flags(
     annotation: Annotation, offered: list[str], value: Mapping[str, Any]
 ) -> tuple[str, ...]:
-    ticked = value.get("choices") or []
-    ticked = ticked if isinstance(ticked, list) else [ticked]
+    ticked = _ticked(value)
     displayed = {flag: plain_text(flag) for flag in offered}
     unknown = [choice for choice in ticked if choice not in displayed.values()]
     if unknown:

@@ -16,8 +16,8 @@ from annotate_ui.label_studio.annotations import (
     InvalidValue,
     MarkedParts,
 )
-from annotate_ui.label_studio.mark_revisions import MarkRevisions
-from annotate_ui.label_studio.preference_store import PreferenceStore
+from annotate_ui.label_studio.mark_revisions import MarkRevisions, rejected_marks
+from annotate_ui.label_studio.preference_store import PreferenceStore, rejected_preference
 from annotate_ui.label_studio.projects import (
     CHANGED_TO_INVALID,
     DELETED,
@@ -176,6 +176,8 @@ class AnnotationStore:
                 keys.add((located.rater_id, (before.response or 0, project.construct_keys)))
             elif annotation.task in changed[project.id]:
                 self._reject_all(located, TASK_CHANGED)
+                for pair in annotation.preferences:
+                    self._reject(located, rejected_preference(pair, TASK_CHANGED))
             else:
                 others.append(located)
         return others, keys, kept
@@ -230,7 +232,10 @@ class AnnotationStore:
             return None, LEFT
         slot = self._claims.slot_of(rater_id, located.task_key)
         has_values = slot is not None and bool(self._revisions.active_constructs(slot))
-        if self._on_other_channels(located, rater_id, slot) == located.task_key[1]:
+        elsewhere = self._on_other_channels(located, rater_id, slot)
+        if slot is not None:
+            elsewhere -= self._marks.active_constructs(slot)
+        if elsewhere == located.task_key[1]:
             return None, OTHER_CHANNEL
         claimed = self._claims.claim(rater_id, located.task_key, has_values=has_values)
         if claimed is not None:
@@ -284,6 +289,7 @@ class AnnotationStore:
             annotation,
             origin(located.project, annotation.number),
             exposure_of,
+            elsewhere,
             partial(self._reject, located),
         )
         for number, answer in enumerate(answers):
@@ -323,6 +329,8 @@ class AnnotationStore:
             for answer in annotation.answers:
                 value = json.dumps(answer.value)
                 self._reject(located, InvalidValue(answer.construct_key, value, reason))
+            for marks in annotation.marks:
+                self._reject(located, rejected_marks(marks, reason))
         for invalid in annotation.invalid:
             self._reject(located, replace(invalid, reason=reason))
 

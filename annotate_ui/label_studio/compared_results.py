@@ -23,6 +23,7 @@ UNPLACED = "_"
 def preference_of(
     control: Mapping[str, Any], first: str, second: str, value: float | None
 ) -> ComparedPair:
+    """Return the preference of two responses, by name, for the construct of a control."""
     return ComparedPair(control["construct"], control["construct_version"], first, second, value)
 
 
@@ -33,6 +34,20 @@ def read_preferences(
     value: Mapping[str, Any],
     compared: Mapping[str, Sequence[str]],
 ) -> None:
+    """Append what a comparison or a ranking says to the preferences of its annotation.
+
+    What it cannot say is appended to the annotation's invalid values.
+
+    Parameters
+    ----------
+    name
+        The control's name.
+    value
+        The value of its result.
+    compared
+        Names of the task's responses that are compared, by the kind of control: the left and the
+        right one (`preference`), or the items of a list (`ranking`).
+    """
     names = compared.get(control["kind"], ())
     key = control["construct"]
     if control["kind"] == "preference":

@@ -1,7 +1,7 @@
 """Marks on sentences that were pulled: each change of a set becomes its next revision."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from sqlalchemy import Connection, insert, select
@@ -9,6 +9,7 @@ from sqlalchemy import Connection, insert, select
 from annotate_ui.label_studio import CHANNEL
 from annotate_ui.label_studio.annotations import Annotation, InvalidValue, MarkedParts
 from annotate_ui.label_studio.export_marks import parts_of
+from annotate_ui.label_studio.projects import OTHER_CHANNEL
 from annotate_ui.label_studio.reserved_slots import Slot
 from annotate_ui.label_studio.results import Pulled
 from annotate_ui.label_studio.reveals import Exposure
@@ -34,17 +35,34 @@ class MarkRevisions:
         self._texts: dict[int, str] = {}
         self._rules = {spec.key: rules_hash(spec) for spec in study.config.constructs}
 
+    def active_constructs(self, slot: Slot) -> set[str]:
+        """Return the constructs of a slot with marks that were not withdrawn."""
+        return {
+            key
+            for key in slot.construct_keys
+            if (row := self.newest.get((slot.id, key))) is not None and row.ranges is not None
+        }
+
     def store(
         self,
         slot: Slot,
         annotation: Annotation,
         external_id: str,
         exposure_of: Callable[[MarkedParts], Exposure],
+        elsewhere: Collection[str],
         reject: Callable[[InvalidValue], None],
     ) -> None:
-        """Add the marks of a slot's annotation; withdraw those that it no longer has."""
+        """Add the marks of a slot's annotation; withdraw those that it no longer has.
+
+        Those for constructs that count `elsewhere`, on another channel, are rejected, unless
+        earlier ones were pulled.
+        """
         kept = set()
+        rejected = set(elsewhere) - self.active_constructs(slot)
         for marks in annotation.marks:
+            if marks.construct_key in rejected:
+                reject(rejected_marks(marks, OTHER_CHANNEL))
+                continue
             ranges = self._ranges(slot, marks, reject)
             if ranges is None:
                 continue
@@ -71,10 +89,8 @@ class MarkRevisions:
 
     def withdraw(self, slot: Slot, kept: set[str] | None = None) -> None:
         """Withdraw the marks of a slot, except those for the constructs `kept`."""
-        for key in slot.construct_keys:
-            previous = self.newest.get((slot.id, key))
-            if previous is None or previous.ranges is None or key in (kept or ()):
-                continue
+        for key in self.active_constructs(slot) - (kept or set()):
+            previous = self.newest[slot.id, key]
             row = SentenceMarksBase(
                 construct_key=key,
                 construct_version=previous.construct_version,
@@ -94,8 +110,7 @@ class MarkRevisions:
         for part in parts_of(marks):
             place = part if isinstance(part, str) else place_of(text, part)
             if isinstance(place, str):
-                value = json.dumps([dict(value) for value in marks.parts])
-                reject(InvalidValue(None, value, f"a mark of {marks.construct_key} {place}"))
+                reject(rejected_marks(marks, f"a mark of {marks.construct_key} {place}"))
                 return None
             ranges.append(place)
         return joined_ranges(ranges)
@@ -112,6 +127,12 @@ class MarkRevisions:
         self._connection.execute(
             insert(sentence_marks).values(**values, config_hash=self._study.config_hash)
         )
+
+
+def rejected_marks(marks: MarkedParts, reason: str) -> InvalidValue:
+    """Return marks as a rejected value: the list of their places."""
+    value = json.dumps([dict(part) for part in marks.parts])
+    return InvalidValue(marks.construct_key, value, reason)
 
 
 def _content(marks: Any) -> tuple[Any, ...]:

@@ -48,7 +48,13 @@ class PairSender:
         self._compared = [project for project in on_server.present if project.compares]
 
     def send(self, pairs: Sequence[PairToCompare]) -> None:
-        """Send the pairs for which there are not enough places."""
+        """Send the pairs for which there are not enough places.
+
+        Raises
+        ------
+        ServerError
+            The server could not be reached or refused. The next push recognizes what was sent.
+        """
         if not pairs:
             return
         with self._study.read() as connection:

@@ -142,7 +142,10 @@ class PreferenceStore:
             newest = self._newest.get(self._comparisons[key].id)
             if newest is None or newest.channel != CHANNEL:
                 return OTHER_CHANNEL
-        return None if value is None else self._study.config.preferences.scale.problem(value)
+        if value is None:
+            return None
+        scale = self._study.config.preferences.scale
+        return scale.problem(value) or scale.off_grid(value)
 
     def _decide(self, key: PairKey, want: "_Wanted") -> None:
         located, pair, value = want.located, want.pair, want.pair.value
@@ -225,9 +228,13 @@ class _Wanted(NamedTuple):
 
 
 def _reject(reject: Reject, want: _Wanted, reason: str) -> None:
-    pair = want.pair
+    reject(want.located, rejected_preference(want.pair, reason))
+
+
+def rejected_preference(pair: ComparedPair, reason: str) -> InvalidValue:
+    """Return a preference as a rejected value: the names of its responses, and its value."""
     value = json.dumps({"first": pair.first, "second": pair.second, "value": pair.value})
-    reject(want.located, InvalidValue(pair.construct_key, value, reason))
+    return InvalidValue(pair.construct_key, value, reason)
 
 
 def _content(decision: Any) -> tuple[Any, ...]:

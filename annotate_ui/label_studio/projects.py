@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from annotate_ui.label_studio import CHANNEL
+from study.facts.label_studio_left import asked_constructs
 from study.facts.ratings import newest_ratings
 from study.scales import RatingScale
 from study.schema.tables import (
@@ -59,15 +60,7 @@ class StoredProject:
     @property
     def construct_keys(self) -> frozenset[str]:
         """The constructs that are rated, or that sentences are marked for."""
-        return frozenset(
-            key
-            for control in self.controls.values()
-            for key in (
-                [control["construct"]]
-                if control["kind"] in {"number", "flags"}
-                else control.get("versions", ())
-            )
-        )
+        return asked_constructs(self.controls)
 
     @property
     def stage_fields(self) -> dict[str, tuple[Sees, ...]]:

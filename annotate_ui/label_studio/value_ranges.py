@@ -88,6 +88,13 @@ def range_faults(
     constructs: Mapping[str, str | None],
     options: FormatOptions,
 ) -> Iterator[Fault]:
+    """Yield a fault for each control whose values were not, or may not be, on a known range.
+
+    Parameters
+    ----------
+    constructs
+        Construct of each control; None or one without a scale: the control is not checked.
+    """
     for control, key in constructs.items():
         scale = options.scales.get(key or "")
         if key is None or scale is None or kind_of(controls[control]) != "number":
@@ -171,4 +178,5 @@ def _unknown_stars(
 
 
 def scale_option(control: str, ends: str) -> str:
+    """Return the option that gives the range of a control, quoted for a shell."""
     return f"--scale {quote(storable_text(f'{control}={ends}'))}"

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping
+from typing import Any
 
 from sqlalchemy import Connection, select
 
@@ -47,13 +48,26 @@ def behind_line(left: Mapping[str, int]) -> str | None:
     return f"Tasks left in Label Studio, for whoever comes first: {named}." if named else None
 
 
+def asked_constructs(controls: Mapping[str, Mapping[str, Any]]) -> frozenset[str]:
+    """Return the constructs that a project asks for: values, or marks on sentences.
+
+    `controls` are those of the project's annotation interface, as `external_projects` stores them.
+    """
+    return frozenset(
+        key
+        for control in controls.values()
+        for key in (
+            [control["construct"]]
+            if control["kind"] in {"number", "flags"}
+            else control.get("versions", ())
+        )
+    )
+
+
 def _pushed(connection: Connection) -> set[Task]:
     rows = connection.execute(
         select(external_tasks.c.response_id, external_projects.c.controls).join_from(
             external_tasks, external_projects, external_tasks.c.project_id == external_projects.c.id
         )
     )
-    return {
-        (response, frozenset(c["construct"] for c in controls.values() if c["kind"] == "number"))
-        for response, controls in rows
-    }
+    return {(response, asked_constructs(controls)) for response, controls in rows}

@@ -1,13 +1,17 @@
 """Sentences are marked in projects that were pushed, and in those that are followed."""
 
+import json
 from typing import Any
 
 import pytest
 from sqlalchemy import select
 
-from annotate_ui.label_studio.annotations import MARKED_AND_NONE
+from annotate_ui.label_studio.annotation_store import TASK_CHANGED
+from annotate_ui.label_studio.annotations import MARKED_AND_NONE, UNKNOWN_CHOICE
+from annotate_ui.label_studio.configuration import NOTHING_TO_MARK
 from annotate_ui.label_studio.follow import follow
 from annotate_ui.label_studio.followed_project import FollowOptions
+from annotate_ui.label_studio.projects import DUPLICATE, OTHER_CHANNEL
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from study import Study
@@ -15,7 +19,7 @@ from study.assignment.planner import assign
 from study.schema.tables import responses, sentence_marks
 from tests.annotate_ui.label_studio.fake_server import StandIn
 from tests.annotate_ui.label_studio.test_annotation_store import projects
-from tests.annotate_ui.rated_campaign import fill
+from tests.annotate_ui.rated_campaign import fill, give
 
 SETTINGS = """
 [[constructs]]
@@ -28,12 +32,19 @@ mark_question = "Mark what is beside the question."
 TEXT = "response-0-0"
 
 
+LABELS = (
+    '<View><Text name="text" value="$response"/><Labels name="QR_marks" toName="text">'
+    '<Label value="beside"/><Label value="nice"/></Labels></View>'
+)
+FOLLOWED = FollowOptions(controls={"beside": "QR"})
+
+
 def marked(start: int, end: int, text: str = TEXT, label: str = "Relevance") -> dict[str, Any]:
     place = {"start": start, "end": end, "text": text[start:end], "labels": [label]}
     return {"from_name": "QR_marks", "type": "labels", "value": place}
 
 
-NOTHING = {"from_name": "QR_unmarked", "type": "choices", "value": {"choices": ["No sentence"]}}
+NOTHING = {"from_name": "QR_unmarked", "type": "choices", "value": {"choices": [NOTHING_TO_MARK]}}
 
 
 def revisions(study: Study) -> list[tuple[int, Any]]:
@@ -90,15 +101,11 @@ def test_marks_follow_every_change(asked: Study) -> None:
 
 def test_labels_of_a_followed_project_are_marks(study: Study) -> None:
     server: Any = StandIn()
-    xml = (
-        '<View><Text name="text" value="$response"/><Labels name="QR_marks" toName="text">'
-        '<Label value="beside"/><Label value="nice"/></Labels></View>'
-    )
-    project = server.create_project(description="", xml=xml)
+    project = server.create_project(description="", xml=LABELS)
     (task,) = server.import_tasks(project, [{"data": {"question": "?", "response": TEXT}}])
     made = server.annotate(project, task, 5, "10:00")
     made["result"] = [marked(0, 8, label="beside"), marked(9, 10, label="nice")]
-    done = follow(study, server, project, FollowOptions(controls={"beside": "QR"}))
+    done = follow(study, server, project, FOLLOWED)
     assert (done.marks, done.imported["responses"]) == (1, 1)
     assert "labels 'nice' without a construct" in done.rejected[0].reason
     made["result"] = []
@@ -109,3 +116,80 @@ def test_labels_of_a_followed_project_are_marks(study: Study) -> None:
     assert revisions(study) == [(1, [[0, 8]]), (2, []), (3, None)]
     with study.read() as connection:
         assert connection.execute(select(responses.c.text)).scalars().all() == [TEXT]
+
+
+def unticked(*choices: str) -> dict[str, Any]:
+    return {**NOTHING, "value": {"choices": [*choices]}}
+
+
+def test_only_the_box_that_is_ticked_says_that_nothing_is_marked(asked: Study) -> None:
+    server: Any = StandIn()
+    push(asked, server)
+    (project,) = projects(asked)
+    (task,) = project.tasks.values()
+    made = server.annotate(project.number, task, 5, "10:00", QR=70)
+    made["result"].append(unticked())
+    assert (pull(asked, server).marks, revisions(asked)) == (0, [])
+    made["result"][1] = unticked("another")
+    done = pull(asked, server)
+    assert [(one.value, one.reason) for one in done.rejected] == [('["another"]', UNKNOWN_CHOICE)]
+    assert revisions(asked) == []
+    made["result"][1] = NOTHING
+    assert (pull(asked, server).rejected, revisions(asked)) == ([], [(1, [])])
+
+
+def test_marks_of_an_annotation_that_does_not_count_are_rejected(study: Study) -> None:
+    server: Any = StandIn()
+    project = server.create_project(description="", xml=LABELS)
+    (task,) = server.import_tasks(project, [{"data": {"question": "?", "response": TEXT}}])
+    for at, end in (("10:00", 8), ("11:00", 9)):
+        made = server.annotate(project, task, 5, at)
+        made["result"] = [marked(0, end, label="beside")]
+    done = follow(study, server, project, FOLLOWED)
+    assert (done.marks, done.rejected_new) == (1, 1)
+    (rejected,) = done.rejected
+    assert (rejected.construct, rejected.reason) == ("QR", DUPLICATE)
+    assert [part["end"] for part in json.loads(rejected.value)] == [8]
+    assert follow(study, server).stored_anything is False
+    server.tasks[project][task]["data"]["response"] += " longer"
+    other = server.annotate(project, task, 6, "12:00")
+    other["result"] = [marked(0, 8, label="beside")]
+    reasons = [one.reason for one in follow(study, server).rejected if one.rater == "ls-6"]
+    assert (reasons, revisions(study)) == ([TASK_CHANGED], [(1, [[0, 9]])])
+
+
+def test_marks_are_rejected_with_the_value_that_counts_elsewhere(study: Study) -> None:
+    path = study.folder / "study.toml"
+    second = SETTINGS.replace("QR", "ID").replace("Relevance", "Integration")
+    path.write_text(f"{path.read_text()}{SETTINGS}{second}")
+    server: Any = StandIn()
+    with Study.open(study.folder) as asked:
+        fill(asked, queries=1, systems=1)
+        keys = ["QR", "ID"]
+        assign(asked, per_item=1, open_slots=True, channel="label_studio", constructs=keys)
+        push(asked, server)
+        give(asked, "anna", keys=["QR"])
+        (project,) = projects(asked)
+        (task,) = project.tasks.values()
+        made = server.annotate(project.number, task, 5, "10:00", QR=70, ID=30)
+        made["result"].append(marked(0, 8))
+        done = pull(asked, server, raters={5: "anna"})
+        assert (done.new, done.marks, revisions(asked)) == (1, 0, [])
+        assert {(one.construct, one.reason) for one in done.rejected} == {("QR", OTHER_CHANNEL)}
+        assert (done.rejected_new, pull(asked, server).stored_anything) == (2, False)
+
+
+def test_marks_that_were_pulled_first_are_followed(asked: Study) -> None:
+    server: Any = StandIn()
+    project = server.create_project(description="", xml=LABELS)
+    task_data = {"query_id": "q0", "system": "system-0"}
+    (task,) = server.import_tasks(project, [{"data": task_data}])
+    made = server.annotate(project, task, 5, "10:00")
+    made["result"] = [marked(0, 8, label="beside")]
+    follow(asked, server, project, FOLLOWED, raters={5: "anna"})
+    give(asked, "anna", keys=["QR"])
+    made["result"] = [marked(0, 9, label="beside")]
+    made["updated_at"] = "2026-01-01T11:00:00Z"
+    done = follow(asked, server)
+    assert (done.marks, done.rejected) == (1, [])
+    assert revisions(asked) == [(1, [[0, 8]]), (2, [[0, 9]])]

@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import select
 
 from annotate_ui.cli.label_studio_output import pushed_lines
+from annotate_ui.label_studio.annotation_store import TASK_CHANGED
 from annotate_ui.label_studio.client import ServerError
 from annotate_ui.label_studio.follow import follow
 from annotate_ui.label_studio.followed_project import FollowOptions
@@ -180,3 +181,31 @@ def test_choices_between_two_responses_are_preferences(
     assert sorted(preferences(study)) == [-1.0, 0.0, 1.0]
     table = study.preference_table()
     assert table.loc[table["value"] == 1.0, "response_b"].tolist() == ["task-3/b"]
+
+
+def test_a_choice_between_the_points_of_the_scale_is_no_preference(study: Study) -> None:
+    server: Any = StandIn()
+    number = server.create_project(description="", xml=XML.replace("tie", "A is slightly better"))
+    exported = tasks("A is slightly better", "B is better")
+    server.tasks[number] = {task["id"]: {**task, "drafts": []} for task in exported}
+    values = {"A is better": -1.0, "A is slightly better": -0.5, "B is better": 1.0}
+    options = FollowOptions(controls={"which": "AC"}, columns={"prompt": "query"}, values=values)
+    done = follow(study, server, number, options)
+    assert (done.new, preferences(study)) == (1, [1.0])
+    (rejected,) = done.rejected
+    assert "-0.5 is not a point of the scale -2 to 2 in steps of 1" in rejected.reason
+
+
+def test_preferences_of_a_changed_task_are_rejected(study: Study) -> None:
+    server: Any = StandIn()
+    number = server.create_project(description="", xml=XML)
+    (exported,) = tasks("tie")
+    server.tasks[number] = {exported["id"]: {**exported, "drafts": []}}
+    options = FollowOptions(controls={"which": "AC"}, columns={"prompt": "query"}, values=VALUES)
+    assert follow(study, server, number, options).new == 1
+    exported["data"]["answer_a"] = "another"
+    later = server.annotate(number, exported["id"], 6, "12:00")
+    later["result"] = [better("which", "B is better")]
+    done = follow(study, server)
+    assert (done.kept, [one.reason for one in done.rejected]) == (1, [TASK_CHANGED])
+    assert (done.rejected[0].construct, preferences(study)) == ("AC", [0.0])
