@@ -36,7 +36,7 @@ class LabeledTexts:
     )
     """By construct and response."""
     of: int = 0
-    """Responses, of all constructs, from which these were chosen."""
+    """Responses from which these were chosen; one that is scored on two constructs counts once."""
 
 
 @dataclass(frozen=True)

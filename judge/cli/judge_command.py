@@ -185,10 +185,15 @@ def _judge(study: Any, settings: JudgeSettings, as_json: bool) -> None:
         raise click.exceptions.Exit(1)
 
 
-@judge.command(cls=EngineOptionsCommand, without=_NOT_FOR_PROBES)
+@judge.command(cls=EngineOptionsCommand, without=_NOT_FOR_PROBES | {"metric"})
 @STUDY
 @click.option(
     "--engine", default="openai", show_default=True, metavar="NAME", help="Engine of the run."
+)
+@click.option(
+    "--metric",
+    metavar="NAME",
+    help="Metric of the run: one name, or a Python file that defines it. Default: ccrs.",
 )
 @click.option(
     "--kinds",

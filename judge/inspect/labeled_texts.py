@@ -1,7 +1,7 @@
 """What metrics in steps read in responses: lists of claims, and the labels of each claim."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, select
@@ -9,8 +9,9 @@ from sqlalchemy import Connection, select
 from judge.inspect.step_overview import read_answer
 from judge.metrics.evaluation import KnownAnswer, evaluate
 from judge.metrics.metric import Content, Metric, MetricInput, Prompt
+from judge.metrics.registry import suite_of
 from judge.parsing.structured_answers import on_one_line
-from judge.protocol.conditions import shuffle_of
+from judge.protocol.conditions import runs_of_other_metrics, shuffle_of
 from judge.running.metric_requests import stored_answers
 from judge.running.pages import Place, pages
 from judge.running.remaining_work import Pending
@@ -29,6 +30,8 @@ _SHOWN = 60
 OfResponse = tuple[str, str]
 """Construct and response, as in the score table."""
 
+_RunOfMetric = tuple[Mapping[str, Any], Metric]
+
 
 class TextWithLabels(NamedTuple):
     """A claim of a metric with its labels, or a sentence of a response with people's marks."""
@@ -40,13 +43,13 @@ class TextWithLabels(NamedTuple):
 
 
 class _Claims:
-    """The claims of one response by one model and its prompts, with their labels."""
+    """The claims of one response by the runs of a suite, with their labels."""
 
     def __init__(self) -> None:
         self._labels: dict[tuple[str, str], dict[str, dict[str, None]]] = {}
         """(What it is, text) to label to the names of the texts for which it was given."""
 
-    def add(self, shown: MetricInput, prompt: Prompt, answer: str | None) -> None:
+    def add(self, metric: Metric, shown: MetricInput, prompt: Prompt, answer: str | None) -> None:
         """Add what a prompt and its answer say."""
         fields = prompt.parts[1::2]
         read = read_answer(prompt.step, answer)
@@ -58,18 +61,22 @@ class _Claims:
             by = _name(shown, fields[-2])
             for match in map(_NUMBERED.fullmatch, fields[-1].splitlines()):
                 if match is not None:
-                    label = str(read.get(match[1], "(no label)"))
-                    self._label(prompt.step, on_one_line(match[2]), label, by)
+                    label, names = _in_words(metric, shown, read.get(match[1], "(no label)"), by)
+                    self._label(prompt.step, on_one_line(match[2]), label, names)
 
-    def _label(self, step: str, text: str, label: str, by: str) -> None:
+    def _label(self, step: str, text: str, label: str, names: Iterable[str]) -> None:
         listed = [key for key in self._labels if key[1] == text] or [(step, text)]
         for key in listed:
-            self._labels.setdefault(key, {}).setdefault(label, {})[by] = None
+            of_label = self._labels.setdefault(key, {}).setdefault(label, {})
+            of_label.update(dict.fromkeys(names))
 
     def texts(self, by: str) -> Iterator[TextWithLabels]:
         """Yield the claims with their labels."""
         for (of, text), labels in self._labels.items():
-            given = tuple(f"{label}: {', '.join(names)}" for label, names in labels.items())
+            given = tuple(
+                f"{label}: {', '.join(names)}" if names else label
+                for label, names in labels.items()
+            )
             yield TextWithLabels(by, of, text, given)
 
 
@@ -85,33 +92,70 @@ def labeled_texts(
         Names of runs; those of metrics with a single prompt, or that are not installed, read none.
     wanted
         Constructs and responses; those without any claim are left out.
+
+    Raises
+    ------
+    StudyError
+        A metric cannot be evaluated on the stored answers: it raises an exception, or reads a field
+        of the responses that it does not declare.
     """
     with study.read() as connection:
         keys = {response.response_id: response.id for response in current_responses(connection)[0]}
-        rows = connection.execute(select(judge_runs).order_by(judge_runs.c.id)).mappings()
-        runs = [dict(row) for row in rows]
+        suites = _suite_runs(study, connection, set(scorers))
         versions = study.construct_versions(connection)
         ids = {keys[response] for _, response in wanted if response in keys}
         places = _places(connection, ids)
         marked = marked_by_people(connection, versions, ids)
-    names = set(scorers)
-    found: dict[OfResponse, dict[str, _Claims]] = {}
-    for run in runs:
-        metric = run_metric(run, study.folder) if run["name"] in names else None
-        if metric is not None and not metric.single_prompt:
-            known = [of for of in wanted if of[1] in keys]
-            _add_claims(study, run, as_declared(study, metric), known, keys, places, found)
+    known = [of for of in wanted if of[1] in keys]
+    read: list[tuple[str, dict[OfResponse, _Claims]]] = []
+    for by, members in suites:
+        claims: dict[OfResponse, _Claims] = {}
+        for run, metric in members:
+            _add_claims(study, run, metric, known, keys, places, claims)
+        read.append((by, claims))
+    texts = {
+        of: [text for by, claims in read if of in claims for text in claims[of].texts(by)]
+        for of in known
+    }
     return {
         of: (
             *(
                 TextWithLabels("people", "sentence", on_one_line(sentence.text), _marks(sentence))
                 for sentence in marked.get((of[0], keys[of[1]]), ())
             ),
-            *(text for by, claims in found[of].items() for text in claims.texts(by)),
+            *listed,
         )
-        for of in wanted
-        if any(list(claims.texts("")) for claims in found.get(of, {}).values())
+        for of, listed in texts.items()
+        if listed
     }
+
+
+def _suite_runs(
+    study: Study, connection: Connection, names: Container[str]
+) -> list[tuple[str, list[_RunOfMetric]]]:
+    """Return the runs of metrics in steps in groups that share claims, each with a name.
+
+    They are the metrics of a suite under the same conditions. Other ways to ask for a label, and
+    the same prompts at another temperature, may lead to other labels.
+    """
+    rows = connection.execute(select(judge_runs).order_by(judge_runs.c.id)).mappings().all()
+    found: dict[tuple[str, int], list[_RunOfMetric]] = {}
+    for run in map(dict, rows):
+        metric = run_metric(run, study.folder) if run["name"] in names else None
+        if metric is not None and not metric.single_prompt:
+            first = min([run["id"], *runs_of_other_metrics(connection, run["id"])])
+            group = found.setdefault((suite_of(metric.key), first), [])
+            group.append((run, as_declared(study, metric)))
+    return [(_name_of_runs(suite, members), members) for (suite, _), members in found.items()]
+
+
+def _name_of_runs(suite: str, members: Sequence[_RunOfMetric]) -> str:
+    """Return the name of a run; of several, with the suite in place of their metrics."""
+    names = [
+        str(run["name"]).replace(metric.key, suite) if len(members) > 1 else str(run["name"])
+        for run, metric in members
+    ]
+    return ", ".join(dict.fromkeys(names))
 
 
 def _add_claims(
@@ -121,7 +165,7 @@ def _add_claims(
     wanted: Sequence[OfResponse],
     keys: Mapping[str, int],
     places: Mapping[int, Place],
-    found: dict[OfResponse, dict[str, _Claims]],
+    found: dict[OfResponse, _Claims],
 ) -> None:
     """Add the claims that a run read, by evaluating its metric on the stored answers."""
     own = [
@@ -132,7 +176,6 @@ def _add_claims(
         key=lambda place: (place.query, place.context_hash, place.response),
     )
     texts = ShownTexts(metric, shuffle_of(run))
-    by = f"{run['model']}, {run['prompt_version']}"
     contents = {
         content.id: content
         for page in pages(study, order, None, texts=True)
@@ -140,10 +183,10 @@ def _add_claims(
     }
     for construct, response in own:
         content = contents[keys[response]]
-        claims = found.setdefault((construct, response), {}).setdefault(by, _Claims())
+        claims = found.setdefault((construct, response), _Claims())
         shown = texts.input_of(content, construct)
         for prompt, known in _replayed(study, run, metric, shown, content):
-            claims.add(shown, prompt, known.answer.text)
+            claims.add(metric, shown, prompt, known.answer.text)
 
 
 def _replayed(
@@ -176,12 +219,24 @@ def _marks(sentence: Any) -> tuple[str, ...]:
     return (f"marked by {sentence.marked} of {sentence.asked}",) if sentence.marked else ()
 
 
+def _in_words(metric: Metric, shown: MetricInput, value: Any, by: str) -> tuple[str, list[str]]:
+    """Return what an answer says of an item, and the names of the texts for which it says it."""
+    word = metric.label_of_numbers
+    if word is None or not isinstance(value, list):
+        return str(value), [by]
+    passages = shown.shown_passages
+    if not all(type(number) is int and 1 <= number <= len(passages) for number in value):
+        return f"unreadable answer {value}", ["the passages"]
+    named = [_name(shown, passages[number - 1]) for number in value]
+    return (word, named) if named else (f"{word} by no passage", [])
+
+
 def _name(shown: MetricInput, text: str) -> str:
-    """Return what a text of a prompt is."""
+    """Return what a text of a prompt is; passages have their rank as number."""
     content = shown.content
     named = {
         shown.shown_context: "the passages",
-        **{passage: f"passage {n}" for n, passage in enumerate(shown.shown_passages, 1)},
+        **{passage: f"passage {n}" for n, passage in enumerate(content.passages or (), 1)},
         **dict.fromkeys(content.references, "the reference"),
         content.text: "the response",
     }

@@ -25,6 +25,7 @@ from study.importing.existing_content import ExistingContent
 from study.schema import ReadingBase, now
 from study.schema.tables import judgments, readings
 from study.study import Study
+from study.text import counted, shell_word
 
 _EXAMPLES = 10
 _BATCH = 2000
@@ -66,6 +67,8 @@ class Reparsing(Result):
     """A sentence where the scores seem to be on another scale than the prompts request."""
     metric: str | None = None
     """The metric in steps that read the answers; None: the parser of single scores."""
+    metric_file: str | None = None
+    """The Python file that defines it, if one was given."""
     waiting: int = 0
     """Judgments that need prompts which were never asked: their readings do not change."""
     unasked: int = 0
@@ -73,26 +76,25 @@ class Reparsing(Result):
 
     def lines(self) -> list[str]:
         """Return the result as lines of text, without control characters."""
-        what = "answers" if self.metric is None else "scores"
-        reader = "parser" if self.metric is None else f"{self.metric}, version"
-        lines = [
-            f"{self.read} {what} of the run {self.run!r} were read by {reader} "
-            f"{self.parser_version}; {self.not_read} judgments do not depend on the text of an "
-            "answer."
-        ]
+        lines = [self._of_all()]
         if self.waiting:
             lines += [
-                f"{self.waiting} of them stay as they are: their answers now lead to "
-                f"{self.unasked} prompts that were never asked, and perhaps to more after these.",
-                "Ask them with the options of the run, then read again: "
-                f"ccrs judge STUDY ... --metric {self.metric} --for-reparse",
+                f"{counted(self.waiting, 'score')} cannot be computed yet and "
+                f"{'keeps its' if self.waiting == 1 else 'keep their'} last reading: "
+                f"{counted(self.unasked, 'prompt')} that this version needs "
+                f"{'was' if self.unasked == 1 else 'were'} never asked. The answers may lead to "
+                "further prompts.",
+                "Ask them with the options of the run, then read again: ccrs judge STUDY ... "
+                f"--metric {shell_word(self.metric_file or str(self.metric))} --for-reparse",
             ]
         if self.low_scores is not None:
             lines.append(self.low_scores)
         if not self.changed:
             return [printable(line) for line in [*lines, "No reading changed."]]
-        lines.append(f"{self.changed} readings changed, {self.values_changed} of them in value:")
-        lines += [f"  {number} from {change}" for change, number in self.changes.items()]
+        lines.append(
+            f"{counted(self.changed, 'reading')} changed, {self.values_changed:,} of them in value:"
+        )
+        lines += [f"  {number:,} from {change}" for change, number in self.changes.items()]
         lines.append("Examples:" if self.changed > len(self.examples) else "They are:")
         for example in self.examples:
             lines += [
@@ -101,12 +103,27 @@ class Reparsing(Result):
                 f"    {example.before} before, {example.after} now",
             ]
         if self.dry_run:
-            lines.append("Nothing was written. Leave --dry-run out to store these readings.")
+            lines.append("Nothing was written. Leave --dry-run out to store what changed.")
         else:
             lines.append(
-                "They were stored next to the first readings; the score table uses the newest."
+                "What changed was stored next to earlier readings; the score table uses the newest."
             )
         return [printable(line) for line in lines]
+
+    def _of_all(self) -> str:
+        if self.metric is None:
+            what, reader = counted(self.read, "answer"), "the parser,"
+        else:
+            what, reader = counted(self.read, "score"), f"the metric {self.metric},"
+        read = (
+            f"{what} of the run {self.run!r} {'was' if self.read == 1 else 'were'} read by "
+            f"{reader} version {self.parser_version}."
+        )
+        if not self.not_read:
+            return read
+        others = counted(self.not_read, "judgment")
+        verb = "does" if self.not_read == 1 else "do"
+        return f"{read} {others} {verb} not depend on the text of an answer."
 
 
 def reparse_run(
@@ -158,9 +175,9 @@ def reparse_run(
     accept = accept_low_scores or not metric.single_prompt
     scale_use = ScaleUse(metric.scale_of, accept=accept)
     if dry_run:
-        return _reread(study, run, metric, scale_use)[0]
+        return _reread(study, run, metric, scale_use, metric_file)[0]
     with sole_writer(study, run["id"], name):
-        result, rows = _reread(study, run, metric, scale_use, dry_run=False)
+        result, rows = _reread(study, run, metric, scale_use, metric_file, dry_run=False)
         if rows:
             scale_use.check()
             with study.write() as connection:
@@ -173,6 +190,7 @@ def _reread(
     run: Mapping[str, Any],
     metric: Metric,
     scale_use: ScaleUse,
+    metric_file: str | None,
     *,
     dry_run: bool = True,
 ) -> tuple[Reparsing, list[dict[str, Any]]]:
@@ -209,6 +227,7 @@ def _reread(
         examples=_examples(study, first),
         low_scores=scale_use.note(),
         metric=by_metric,
+        metric_file=metric_file,
         waiting=counts["waiting"],
         unasked=0 if steps is None else len(steps.unasked),
     )

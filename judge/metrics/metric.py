@@ -215,6 +215,9 @@ class Metric(ABC):
     what it may be used for; a metric measures something else and is compared with judges."""
     low_is_good: bool = False
     """Whether a low value is a good sign: the report turns its sign where it compares orders."""
+    label_of_numbers: str | None = None
+    """What the numbers of passages in an answer say of an item, such as `entailed`; None: its
+    answers have no such numbers."""
     compares_texts: bool = False
     """Whether some of its prompts are answered by an encoder: see `cosine`."""
     encoder: str = ""

@@ -32,6 +32,7 @@ class _Together(RagChecker):
     """Asks of each claim which passages entail it."""
 
     key = "ragchecker-together"
+    label_of_numbers = "entailed"
 
     def asked(
         self, response: MetricInput, by: str, claims: Sequence[str], entailed: Bools

@@ -88,6 +88,11 @@ def expanded(names: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(chain(*(PROMPTED_SUITES.get(part, (part,)) for part in parts))))
 
 
+def suite_of(key: str) -> str:
+    """Return the suite of a metric that asks a model; a metric without a suite is one by itself."""
+    return next((name for name, keys in PROMPTED_SUITES.items() if key in keys), key)
+
+
 def metric_names() -> list[str]:
     """Return the names of all metrics, in alphabetical order."""
     return sorted({entry.name for entry in entry_points(group=GROUP)})

@@ -192,7 +192,7 @@ def _answer(
         served_model=_text(data.get("model")),
         fingerprint=_text(data.get("system_fingerprint")),
         prompt_tokens=_count(usage.get("prompt_tokens")),
-        completion_tokens=_completion_tokens(usage),
+        completion_tokens=_completion_tokens(usage, prompt, completion),
         reasoning_tokens=reasoning,
         cached_tokens=_count(prompt.get("cached_tokens")),
         milliseconds=milliseconds,
@@ -254,17 +254,25 @@ def _count(value: Any) -> int | None:
     return value if type(value) is int and 0 <= value < 2**31 else None
 
 
-def _completion_tokens(usage: Mapping[str, Any]) -> int | None:
+def _completion_tokens(
+    usage: Mapping[str, Any],
+    prompt_details: Mapping[str, Any],
+    completion_details: Mapping[str, Any],
+) -> int | None:
     """Return the tokens of an answer, those of reasoning included.
 
-    Some servers count reasoning in the total only, and charge for it.
+    Some servers count reasoning in the total only, and charge for it. Others have cached tokens in
+    the total that are not among the prompt's, which are paid as cached tokens.
     """
     prompt, completion, total = (
         _count(usage.get(f"{name}_tokens")) for name in ("prompt", "completion", "total")
     )
     if prompt is None or completion is None or total is None:
         return completion
-    return max(completion, total - prompt)
+    cached = _count(prompt_details.get("cached_tokens")) or 0
+    reasoning = _count(completion_details.get("reasoning_tokens"))
+    more = total - prompt - completion - (cached if cached > prompt else 0)
+    return completion + max(0, min(more, reasoning) if reasoning else more)
 
 
 def _plain(body: bytes) -> str:

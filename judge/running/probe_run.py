@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from judge.engines.engine import Ready, TokenCount
-from judge.metrics.registry import expanded, load_metric
+from judge.metrics.registry import PROMPTED_SUITES, expanded, load_metric
 from judge.perturbations.catalogue import select_probes
 from judge.perturbations.perturbation import Probe
 from judge.protocol.conditions import Conditions
@@ -289,9 +289,11 @@ def preview_probes(
 def _scope(study: Study, settings: JudgeSettings) -> Scope:
     keys = expanded(settings.metric)
     if len(keys) != 1:
+        is_suite = settings.metric.strip() in PROMPTED_SUITES
+        what = "is a suite of" if is_suite else "names"
+        one = f"name one of {', '.join(keys)}" if keys else "name the metric of the run"
         raise StudyError(
-            f"--metric: each metric is probed by a call, and {settings.metric!r} names "
-            f"{len(keys)}; name one of {', '.join(keys) or 'them'}."
+            f"--metric: a call probes one metric; {settings.metric!r} {what} {len(keys)}: {one}."
         )
     metric = as_declared(study, load_metric(keys[0], settings.prompts, study.folder))
     constructs = select_constructs(study, metric, settings.constructs)

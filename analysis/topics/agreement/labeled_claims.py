@@ -27,7 +27,7 @@ _MOST = 280
 def responses_to_read(
     context: Context, scorers: Collection[str]
 ) -> tuple[dict[str, list[str]], int]:
-    """Return responses by construct, at most `LISTED` each, and the number of those with scores.
+    """Return responses by construct, at most `LISTED` each, and how many responses have scores.
 
     Those in which people marked sentences come first, and of these the ones on which one of the
     scorers and people differ most.
@@ -52,7 +52,7 @@ def responses_to_read(
         )[:LISTED]
         for construct, largest in differences.items()
     }
-    return chosen, sum(map(len, differences.values()))
+    return chosen, len({key for largest in differences.values() for key in largest})
 
 
 def _marked(context: Context) -> set[tuple[str, str]]:
@@ -69,10 +69,11 @@ def labeled_claims_table(analysis: Analysis) -> Iterator[Table]:
     if not texts:
         return
     built = TableBuilder()
-    shown = left_out = 0
+    shown: set[str] = set()
+    left_out = 0
     for construct, keys in groupby(texts, key=lambda place: place[0]):
         for place in list(keys)[:SHOWN]:
-            shown += 1
+            shown.add(place[1])
             left_out += max(0, len(texts[place]) - _TEXTS)
             for text in texts[place][:_TEXTS]:
                 built.add(
@@ -88,7 +89,7 @@ def labeled_claims_table(analysis: Analysis) -> Iterator[Table]:
         "labeled-claims",
         "Claims and their labels, next to the sentences that people marked",
         "Claims and statements as the model listed them, each with the labels that it gave, and "
-        f"the texts for which it gave them. {shown} of {analysis.inputs.labeled_texts.of:,} "
+        f"the texts for which it gave them. {len(shown)} of {analysis.inputs.labeled_texts.of:,} "
         f"responses with scores of people and of a metric in steps{cut}: those with marks first, "
         "then those on which a metric and people differ most. The CSV has up to "
         f"{LISTED} for each construct.",

@@ -59,6 +59,8 @@ def judged(any_study: Study, scripted: type[Scripted], tmp_path: Path) -> Study:
         writer.writerow(["response_id", "construct", "scorer", "scorer_kind", "value"])
         for n in range(6):
             writer.writerows([f"r{n}", "CC", rater, "human", 40 + n] for rater in ("ann", "ben"))
+        # Responses of two constructs count once.
+        writer.writerows([f"r{n}", "QR", "ann", "human", 40 + n] for n in range(2))
     import_file(any_study, tmp_path / "ratings.csv")
     marks = [
         {"start": RESPONSE.index("Dogs"), "end": len(RESPONSE), "text": RESPONSE[15:]},
@@ -93,6 +95,66 @@ def test_claims_have_the_labels_of_all_metrics_that_share_them(judged: Study) ->
         ("supported: the passages",), ("unsupported: the passages",)
     ]  # fmt: skip
     assert labeled_texts(judged, ["m ares-answer-faithfulness"], [("CC", "r3")]) == {}
+
+
+def store_one(study: Study) -> None:
+    store(
+        study,
+        {
+            "query_id": "q",
+            "query": "When?",
+            "references": ["At 8."],
+            "system": "A",
+            "response": RESPONSE,
+            "response_id": "r",
+            "passages": ["We open at 8.", "From 8.", "No dogs."],
+        },
+    )
+
+
+def test_runs_under_other_conditions_have_claims_apart(
+    any_study: Study, scripted: type[Scripted]
+) -> None:
+    store_one(any_study)
+    suite = ScriptedSettings(metric="ragchecker-faithfulness,ragchecker-hallucination", model="m")
+    scripted.answer = staticmethod(answer)
+    first = judge_metrics(any_study, suite)
+    scripted.answer = staticmethod(
+        lambda prompt: Answer(str(answer(prompt).text).replace("entailed", "neutral"))
+    )
+    warm = {"metric": "ragchecker-faithfulness", "name": "warm", "temperature": 0.7}
+    later = judge_metrics(any_study, suite.model_copy(update=warm))
+    runs = [outcome.run for outcome in (*first, *later)]
+    found = labeled_texts(any_study, runs, [("CC", "r")])["CC", "r"]
+    assert [(text.by, text.labels) for text in found if "Dogs" not in text.text] == [
+        ("m ragchecker", ("entailed: passage 1, passage 2, passage 3, the reference",)),
+        ("warm", ("neutral: passage 1, passage 2, passage 3",)),
+    ]
+
+
+def test_lists_of_passages_are_labels_in_words(any_study: Study, scripted: type[Scripted]) -> None:
+    store_one(any_study)
+
+    def together(prompt: str) -> Answer:
+        if "list of the numbers of these passages" not in prompt:
+            return answer(prompt)
+        before = prompt[: prompt.index("From 8.")]
+        return Answer(json.dumps({"1": [before.count("\n[")], "2": []}))
+
+    scripted.answer = staticmethod(together)
+    metrics = "ragchecker-together-faithfulness,ragchecker-together-hallucination"
+    settings = ScriptedSettings(metric=metrics, model="m", shuffle_passages=1)
+    runs = judge_metrics(any_study, settings)
+    alone = judge_metrics(any_study, ScriptedSettings(metric="ragchecker-faithfulness", model="m"))
+    names = [outcome.run for outcome in (*runs, *alone)]
+    found = labeled_texts(any_study, names, [("CC", "r")])["CC", "r"]
+    # Whatever its number in the prompt, where passages are shuffled.
+    assert [text.labels for text in found if text.by == "m ragchecker-together"] == [
+        ("entailed: passage 2, the reference",),
+        ("entailed by no passage", "neutral: the reference"),
+    ]
+    # Labels that were asked passage by passage may differ from these.
+    assert {text.by for text in found} == {"m ragchecker-together", "m ragchecker-faithfulness"}
 
 
 def test_the_report_has_a_few_of_them_and_the_table_more(judged: Study, tmp_path: Path) -> None:

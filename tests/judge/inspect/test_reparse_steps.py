@@ -14,7 +14,7 @@ from study import Study, StudyError
 from study.schema import Judgment, Reading, StepAnswer
 from tests.judge.inspect.test_reparse import rows
 from tests.judge.metrics.test_ragchecker import scripted_answer
-from tests.judge.small_studies import Scripted, ScriptedSettings, fill
+from tests.judge.small_studies import Scripted, ScriptedSettings, fill, store
 
 SOURCE = Path(__file__).parents[1] / "metrics"
 LINES = "The first claim. And more.\nThe second claim.\n\nThe third claim."
@@ -128,6 +128,27 @@ def test_a_prompt_that_was_never_asked_is_counted_and_can_be_asked(
     assert len(shown.steps) == 5
 
 
+def test_one_score_is_reported_in_the_singular_with_the_file_of_its_metric(
+    any_study: Study, scripted: type[Scripted], later: Later
+) -> None:
+    row = {"query_id": "q", "query": "?", "system": "A", "response": "It is.", "passages": ["So."]}
+    store(any_study, row)
+    scripted.answer = staticmethod(lambda _: Answer("maybe"))
+    judge_study(any_study, later.settings)
+    later.change("2", MAYBE)
+    first, changed = later.reparsed(any_study).lines()[:2]
+    assert first == "1 score of the run 'f' was read by the metric faithfulness, version 2."
+    assert changed == "1 reading changed, 1 of them in value:"
+    later.change("3", ("statement=statement)", "statement=statement.upper())"))
+    assert later.reparsed(any_study).lines()[1:] == [
+        "1 score cannot be computed yet and keeps its last reading: 1 prompt that this version "
+        "needs was never asked. The answers may lead to further prompts.",
+        "Ask them with the options of the run, then read again: ccrs judge STUDY ... "
+        f"--metric {later.file} --for-reparse",
+        "No reading changed.",
+    ]
+
+
 def test_a_further_attempt_is_not_taken_for_the_score(
     judged: Study, scripted: type[Scripted], later: Later
 ) -> None:
@@ -165,4 +186,4 @@ def test_the_command_names_what_it_needs(judged: Study, later: Later) -> None:
         reparse_run(judged, "f")
     words = ["reparse", str(judged.folder), "f", "--metric", str(later.file)]
     result = CliRunner().invoke(judge, words)
-    assert result.output.startswith("8 scores of the run 'f' were read by faithfulness, version 1")
+    assert result.output.startswith("8 scores of the run 'f' were read by the metric faithf")

@@ -42,12 +42,13 @@ def friendly(prompt: str) -> Answer:
     return Answer("yes" if "tomorrow" in prompt else "No.")
 
 
-def test_the_first_example_is_a_metric_in_15_lines(
+def test_the_first_example_has_as_many_lines_as_its_heading_says(
     study: Study, scripted: type[Scripted], tmp_path: Path
 ) -> None:
     first = next(text for _, kind, text in BLOCKS if kind == "python")
     assert first == FILES["friendly.py"]
-    assert len([line for line in first.splitlines() if line.strip()]) <= 15
+    number = len([line for line in first.splitlines() if line.strip()])
+    assert f"## A metric in {number} lines of Python\n" in PAGE
     scripted.answer = staticmethod(friendly)
     judge_study(study, ScriptedSettings(metric=str(tmp_path / "friendly.py")))
     table = study.score_table().set_index("system")["value"]

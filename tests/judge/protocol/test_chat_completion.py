@@ -75,6 +75,37 @@ def test_invalid_counts_are_not_known(usage: Any) -> None:
     assert result.prompt_tokens is None
 
 
+@pytest.mark.parametrize(
+    ("total", "cached", "reasoning", "counted"),
+    [
+        (110, 50, None, 10),
+        (150, None, None, 50),
+        (150, None, 0, 50),
+        (150, None, 40, 50),
+        # What is left may be anything: reasoning is counted once, and not more than reported.
+        (1150, None, 40, 50),
+        # More cached tokens than those of the prompt are counted, and paid, separately.
+        (1110, 1000, None, 10),
+        (1150, 1000, 40, 50),
+        (110, 1000, None, 10),
+        (90, None, None, 10),
+    ],
+)
+def test_reasoning_that_is_in_the_total_alone_counts_as_completion(
+    total: int, cached: int | None, reasoning: int | None, counted: int
+) -> None:
+    usage = {
+        "prompt_tokens": 100,
+        "completion_tokens": 10,
+        "total_tokens": total,
+        "prompt_tokens_details": {"cached_tokens": cached},
+        "completion_tokens_details": {"reasoning_tokens": reasoning},
+    }
+    result = read(completion(usage=usage))
+    assert isinstance(result, Answer)
+    assert result.completion_tokens == counted
+
+
 def test_reasoning_shows_in_counts_or_in_a_field_of_its_own() -> None:
     counted = read(completion("", usage={"completion_tokens_details": {"reasoning_tokens": 16}}))
     reported = read(

@@ -180,6 +180,27 @@ def test_what_has_no_run_is_refused(campaign: Study, scripted: type[Scripted]) -
         probe_study(campaign, ScriptedSettings(model="scripted", temperature=0.5))
 
 
+@pytest.mark.parametrize(
+    ("metric", "words"),
+    [
+        ("crud", "'crud' is a suite of 2: name one of crud-recall, crud-precision."),
+        ("ccrs,crud-recall", "'ccrs,crud-recall' names 2: name one of ccrs, crud-recall."),
+        (",", "',' names 0: name the metric of the run."),
+    ],
+)
+def test_one_metric_is_probed_by_a_call(any_study: Study, metric: str, words: str) -> None:
+    fill(any_study)
+    with pytest.raises(StudyError) as refused:
+        preview_probes(any_study, ScriptedSettings(metric=metric))
+    assert str(refused.value) == f"--metric: a call probes one metric; {words}"
+
+
+def test_the_help_offers_no_suites() -> None:
+    shown = " ".join(CliRunner().invoke(cli, ["judge", "probe", "--help"]).output.split())
+    assert "Metric of the run: one name, or a Python file that defines it." in shown
+    assert "a suite" not in shown
+
+
 def test_answers_to_probes_are_append_only(judged: Study) -> None:
     probe_study(judged, SETTINGS, ("again",), sample=1)
     for statement in (probe_answers.update().values(value=1.0), probe_answers.delete()):
