@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from analysis.cli.analysis_input import CannotRun, kind_option, scale_option
 from analysis.cli.column_options import NamedColumns, named_columns_options
+from analysis.cli.read_scores import from_file
+from analysis.cli.read_study import from_study
 from analysis.cli.report import analysis_options
-from analysis.cli.source import CannotRun, from_file, from_study, kind_option, scale_option
 from study.cli.options import AS_JSON, SettingsCommand, chosen_settings
 
 if TYPE_CHECKING:

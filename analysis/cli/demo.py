@@ -6,8 +6,9 @@ from pathlib import Path
 
 import click
 
+from analysis.cli.analysis_input import CannotRun
+from analysis.cli.read_study import from_study
 from analysis.cli.report import write
-from analysis.cli.source import CannotRun, from_study
 from study.cli.options import AS_JSON
 
 

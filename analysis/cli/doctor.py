@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from analysis.cli.analysis_input import CannotRun, kind_option, scale_option
 from analysis.cli.column_options import NamedColumns, column_of, named_columns_options
-from analysis.cli.source import CannotRun, from_file, from_study, kind_option, scale_option
+from analysis.cli.read_scores import from_file
+from analysis.cli.read_study import from_study
 from study.cli.options import AS_JSON
 
 if TYPE_CHECKING:

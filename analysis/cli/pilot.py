@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from analysis.cli.analysis_input import AnalysisInput, CannotRun
 from analysis.cli.column_options import NamedColumns
-from analysis.cli.source import AnalysisInput, CannotRun, from_file, from_study
+from analysis.cli.read_scores import from_file
+from analysis.cli.read_study import from_study
 
 if TYPE_CHECKING:
     from analysis.planning.components import Components

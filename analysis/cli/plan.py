@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from analysis.cli.analysis_input import SCALE_FORM, CannotRun, kind_option
 from analysis.cli.column_options import NamedColumns, named_columns_options
-from analysis.cli.source import SCALE_FORM, CannotRun, kind_option
 from study.cli.options import AS_JSON
 
 if TYPE_CHECKING:

@@ -8,16 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from analysis.cli.analysis_input import AnalysisInput, CannotRun, kind_option, scale_option
 from analysis.cli.column_options import NamedColumns, named_columns_options
-from analysis.cli.source import (
-    AnalysisInput,
-    CannotRun,
-    from_file,
-    from_preferences,
-    from_study,
-    kind_option,
-    scale_option,
-)
+from analysis.cli.read_scores import from_file, from_preferences
+from analysis.cli.read_study import from_study
 from analysis.cli.typed_command import typed_command
 from study.cli.options import (
     AS_JSON,

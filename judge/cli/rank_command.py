@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from analysis.cli.analysis_input import CannotRun, kind_option, scale_option
 from analysis.cli.column_options import NamedColumns, named_columns_options
-from analysis.cli.source import CannotRun, from_file, from_study, kind_option, scale_option
+from analysis.cli.read_scores import from_file
+from analysis.cli.read_study import from_study
 
 if TYPE_CHECKING:
-    from analysis.cli.source import AnalysisInput
+    from analysis.cli.analysis_input import AnalysisInput
     from analysis.core.analysis import Analysis
     from analysis.core.estimates import Estimate
 

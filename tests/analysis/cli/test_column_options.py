@@ -12,8 +12,8 @@ from hypothesis import given, strategies as st
 from analysis.cli.column_options import NamedColumns
 from analysis.cli.column_recognition import recognized_columns
 from analysis.cli.doctor import doctor
+from analysis.cli.read_scores import from_file
 from analysis.cli.report import report
-from analysis.cli.source import from_file
 from analysis.core.errors import TableError
 from study.errors import InputError
 

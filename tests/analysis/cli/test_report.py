@@ -8,8 +8,8 @@ from click.testing import CliRunner, Result
 from sqlalchemy import insert, select
 
 from analysis import verify as verifying
+from analysis.cli.analysis_input import AnalysisInput
 from analysis.cli.report import report
-from analysis.cli.source import AnalysisInput
 from analysis.core.scale_mapping import mapped_scores
 from study import Study, import_file
 from study.schema.tables import judge_runs, judgments, responses as response_table

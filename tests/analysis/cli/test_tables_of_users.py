@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 from analysis.cli.column_names import by_construct, identifying_columns
 from analysis.cli.column_options import NamedColumns
 from analysis.cli.column_recognition import UnclearColumnsError, recognized_columns
-from analysis.cli.source import from_file
+from analysis.cli.read_scores import from_file
 from analysis.core.errors import AnalysisError, TableError
 from analysis.core.likely_scales import likely_scales, looks_like
 from study.cli.root import cli

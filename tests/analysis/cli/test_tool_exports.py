@@ -9,7 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from analysis.cli.column_options import NamedColumns
-from analysis.cli.source import from_file, from_study
+from analysis.cli.read_scores import from_file
+from analysis.cli.read_study import from_study
 from study.cli.root import cli
 
 pytestmark = pytest.mark.usefixtures("without_drawing")

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import insert, select, update
 
-from analysis.cli.source import from_study
+from analysis.cli.read_study import from_study
 from analysis.pipeline.estimation import headline
 from analysis.pipeline.sections import statistics
 from analysis.render.limitations import not_established

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from analysis.cli.source import from_study
+from analysis.cli.read_study import from_study
 from analysis.pipeline.estimation import analyse
 from judge.protocol.exchange import Answer
 from study import Study, import_file

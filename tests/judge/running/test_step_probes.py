@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 from sqlalchemy import select
 
-from analysis.cli.source import from_study
+from analysis.cli.read_study import from_study
 from judge import ProbingStoppedError, judge_metrics, judge_study, preview_probes, probe_study
 from judge.cli.judge_command import judge
 from judge.engines.engine import Delivery

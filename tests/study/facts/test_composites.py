@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.cli.source import from_study
+from analysis.cli.read_study import from_study
 from study import Study, study_status
 from study.errors import InputError, StudyError
 from study.settings.study_toml import parse_config

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from analysis.cli.source import from_study
+from analysis.cli.read_study import from_study
 from analysis.pipeline.estimation import analyse
 from judge import compare_pairs, judge_study
 from judge.protocol.exchange import Answer

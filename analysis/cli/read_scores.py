@@ -1,0 +1,206 @@
+"""The input of an analysis, from a table of scores or of comparisons."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from analysis.cli.analysis_input import AnalysisInput, CannotRun, derived_from
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from analysis.cli.column_options import NamedColumns
+    from analysis.core.scales import Scale
+    from analysis.core.tables import ScoreTable
+
+
+def from_file(
+    path: Path,
+    scales: Sequence[str],
+    kinds: Sequence[str],
+    preferences: Path | None,
+    preference_scale: str | None,
+    chosen: dict[str, Any],
+    hypotheses: Path | None = None,
+    columns: NamedColumns | None = None,
+    *,
+    propose: bool = True,
+) -> AnalysisInput:
+    """Read a table of scores: long, wide, or with `columns` of judges and raters.
+
+    Columns that are not named are recognized; a line says what was taken as what. `propose`:
+    whether likely scales are printed.
+    """
+    from analysis.cli.column_options import NamedColumns
+    from analysis.cli.column_reading import read_named_columns
+    from analysis.cli.column_recognition import in_words, recognized_columns
+    from analysis.cli.study_inputs import declared
+    from analysis.core.options import Options
+    from analysis.core.scales import parse_scale
+    from analysis.core.table_declarations import check_kinds, check_scales, read_kinds, read_scales
+    from analysis.core.tables import PreferenceTable, ScoreTable
+    from study import read_scores
+    from study.importing.read_table import read_preferences
+
+    if preference_scale and preferences is None:
+        raise CannotRun("--preference-scale describes the table of --preferences, which is missing")
+    of_kind = read_kinds(kinds)
+    by_construct, by_scorer = read_scales(scales)
+    if not (columns and (columns.judge or columns.human)) and (
+        recognized := recognized_columns(path)
+    ):
+        # What the user names takes precedence over what columns are called.
+        named = {key: value for key, value in vars(columns or NamedColumns()).items() if value}
+        columns = replace(recognized, **named)
+        if not of_kind:
+            click.echo(in_words(columns, path), err=True)
+    # The readers check the ranges, since they know a value's row in the file.
+    if columns:
+        if of_kind:
+            raise CannotRun(
+                "--judge and --human state the kind of each column; leave --kind out: "
+                f"{columns.options()}"
+            )
+        frame = read_named_columns(path, columns, by_construct, by_scorer)
+    else:
+        only = _only_construct(path)
+        frame = read_scores(
+            path, kinds=of_kind, construct=only, scales=by_construct, scorer_scales=by_scorer
+        )
+        if only is not None:
+            click.echo(f"No column names a construct; it is called {only}.", err=True)
+    _check_likely_scales(frame, by_construct, by_scorer)
+    present = dict.fromkeys(zip(frame["scorer"], frame["construct"], strict=True))
+    check_scales(by_construct, by_scorer, present)
+    constructs = list(dict.fromkeys(frame["construct"]))
+    scores = ScoreTable.from_frame(frame, by_construct.of(constructs), by_scorer)
+    if columns and propose:
+        _propose_scales(scores)
+        _propose_cut(scores, chosen.get("cut", {}))
+    for line in frame.attrs.get("summary", ()):
+        click.echo(line, err=True)
+    scorers = dict.fromkeys(frame["scorer"])
+    compared = None
+    if preferences is not None:
+        scale = parse_scale(preference_scale) if preference_scale else None
+        rows = read_preferences(preferences, kinds=of_kind, scale=scale)
+        compared = PreferenceTable.from_frame(rows, scale)
+        scorers |= dict.fromkeys(rows["scorer"])
+    check_kinds(of_kind, list(scorers))
+    if hypotheses is not None:
+        from study.settings.study_toml import read_hypotheses
+
+        chosen = chosen | {"hypotheses": declared(read_hypotheses(hypotheses), scores)}
+    options = Options(**{"derived_from": derived_from(scores), **chosen})
+    return AnalysisInput(scores, compared, options, path.stem)
+
+
+# Names that columns with constructs have elsewhere; such a column is to be renamed.
+_LIKE_CONSTRUCTS = {"metric", "criterion", "dimension", "aspect", "category", "measure"}
+
+
+def _only_construct(path: Path) -> str | None:
+    """The construct of a table that has a row for each score and names none."""
+    from analysis.core.named_columns import ONLY_CONSTRUCT
+    from study.importing.formats.scores import FIELDS
+    from study.importing.readers.column_layout import folded, has
+    from study.importing.readers.source import RecordSource
+
+    columns = RecordSource(path).head.columns
+    of_scores = has(FIELDS, columns, "scorer", "value")
+    named = has(FIELDS, columns, "construct_key") or folded(columns) & _LIKE_CONSTRUCTS
+    return ONLY_CONSTRUCT if of_scores and not named else None
+
+
+def _propose_scales(scores: ScoreTable) -> None:
+    """Print the scales that values without a declared one look like."""
+    from analysis.core.likely_scales import likely_scales
+
+    likely = likely_scales(scores)
+    if likely:
+        options = " ".join(f"--scale {shlex.quote(text)}" for text in likely)
+        click.echo(
+            "No scale is declared. The values look as if they were on the scale of these options "
+            f"(MIN:MAX:STEP); if they are, add {options}", err=True
+        )  # fmt: skip
+
+
+def _propose_cut(scores: ScoreTable, cuts: Mapping[str, float]) -> None:
+    """Print how people's graded values are compared with a scorer that passes or fails."""
+    from analysis.core.cuts import PEOPLE, declared_cut, passing_without_cut
+
+    for construct in scores.constructs:
+        machines = (*scores.scorers(construct, "judge"), *scores.scorers(construct, "metric"))
+        for scorer in machines:
+            if declared_cut(cuts, PEOPLE, construct) is None and passing_without_cut(
+                scores, construct, scorer
+            ):
+                click.echo(
+                    f"{scorer} passes or fails {construct}, which people grade. `ccrs report` and "
+                    "`ccrs check` compare them with --cut human=VALUE, the lowest value with which "
+                    "people pass.", err=True
+                )  # fmt: skip
+
+
+# A scale is contradicted where so many values or more, which differ, are in its lowest tenth.
+_VALUES_THAT_CONTRADICT, _LOWEST = 10, 0.1
+# Points of a scale that is too short to be taken for another one.
+_SHORT_SCALE = 10
+
+
+def _check_likely_scales(
+    frame: DataFrame,
+    by_construct: Mapping[str, Scale],
+    by_scorer: Mapping[tuple[str, str], Scale],
+) -> None:
+    """Refuse a declared scale of which values use a small part at the lower end.
+
+    A scale that is declared for the scorer is not questioned.
+    """
+    from analysis.core.likely_scales import looks_like
+
+    for key, rows in frame.groupby(["construct", "scorer"], sort=False):
+        construct, scorer = map(str, key) if isinstance(key, tuple) else (str(key), "")
+        scale = by_construct.get(construct)
+        values = rows["value"].dropna().to_numpy(dtype=float)
+        if scale is None or (scorer, construct) in by_scorer or scale.width <= _SHORT_SCALE:
+            continue
+        likely = looks_like(values)
+        many = len(values) >= _VALUES_THAT_CONTRADICT
+        if many and likely and values.max() <= scale.min + _LOWEST * scale.width:
+            option = shlex.quote(f"{scorer}:{construct}={likely}")
+            asserted = shlex.quote(f"{scorer}:{construct}={scale.min:g}:{scale.max:g}")
+            raise CannotRun(
+                f"{scorer} on {construct}: all {len(values)} values are within "
+                f"{values.min():g} to {values.max():g}, on a declared scale of {scale}; nothing "
+                f"was written. Its scale is probably {likely}: add --scale {option}, or --scale "
+                f"{likely} if all scorers use it. If the scale is right, add --scale {asserted}."
+            )
+
+
+def from_preferences(
+    path: Path, kinds: Sequence[str], preference_scale: str | None, chosen: dict[str, Any]
+) -> AnalysisInput:
+    """A table of comparisons alone: people's preferences, and those of judges."""
+    import pandas as pd
+
+    from analysis.core.options import Options
+    from analysis.core.scales import parse_scale
+    from analysis.core.table_declarations import check_kinds, read_kinds
+    from analysis.core.tables import PreferenceTable, ScoreTable
+    from study.columns import SCORE_COLUMNS
+    from study.importing.read_table import read_preferences
+
+    of_kind = read_kinds(kinds)
+    scale = parse_scale(preference_scale) if preference_scale else None
+    rows = read_preferences(path, kinds=of_kind, scale=scale)
+    check_kinds(of_kind, list(dict.fromkeys(rows["scorer"])))
+    nothing = ScoreTable.from_frame(pd.DataFrame(columns=list(SCORE_COLUMNS)))
+    compared = PreferenceTable.from_frame(rows, scale)
+    return AnalysisInput(nothing, compared, Options(**chosen), path.stem)
