@@ -17,7 +17,7 @@ Task = tuple[int, frozenset[str]]
 def left_in_label_studio(connection: Connection) -> dict[int, int]:
     """Return how many tasks that wait for anybody each rater could still do there.
 
-    Label Studio gives a task to whoever comes first, so that no task is one rater's. Raters are
+    Label Studio gives a task to the first rater who opens it, so no task belongs to one. Raters are
     database keys; those with nothing left, and those who left, are not among them.
     """
     slots = select(
@@ -45,7 +45,9 @@ def behind_line(left: Mapping[str, int]) -> str | None:
     """Return the line that names raters with tasks left, most first; None: there are none."""
     ordered = sorted(left.items(), key=lambda item: (-item[1], item[0]))
     named = ", ".join(f"{code} {count:,}" for code, count in ordered if count)
-    return f"Tasks left in Label Studio, for whoever comes first: {named}." if named else None
+    return (
+        f"Open tasks in Label Studio that these raters have not done: {named}." if named else None
+    )
 
 
 def asked_constructs(controls: Mapping[str, Mapping[str, Any]]) -> frozenset[str]:

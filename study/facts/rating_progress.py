@@ -69,7 +69,7 @@ class RaterProgress:
     own_left: int
     """Values left to enter on the project's own pages, and comparisons."""
     label_studio_left: int
-    """Tasks that wait in Label Studio for whoever comes first, which this rater has not done."""
+    """Open tasks in Label Studio, which any rater may take, that this rater has not done."""
 
     def as_json(self) -> dict[str, Any]:
         """Return the counts as values for JSON; times as in ISO 8601."""

@@ -355,7 +355,7 @@ for (const link of document.querySelectorAll(".skip-link, .to-rating")) {
 }
 
 // A number that is typed on a heading of what is new, or on a passage, is the value. Keys act only
-// where they have the focus: on a link or a button they would surprise whoever speaks to the page.
+// where they have the focus: on a link or a button they would surprise a rater who dictates to the page.
 element("material").addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.altKey || event.metaKey || !event.target.matches("[data-new], summary, .scroll, .sentence")) return;
   if (!views[active].press(event) && /^[\p{Nd}+\-−.,]$/u.test(event.key)) turnTo(active, true);

@@ -30,7 +30,7 @@ def test_raters_are_named_by_the_tasks_that_wait_for_them(any_study: Study) -> N
     # The tasks of the next stage are not there yet.
     with study.read() as connection:
         assert list(left_in_label_studio(connection).values()) == [3]
-    line = "Tasks left in Label Studio, for whoever comes first: bo 3."
+    line = "Open tasks in Label Studio that these raters have not done: bo 3."
     for command in ("status", "watch"):
         shown = CliRunner().invoke(cli, [command, str(study.folder)])
         assert line in shown.output, shown.output
