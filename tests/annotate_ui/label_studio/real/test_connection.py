@@ -11,6 +11,7 @@ from annotate_ui.label_studio.client import Server, ServerError
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from study import Study
+from study.facts.label_studio_address import label_studio_address
 from tests.annotate_ui.label_studio.real.process import OWNER, LabelStudioServer
 from tests.annotate_ui.label_studio.real.proxy import private_certificate, proxied
 from tests.annotate_ui.label_studio.real.rater_actions import projects
@@ -31,7 +32,8 @@ def test_an_address_with_a_path_behind_a_private_authority(
         with Server(f"{proxy.url}/", OWNER, ca=tmp_path / "own.pem") as server:
             assert push(campaign, server).tasks == 4
             assert pull(campaign, server).new == 0
-    assert projects(campaign)[0].server == proxy.url
+    with campaign.read() as connection:
+        assert label_studio_address(connection, campaign.config) == proxy.url
 
 
 @pytest.fixture(scope="module")
