@@ -159,14 +159,14 @@ def test_what_fails_once_is_asked_again(small_study: Study, odd: Raw, reason: st
     assert {row["value"] for row in judgments(small_study)} == {7}
 
 
-def test_a_wait_of_years_ends_the_run_in_words(small_study: Study) -> None:
-    for after in ("99999999999999", "Fri, 31 Dec 9999 23:59:59 GMT"):
-        busy = Raw(429, {"Retry-After": after})
-        with (
-            serving(lambda asked, busy=busy: busy if asked.is_prompt else said()) as address,  # type: ignore[misc]
-            pytest.raises(RunStoppedError, match="The endpoint asks to wait"),
-        ):
-            judged(small_study, address, patience=2)
+@pytest.mark.parametrize("after", ["99999999999999", "Fri, 31 Dec 9999 23:59:59 GMT"])
+def test_a_wait_of_years_ends_the_run_in_words(small_study: Study, after: str) -> None:
+    busy = Raw(429, {"Retry-After": after})
+    with (
+        serving(lambda asked: busy if asked.is_prompt else said()) as address,
+        pytest.raises(RunStoppedError, match="The endpoint asks to wait"),
+    ):
+        judged(small_study, address, patience=2)
     assert judgments(small_study) == []
 
 
