@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
-from sqlalchemy import ColumnElement, Connection, Row, bindparam, or_, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, or_, select
 
 from study.facts import ratings as facts
 from study.facts.comparison_decisions import newest_decisions
@@ -117,6 +117,29 @@ _RATINGS = select(facts.newest_ratings(ratings.c.assignment_id == bindparam("ass
 _DECISION = select(newest_decisions(decisions.c.comparison_id == bindparam("comparison")))
 
 
+def _kept_where(*conditions: ColumnElement[bool]) -> Select[Any]:
+    counted = facts.counted_ratings(*conditions).c
+    return select(
+        counted.assignment_id,
+        counted.construct_key,
+        counted.value,
+        counted.status,
+        counted.entered_after_reveal,
+    ).where(or_(counted.edited, counted.entered_after_reveal))
+
+
+def _assignments_where(condition: ColumnElement[bool]) -> ColumnElement[bool]:
+    return ratings.c.assignment_id.in_(select(assignments.c.id).where(condition))
+
+
+_KEPT_OF_ASSIGNMENT = _kept_where(ratings.c.assignment_id == bindparam("assignment"))
+_KEPT_OF_RATER = _kept_where(_assignments_where(assignments.c.rater_id == bindparam("rater")))
+_KEPT = _kept_where(
+    _assignments_where(assignments.c.public_id == bindparam("place")),
+    ratings.c.construct_key == bindparam("key"),
+)
+
+
 def newest_ratings(connection: Connection, assignment_id: int) -> dict[str, StoredAnswer]:
     """Return the newest rating of each construct of an assignment."""
     rows = connection.execute(_RATINGS, {"assignment": assignment_id})
@@ -133,28 +156,26 @@ class Kept:
     """Status of the rating that counts; None: every value was entered after the reveal."""
 
 
-def ratings_kept(
-    connection: Connection, *conditions: ColumnElement[bool]
-) -> dict[tuple[int, str], Kept]:
-    """Return the ratings, by assignment and construct, whose newest value does not count.
+def ratings_kept(connection: Connection, assignment_id: int) -> dict[str, Kept]:
+    """Return the ratings of an assignment, by construct, whose newest value does not count."""
+    rows = connection.execute(_KEPT_OF_ASSIGNMENT, {"assignment": assignment_id})
+    return {row.construct_key: _as_kept(row) for row in rows}
 
-    `conditions` are as in `study.facts.ratings.newest_ratings`.
-    """
-    counted = facts.counted_ratings(*conditions)
-    late = or_(counted.c.edited, counted.c.entered_after_reveal)
-    return {
-        (row.assignment_id, row.construct_key): Kept(None, None)
-        if row.entered_after_reveal
-        else Kept(row.value, row.status)
-        for row in connection.execute(select(counted).where(late))
-    }
+
+def ratings_kept_of(connection: Connection, rater_id: int) -> dict[tuple[int, str], Kept]:
+    """Return a rater's ratings, by assignment and construct, whose newest value does not count."""
+    rows = connection.execute(_KEPT_OF_RATER, {"rater": rater_id})
+    return {(row.assignment_id, row.construct_key): _as_kept(row) for row in rows}
 
 
 def rating_kept(connection: Connection, public_id: str, key: str) -> Kept | None:
     """Return the value that counts in place of the newest one; None where the newest counts."""
-    assignment = select(assignments.c.id).where(assignments.c.public_id == public_id)
-    one = (ratings.c.assignment_id == assignment.scalar_subquery(), ratings.c.construct_key == key)
-    return next(iter(ratings_kept(connection, *one).values()), None)
+    row = connection.execute(_KEPT, {"place": public_id, "key": key}).one_or_none()
+    return None if row is None else _as_kept(row)
+
+
+def _as_kept(row: Row[Any]) -> Kept:
+    return Kept(None, None) if row.entered_after_reveal else Kept(row.value, row.status)
 
 
 def newest_decision(connection: Connection, comparison_id: int) -> StoredAnswer | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Table, select
 
-from annotate_ui.tasks.answers import Kept, StoredAnswer, as_stored, ratings_kept
+from annotate_ui.tasks.answers import Kept, StoredAnswer, as_stored, ratings_kept_of
 from annotate_ui.tasks.comparison_view import Option, options
 from annotate_ui.tasks.comparisons import rater_comparisons
 from annotate_ui.tasks.passes import Step, TaskPage
@@ -146,7 +146,7 @@ def history(
         pass_.query_id for pass_ in work.passes if pass_.repeat and pass_.begun and pass_.is_left
     }
     newest = _newest(connection, rater_id)
-    kept = ratings_kept(connection, _of_rater(ratings, rater_id))
+    kept = ratings_kept_of(connection, rater_id)
     marks = _marks(connection, rater_id)
     rated = []
     left_out = False

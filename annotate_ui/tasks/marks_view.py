@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection
 
 from annotate_ui.tasks.assignments import AssignedItem
-from study.facts.counted_marks import marks_kept, newest_marks_of
+from study.facts.counted_marks import newest_marks_of
 from study.sentences import Range, marked_sentences, sentence_ranges
 
 
@@ -31,13 +31,13 @@ class MarksView:
 
 def marks_of(connection: Connection, item: AssignedItem, text: str) -> dict[str, MarksView]:
     """Return the stored marks in a response by construct, as the sentences that they cover."""
-    kept = marks_kept(connection, item.public_id)
     ranges = sentence_ranges(text)
     views = {}
     for key, row in newest_marks_of(connection, item.id).items():
         marked = marked_sentences(text, ranges, row.ranges or ())
         covered = tuple(one for one, is_marked in zip(ranges, marked, strict=True) if is_marked)
-        views[key] = MarksView(row.revision, None if row.ranges is None else covered, key in kept)
+        given = row.ranges is not None
+        views[key] = MarksView(row.revision, covered if given else None, given and row.after_reveal)
     return views
 
 

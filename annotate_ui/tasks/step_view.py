@@ -21,7 +21,6 @@ from study.schema.tables import (
     opened_passages,
     passages,
     queries,
-    ratings,
     response_passages,
     responses,
     reveals,
@@ -204,7 +203,7 @@ def show_constructs(
     """
     stored = newest_ratings(connection, step.item.id)
     marks = marks_of(connection, step.item, text)
-    kept = ratings_kept(connection, ratings.c.assignment_id == step.item.id)
+    kept = ratings_kept(connection, step.item.id)
     views = []
     for index, key in enumerate(step.construct_keys, start=1):
         spec = config.construct_spec(key)
@@ -221,7 +220,7 @@ def show_constructs(
                 "comment": rating.comment,
                 "chosen_flags": rating.flags,
                 "input_kind": rating.input_kind,
-                "kept": kept.get((step.item.id, key)),
+                "kept": kept.get(key),
             }
         if key in marks:
             stored_values["marks"] = marks[key]

@@ -2,7 +2,18 @@
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Subquery, and_, case, func, null, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    Subquery,
+    and_,
+    bindparam,
+    case,
+    func,
+    null,
+    select,
+)
 
 from study.schema.tables import assignments, raters, sentence_marks
 
@@ -82,8 +93,7 @@ def marks_of_response(connection: Connection, response_id: int) -> list[Row[Any]
 
 def newest_marks_of(connection: Connection, assignment_id: int) -> dict[str, Row[Any]]:
     """Return the newest marks of an assignment, by construct."""
-    newest = newest_marks(sentence_marks.c.assignment_id == assignment_id)
-    rows: Any = connection.execute(select(newest))
+    rows: Any = connection.execute(_OF_ASSIGNMENT, {"assignment": assignment_id})
     return {row.construct_key: row for row in rows}
 
 
@@ -93,3 +103,7 @@ def _is_revision(marks: Any, of: Any, revision: ColumnElement[Any]) -> ColumnEle
         marks.c.construct_key == of.c.construct_key,
         marks.c.revision == revision,
     )
+
+
+# Built once: building a statement takes longer than running it.
+_OF_ASSIGNMENT = select(newest_marks(sentence_marks.c.assignment_id == bindparam("assignment")))
