@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -152,6 +153,16 @@ def test_no_import_inside_a_package_goes_up(package: str) -> None:
             elif target.startswith(f"{package}.") and room(package, target) > room(package, module):
                 upward.append(f"{path.relative_to(ROOT)}:{line} imports {target}")
     assert not upward, "\n".join(upward)
+
+
+def test_no_modules_import_each_other() -> None:
+    known = {dotted(path): path for package in sorted(ROOMS) for path in files(package)}
+    needs = {
+        module: {target for _, target in imported_modules(path, set(known))} - {module}
+        for module, path in known.items()
+        if module not in ROOMS  # a package's public names, loaded on demand
+    }
+    TopologicalSorter(needs).prepare()  # raises CycleError, which names the modules
 
 
 @pytest.mark.parametrize("package", sorted(ROOMS))

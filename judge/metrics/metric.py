@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Literal, Self
+from typing import Literal
 
 from judge.parsing.structured_answers import FAULTS
 from judge.prompts.answer_schema import AnswerSchema
@@ -255,7 +255,7 @@ class Metric(ABC):
         del responses
 
     @classmethod
-    def create(cls, prompts: str, study_folder: Path | None) -> Self:
+    def create(cls, prompts: str, study_folder: Path | None) -> "Metric":
         """Return the metric with the prompt version of this name.
 
         Raises

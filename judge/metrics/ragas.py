@@ -7,7 +7,6 @@ correctness also compare texts by their vectors, for which the run has an encode
 
 from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
-from typing import Self
 
 from judge.metrics.embedding import TRUNCATED
 from judge.metrics.metric import (
@@ -19,6 +18,13 @@ from judge.metrics.metric import (
     Prompt,
     Steps,
 )
+from judge.metrics.ragas_definitions import (
+    AnswerRelevanceDefinition,
+    ContextRelevanceDefinition,
+    FaithfulnessDefinition,
+    Ragas,
+)
+from judge.metrics.ragas_paper import IN_PAPER_WORDS
 from judge.metrics.retrieval import precisions_at_relevant
 from judge.metrics.step_readers import cosine_in, is_word, labels_in, list_in, share, word_in
 from judge.parsing.structured_answers import numbered, on_one_line
@@ -28,7 +34,6 @@ from judge.protocol.exchange import Answer
 from study.scales import RatingScale
 from study.sentences import sentences
 from study.settings.constructs import RETRIEVAL
-from study.types import Sees
 
 _ITEMS_A_PROMPT = 20
 """Statements or sentences that one prompt labels."""
@@ -47,26 +52,16 @@ _PRESENCE = ("present", "absent")
 Labels = Generator[Sequence[Prompt], Sequence[Answer], list[bool]]
 
 
-class Ragas(Metric):
-    """Base of the metrics."""
+class _OwnWords(Ragas):
+    """Asks in this project's words."""
 
-    key = "ragas"
-    version = "2"
-    constructs: tuple[str, ...] = ()
-    fields: tuple[Sees, ...] = ()
-    scorer_kind = "metric"
-    scale = RatingScale(min=0, max=1)
-    steps = 2
     prompts = step_prompts(__file__)
 
     @classmethod
-    def create(cls, prompts: str, study_folder: Path | None) -> Self:
+    def create(cls, prompts: str, study_folder: Path | None) -> Metric:
         """Return the metric in this project's words, or in those of the paper."""
-        if prompts == PAPER_WORDS:
-            from judge.metrics.ragas_paper import IN_PAPER_WORDS
-
-            if issubclass(found := IN_PAPER_WORDS.get(cls.key, Metric), cls):
-                return found()
+        if prompts == PAPER_WORDS and cls.key in IN_PAPER_WORDS:
+            return IN_PAPER_WORDS[cls.key]()
         return super().create(prompts, study_folder)
 
     def _supported(self, response: MetricInput, text: str, none: str) -> Labels:
@@ -108,12 +103,8 @@ class Ragas(Metric):
         return lists
 
 
-class RagasFaithfulness(Ragas):
+class RagasFaithfulness(_OwnWords, FaithfulnessDefinition):
     """Share of the response's statements that the passages support (section 3, faithfulness)."""
-
-    key = "ragas-faithfulness"
-    constructs = ("CC",)
-    fields = ("question", "response", "context")
 
     def score(self, response: MetricInput) -> Steps:
         """List the statements, and label each."""
@@ -121,7 +112,7 @@ class RagasFaithfulness(Ragas):
         return share(supported)
 
 
-class RagasContextRecall(Ragas):
+class RagasContextRecall(_OwnWords):
     """Share of the reference answer's statements that the passages support (package)."""
 
     key = "ragas-context-recall"
@@ -135,7 +126,7 @@ class RagasContextRecall(Ragas):
         return share(supported)
 
 
-class RagasContextPrecision(Ragas):
+class RagasContextPrecision(_OwnWords):
     """Mean of the precisions at the ranks of useful passages (package)."""
 
     key = "ragas-context-precision"
@@ -163,17 +154,12 @@ class RagasContextPrecision(Ragas):
         return MetricValue(value, parts={"useful": sum(useful), "of": len(useful)})
 
 
-class RagasContextRelevance(Ragas):
+class RagasContextRelevance(_OwnWords, ContextRelevanceDefinition):
     """Share of the passages' sentences that are needed (section 3, context relevance).
 
     The sentences are numbered and labeled, where the paper asks for copies of them: a copy in other
     words could not be counted.
     """
-
-    key = "ragas-context-relevance"
-    constructs = (RETRIEVAL.key,)
-    fields = ("question", "context")
-    steps = 1
 
     def score(self, response: MetricInput) -> Steps:
         """Label each sentence of the passages."""
@@ -193,19 +179,12 @@ class RagasContextRelevance(Ragas):
         return share(_are(blocks, answers, _NEEDS))
 
 
-class RagasAnswerRelevance(Ragas):
+class RagasAnswerRelevance(_OwnWords, AnswerRelevanceDefinition):
     """Mean cosine of the question and questions made from the response alone (section 3).
 
     The paper leaves their number n open, and the package's is 3. A response that commits to nothing
     has the value 0, a rule of the package.
     """
-
-    key = "ragas-answer-relevance"
-    version = "3"
-    constructs = ("QR",)
-    fields = ("question", "response")
-    scale = RatingScale(min=-1, max=1)
-    compares_texts = True
 
     def score(self, response: MetricInput) -> Steps:
         """Make the questions, and compare each with the question that was asked."""
@@ -223,16 +202,10 @@ class RagasAnswerRelevance(Ragas):
             return MissingValue("no_questions")
         if len(questions) != _QUESTIONS:
             return MissingValue("questions_unreadable")
-        return (yield from self._mean_cosine(response.question, questions))
-
-    def _mean_cosine(self, question: str, others: Sequence[str]) -> Steps:
-        answers = yield [self.cosine(question, other) for other in others]
-        cosines, truncated = zip(*map(cosine_in, answers), strict=True)
-        parts = {"questions": len(cosines), **({TRUNCATED: 1} if any(truncated) else {})}
-        return MetricValue(sum(cosines) / len(cosines), parts=parts)
+        return (yield from self.mean_cosine(response.question, questions))
 
 
-class RagasAnswerCorrectness(Ragas):
+class RagasAnswerCorrectness(_OwnWords):
     """.75 of the F1 of statements and .25 of the cosine with the reference answer (package).
 
     F1 = TP / (TP + (FP + FN) / 2), where TP are the response's statements that those of the

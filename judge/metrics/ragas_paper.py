@@ -15,7 +15,11 @@ from judge.metrics.metric import (
     NoValueError,
     Steps,
 )
-from judge.metrics.ragas import RagasAnswerRelevance, RagasContextRelevance, RagasFaithfulness
+from judge.metrics.ragas_definitions import (
+    AnswerRelevanceDefinition,
+    ContextRelevanceDefinition,
+    FaithfulnessDefinition,
+)
 from judge.metrics.step_readers import share
 from judge.parsing.markup import after_thinking
 from judge.parsing.parse_answer import is_cut
@@ -36,7 +40,7 @@ _NOTHING = "insufficient information"
 _BULLET = re.compile(r"\A(?:[-*•]|\(?\d{1,3}[.):])\s+")
 
 
-class PaperFaithfulness(RagasFaithfulness):
+class PaperFaithfulness(FaithfulnessDefinition):
     """Share of the response's statements that the passages support (section 3, faithfulness)."""
 
     prompts = _PROMPTS
@@ -58,7 +62,7 @@ class PaperFaithfulness(RagasFaithfulness):
         return share(_verdicts(answer, len(statements)))
 
 
-class PaperAnswerRelevance(RagasAnswerRelevance):
+class PaperAnswerRelevance(AnswerRelevanceDefinition):
     """Cosine of the question and a question made from the response (section 3, answer relevance).
 
     The paper takes the mean over n questions from the same prompt. At temperature 0 they are equal,
@@ -73,10 +77,10 @@ class PaperAnswerRelevance(RagasAnswerRelevance):
             return MissingValue("no_questions")
         [answer] = yield [self.prompt("question", answer=response.response)]
         question = on_one_line(_whole(answer, "questions"))
-        return (yield from self._mean_cosine(response.question, [question]))
+        return (yield from self.mean_cosine(response.question, [question]))
 
 
-class PaperContextRelevance(RagasContextRelevance):
+class PaperContextRelevance(ContextRelevanceDefinition):
     """Share of the passages' sentences that are extracted (section 3, context relevance).
 
     Both are cut into sentences by one rule, and an extracted sentence counts where it is one of the
