@@ -30,12 +30,16 @@ from study.sentences import sentences
 
 _PROMPTS = step_prompts(__file__)
 _FINAL = re.compile(r"\bfinal\s+verdicts?\b", re.IGNORECASE)
-_VERDICT = re.compile(r"\bverdict\W+(yes|no)\W*$", re.IGNORECASE | re.MULTILINE)
+_VERDICT = re.compile(
+    r"^(?:\W*(\d{1,3})[.):])?.*\bverdict\W+(yes|no)\W*$", re.IGNORECASE | re.MULTILINE
+)
+_NUMBER = re.compile(r"\d+")
 _WORD = re.compile(r"[^\W\d_]+")
 _AROUND = frozenset(
     {"verdict", "verdicts", "statement", "statements", "for", "each", "in", "order"}
 )
 """Words that a list of final verdicts may have in addition to them."""
+_ANSWERS = frozenset({"yes", "no"})
 _NOTHING = "insufficient information"
 _BULLET = re.compile(r"\A(?:[-*•]|\(?\d{1,3}[.):])\s+")
 
@@ -139,7 +143,9 @@ def _statements(answer: Answer) -> list[str]:
     text = _whole(answer, "statements")
     try:
         items = read_list(text)
-    except UnreadableError:
+    except UnreadableError as error:
+        if error.fault != "unreadable":
+            raise NoValueError(f"statements_{error.fault}") from None
         items = [on_one_line(line) for line in text.splitlines() if line.strip()]
         if not all(item.endswith((".", "!", "?", "。")) for item in items):
             raise NoValueError("statements_unreadable") from None
@@ -149,17 +155,23 @@ def _statements(answer: Answer) -> list[str]:
 
 
 def _verdicts(answer: Answer, number: int) -> Sequence[bool]:
-    """Return the final verdicts, or where there are none those that follow the word Verdict."""
+    """Return the final verdicts.
+
+    They are what follows "Final verdict", or an answer that consists of verdicts, or else the words
+    after "Verdict" at the end of lines. Where they are numbered, it is from 1 to `number`.
+    """
     text = _whole(answer, "verdicts")
-    parts = _FINAL.split(text)
-    if len(parts) > 1:
-        words = [word.casefold() for word in _WORD.findall(parts[-1])]
-        found = [word for word in words if word not in _AROUND]
-    else:
-        found = [word.casefold() for word in _VERDICT.findall(text)]
-    if len(found) != number or not set(found) <= {"yes", "no"}:
+    *explained, last = _FINAL.split(text)
+    words = [word for found in _WORD.findall(last) if (word := found.casefold()) not in _AROUND]
+    numbers = _NUMBER.findall(last)
+    if not explained and not _ANSWERS.issuperset(words):
+        found = _VERDICT.findall(text)
+        words = [word.casefold() for _, word in found]
+        numbers = [place for place, _ in found if place]
+    places = [str(place) for place in range(1, number + 1)]
+    if len(words) != number or not _ANSWERS.issuperset(words) or numbers not in ([], places):
         raise NoValueError("labels_unreadable")
-    return [word == "yes" for word in found]
+    return [word == "yes" for word in words]
 
 
 def _sentences(text: str) -> list[str]:

@@ -73,8 +73,13 @@ def plain(text: str) -> str:
     """
     body = text.rstrip()
     gap = text[len(body) :]
-    body = _TURN_ENDS.sub("", body.replace("\r\n", "\n").translate(_PLAIN))
+    body = without_turn_end(body.replace("\r\n", "\n").translate(_PLAIN))
     return body.lstrip() + ("\n" if "\n" in gap or "\r" in gap else "")
+
+
+def without_turn_end(text: str) -> str:
+    """Return a text without the token at its end by which some models end their turn."""
+    return _TURN_ENDS.sub("", text.rstrip())
 
 
 def fenced(text: str) -> tuple[str, str] | None:

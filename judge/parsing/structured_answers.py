@@ -5,13 +5,14 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from judge.parsing.markup import after_thinking
+from judge.parsing.markup import after_thinking, without_turn_end
 
 FAULTS = {
     "empty": "the answer is empty",
     "truncated": "the answer was cut off",
     "unreadable": "the answer is not in the form that the prompt asks for",
     "not_text": "the answer lists something that is not a text, or an empty one",
+    "misnumbered": "the lines of the answer are not numbered 1, 2, 3 and so on",
     "too_few": "the answer has nothing for some of the items",
     "too_many": "the answer has more than one for each item: it numbers items that there are not",
     "repeated": "the answer has the number of an item twice",
@@ -21,8 +22,12 @@ FAULTS = {
 """What can be wrong with an answer, in a word, and its explanation."""
 
 _FENCE = re.compile(r"\A```[A-Za-z]{0,20}\s*\n(.*?)\n?\s*```\Z", re.DOTALL)
-_ITEM = re.compile(r"\A(?:[-*•]|\(?\d{1,3}[.):])\s+(\S.*)\Z")
-_NUMBERED = re.compile(r"\A\(?(\d{1,3})[.):]\s*(\S.*)\Z")
+# Bullets, and numbers as Latin and East Asian texts have them: "1. ", "(1) ", "1、", "（1）".
+_ITEM = re.compile(r"\A(?:[-*•]\s+|\(?(\d{1,3})[.):]\s+|[(（]?(\d{1,3})[、．）]\s*)(\S.*)\Z")
+_NUMBERED = re.compile(r"\A[(（]?(\d{1,3})[.):、．）：]\s*(\S.*)\Z")
+_COUNTING = re.compile(r"[1-9][0-9]*")
+# Signs around a word, some of which may be outside of a full stop: "**Yes**."
+_AROUND_WORD = "\"'*`"
 _WHITE_SPACE = re.compile(r"\s+")
 
 
@@ -41,8 +46,9 @@ def read_list(text: str | None, what: str = "items") -> list[str]:
     ----------
     text
         A JSON array of strings, also as the only value of an object, or lines that all begin with
-        a bullet or a number. Code fences and a closed think block before the list are removed; any
-        other text around it is not accepted.
+        a bullet or that are numbered from 1 on (also with 1 alone, as Markdown allows). Code
+        fences, a closed think block before the list and a token that ends the turn are removed;
+        any other text around it is not accepted.
     what
         The key of the array in an object.
 
@@ -55,15 +61,12 @@ def read_list(text: str | None, what: str = "items") -> list[str]:
     try:
         items = _json(content)
     except ValueError:
-        matches = [_ITEM.match(line.strip()) for line in content.splitlines() if line.strip()]
-        if not all(matches):
-            raise UnreadableError("unreadable") from None
-        items = [match[1] for match in matches if match]
+        items = _lines(content)
     if isinstance(items, _Object) and [name for name, _ in items] == [what]:
         [(_, items)] = items
     if isinstance(items, _Object) or not isinstance(items, list):
         raise UnreadableError("unreadable")
-    if not all(isinstance(item, str) and item.strip() for item in items):
+    if not all(map(_is_text, items)):
         raise UnreadableError("not_text")
     return [on_one_line(item) for item in items]
 
@@ -119,7 +122,7 @@ def read_texts(text: str | None, number: int) -> list[str]:
         A text is missing, superfluous, doubled or empty, or the answer has another form.
     """
     found = _numbered_values(_content(text), number, lines=False)
-    if not all(isinstance(value, str) and value.strip() for value in found):
+    if not all(map(_is_text, found)):
         raise UnreadableError("not_text")
     return [on_one_line(value) for value in found]
 
@@ -155,8 +158,8 @@ def _is_choice(value: Any, most: int) -> bool:
 def read_word(text: str | None, words: Sequence[str], key: str = "label") -> str:
     """Return which of `words` an answer consists of.
 
-    Capitals, quotation marks and a full stop at the end do not matter. The word may be the only
-    value of an object, under `key`.
+    Capitals, quotation marks, emphasis and a full stop at the end do not matter. The word may be
+    the only value of an object, under `key`.
 
     Raises
     ------
@@ -173,7 +176,7 @@ def read_word(text: str | None, words: Sequence[str], key: str = "label") -> str
             raise UnreadableError("unreadable")
         word = _label(pairs[0][1])
     else:
-        word = content.strip("\"'*").rstrip(".").casefold()
+        word = content.strip(_AROUND_WORD).rstrip(f"{_AROUND_WORD}.").casefold()
     if word not in words:
         raise UnreadableError("unreadable" if _WHITE_SPACE.search(word) else "unknown")
     return word
@@ -206,12 +209,33 @@ def _numbered_values(content: str, number: int, *, lines: bool) -> list[Any]:
     if len(found) < len(pairs):
         raise UnreadableError("repeated")
     if unknown:
-        beyond = all(name.isdecimal() and int(name) > number for name in unknown)
+        beyond = all(map(_COUNTING.fullmatch, unknown))
         has_all = len(found) - len(unknown) == number
         raise UnreadableError("too_many" if beyond and has_all else "unknown_number")
     if len(found) < number:
         raise UnreadableError("too_few")
     return [found[name] for name in wanted]
+
+
+def _lines(content: str) -> list[str]:
+    """Return the items of lines that all begin with a bullet, or that are numbered."""
+    matches = [_ITEM.match(line.strip()) for line in content.splitlines() if line.strip()]
+    found = [match for match in matches if match]
+    numbers = [int(match[1] or match[2]) for match in found if match[1] or match[2]]
+    if len(found) < len(matches) or len(numbers) not in {0, len(found)}:
+        raise UnreadableError("unreadable")
+    # A gap may be an item that is not there.
+    if numbers not in ([1] * len(numbers), list(range(1, len(numbers) + 1))):
+        raise UnreadableError("misnumbered")
+    return [match[3] for match in found]
+
+
+def _is_text(value: Any) -> bool:
+    """Return whether a value of JSON is a text with words that can be written."""
+    if not isinstance(value, str) or not value.strip():
+        return False
+    # JSON may escape half of a character, which no prompt or file can have.
+    return not any("\ud800" <= character <= "\udfff" for character in value)
 
 
 def _label(value: Any) -> str:
@@ -221,8 +245,8 @@ def _label(value: Any) -> str:
 
 
 def _content(text: str | None) -> str:
-    """Return an answer without its think block and its code fence."""
-    rest = after_thinking(text or "")
+    """Return an answer without its think block, its code fence and what ends the turn."""
+    rest = after_thinking(without_turn_end(text or ""))
     content = (rest or "").strip()
     fenced = _FENCE.match(content)
     if fenced:

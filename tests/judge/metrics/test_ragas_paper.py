@@ -57,7 +57,7 @@ CUT = Answer("It rains.", finish_reason="length")
         ("ragas-faithfulness", [CUT], "statements_truncated"),
         ("ragas-faithfulness", [STATEMENTS, "Final verdict: Yes."], "labels_unreadable"),
         ("ragas-faithfulness", [STATEMENTS, "Final verdict: Yes, mostly."], "labels_unreadable"),
-        ("ragas-faithfulness", [STATEMENTS, "Yes. No."], "labels_unreadable"),
+        ("ragas-faithfulness", ["1. It rains.\n3. It is cold."], "statements_misnumbered"),
         ("ragas-faithfulness", [STATEMENTS, "Verdict: Yes\nVerdict: No idea"], "labels_unreadable"),
         ("ragas-answer-relevance", [" "], "questions_unreadable"),
         ("ragas-context-relevance", [CUT], "sentences_truncated"),
@@ -66,6 +66,36 @@ CUT = Answer("It rains.", finish_reason="length")
 )
 def test_what_cannot_be_read_is_missing(key: str, answers: list[str | Answer], reason: str) -> None:
     assert result(key, *answers, prompts=PAPER) == MissingValue(reason)
+
+
+@pytest.mark.parametrize(
+    ("text", "supported"),
+    [
+        ("1. It is stated.\n2. It is not.\n\nFinal verdict: Yes. No.", 1),
+        ("**Final verdicts for each statement in order:** 1. Yes, 2. No", 1),
+        ("Yes. No.", 1),
+        ("yes, yes", 2),
+        ("1. Yes\n2. No", 1),
+        ("Statement 1: Yes\nStatement 2: **Yes**", 2),
+        ("1. It says so. Verdict: Yes\n2. Verdict: **No**", 1),
+        ("Yes.", None),
+        ("Yes. No. Yes.", None),
+        ("1. Yes\n3. No", None),
+        ("1. Yes\n1. No", None),
+        ("Final verdict: 2. Yes, 1. No", None),
+        ("1. Verdict: Yes\n3. Verdict: Yes", None),
+        ("Yes, there is no doubt.", None),
+        ("Final verdict: Yes, partly.", None),
+        ("Ja. Nein.", None),
+        ("I cannot say.", None),
+    ],
+)
+def test_there_is_one_verdict_for_each_statement_in_order(text: str, supported: int | None) -> None:
+    found = result("ragas-faithfulness", STATEMENTS, text, prompts=PAPER)
+    if supported is None:
+        assert found == MissingValue("labels_unreadable")
+    else:
+        assert found == MetricValue(supported / 2, parts={"counted": supported, "of": 2})
 
 
 def test_sentences_in_other_words_are_no_extract() -> None:
