@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from judge.inspect.compare import compare_runs as compare_runs
     from judge.inspect.export import export_run as export_run
     from judge.inspect.list import list_runs as list_runs
+    from judge.inspect.measured_response import show_measurements as show_measurements
     from judge.inspect.reparse import reparse_run as reparse_run
     from judge.inspect.response_details import show_response as show_response
     from judge.inspect.show import show_run as show_run
@@ -62,6 +63,7 @@ _MODULES = {
     "inspect.compare": ("compare_runs",),
     "inspect.export": ("export_run",),
     "inspect.list": ("list_runs",),
+    "inspect.measured_response": ("show_measurements",),
     "inspect.reparse": ("reparse_run",),
     "inspect.response_details": ("show_response",),
     "inspect.show": ("show_run",),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from judge.cli.default_group import DefaultCommandGroup
 from judge.cli.engine_options import EngineOptionsCommand, settings_from
 from judge.cli.inspect_commands import (
     compare,
@@ -51,28 +52,6 @@ _NOT_FOR_PAIRS = _NOT_FOR_PROBES | {
     "encoder_url",
     "encoder_key_env",
 }
-
-
-class DefaultCommandGroup(click.Group):
-    """A group that runs the command `run` where none is named."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        asks_for_help = bool(args) and args[0] in self.get_help_option_names(ctx)
-        if args and args[0] not in self.commands and not asks_for_help:
-            args = ["run", *args]
-        return super().parse_args(ctx, args)
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the options and commands of the group, then the options of `run`."""
-        super().format_options(ctx, formatter)
-        records = [
-            record
-            for option in self.commands["run"].get_params(ctx)[:-1]
-            if isinstance(option, click.Option)
-            and (record := option.get_help_record(ctx)) is not None
-        ]
-        with formatter.section("Options of run"):
-            formatter.write_dl(records)
 
 
 @click.group(cls=DefaultCommandGroup, invoke_without_command=False)

@@ -1,4 +1,4 @@
-"""The command `ccrs measure`: scores by metrics that ask no judge.
+"""The command `ccrs measure`: scores by metrics that ask no judge, and what metrics measured.
 
 Only click is imported until the command runs.
 """
@@ -9,11 +9,26 @@ from pathlib import Path
 
 import click
 
+from judge.cli.default_group import DefaultCommandGroup
 from study.cli.options import AS_JSON, STUDY, comma_separated, print_result, progress
 from study.text import shell_word
 
 
-@click.command()
+@click.group(cls=DefaultCommandGroup, invoke_without_command=False)
+def measure() -> None:
+    """Score the responses of STUDY with metrics that ask no judge.
+
+    Without one of the commands below, `run` is used; its options are listed last. `show` shows one
+    response with the values of all metrics, those of `ccrs judge --metric` included.
+
+    \b
+    Examples:
+      ccrs measure my-study --metrics lexical,usage
+      ccrs measure show my-study q1-A
+    """
+
+
+@measure.command()
 @STUDY
 @click.option(
     "--metrics",
@@ -70,7 +85,7 @@ from study.text import shell_word
 )
 @click.option("--dry-run", is_flag=True, help="Compute and count everything; store nothing.")
 @AS_JSON
-def measure(
+def run(
     folder: Path,
     metrics: tuple[str, ...],
     on: tuple[str, ...],
@@ -91,12 +106,12 @@ def measure(
     or was interrupted, and changes nothing that is stored.
 
     Metrics that ask a model, such as those of ragchecker and ragas, are measured by `ccrs judge
-    STUDY --metric NAMES`; `ccrs judge show STUDY RUN --response ID` shows the claims, labels,
-    passages and raw answers of a response.
+    STUDY --metric NAMES`.
 
     \b
     Examples:
       ccrs measure my-study --metrics lexical,usage
+      ccrs measure run my-study --metrics lexical,usage
       ccrs measure my-study --metrics F1,ROUGE-L --dry-run
       ccrs measure ragchecker --metrics lexical --on overall
       ccrs measure my-study --metrics RR,NDCG@10 --qrels qrels.txt
@@ -133,3 +148,35 @@ def measure(
     if not dry_run:
         lines.append(f"Next: ccrs report {shell_word(folder)}")
     print_result(counts, lines, as_json)
+
+
+@measure.command()
+@STUDY
+@click.argument("response", metavar="RESPONSE")
+@click.option(
+    "--metrics",
+    multiple=True,
+    metavar="NAMES",
+    help="Only these metrics or suites: ragchecker,F1. Repeatable.",
+)
+@AS_JSON
+def show(folder: Path, response: str, metrics: tuple[str, ...], as_json: bool) -> None:
+    """Show how metrics measured a RESPONSE of STUDY.
+
+    The page has the response with its question, reference answer and passages, the value of each
+    metric or the reason why it has none, the sentences that people marked, and for metrics in
+    steps, such as those of ragchecker, each claim with its labels and the raw answers. Of several
+    runs of a metric it shows the latest; `ccrs judge show` shows any run, with its prompts.
+    Control characters in texts are escaped; --json prints the exact texts.
+
+    \b
+    Examples:
+      ccrs measure show my-study q1-A
+      ccrs measure show my-study q1-A --metrics ragchecker
+    """
+    from judge.inspect.measured_response import show_measurements
+    from study.study import Study
+
+    with Study.open(folder) as study:
+        shown = show_measurements(study, response, metrics)
+    print_result(shown.as_json(), shown.lines(), as_json)

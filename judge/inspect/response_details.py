@@ -1,14 +1,15 @@
 """One response in a run: prompts, raw answers, and how they were read."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, select
 
+from judge.inspect.claims import LabeledClaim, LabeledClaims, claim_lines
 from judge.inspect.export import expected_figures
-from judge.inspect.step_overview import overview
+from judge.inspect.judgment_lines import judgment_lines, prompt_lines, sentence_lines
 from judge.metrics.evaluation import KnownAnswer, evaluate
 from judge.metrics.metric import Metric, Prompt
 from judge.protocol.conditions import shuffle_of
@@ -19,7 +20,7 @@ from judge.running.remaining_work import Pending, Resolved, work
 from judge.running.runs import run_metric, run_of
 from judge.running.scope import Scope, as_declared
 from judge.running.shown_texts import ShownTexts
-from judge.text import Result, printable, printable_lines, quoted
+from judge.text import Result, printable, quoted
 from study.errors import StudyError, nearest
 from study.facts.judgments import as_read, reason_before_score
 from study.facts.marks_table import SentenceCount, marked_by_people
@@ -62,11 +63,20 @@ class StepRecord:
     attempt: int
     """The attempt of the judgment."""
     step: str
+    title: str
+    """The step and the texts of the response in its prompt, such as "check (passage 2)"."""
     prompt: str
     answer: dict[str, Any] | None
     """The fields of an `Answer`; None where the prompt has none yet."""
-    fields: list[str] = field(default_factory=list)
-    """The texts in the fields of the prompt, in order."""
+
+
+@dataclass(frozen=True)
+class ClaimsRecord:
+    """What the answers to the steps of one evaluation say of the response."""
+
+    repeat: int
+    attempt: int
+    claims: list[LabeledClaim]
 
 
 @dataclass(frozen=True)
@@ -79,10 +89,14 @@ class ConstructRecord:
     prompts are not installed."""
     steps: list[StepRecord]
     """The prompts of a metric with steps, in their order."""
+    claims: list[ClaimsRecord]
+    """Lists and labels in the answers to these prompts, for each evaluation."""
     judgments: list[dict[str, Any]]
     """Columns of the judgment with the newest reading, and the figures of its distribution;
     `earlier` contains the earlier readings, and `reason` the text of the answer before its score,
     where a reason was asked for."""
+    reasons: dict[str, str] = field(default_factory=dict)
+    """Explanations of the reasons of missing values."""
     sentences: list[SentenceCount] = field(default_factory=list)
     """Of the response, with the number of people who marked each for the construct; empty where
     nobody was asked."""
@@ -91,17 +105,20 @@ class ConstructRecord:
         """Return prompts and judgments as lines of text."""
         lines = [f"{self.construct}:"]
         if self.prompt is not None:
-            lines += ["  prompt:", *_prompt_lines(self.prompt)]
+            lines += ["  prompt:", *prompt_lines(self.prompt)]
         judged = [(judgment["repeat"], judgment["attempt"]) for judgment in self.judgments]
         for judgment, key in zip(self.judgments, judged, strict=True):
             steps = [step for step in self.steps if (step.repeat, step.attempt) == key]
-            lines += _overview_lines(steps)
+            for record in self.claims:
+                if (record.repeat, record.attempt) == key:
+                    lines += claim_lines(record.claims)
             lines += _step_lines(steps)
-            lines += [f"  {line}" for line in _judgment_lines(judgment, has_steps=bool(steps))]
+            of_judgment = judgment_lines(judgment, self.reasons, has_steps=bool(steps))
+            lines += [f"  {line}" for line in of_judgment]
         lines += _step_lines(s for s in self.steps if (s.repeat, s.attempt) not in judged)
         if not self.judgments:
             lines.append("  not judged yet")
-        return [*lines, *_sentence_lines(self.sentences)]
+        return [*lines, *sentence_lines(self.sentences)]
 
 
 @dataclass(frozen=True)
@@ -127,7 +144,7 @@ class RunResponse(Result):
             *self.notes,
         ]
         if self.system is not None:
-            lines += ["", "system message before each prompt:", *_prompt_lines(self.system)]
+            lines += ["", "system message before each prompt:", *prompt_lines(self.system)]
         for record in self.constructs:
             lines += ["", *record.lines()]
         # Prompts keep their tabs.
@@ -218,25 +235,28 @@ def _record(
     response: int,
     judgments: list[dict[str, Any]],
 ) -> ConstructRecord:
-    prompt, steps = None, list[StepRecord]()
+    prompt, steps, claims = None, list[StepRecord](), list[ClaimsRecord]()
+    reasons = {**REASONS, **(metric.reasons if metric is not None else {})}
     if metric is not None and key in metric.constructs:
-        prompts = _prompts(study, run, metric, key, response, judgments)
+        steps, claims = _evaluations(study, run, metric, key, response, judgments)
         if metric.single_prompt:
-            prompt = next((step.prompt for step in prompts), None)
-        else:
-            steps = prompts
+            prompt = next((step.prompt for step in steps), None)
+            steps, claims = [], []
     plain = [{name: _plain(value) for name, value in row.items()} for row in judgments]
-    return ConstructRecord(key, prompt, steps, plain)
+    found = {row["missing_reason"] for row in judgments}
+    found |= {reading["missing_reason"] for row in judgments for reading in row["earlier"]}
+    explained = {reason: reasons[reason] for reason in sorted(found & reasons.keys())}
+    return ConstructRecord(key, prompt, steps, claims, plain, explained)
 
 
-def _prompts(
+def _evaluations(
     study: Study,
     run: Mapping[str, Any],
     metric: Metric,
     key: str,
     response: int,
     judgments: list[dict[str, Any]],
-) -> list[StepRecord]:
+) -> tuple[list[StepRecord], list[ClaimsRecord]]:
     """Return the prompts of a response with their answers, by evaluating the metric again."""
     with study.read() as connection:
         versions = study.scored_versions(connection)
@@ -255,6 +275,7 @@ def _prompts(
     texts = ShownTexts(metric, shuffle_of(run))
     [page] = pages(study, [place], None, texts=True)
     steps: list[StepRecord] = []
+    claims: list[ClaimsRecord] = []
     for item in work(page, scope, (key,)):
         if isinstance(item, Resolved):
             continue
@@ -265,31 +286,33 @@ def _prompts(
             before = None if judgment.get("earlier") else judgment["created_at"]
             answers = stored_answers(study, run["id"], responses, before)
             attempt = replace(item, attempts=(judgment["attempt"],), again=again)
-            steps += _replay(attempt, texts, answers)
+            said = _replay(attempt, texts, answers, steps)
+            if found := list(said.listed()):
+                claims.append(ClaimsRecord(item.repeat, judgment["attempt"], found))
             again = again or judgment.get("missing_reason") not in PROMPT_NOT_WHOLE
-    return steps
+    return steps, claims
 
 
-def _replay(item: Pending, texts: ShownTexts, answers: StepAnswers) -> list[StepRecord]:
-    steps: list[StepRecord] = []
+def _replay(
+    item: Pending, texts: ShownTexts, answers: StepAnswers, steps: list[StepRecord]
+) -> LabeledClaims:
+    """Add the prompts of an evaluation to `steps`, and return what their answers say."""
+    metric, shown = texts.metric, texts.input_of(item.contents[0], item.construct_key)
+    claims = LabeledClaims()
 
     def find(prompt: Prompt) -> KnownAnswer | None:
         known = answers.find(prompt, item)
         answer = None if known is None else asdict(known.answer)
+        title = claims.title(shown, prompt)
+        if known is not None:
+            claims.add(metric, shown, prompt, known.answer.text)
         steps.append(
-            StepRecord(
-                item.repeat,
-                item.attempts[0],
-                prompt.step,
-                prompt.text,
-                answer,
-                [*prompt.parts[1::2]],
-            )
+            StepRecord(item.repeat, item.attempts[0], prompt.step, title, prompt.text, answer)
         )
         return known
 
-    evaluate(texts.metric, texts.input_of(item.contents[0], item.construct_key), find)
-    return steps
+    evaluate(metric, shown, find)
+    return claims
 
 
 def _judgments(
@@ -329,40 +352,10 @@ def _earlier(connection: Connection, judgment: int) -> list[dict[str, Any]]:
     return [dict(row) for row in rows[:-1]]
 
 
-def _plain(value: Any) -> Any:
-    return value.isoformat(timespec="seconds") if isinstance(value, datetime) else value
-
-
-def _prompt_lines(prompt: str) -> list[str]:
-    return [f"    | {line}" for line in printable_lines(prompt)]
-
-
-def _sentence_lines(sentences: Sequence[SentenceCount]) -> list[str]:
-    """Return the sentences of the response with the number of people who marked them."""
-    if not sentences:
-        return []
-    lines = [f"  sentences, with the people who marked them, of {sentences[0].asked}:"]
-    for sentence in sentences:
-        first, *others = printable_lines(sentence.text)
-        lines.append(f"    {sentence.marked}  {first}")
-        lines += [f"       {line}" for line in others]
-    return lines
-
-
-def _overview_lines(steps: Iterable[StepRecord]) -> list[str]:
-    """Return lists and labels before the prompts and raw answers that they come from."""
-    return [
-        line
-        for step in steps
-        if step.answer is not None
-        for line in overview(step.step, step.fields, step.answer["text"])
-    ]
-
-
 def _step_lines(steps: Iterable[StepRecord]) -> list[str]:
     lines = []
     for step in steps:
-        lines += [f"  prompt of the step {step.step}:", *_prompt_lines(step.prompt)]
+        lines += [f"  prompt of the step {step.title}:", *prompt_lines(step.prompt)]
         if step.answer is None:
             lines.append("  no answer yet")
             continue
@@ -372,51 +365,5 @@ def _step_lines(steps: Iterable[StepRecord]) -> list[str]:
     return lines
 
 
-def _judgment_lines(judgment: Mapping[str, Any], *, has_steps: bool) -> list[str]:
-    numbers = [
-        f"{name} {judgment[name]}"
-        for name, default in (("repeat", 0), ("attempt", 1))
-        if judgment[name] != default
-    ]
-    details = [
-        judgment["created_at"],
-        *(judgment[name] for name in ("served_model", "fingerprint") if judgment[name]),
-        *([f"ended by {judgment['finish_reason']}"] if judgment["finish_reason"] else []),
-        *judgment["flags"],
-    ]
-    if has_steps:
-        title = " of ".join(["judgment", ", ".join(numbers)]) if numbers else "judgment"
-        lines = [f"{title}: {_reading(judgment)}"]
-    else:
-        title = " of ".join(["answer", ", ".join(numbers)]) if numbers else "answer"
-        lines = [f"{title}: {quoted(judgment['raw_answer'])}", f"  read as {_reading(judgment)}"]
-    if judgment["reasoning"] is not None:
-        lines.append("  reasoning before the answer:")
-        lines += [f"    {line}" for line in printable_lines(judgment["reasoning"])]
-    if judgment["reason"] is not None:
-        lines.append("  its reason:")
-        lines += [f"    {line}" for line in printable_lines(judgment["reason"])]
-    lines += [f"  before: {_reading(reading)}" for reading in judgment["earlier"]]
-    if judgment["distribution_mass"] is not None:
-        lines.append(f"  {_distribution_line(judgment)}")
-    return [*lines, f"  {', '.join(details)}"]
-
-
-def _reading(reading: Mapping[str, Any]) -> str:
-    by = f" by parser {reading['parser_version']}" if reading["parser_version"] else ""
-    if reading["value"] is None:
-        reason = reading["missing_reason"]
-        return f"missing, {reason} ({REASONS.get(reason, 'no explanation')}){by}"
-    rule = f", {reading['rule']}" if reading["rule"] else ""
-    return f"{reading['value']:g}{rule}{by}"
-
-
-def _distribution_line(figures: Mapping[str, Any]) -> str:
-    mass = f"{figures['distribution_mass']:.1%} of the probability on scores"
-    shape = (
-        f"mode {figures['distribution_mode']:g}, variance {figures['distribution_variance']:.1f}"
-    )
-    if figures["expected"] is None:
-        bounds = f"{figures['expected_low']:.1f} and {figures['expected_high']:.1f}"
-        return f"distribution: mean between {bounds}, not used ({shape}, only {mass})"
-    return f"distribution: mean {figures['expected']:.2f} ({shape}, {mass})"
+def _plain(value: Any) -> Any:
+    return value.isoformat(timespec="seconds") if isinstance(value, datetime) else value

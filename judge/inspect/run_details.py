@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from judge.protocol.exchange import REASONS
 from judge.running.calls import Account, Call
 from judge.running.judgments import Served
 from judge.running.remaining_work import FLAGS
@@ -33,7 +32,7 @@ class ConstructFigures:
     """Share of the values at the lower end of the scale."""
     at_max: float | None
     missing: dict[str, int]
-    """Reason (`judge.protocol.exchange.REASONS`) to number of judgments."""
+    """Reason to number of judgments."""
     rules: dict[str, int]
     """Rule by which values were read, to their number."""
     bare: float | None
@@ -75,6 +74,8 @@ class RunDetails(Result):
     left_out: dict[str, int]
     """Reason why judgments are not in the score table, to their number."""
     constructs: list[ConstructFigures]
+    reasons: dict[str, str]
+    """Explanations of the reasons of missing values."""
     parsers: dict[str, int]
     """Version of the parser of the newest reading, to number of judgments."""
     read_again: int
@@ -152,7 +153,7 @@ def _figure_lines(run: RunDetails) -> Iterator[str]:
     yield ""
     for figures in run.constructs:
         for reason, number in figures.missing.items():
-            yield f"{figures.construct}: {number} {reason} ({REASONS.get(reason, 'missing')})"
+            yield f"{figures.construct}: {number} {reason} ({run.reasons.get(reason, 'missing')})"
 
 
 def _row(figures: ConstructFigures) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from sqlalchemy import Connection, Text, cast, func, select, union_all
 
 from judge.inspect.run_details import ConstructFigures, RunDetails
-from judge.protocol.exchange import TOKENS
+from judge.protocol.exchange import REASONS, TOKENS
 from judge.running.calls import account, calls_of
 from judge.running.judgments import count, served
 from judge.running.pairs import PairCount, pair_counts
@@ -93,9 +93,12 @@ def show_run(study: Study, name: str) -> RunDetails:
             parsers[parser] += number
         read_again += number if revision else 0
     judgments = counts.by.total()
+    metric = run_metric(run, study.folder)
+    explained = {**REASONS, **(metric.reasons if metric is not None else {})}
+    missing = {reason for figure in figures for reason in figure.missing}
     return RunDetails(
         **{column: run[column] for column in _STORED},
-        has_prompts=run_metric(run, study.folder) is not None,
+        has_prompts=metric is not None,
         begun=run["created_at"].isoformat(timespec="seconds"),
         judgments=judgments,
         possible=responses * len(figures) * run["repeats"],
@@ -104,6 +107,7 @@ def show_run(study: Study, name: str) -> RunDetails:
         missing=judgments - sum(figure.values for figure in figures),
         left_out=counts.left_out,
         constructs=figures,
+        reasons={reason: explained[reason] for reason in sorted(missing & explained.keys())},
         parsers=dict(parsers),
         read_again=read_again,
         **usage,

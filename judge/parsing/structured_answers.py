@@ -71,21 +71,17 @@ def read_list(text: str | None, what: str = "items") -> list[str]:
     return [on_one_line(item) for item in items]
 
 
-def read_object(text: str | None) -> list[tuple[str, Any]]:
+def read_object(text: str | None, *, lines: bool = False) -> list[tuple[str, Any]]:
     """Return the members of a JSON object, in order; a name may be there twice.
+
+    With `lines`, numbered lines such as "1: yes" are members as well.
 
     Raises
     ------
     UnreadableError
         The answer is not an object, apart from a code fence and a closed think block.
     """
-    try:
-        value = _json(_content(text))
-    except ValueError:
-        raise UnreadableError("unreadable") from None
-    if not isinstance(value, _Object):
-        raise UnreadableError("unreadable")
-    return value
+    return _members(_content(text), lines=lines)
 
 
 def read_labels(text: str | None, number: int, labels: Sequence[str]) -> list[str]:
@@ -192,17 +188,22 @@ def numbered(items: Sequence[str]) -> str:
     return "\n".join(f"{place}. {item}" for place, item in enumerate(items, 1))
 
 
-def _numbered_values(content: str, number: int, *, lines: bool) -> list[Any]:
-    """Return the values of an object with the keys "1" to `number`, in order."""
+def _members(content: str, *, lines: bool) -> "_Object":
     try:
-        pairs = _json(content)
+        value = _json(content)
     except ValueError:
         matches = [_NUMBERED.match(line.strip()) for line in content.splitlines() if line.strip()]
         if not lines or not all(matches):
             raise UnreadableError("unreadable") from None
-        pairs = _Object((match[1], match[2]) for match in matches if match)
-    if not isinstance(pairs, _Object):
+        return _Object((match[1], match[2]) for match in matches if match)
+    if not isinstance(value, _Object):
         raise UnreadableError("unreadable")
+    return value
+
+
+def _numbered_values(content: str, number: int, *, lines: bool) -> list[Any]:
+    """Return the values of an object with the keys "1" to `number`, in order."""
+    pairs = _members(content, lines=lines)
     found = {name.strip(): value for name, value in pairs}
     wanted = [str(place) for place in range(1, number + 1)]
     unknown = set(found) - set(wanted)

@@ -9,7 +9,6 @@ from click.testing import CliRunner
 
 from judge import judge_metrics
 from judge.inspect.labeled_texts import TextWithLabels, labeled_texts
-from judge.inspect.step_overview import overview
 from judge.protocol.exchange import Answer
 from study import Study
 from study.cli.root import cli
@@ -89,7 +88,7 @@ def test_claims_have_the_labels_of_all_metrics_that_share_them(judged: Study) ->
     assert list(claims) == ["It opens at 8", "Dogs <b>stay</b> out"]
     claim = claims["Dogs <b>stay</b> out"]
     assert claim.of == "claims of the response"
-    assert claim.labels == ("neutral: passage 1, passage 2, the reference",)
+    assert claim.labels == ("neutral: passages 1, 2, the reference",)
     statements = [text for text in found["CC", "r3"] if "ragas" in text.by]
     assert [text.labels for text in statements] == [
         ("supported: the passages",), ("unsupported: the passages",)
@@ -127,8 +126,8 @@ def test_runs_under_other_conditions_have_claims_apart(
     runs = [outcome.run for outcome in (*first, *later)]
     found = labeled_texts(any_study, runs, [("CC", "r")])["CC", "r"]
     assert [(text.by, text.labels) for text in found if "Dogs" not in text.text] == [
-        ("m ragchecker", ("entailed: passage 1, passage 2, passage 3, the reference",)),
-        ("warm", ("neutral: passage 1, passage 2, passage 3",)),
+        ("m ragchecker", ("entailed: passages 1, 2, 3, the reference",)),
+        ("warm", ("neutral: passages 1, 2, 3",)),
     ]
 
 
@@ -167,17 +166,10 @@ def test_the_report_has_a_few_of_them_and_the_table_more(judged: Study, tmp_path
     assert "3 of 6 responses" in part
     assert "Dogs &lt;b&gt;stay&lt;/b&gt; out." in part
     assert "marked by 1 of 2" in part
-    assert "neutral: passage 1, passage 2, the reference" in part
+    assert "neutral: passages 1, 2, the reference" in part
     with (out / "tables" / "labeled-claims.csv").open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
     # The marked one comes first, then those with the largest difference.
     keys = list(dict.fromkeys(row["response_id"] for row in rows))
     assert keys[0] == "r3"
     assert sorted(keys) == [f"r{n}" for n in range(6)]
-
-
-def test_an_overview_reads_what_metrics_read() -> None:
-    fenced = '```json\n{"claims": ["One.", "Two."]}\n```'
-    assert overview("claims", ["When?", "A text."], fenced) == [
-        "  claims of 'A text.'", "    - One.", "    - Two."
-    ]  # fmt: skip

@@ -308,7 +308,7 @@ def test_a_response_is_shown_with_the_prompts_and_answers_of_every_step(
         assert (shown.prompt, shown.judgments[0]["parts"]) == (None, {"statements": 3})
     details = show_response(any_study, "faithful", ids["q2", "D"], metric_file=str(FILE))
     lines = details.lines()
-    assert lines.count("  prompt of the step verdict:") == 3
+    assert lines.count("  prompt of the step verdict (passage 1):") == 3
     assert any(line.startswith("  judgment: ") for line in lines)
     record = details.as_json()
     assert json.loads(json.dumps(record))["constructs"] == record["constructs"]
