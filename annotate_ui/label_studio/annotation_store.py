@@ -1,56 +1,48 @@
 """Storing annotations that were pulled: each change becomes a revision, nothing else is written."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from sqlalchemy import Connection, select
 
 from annotate_ui.label_studio import CHANNEL
 from annotate_ui.label_studio.annotations import (
-    SKIPPED,
+    CHANGED_TO_INVALID,
+    DELETED,
+    DUPLICATE,
+    LEFT,
+    NO_ACCOUNT,
+    NO_SLOT,
+    OTHER_CHANNEL,
+    TASK_CHANGED,
+    UNKNOWN_RESPONSE,
+    UNKNOWN_TASK,
     Annotation,
     ConstructAnswer,
     InvalidValue,
     MarkedParts,
 )
-from annotate_ui.label_studio.mark_revisions import MarkRevisions, rejected_marks
-from annotate_ui.label_studio.preference_store import PreferenceStore, rejected_preference
-from annotate_ui.label_studio.projects import (
-    CHANGED_TO_INVALID,
-    DELETED,
-    DUPLICATE,
-    LEFT,
-    OTHER_CHANNEL,
-    UNKNOWN_RESPONSE,
-    StoredProject,
-    TaskKey,
-    store_blocked,
-)
+from annotate_ui.label_studio.preference_store import PreferenceStore
+from annotate_ui.label_studio.projects import StoredProject, TaskKey, store_blocked
 from annotate_ui.label_studio.reserved_slots import Slot
 from annotate_ui.label_studio.results import FetchedProject, Pulled, RejectedValues
-from annotate_ui.label_studio.reveals import Exposure, Exposures, shown_fields, store_reveals
-from annotate_ui.label_studio.revisions import Origins, Revisions, origin
+from annotate_ui.label_studio.reveals import Exposures, shown_fields, store_reveals
+from annotate_ui.label_studio.revisions import MARKS, RATINGS, Origins, Revisions, origin
 from annotate_ui.label_studio.slot_matching import (
     LocatedAnnotation,
     SlotClaims,
     blocked_places,
     latest,
 )
-from annotate_ui.label_studio.task_data import task_names
+from annotate_ui.label_studio.task_data import SIDES, Shown, task_names
 from annotate_ui.label_studio.users import Raters
 from annotate_ui.tasks.save import rules_hash
 from annotate_ui.tasks.stages import Stage
-from study.schema import RatingBase
+from study.importing.marks_store import joined_ranges, place_of
 from study.schema.tables import responses
+from study.sentences import Range
 from study.study import Study
-
-NO_SLOT = "no slot was planned for this task"
-UNKNOWN_TASK = "a task that was not pushed"
-TASK_CHANGED = "the task was changed in Label Studio after others had annotated it"
-NO_ACCOUNT = "its account was deleted in Label Studio, and it was not pulled before"
 
 
 class AnnotationStore:
@@ -64,23 +56,21 @@ class AnnotationStore:
         result: Pulled,
         channel: str = CHANNEL,
     ) -> None:
-        self._connection, self._study = connection, study
+        self._connection = connection
         self._raters, self._result = raters, result
         self._claims = SlotClaims(connection, study, channel)
-        self._revisions = Revisions(connection, study, result, channel)
-        self._marks = MarkRevisions(connection, study, result, channel)
-        newest = (*self._marks.newest.values(), *self._revisions.newest.values())
-        self._origins = Origins(connection, newest)
-        keys = {
-            row.id: row.key for row in connection.execute(select(responses.c.id, responses.c.key))
-        }
-        self._rejected = RejectedValues(connection, keys)
+        self._ratings = Revisions(connection, study, result, RATINGS, channel)
+        self._marks = Revisions(connection, study, result, MARKS, channel)
+        self._preferences = PreferenceStore(connection, study, result)
+        self._origins = Origins(connection)
+        rows = connection.execute(select(responses.c.id, responses.c.key))
+        self._rejected = RejectedValues(connection, {row.id: row.key for row in rows})
         self._rules = {spec.key: rules_hash(spec) for spec in study.config.constructs}
+        self._texts: dict[int, str] = {}
 
     def store(self, projects: Sequence[FetchedProject]) -> None:
         """Store every annotation that is new, edited or deleted."""
-        located_annotations = self._locate(projects)
-        annotations, keys, kept = self._without_kept(located_annotations, projects)
+        annotations, keys, kept = self._without_kept(self._locate(projects), projects)
         counted = latest(annotations)
         keys |= {(located.rater_id, located.task_key) for located in counted.values()}
         deleted = self._slots_of_deleted(projects, keys)
@@ -96,9 +86,7 @@ class AnnotationStore:
                 self._result.erased += 1
                 continue
             if located.response_id is None and located.annotation.task in compared:
-                # Responses are compared in this task, and none is rated.
-                for invalid in located.annotation.invalid:
-                    self._reject(located, invalid)
+                self._reject_ratings(located)
                 continue
             slot, reason = self._find_slot(located, located.rater_id, counted)
             if slot is None:
@@ -115,42 +103,45 @@ class AnnotationStore:
         for located, slot in filled:
             self._store_annotation(located, slot, exposures)
         for slot in deleted:
-            self._revisions.withdraw(slot, slot.construct_keys, DELETED)
-            self._marks.withdraw(slot)
-        if any(one.project.compares or one.project.following for one in projects):
-            PreferenceStore(self._connection, self._study, self._result).store(
-                projects, annotations, kept, self._raters.has_left, self._reject
-            )
+            self._ratings.withdraw(slot.id, slot.construct_keys, DELETED)
+            self._marks.withdraw(slot.id, slot.construct_keys, DELETED)
+        self._preferences.store(projects, annotations, kept, self._raters.has_left, self._reject)
         for project in projects:
             self._reject_unreadable(project)
             occupants = self._occupants(project, annotations, counted, filled)
             store_blocked(
                 self._connection, project.project, blocked_places(project.project, occupants)
             )
-        self._revisions.flush()
+        self._ratings.flush()
+        self._marks.flush()
         self._rejected.store(self._result)
 
     def _locate(self, projects: Sequence[FetchedProject]) -> list[LocatedAnnotation]:
-        """Return every annotation with its response and rater, in the order of rating."""
-        names: dict[int, dict[str, int]] = {}
-        responses: list[tuple[StoredProject, Annotation, int | None]] = []
+        """Return every annotation with what its task shows and its rater, in the order of rating.
+
+        Tasks of pushed projects are found by name: an interrupted push may have sent tasks without
+        storing their numbers, and Label Studio reuses the numbers of deleted tasks.
+        """
+        names: dict[int, dict[str, Shown]] = {}
+        found: list[tuple[StoredProject, Annotation, Shown]] = []
         for fetched in projects:
             project = fetched.project
-            if project.stage not in names:
-                by_response = task_names(self._connection, project.stage)
-                names[project.stage] = {name: response for response, name in by_response.items()}
+            if project.following is None and project.stage not in names:
+                by_shown = task_names(self._connection, project.stage)
+                names[project.stage] = {name: shown for shown, name in by_shown.items()}
             for annotation in fetched.annotations:
-                # Tasks are found by name: an interrupted push may have sent tasks without storing
-                # their numbers, and Label Studio reuses the numbers of deleted tasks.
-                response = names[project.stage].get(annotation.name or "")
                 if project.following is not None:
-                    response = fetched.responses.get(annotation.task)
-                responses.append((project, annotation, response))
-        responses.sort(key=lambda row: (row[1].created, row[1].number))
+                    shown = fetched.responses.get(annotation.task, ())
+                else:
+                    shown = names[project.stage].get(annotation.name or "", ())
+                if project.compares and shown:
+                    fetched.compared[annotation.task] = dict(zip(SIDES, shown, strict=True))
+                found.append((project, annotation, shown))
+        found.sort(key=lambda row: (row[1].created, row[1].number))
         # Raters are looked up in this order, so that new ones are added in the order of rating.
         return [
-            LocatedAnnotation(project, annotation, response, self._rater(project, annotation))
-            for project, annotation, response in responses
+            LocatedAnnotation(project, annotation, shown, self._rater(project, annotation))
+            for project, annotation, shown in found
         ]
 
     def _without_kept(
@@ -162,7 +153,9 @@ class AnnotationStore:
         Their raters and tasks, and their ids, are returned as well.
         """
         changed = {fetched.project.id: fetched.changed for fetched in projects}
-        others, keys, kept = [], set(), set()
+        others: list[LocatedAnnotation] = []
+        keys: set[tuple[int | None, TaskKey]] = set()
+        kept: set[str] = set()
         for located in annotations:
             project, annotation = located.project, located.annotation
             if project.following is None:
@@ -173,11 +166,11 @@ class AnnotationStore:
             if before is not None and (moved or annotation.task in changed[project.id]):
                 self._result.kept += 1
                 kept.add(origin(project, annotation.number))
-                keys.add((located.rater_id, (before.response or 0, project.construct_keys)))
+                keys.add((located.rater_id, ((before.response or 0,), project.construct_keys)))
             elif annotation.task in changed[project.id]:
                 self._reject_all(located, TASK_CHANGED)
                 for pair in annotation.preferences:
-                    self._reject(located, rejected_preference(pair, TASK_CHANGED))
+                    self._reject(located, pair.rejected(TASK_CHANGED))
             else:
                 others.append(located)
         return others, keys, kept
@@ -206,7 +199,7 @@ class AnnotationStore:
                 if annotation.name is None and annotation.task in project.tasks.values():
                     uncertain.add((by_task[annotation.task], project.construct_keys))
             for unread in fetched.unreadable:
-                key = by_task.get(unread.task or 0, 0), project.construct_keys
+                key = by_task.get(unread.task or 0, ()), project.construct_keys
                 if unread.number is None:
                     uncertain.add(key)
                 else:
@@ -224,17 +217,17 @@ class AnnotationStore:
         self, located: LocatedAnnotation, rater_id: int, counted: Mapping[Any, LocatedAnnotation]
     ) -> tuple[Slot | None, str]:
         """Return the slot that an annotation fills, or None and the reason why it fills none."""
-        if located.response_id is None or counted[located.rating_key] is not located:
-            if located.response_id is not None:
-                return None, DUPLICATE
+        if located.response_id is None:
             return None, UNKNOWN_RESPONSE if located.project.following else UNKNOWN_TASK
+        if counted[located.rating_key] is not located:
+            return None, DUPLICATE
         if self._raters.has_left(rater_id):
             return None, LEFT
         slot = self._claims.slot_of(rater_id, located.task_key)
-        has_values = slot is not None and bool(self._revisions.active_constructs(slot))
+        has_values = slot is not None and bool(self._active(slot))
         elsewhere = self._on_other_channels(located, rater_id, slot)
         if slot is not None:
-            elsewhere -= self._marks.active_constructs(slot)
+            elsewhere -= self._marks.active(slot.id, slot.construct_keys)
         if elsewhere == located.task_key[1]:
             return None, OTHER_CHANNEL
         claimed = self._claims.claim(rater_id, located.task_key, has_values=has_values)
@@ -245,6 +238,10 @@ class AnnotationStore:
             claimed = replace(claimed, stage=stage)
         return claimed, NO_SLOT
 
+    def _active(self, slot: Slot) -> set[str]:
+        """Return the constructs of a slot with a rating that was not withdrawn."""
+        return self._ratings.active(slot.id, slot.construct_keys)
+
     def _on_other_channels(
         self, located: LocatedAnnotation, rater_id: int, slot: Slot | None
     ) -> set[str]:
@@ -253,67 +250,81 @@ class AnnotationStore:
         A value that was pulled before keeps counting, and its edits are followed.
         """
         constructs = self._claims.on_other_channels(rater_id, located.task_key)
-        return constructs - (self._revisions.active_constructs(slot) if slot is not None else set())
+        return constructs - (self._active(slot) if slot is not None else set())
 
     def _store_annotation(
         self, located: LocatedAnnotation, slot: Slot, exposures: Exposures
     ) -> None:
-        annotation = located.annotation
+        project, annotation = located.project, located.annotation
         assert slot.rater_id is not None  # noqa: S101
-        elsewhere = self._on_other_channels(located, slot.rater_id, slot)
-        for answer in annotation.answers:
-            if answer.construct_key in elsewhere and not annotation.skipped:
-                value = json.dumps(answer.value)
-                self._reject(located, InvalidValue(answer.construct_key, value, OTHER_CHANNEL))
         for invalid in annotation.invalid:
             self._reject(located, invalid)
         invalid_keys = {invalid.construct_key for invalid in annotation.invalid}
-        self._revisions.withdraw(
-            slot,
+        self._ratings.withdraw(
+            slot.id,
             [key for key in slot.construct_keys if key in invalid_keys],
             CHANGED_TO_INVALID,
-            annotation,
+            annotation.updated,
         )
-        answers = [a for a in annotation.answers if a.construct_key not in elsewhere]
-        stage_fields = located.project.stage_fields
+        stage_fields = project.stage_fields
 
-        def exposure_of(given: ConstructAnswer | MarkedParts) -> Exposure:
-            project = located.project
+        def context(given: ConstructAnswer | MarkedParts) -> dict[str, Any]:
+            """Return what is stored with a value besides itself."""
+            shown = shown_fields(project, given.opened)
             allowed = stage_fields.get(given.construct_key, project.fields)
-            return exposures.at(
-                slot, annotation.updated, shown_fields(project, given.opened), allowed
-            )
+            return {
+                "construct_version": given.construct_version,
+                "rules_hash": self._rules.get(given.construct_key),
+                **exposures.at(slot, annotation.updated, shown, allowed)._asdict(),
+            }
 
-        self._marks.store(
-            slot,
-            annotation,
-            origin(located.project, annotation.number),
-            exposure_of,
-            elsewhere,
-            partial(self._reject, located),
-        )
-        for number, answer in enumerate(answers):
-            exposure = exposure_of(answer)
-            row = RatingBase(
-                construct_key=answer.construct_key,
-                construct_version=answer.construct_version,
-                value=answer.value,
-                status="skipped" if annotation.skipped else "rated",
-                reason=SKIPPED if annotation.skipped else None,
-                input_kind=CHANNEL,
-                wall_seconds=annotation.lead_seconds,
-                # The comment belongs to the whole task and is stored with its first value.
-                comment=annotation.comment if number == 0 else None,
-                revealed=list(exposure.revealed),
-                after_reveal=exposure.after_reveal,
-                seen_more=exposure.seen_more,
-                flags=list(answer.flags),
-                channel=CHANNEL,
-                external_id=origin(located.project, annotation.number),
-                external_at=annotation.updated,
-                rules_hash=self._rules.get(answer.construct_key),
+        elsewhere = self._on_other_channels(located, slot.rater_id, slot)
+        # The comment belongs to the whole task and is stored with its first value.
+        comment = annotation.comment
+        for answer in annotation.answers:
+            if answer.construct_key not in elsewhere:
+                self._ratings.add(
+                    slot.id,
+                    answer.construct_key,
+                    project,
+                    annotation,
+                    value=answer.value,
+                    flags=list(answer.flags),
+                    comment=comment,
+                    **context(answer),
+                )
+                comment = None
+            elif not annotation.skipped:
+                self._reject(located, answer.rejected(OTHER_CHANNEL))
+        marked = set()
+        elsewhere -= self._marks.active(slot.id, slot.construct_keys)
+        for marks in annotation.marks:
+            if marks.construct_key in elsewhere:
+                self._reject(located, marks.rejected(OTHER_CHANNEL))
+                continue
+            ranges = self._ranges(slot, marks)
+            if isinstance(ranges, str):
+                self._reject(located, marks.rejected(f"a mark of {marks.construct_key} {ranges}"))
+                continue
+            marked.add(marks.construct_key)
+            self._marks.add(
+                slot.id, marks.construct_key, project, annotation, ranges=ranges, **context(marks)
             )
-            self._revisions.add(slot, row)
+        self._marks.withdraw(slot.id, {*slot.construct_keys} - marked, DELETED)
+
+    def _ranges(self, slot: Slot, marks: MarkedParts) -> list[Range] | str:
+        """Return the marked parts of the response, or why one is not in it."""
+        if marks.parts and slot.response_id not in self._texts:
+            of_response = select(responses.c.text).where(responses.c.id == slot.response_id)
+            self._texts[slot.response_id] = self._connection.execute(of_response).scalar_one()
+        ranges = []
+        for part in marks.places():
+            text = self._texts[slot.response_id]
+            place = part if isinstance(part, str) else place_of(text, part)
+            if isinstance(place, str):
+                return place
+            ranges.append(place)
+        return joined_ranges(ranges)
 
     def _reject(self, located: LocatedAnnotation, invalid: InvalidValue) -> None:
         self._rejected.add(
@@ -321,18 +332,22 @@ class AnnotationStore:
         )
 
     def _reject_all(self, located: LocatedAnnotation, reason: str) -> None:
-        """Reject every value of an annotation for one reason."""
+        """Reject every value of an annotation for one reason, except preferences."""
         annotation = located.annotation
         if annotation.skipped:
             self._reject(located, InvalidValue(None, None, reason))
-        else:
-            for answer in annotation.answers:
-                value = json.dumps(answer.value)
-                self._reject(located, InvalidValue(answer.construct_key, value, reason))
-            for marks in annotation.marks:
-                self._reject(located, rejected_marks(marks, reason))
+        for given in annotation.of_response:
+            self._reject(located, given.rejected(reason))
         for invalid in annotation.invalid:
             self._reject(located, replace(invalid, reason=reason))
+
+    def _reject_ratings(self, located: LocatedAnnotation) -> None:
+        """Reject values of a task in which responses are compared, and none is rated."""
+        annotation = located.annotation
+        for given in annotation.of_response:
+            self._reject(located, given.rejected(UNKNOWN_RESPONSE))
+        for invalid in annotation.invalid:
+            self._reject(located, invalid)
 
     def _reject_unreadable(self, fetched: FetchedProject) -> None:
         for unread in fetched.unreadable:
@@ -353,33 +368,41 @@ class AnnotationStore:
         annotations: Sequence[LocatedAnnotation],
         counted: Mapping[Any, LocatedAnnotation],
         filled: Sequence[tuple[LocatedAnnotation, Slot]],
-    ) -> Iterator[tuple[int, Any, bool]]:
-        """Yield response, user and whether the study has a value, as `blocked_places` needs it."""
+    ) -> Iterator[tuple[Shown, Any, bool]]:
+        """Yield what a task shows, its user and whether the study has their value.
+
+        A value that cannot be a rating keeps its place; its rater may correct it.
+        """
         project = fetched.project
         filling = {x.annotation.number for x, _ in filled if x.project is project}
         for located in annotations:
-            response = located.response_id
-            if located.project is not project or response is None or response not in project.tasks:
+            annotation, shown = located.annotation, located.shown
+            if located.project is not project or shown not in project.tasks:
                 continue
-            user, number = located.annotation.user, located.annotation.number
-            has_value = number in filling or (
+            has_value = annotation.number in filling or (
                 counted[located.rating_key] is located
-                and self._has_value(located.rater_id, response, project)
-            )
-            yield response, user or f"annotation {number}", has_value
-        by_task = {number: response for response, number in project.tasks.items()}
+                and (
+                    self._has_value(located.rater_id, shown, project)
+                    or (project.compares and located.rater_id is not None
+                        and not annotation.preferences)
+                )
+            )  # fmt: skip
+            yield shown, annotation.user or f"annotation {annotation.number}", has_value
+        by_task = {number: shown for shown, number in project.tasks.items()}
         for unread in fetched.unreadable:
-            response = by_task.get(unread.task or 0)
-            if response is not None:
+            shown = by_task.get(unread.task or 0, ())
+            if shown:
                 rater = self._raters.existing(unread.user)
-                has_value = self._has_value(rater, response, project)
-                yield response, unread.user or f"annotation {unread.number}", has_value
+                has_value = self._has_value(rater, shown, project)
+                yield shown, unread.user or f"annotation {unread.number}", has_value
 
-    def _has_value(self, rater_id: int | None, response: int, project: StoredProject) -> bool:
+    def _has_value(self, rater_id: int | None, shown: Shown, project: StoredProject) -> bool:
         """Whether a rater has a value from this project that was not withdrawn."""
-        slot = self._claims.slot_of(rater_id or 0, (response, project.construct_keys))
+        if project.compares:
+            return self._preferences.has_value(rater_id, shown)
+        slot = self._claims.slot_of(rater_id or 0, (shown, project.construct_keys))
         return (
             slot is not None
-            and bool(self._revisions.active_constructs(slot))
+            and bool(self._active(slot))
             and self._origins.project(slot) == project.id
         )

@@ -1,10 +1,12 @@
 """Annotations of Label Studio: their values, and those that cannot become ratings."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from study.importing.rows import MarkedPart
 from study.types import Sees
 
 SKIPPED = "skipped in Label Studio"
@@ -18,9 +20,29 @@ UNREADABLE = "unreadable annotation"
 UNKNOWN_FLAG = "unknown remark"
 UNKNOWN_CHOICE = "unknown choice"
 MARKED_AND_NONE = "marks, and the statement that there is nothing to mark"
+OTHER_CHANNEL = "the rater has this response on another channel, whose value counts"
+LEFT = "the rater has left the study"
+UNKNOWN_RESPONSE = "its response is not in the study"
+DELETED = "deleted in Label Studio"
+CHANGED_TO_INVALID = "changed in Label Studio to an invalid value"
+DUPLICATE = "another annotation of the same task by the same rater; the latest counts"
+NO_SLOT = "no slot was planned for this task"
+UNKNOWN_TASK = "a task that was not pushed"
+TASK_CHANGED = "the task was changed in Label Studio after others had annotated it"
+NO_ACCOUNT = "its account was deleted in Label Studio, and it was not pulled before"
 COMMENT_ONLY = "a comment without any value"
 TOO_LONG = "longer than 5000 characters"
 NOT_STORABLE = "contains characters that cannot be stored"
+
+
+@dataclass(frozen=True, slots=True)
+class InvalidValue:
+    """A value in an annotation that cannot become a rating."""
+
+    construct_key: str | None
+    value: str | None
+    """As JSON; None: the value is missing."""
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +57,10 @@ class ConstructAnswer:
     opened: tuple[Sees, ...] = ()
     """Texts that the rater had opened on request before entering the value for the first time."""
 
+    def rejected(self, reason: str) -> InvalidValue:
+        """Return it as a value that cannot become a rating."""
+        return InvalidValue(self.construct_key, json.dumps(self.value), reason)
+
 
 @dataclass(frozen=True, slots=True)
 class ComparedPair:
@@ -48,6 +74,11 @@ class ComparedPair:
     value: float | None
     """Positive: the second is better. None: the whole task was skipped."""
 
+    def rejected(self, reason: str) -> InvalidValue:
+        """Return it as a value that cannot become a preference."""
+        value = {"first": self.first, "second": self.second, "value": self.value}
+        return InvalidValue(self.construct_key, json.dumps(value), reason)
+
 
 @dataclass(frozen=True, slots=True)
 class MarkedParts:
@@ -60,15 +91,26 @@ class MarkedParts:
     opened: tuple[Sees, ...] = ()
     """As in `ConstructAnswer`."""
 
+    def places(self) -> Iterator[MarkedPart | str]:
+        """Yield the marked parts of the response, or why the place of one cannot be read.
 
-@dataclass(frozen=True, slots=True)
-class InvalidValue:
-    """A value in an annotation that cannot become a rating."""
+        Label Studio gives a place in Unicode characters; its early versions gave UTF-16 units. The
+        text that it stores with a label tells which, and that the label is on the response.
+        """
+        for value in self.parts:
+            ends, text = (value.get("start"), value.get("end")), value.get("text")
+            if "paragraphs" in value or "globalOffsets" in value or isinstance(ends[0], str):
+                yield "is on HTML or on a dialog, whose places are not those of a text"
+            elif any(not isinstance(end, int) or isinstance(end, bool) or end < 0 for end in ends):
+                yield f"has no place in a text: start {ends[0]!r}, end {ends[1]!r}"
+            else:
+                text = text if isinstance(text, str) else None
+                yield MarkedPart(start=value["start"], end=value["end"], text=text)
 
-    construct_key: str | None
-    value: str | None
-    """As JSON; None: the value is missing."""
-    reason: str
+    def rejected(self, reason: str) -> InvalidValue:
+        """Return them as a value that cannot become marks."""
+        value = json.dumps([dict(part) for part in self.parts])
+        return InvalidValue(self.construct_key, value, reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,3 +147,14 @@ class Annotation:
     preferences: list[ComparedPair] = field(default_factory=list)
     marks: list[MarkedParts] = field(default_factory=list)
     invalid: list[InvalidValue] = field(default_factory=list)
+
+    def reject(self, construct_key: str | None, value: Any, reason: str) -> None:
+        """Add a value that cannot become a rating; None: it is missing."""
+        # ASCII: characters that a database cannot store are written as escapes.
+        written = None if reason == MISSING else json.dumps(value)
+        self.invalid.append(InvalidValue(construct_key, written, reason))
+
+    @property
+    def of_response(self) -> list[ConstructAnswer | MarkedParts]:
+        """What was given to the one response of the task; nothing if the task was skipped."""
+        return [] if self.skipped else [*self.answers, *self.marks]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from math import isclose
 from typing import Any
-from xml.etree.ElementTree import Element, SubElement, fromstring, indent, tostring
+from xml.etree.ElementTree import Element, SubElement, canonicalize, fromstring, indent, tostring
 
 from annotate_ui.tasks.stages import stages
 from study.scales import RatingScale
@@ -80,13 +80,16 @@ class Configuration:
 
     xml: str
     controls: dict[str, dict[str, Any]]
-    """Name of a control to its kind, construct and version.
+    """Name of a control to what its results mean, by which `AnnotationReader` reads them.
 
-    Kinds are `number`, `flags`, `comment`, and `request` of a control that opens the texts of a
-    stage: its `fields`. `marks` are labels on the response, each of the construct in `labels`, and
-    `unmarked` is the control that says that there is nothing to mark. A number that is chosen has
-    its `points`, as they are shown; where texts are opened on request, it has the `fields` that
-    are shown by its stage.
+    `kind` is one of
+    - `number`: a value of `construct` in `construct_version`. Where it is chosen, `labels` has the
+      number of each choice; where texts are opened on request, `fields` are those of its stage;
+    - `preference`: the better one of two responses, with `labels` as above, or of a Pairwise;
+    - `ranking`: the order of the items of a list, with the numbers of its buckets as `labels`;
+    - `marks`: labels on the response, `labels` with the construct of each and `versions` of the
+      constructs; `none` names the control that says that there is nothing to mark (`unmarked`);
+    - `flags`: remarks, a list; `comment`; `request`: opens the texts of a stage, its `fields`.
     """
 
 
@@ -184,7 +187,8 @@ def _construct(
     points = scale_points(construct.scale)
     one = SubElement(view, "View", className="ccrs-construct")
     _ask(one, construct, name, points)
-    controls[name] = {"kind": "number", **({"points": points} if points else {}), **meaning}
+    labels = {"labels": {point: float(point) for point in points}} if points else {}
+    controls[name] = {"kind": "number", **labels, **meaning}
     if construct.flags:
         _flags(one, construct, f"{name}_flags")
         flags = {"kind": "flags", "flags": list(construct.flags)}
@@ -219,6 +223,11 @@ def protected(xml: str) -> str:
     """
     view = fromstring(xml)  # noqa: S314 (the server's own parser has accepted it)
     return tostring(view, encoding="unicode") if protect(view) else xml
+
+
+def same_page(xml: str, other: str) -> bool:
+    """Whether two configurations are the same, however they are written."""
+    return canonicalize(xml, strip_text=True) == canonicalize(other, strip_text=True)
 
 
 def protect(view: Element) -> bool:

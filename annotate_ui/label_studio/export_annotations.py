@@ -1,29 +1,30 @@
 """The annotations of an export that count: one for each person and task."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotate_ui.label_studio.annotation_reader import (
+from annotate_ui.label_studio.annotation_reader import list_problem
+from annotate_ui.label_studio.annotations import Annotation
+from annotate_ui.label_studio.export_reading import ExportReading
+from annotate_ui.label_studio.result_values import (
     as_integer,
-    list_problem,
+    is_ground_truth,
     parse_time,
-    read_task,
     user_number,
 )
-from annotate_ui.label_studio.annotations import Annotation
-from annotate_ui.label_studio.export_inventory import is_ground_truth
-from annotate_ui.label_studio.task_data import NAME
+from annotate_ui.label_studio.task_content import TaskContent
 from study.errors import Fault
 from study.importing.readers.input_file import Record
 from study.importing.readers.source import RecordSource
-from study.scales import RatingScale
 
 GROUND_TRUTH = (
     "annotations marked as ground truth (expected answers rather than ratings; if they are "
     "ratings, remove the mark in Label Studio)"
 )
+PREDICTIONS = "predictions, which are not made by people"
+DRAFTS = "drafts, which are not ratings"
 EDITED_BY_OTHER = "annotations that another user changed last, imported as their author's"
 SUPERSEDED = "annotations of a task that the same user annotated again later"
 # Number of places that are listed for each reason.
@@ -35,9 +36,7 @@ class Annotations:
     """Reads the annotations of an export's tasks, and counts those that are left out."""
 
     source: RecordSource
-    controls: Mapping[str, Mapping[str, Any]]
-    scales: Mapping[str, RatingScale]
-    """Construct to the scale on which its values were given."""
+    reading: ExportReading
     scorers: Mapping[int, str | None]
     """User to the person they are; several accounts may be one person's."""
     count: int = 0
@@ -45,14 +44,9 @@ class Annotations:
     _unreadable: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     """Reason to places."""
 
-    def of(
-        self, record: Record, compared: Mapping[str, Sequence[str]]
-    ) -> Iterator[Annotation | Fault]:
-        """Yield the latest annotation of each user who did a task.
-
-        `compared` are the names of the responses that are compared, as `read_task` takes them.
-        """
-        task = record.cells
+    def of(self, content: TaskContent) -> Iterator[Annotation | Fault]:
+        """Yield the latest annotation of each user who did a task."""
+        record, task = content.record, content.record.cells
         problem = list_problem(task)
         if problem is not None:
             yield Fault(f"task {task['id']}: {problem}", "Export the project again.", record.number)
@@ -61,20 +55,18 @@ class Annotations:
         everything = task.get("annotations") or []
         self.count += len(everything)
         candidates = [raw for raw in everything if not is_ground_truth(raw)]
-        if len(candidates) < len(everything):
-            left_out[GROUND_TRUTH] += len(everything) - len(candidates)
         predictions = task.get("predictions")
-        if isinstance(predictions, list) and predictions:
-            left_out["predictions, which are not made by people"] += len(predictions)
-        if task.get("drafts"):
-            left_out["drafts, which are not ratings"] += len(task["drafts"])
+        counts = {
+            GROUND_TRUTH: len(everything) - len(candidates),
+            PREDICTIONS: len(predictions) if isinstance(predictions, list) else 0,
+            DRAFTS: len(task.get("drafts") or []),
+        }
+        left_out.update({reason: count for reason, count in counts.items() if count})
         by_person: dict[int | str | None, list[tuple[Annotation, bool]]] = defaultdict(list)
         for raw in candidates:
             timed = _with_time(raw)
             single = {**task, "annotations": [timed], "drafts": []}
-            annotations, unreadable, _ = read_task(
-                single, NAME, self.controls, self.scales, compared
-            )
+            annotations, unreadable, _ = self.reading.read(single, content)
             for annotation in annotations:
                 user = annotation.user
                 person = user if user is None else self.scorers.get(user) or user

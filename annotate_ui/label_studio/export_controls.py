@@ -6,13 +6,13 @@ from dataclasses import replace
 from shlex import quote
 from typing import Any
 
-from annotate_ui.label_studio.annotation_reader import storable_text
 from annotate_ui.label_studio.control_names import assign_constructs
 from annotate_ui.label_studio.export_inventory import (
     ExportControl,
     read_inventory,
     scorers_of_users,
 )
+from annotate_ui.label_studio.result_values import storable_text
 from annotate_ui.label_studio.value_ranges import (
     STARS,
     control_option,
@@ -26,6 +26,7 @@ from study.importing.importers import FileDescription, FormatOptions
 from study.importing.readers.source import RecordSource
 from study.text import quoted_names
 
+LABELS = "labels"
 # A number, alone or before a word: "4", "4 - good", "4: good", "4 (good)".
 _NUMBERED_LABEL = re.compile(r"\s*(-?\d+(?:\.\d+)?)(?:\s*|\s*[-–—:.)]\s+\S.*|\s+\(.*\)\s*)\Z")
 
@@ -98,11 +99,11 @@ def map_controls(
     source: RecordSource,
     controls: Mapping[str, ExportControl],
     options: FormatOptions,
-    of_marks: Collection[str] = (),
+    of_marks: Mapping[str, Mapping[str, Any]],
 ) -> dict[str, dict[str, Any]]:
-    """Return the meaning of each control that rates, as `read_task` takes it.
+    """Return the meaning of each control that rates, as `AnnotationReader` takes it.
 
-    `of_marks` are controls and labels whose results are marks on the text.
+    `of_marks` are controls whose results are marks on the text.
 
     Raises
     ------
@@ -119,11 +120,15 @@ def map_controls(
     }
     known = {name: of_labels for name, of_labels in values.items() if isinstance(of_labels, dict)}
     controls = _with_numbers(controls, known)
+    named_marks = {
+        *of_marks,
+        *(label for meaning in of_marks.values() for label in meaning["labels"]),
+    }
     faults = [
         *_regions(controls, constructs),
         *_unmapped(whole, options),
         *_duplicates(constructs, options.declared_controls),
-        *_wrong_options(controls, constructs, options, of_marks),
+        *_wrong_options(controls, constructs, options, named_marks),
         *_labels_without_value(controls, values),
         *_unused_values(values, known, options),
         *range_faults(controls, constructs, options),
@@ -131,11 +136,33 @@ def map_controls(
     if faults:
         raise InputError(source.path.name, faults)
     return {
-        control: {"kind": kind_of(controls[control]), "construct": key, "construct_version": 1}
+        control: {"kind": kind_of(controls[control]), "construct": key}
         | ({"labels": known[control]} if control in known else {})
         for control, key in constructs.items()
         if key
     }
+
+
+def mark_controls(
+    inventory: Mapping[str, ExportControl], options: FormatOptions
+) -> dict[str, dict[str, Any]]:
+    """Return the meaning of controls whose labels are marks, as `AnnotationReader` takes it.
+
+    They are those that `options.controls` names, or whose labels it names; an empty construct
+    leaves a label out.
+    """
+    controls = {}
+    for name, control in inventory.items():
+        labels = {
+            label: options.controls[named]
+            for _, label in control.labels
+            for named in (name, label)
+            if LABELS in control.types and named in options.controls
+        }
+        if labels:
+            versions = dict.fromkeys(filter(None, labels.values()), 1)
+            controls[name] = {"kind": "marks", "labels": labels, "versions": versions}
+    return controls
 
 
 def _rating(controls: Mapping[str, ExportControl], options: FormatOptions) -> list[str]:

@@ -5,33 +5,20 @@ Values that cannot be ratings become missing values, each with its reason.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from itertools import combinations
-from typing import Any
 
 from annotate_ui.label_studio.annotations import (
     ENTERED_TWICE,
     MISSING,
     NO_NUMBER,
-    UNKNOWN_CONTROL,
     Annotation,
-    InvalidValue,
 )
 from annotate_ui.label_studio.export_annotations import Annotations
-from annotate_ui.label_studio.export_controls import (
-    described_controls,
-    map_controls,
-    unmapped_controls,
-)
-from annotate_ui.label_studio.export_inventory import (
-    ExportControl,
-    read_inventory,
-    scorers_of_users,
-)
-from annotate_ui.label_studio.export_marks import mark_controls, named_marks, parts_of
+from annotate_ui.label_studio.export_controls import described_controls, unmapped_controls
+from annotate_ui.label_studio.export_inventory import read_inventory, scorers_of_users
+from annotate_ui.label_studio.export_reading import ExportReading, export_reading
 from annotate_ui.label_studio.short_exports import LACKING, is_short, tasks
-from annotate_ui.label_studio.task_content import TaskContent, TaskReader, unplaced
-from annotate_ui.label_studio.value_ranges import ValueRange, value_range
+from annotate_ui.label_studio.task_content import TaskContent, TaskReader
 from study.errors import Fault
 from study.importing.importers import FileDescription, FormatOptions
 from study.importing.readers.source import Head, RecordSource
@@ -76,48 +63,36 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
         The options do not fit the controls or users of the file.
     """
     found = read_inventory(source, options)
-    inventory = found.controls
-    of_marks = mark_controls(inventory, options)
-    controls = map_controls(source, inventory, options, named_marks(of_marks))
+    reading = export_reading(source, found.controls, options)
     scorers = scorers_of_users(found.users, source, options)
-    ranges = value_ranges(controls, inventory, options)
-    for key, used_range in ranges.items():
+    for key, used_range in reading.ranges.items():
         source.report.rules[f"{key}: mapped to its scale from {used_range.source}"] += 1
     if is_short(source.head):
         source.report.warnings.append(LACKING)
-    # Values are checked against the range on which they were given.
-    scales = dict(options.scales) | {key: used_range.source for key, used_range in ranges.items()}
-    kinds = {meaning["construct"]: meaning["kind"] for meaning in controls.values()}
     contents = TaskReader(source, options)
-    annotations = Annotations(source, {**controls, **of_marks}, scales, scorers)
+    annotations = Annotations(source, reading, scorers)
     ratings = 0
     for record in tasks(source, options):
-        if isinstance(record, Fault):
-            yield record
-            continue
         content = contents.read(record)
         if isinstance(content, Fault):
             yield content
             continue
         yield from content.rows
-        names = {kind: tuple(named) for kind, named in content.compared.items()}
-        for annotation in annotations.of(record, names):
+        for annotation in annotations.of(content):
             if isinstance(annotation, Fault):
                 yield annotation
                 continue
             scorer = _scorer(annotation, scorers, source)
             if scorer is None:
                 continue
-            mapped = map_values(annotation, ranges)
-            used = kinds_used(mapped, kinds)
-            fault = unplaced(content, used, record.cells["id"], record.number)
+            fault = reading.unplaced(annotation, content)
             if fault is not None:
                 yield fault
                 break
-            _count_left_out(mapped, inventory, source)
+            _count_left_out(annotation, reading, source)
             values = [
-                *_scores(content, mapped, scorer, kinds),
-                *_preferences(content, mapped, scorer, kinds),
+                *_scores(content, annotation, scorer, reading.kinds),
+                *_preferences(content, annotation, scorer, reading.kinds),
                 *_marks(content, annotation, scorer, source),
             ]
             ratings += len(values)
@@ -126,7 +101,7 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
     yield from contents.unknown_columns()
     annotations.report_unreadable()
     if not ratings:
-        source.report.warnings.append(_no_ratings(annotations.count, inventory, controls))
+        source.report.warnings.append(_no_ratings(annotations.count, reading))
 
 
 def _scorer(
@@ -141,37 +116,9 @@ def _scorer(
     return scorer
 
 
-def value_ranges(
-    controls: Mapping[str, Mapping[str, Any]],
-    inventory: Mapping[str, ExportControl],
-    options: FormatOptions,
-) -> dict[str, ValueRange]:
-    """Return the range on which the values of a construct were given, if it is not its scale."""
-    ranges = {}
-    for name, meaning in controls.items():
-        if meaning["kind"] == "number":
-            used_range = value_range(name, meaning["construct"], inventory, options)
-            if used_range is not None:
-                ranges[str(meaning["construct"])] = used_range
-    return ranges
-
-
-def kinds_used(annotation: Annotation, kinds: Mapping[str, str]) -> set[str]:
-    """Return the kinds of controls that an annotation has results of, or invalid values.
-
-    `kinds` are those of the constructs' controls.
-    """
-    constructs = {answer.construct_key for answer in annotation.answers}
-    constructs |= {preference.construct_key for preference in annotation.preferences}
-    constructs |= {invalid.construct_key or "" for invalid in annotation.invalid} - {""}
-    rated = {"number"} if annotation.marks else set()
-    return rated | {kinds[key] for key in constructs if key in kinds}
-
-
-def _no_ratings(
-    annotations: int, inventory: Mapping[str, ExportControl], controls: Mapping[str, Any]
-) -> str:
+def _no_ratings(annotations: int, reading: ExportReading) -> str:
     """Return why an export has no ratings."""
+    inventory = reading.inventory
     if not annotations:
         reason = "its tasks have no annotations"
     elif inventory and not any(control.rates for control in inventory.values()):
@@ -180,25 +127,11 @@ def _no_ratings(
             f"its controls are {listed}; numbers (Number) and stars (Rating) are ratings, and "
             "choices and comparisons whose construct is named with --control CONTROL=CONSTRUCT"
         )
-    elif inventory and not controls:
+    elif inventory and not reading.kinds:
         reason = "all controls that rate are left out"
     else:
         reason = "its annotations that count contain neither numbers nor stars"
     return f"the export has no ratings: {reason}."
-
-
-def map_values(annotation: Annotation, ranges: Mapping[str, ValueRange]) -> Annotation:
-    """Return an annotation with its values on the scales of their constructs."""
-    answers, invalid = [], list(annotation.invalid)
-    for answer in annotation.answers:
-        used_range = ranges.get(answer.construct_key)
-        if answer.value is None or used_range is None:
-            answers.append(answer)
-        elif (problem := used_range.off_grid(answer.value)) is not None:
-            invalid.append(InvalidValue(answer.construct_key, f"{answer.value:g}", problem))
-        else:
-            answers.append(replace(answer, value=used_range.mapped(answer.value)))
-    return replace(annotation, answers=answers, invalid=invalid)
 
 
 def _scores(
@@ -254,7 +187,7 @@ def _marks(content: TaskContent, annotation: Annotation, scorer: str, source: Re
     """Yield the marks of each construct that labels are mapped to."""
     for marks in annotation.marks:
         parts: list[MarkedPart] = []
-        for part in parts_of(marks):
+        for part in marks.places():
             if isinstance(part, str):
                 yield Fault(
                     f"task {annotation.task}: a label of {marks.construct_key} {part}.",
@@ -284,23 +217,9 @@ def _missing(
             yield key, _REASONS.get(invalid.reason, "out_of_range")
 
 
-def _count_left_out(
-    annotation: Annotation, inventory: Mapping[str, ExportControl], source: RecordSource
-) -> None:
+def _count_left_out(annotation: Annotation, reading: ExportReading, source: RecordSource) -> None:
     for invalid in annotation.invalid:
         if invalid.construct_key is None:
-            source.report.left_out[left_out(invalid, inventory)] += 1
+            source.report.left_out[reading.left_out(invalid)] += 1
         elif invalid.value is not None:
             source.report.rules[f"a value treated as missing: {invalid.reason}"] += 1
-
-
-def left_out(invalid: InvalidValue, inventory: Mapping[str, ExportControl]) -> str:
-    """Return how a value that belongs to no construct is counted."""
-    name = invalid.reason.removeprefix(f"{UNKNOWN_CONTROL}: ")
-    if name == invalid.reason:
-        return name
-    control = inventory.get(name)
-    kind = (
-        "" if control is None or control.rates else f", which gives {control} rather than numbers"
-    )
-    return f"results of the control {name!r}{kind}"

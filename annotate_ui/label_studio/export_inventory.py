@@ -5,15 +5,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotate_ui.label_studio.annotation_reader import (
+from annotate_ui.label_studio.result_values import (
+    UNPLACED,
     as_integer,
+    choice_labels,
+    groups_of,
+    is_ground_truth,
     is_number,
     number_in,
     storable_text,
     text_labels,
     user_number,
 )
-from annotate_ui.label_studio.compared_results import UNPLACED, choice_labels, groups_of
 from annotate_ui.label_studio.short_exports import tasks
 from annotate_ui.label_studio.task_content import names_a_pair
 from study.errors import Fault, InputError
@@ -142,7 +145,7 @@ def _labels(result: Mapping[str, Any]) -> list[str]:
     own = {UNPLACED, str(result["from_name"])}
     return [
         *choice_labels(value),
-        *text_labels(result),
+        *text_labels(value),
         *(group for group in groups_of(value) if group not in own),
     ]
 
@@ -163,11 +166,6 @@ def _annotations(record: Any) -> Iterator[Mapping[str, Any]]:
         for annotation in annotations if isinstance(annotations, list) else []:
             if isinstance(annotation, dict) and not is_ground_truth(annotation):
                 yield annotation
-
-
-def is_ground_truth(annotation: Any) -> bool:
-    """Whether an annotation is marked as the project's expected answer."""
-    return isinstance(annotation, dict) and annotation.get("ground_truth") is True
 
 
 def _results(annotation: Mapping[str, Any]) -> list[Mapping[str, Any]]:

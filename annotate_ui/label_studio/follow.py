@@ -164,7 +164,7 @@ class _Content:
         lock_imports(connection)
         self._connection, self._study, self._server = connection, study, server
         self._result = result
-        self._origins = Origins(connection, ())
+        self._origins = Origins(connection)
         self._existing = ExistingContent(connection)
         self._report = ImportReport()
         self._store = ContentStore(connection, self._existing, self._report)
@@ -223,7 +223,7 @@ class _Content:
         if content.rated is not None:
             found = self._find(content.rated, ids)
             if found is not None:
-                project.responses[task] = found
+                project.responses[task] = (found,)
         compared: dict[str, int] = {}
         for named in content.compared.values():
             every = {name: self._find(response, ids) for name, response in named.items()}

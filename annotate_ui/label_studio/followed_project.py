@@ -5,24 +5,17 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Self
 from xml.etree.ElementTree import Element, ParseError, fromstring
 
-from annotate_ui.label_studio.annotation_reader import read_task
 from annotate_ui.label_studio.annotations import UNKNOWN_CONTROL, Annotation, UnreadableAnnotation
-from annotate_ui.label_studio.export_controls import map_controls
-from annotate_ui.label_studio.export_file import kinds_used, left_out, map_values, value_ranges
-from annotate_ui.label_studio.export_inventory import (
-    ExportControl,
-    is_ground_truth,
-    read_inventory,
-)
-from annotate_ui.label_studio.export_marks import mark_controls, named_marks
-from annotate_ui.label_studio.task_content import FIELDS, TaskContent, TaskReader, unplaced
-from annotate_ui.label_studio.task_data import NAME
+from annotate_ui.label_studio.export_inventory import ExportControl, read_inventory
+from annotate_ui.label_studio.export_reading import ExportReading, export_reading
+from annotate_ui.label_studio.result_values import is_ground_truth
+from annotate_ui.label_studio.task_content import FIELDS, TaskContent, TaskReader
 from annotate_ui.tasks.stages import in_order
 from study.errors import Fault, InputError
 from study.importing.importers import FormatOptions
@@ -32,6 +25,7 @@ from study.settings.study_toml import StudyConfig
 from study.types import Sees
 
 GROUND_TRUTH = "annotations marked as ground truth, which are expected answers"
+USERS_LEFT_OUT = "annotations of users that --rater leaves out"
 _TYPES = {
     "Number": "number",
     "Rating": "rating",
@@ -66,33 +60,24 @@ class FollowOptions:
     @classmethod
     def stored(cls, values: Mapping[str, Any]) -> Self:
         """Return options as they are stored in a study."""
-        return cls(
-            values["controls"],
-            values["columns"],
-            {name: (low, high) for name, (low, high) in values["ranges"].items()},
-            values["values"],
-            tuple(values["users_left_out"]),
-        )
+        ranges = {name: (low, high) for name, (low, high) in values["ranges"].items()}
+        users = tuple(values["users_left_out"])
+        return cls(**{**values, "ranges": ranges, "users_left_out": users})
 
     def as_json(self) -> dict[str, Any]:
         """Return the options as they are stored."""
-        return {
-            "controls": dict(self.controls),
-            "columns": dict(self.columns),
-            "ranges": {name: list(ends) for name, ends in self.ranges.items()},
-            "values": dict(self.values),
-            "users_left_out": list(self.users_left_out),
-        }
+        stored: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        return stored
 
-    def updated(self, newer: "FollowOptions") -> "FollowOptions":
+    def updated(self, newer: Self) -> Self:
         """Return these options with newer ones, which take precedence."""
-        return FollowOptions(
-            {**self.controls, **newer.controls},
-            {**self.columns, **newer.columns},
-            {**self.ranges, **newer.ranges},
-            {**self.values, **newer.values},
-            tuple(sorted({*self.users_left_out, *newer.users_left_out})),
-        )
+        users = tuple(sorted({*self.users_left_out, *newer.users_left_out}))
+        merged = {
+            one.name: {**getattr(self, one.name), **getattr(newer, one.name)}
+            for one in fields(self)
+            if one.name != "users_left_out"
+        }
+        return replace(newer, **merged, users_left_out=users)
 
 
 @dataclass
@@ -101,7 +86,7 @@ class ReadProject:
 
     number: int
     controls: dict[str, dict[str, Any]]
-    """As `read_task` takes them, with the constructs' current versions."""
+    """As `AnnotationReader` takes them."""
     fields: tuple[Sees, ...]
     """What raters see."""
     tasks: list[tuple[int, TaskContent]] = field(default_factory=list)
@@ -141,6 +126,7 @@ def read_project(
         constructs=tuple(scales),
         names={construct.key: construct.name for construct in config.constructs},
         scales=scales,
+        preference_scale=config.preferences.scale,
         controls={**config.label_studio.controls, **options.controls},
         declared_controls=options.controls,
         ranges=options.ranges,
@@ -151,83 +137,65 @@ def read_project(
         inventory = configured_controls(xml)
         if exported:
             _add(inventory, read_inventory(source, form).controls)
-        of_marks = mark_controls(inventory, form)
-        mapped = map_controls(source, inventory, form, named_marks(of_marks))
-        controls = {
-            name: {**meaning, "construct_version": versions[meaning["construct"]]}
-            for name, meaning in mapped.items()
+        comments = {
+            name: {"kind": "comment"}
+            for name, control in inventory.items()
+            if control.types == {"textarea"}
         }
-        for name, meaning in of_marks.items():
-            current = {key: versions[key] for key in meaning["versions"]}
-            controls[name] = {**meaning, "versions": current}
-        for name, control in inventory.items():
-            if name not in controls:
-                controls[name] = {"kind": "comment" if control.types == {"textarea"} else "other"}
-        project = ReadProject(number, controls, _fields(xml, options.columns))
+        reading = export_reading(source, inventory, form, versions, comments)
+        project = ReadProject(number, reading.controls, _fields(xml, options.columns))
         if exported:
-            _read_tasks(project, source, inventory, form, set(options.users_left_out))
+            _read_tasks(project, source, reading, form, set(options.users_left_out))
     return project
 
 
 def _read_tasks(
     project: ReadProject,
     source: RecordSource,
-    inventory: Mapping[str, ExportControl],
+    reading: ExportReading,
     form: FormatOptions,
     users_left_out: set[int],
 ) -> None:
-    rating = {n: meaning for n, meaning in project.controls.items() if "construct" in meaning}
-    ranges = value_ranges(rating, inventory, form)
-    scales = dict(form.scales) | {key: used.source for key, used in ranges.items()}
-    kinds = {meaning["construct"]: str(meaning["kind"]) for meaning in rating.values()}
     reader = TaskReader(source, form)
     faults: list[Fault] = []
     for record in source.records():
-        if isinstance(record, Fault):
-            faults.append(record)
-            continue
         content = reader.read(record)
         if isinstance(content, Fault):
             faults.append(content)
             continue
-        task = record.cells
-        number = int(task["id"])
-        names = {kind: tuple(named) for kind, named in content.compared.items()}
+        task = content.record.cells
         made = task.get("annotations")
         if isinstance(made, list):
             counted = [raw for raw in made if not is_ground_truth(raw)]
             project.left_out[GROUND_TRUTH] += len(made) - len(counted)
             task = {**task, "annotations": counted}
-        annotations, unreadable, drafts = read_task(task, NAME, project.controls, scales, names)
+        annotations, unreadable, drafts = reading.read(task, content)
         project.drafts += drafts
         project.unreadable += unreadable
         for annotation in annotations:
             if annotation.user in users_left_out:
-                project.left_out["annotations of users that --rater leaves out"] += 1
+                project.left_out[USERS_LEFT_OUT] += 1
                 continue
-            mapped = map_values(annotation, ranges)
-            fault = unplaced(content, kinds_used(mapped, kinds), number, record.number)
+            fault = reading.unplaced(annotation, content)
             if fault is not None:
                 faults.append(fault)
                 break
-            project.annotations.append(_without_other(mapped, project, inventory))
+            project.annotations.append(_without_unknown(annotation, project, reading))
         faults += [row for row in content.rows if isinstance(row, Fault)]
         faults += content.cells.remaining_faults()
-        project.tasks.append((number, content))
+        project.tasks.append((int(task["id"]), content))
     faults += reader.unknown_columns()
     if faults:
         raise InputError(f"project {project.number}", faults, source.report.notes)
-    for reason in [reason for reason, count in project.left_out.items() if not count]:
-        del project.left_out[reason]
+    project.left_out = +project.left_out
 
 
-def _without_other(
-    annotation: Annotation, project: ReadProject, inventory: Mapping[str, ExportControl]
+def _without_unknown(
+    annotation: Annotation, project: ReadProject, reading: ExportReading
 ) -> Annotation:
-    """Return an annotation without results of controls that the configuration does not have."""
+    """Return an annotation without results of controls that give no construct a value."""
     unknown = [i for i in annotation.invalid if i.reason.startswith(UNKNOWN_CONTROL)]
-    for invalid in unknown:
-        project.left_out[left_out(invalid, inventory)] += 1
+    project.left_out.update(reading.left_out(invalid) for invalid in unknown)
     return replace(annotation, invalid=[i for i in annotation.invalid if i not in unknown])
 
 

@@ -17,13 +17,12 @@ from annotate_ui.label_studio.configuration import (
     protect,
     show,
 )
+from annotate_ui.label_studio.task_data import SIDES
 from annotate_ui.tasks.comparisons import points
 from study.scales import RatingScale
 from study.settings.constructs import ConstructSpec
 from study.types import Sees
 
-SIDES = ("1", "2")
-"""Names of the two responses in results."""
 # The words of the project's own pages.
 _DEGREES = {1: ("",), 2: ("", "much "), 3: ("slightly ", "", "much ")}
 

@@ -8,9 +8,11 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from annotate_ui.label_studio import CHANNEL
+from annotate_ui.label_studio.task_data import PAIRS, Shown
 from study.facts.label_studio_left import asked_constructs
 from study.facts.ratings import newest_ratings
 from study.scales import RatingScale
+from study.schema.creation import append_only_suspended
 from study.schema.tables import (
     assignments,
     constructs,
@@ -22,15 +24,8 @@ from study.schema.tables import (
 from study.study import Study
 from study.types import Sees
 
-TaskKey = tuple[int, frozenset[str]]
-"""A response, and the constructs that are rated."""
-
-OTHER_CHANNEL = "the rater has this response on another channel, whose value counts"
-LEFT = "the rater has left the study"
-UNKNOWN_RESPONSE = "its response is not in the study"
-DELETED = "deleted in Label Studio"
-CHANGED_TO_INVALID = "changed in Label Studio to an invalid value"
-DUPLICATE = "another annotation of the same task by the same rater; the latest counts"
+TaskKey = tuple[Shown, frozenset[str]]
+"""What a task shows, and the constructs that it asks for."""
 
 
 @dataclass(frozen=True)
@@ -44,22 +39,23 @@ class StoredProject:
     fields: tuple[Sees, ...]
     controls: Mapping[str, Mapping[str, Any]]
     overlap: int
-    tasks: dict[int, int]
-    """Response to the number of its task in Label Studio."""
-    blocked: dict[int, int]
-    """Response to the number of places of its task that are occupied without a value."""
+    tasks: dict[Shown, int]
+    """What each task shows, and its number in Label Studio."""
+    blocked: dict[Shown, int]
+    """Number of places of a task that are occupied without a value, by what it shows."""
     following: Mapping[str, Any] | None = None
     """How a project that was made there is read; None: it was pushed."""
 
     @property
     def compares(self) -> bool:
         """Whether pairs are compared in it, and nothing is rated."""
-        kinds = {control["kind"] for control in self.controls.values()}
-        return self.following is None and "preference" in kinds
+        return self.stage == PAIRS
 
     @property
     def construct_keys(self) -> frozenset[str]:
-        """The constructs that are rated, or that sentences are marked for."""
+        """The constructs that are rated or compared, or that sentences are marked for."""
+        if self.compares:
+            return frozenset(c["construct"] for c in self.controls.values() if "construct" in c)
         return asked_constructs(self.controls)
 
     @property
@@ -74,18 +70,14 @@ class StoredProject:
 
 def stored_projects(connection: Connection, *, followed: bool = False) -> list[StoredProject]:
     """Return the projects that were pushed, or those that are `followed`, the oldest first."""
-    tasks: dict[int, dict[int, int]] = {}
-    blocked: dict[int, dict[int, int]] = {}
-    columns = (
-        external_tasks.c.project_id,
-        external_tasks.c.response_id,
-        external_tasks.c.external_id,
-        external_tasks.c.lost,
-    )
-    for row in connection.execute(select(*columns)):
-        tasks.setdefault(row.project_id, {})[row.response_id] = int(row.external_id)
+    tasks: dict[int, dict[Shown, int]] = {}
+    blocked: dict[int, dict[Shown, int]] = {}
+    for row in connection.execute(select(external_tasks)):
+        second = row.second_response_id
+        shown = (row.response_id,) if second is None else (row.response_id, second)
+        tasks.setdefault(row.project_id, {})[shown] = int(row.external_id)
         if row.lost:
-            blocked.setdefault(row.project_id, {})[row.response_id] = row.lost
+            blocked.setdefault(row.project_id, {})[shown] = row.lost
     return [
         StoredProject(
             row.id,
@@ -104,16 +96,16 @@ def stored_projects(connection: Connection, *, followed: bool = False) -> list[S
 
 
 def task_places(projects: Iterable[StoredProject]) -> Counter[TaskKey]:
-    """Return the number of places for annotations in Label Studio, by response and constructs.
+    """Return the number of places for annotations in Label Studio, by what is asked about what.
 
     Places occupied by annotations without a value are left out: their rater has left, was erased,
     or has a value elsewhere that counts.
     """
     counts: Counter[TaskKey] = Counter()
     for project in projects:
-        for response in project.tasks:
-            places = project.overlap - project.blocked.get(response, 0)
-            counts[response, project.construct_keys] += places
+        for shown in project.tasks:
+            places = project.overlap - project.blocked.get(shown, 0)
+            counts[shown, project.construct_keys] += places
     return counts
 
 
@@ -127,40 +119,53 @@ def stored_scales(connection: Connection) -> dict[tuple[str, int], RatingScale]:
     }
 
 
-def store_blocked(
-    connection: Connection, project: StoredProject, blocked: Mapping[int, int]
+def store_controls(
+    connection: Connection, project: StoredProject, controls: Mapping[str, Mapping[str, Any]]
 ) -> None:
-    """Store the number of occupied places without a value, by response; 0 for all others."""
+    """Store that the page of a project asks for more than before."""
+    table = external_projects
+    with append_only_suspended(connection, [table.name]):
+        connection.execute(update(table).where(table.c.id == project.id).values(controls=controls))
+
+
+def store_blocked(
+    connection: Connection, project: StoredProject, blocked: Mapping[Shown, int]
+) -> None:
+    """Store the number of occupied places without a value, by task; 0 for all others."""
     changed = {
-        response: blocked.get(response, 0)
-        for response in {*blocked, *project.blocked}
-        if blocked.get(response, 0) != project.blocked.get(response, 0)
+        shown: blocked.get(shown, 0)
+        for shown in {*blocked, *project.blocked}
+        if blocked.get(shown, 0) != project.blocked.get(shown, 0)
     }
     if changed:
         connection.execute(
             update(external_tasks)
             .where(
                 external_tasks.c.project_id == project.id,
-                external_tasks.c.response_id == bindparam("of"),
+                external_tasks.c.external_id == bindparam("number"),
             )
             .values(lost=bindparam("places")),
-            [{"of": response, "places": places} for response, places in changed.items()],
+            [
+                {"number": str(project.tasks[shown]), "places": places}
+                for shown, places in changed.items()
+            ],
         )
 
 
-def store_tasks(connection: Connection, project_id: int, tasks: Mapping[int, int]) -> None:
-    """Store tasks of a project: response to the number of its task."""
+def store_tasks(connection: Connection, project_id: int, tasks: Mapping[Shown, int]) -> None:
+    """Store tasks of a project: what each shows, and its number."""
     if tasks:
         connection.execute(
             insert(external_tasks),
             [
                 {
                     "project_id": project_id,
-                    "response_id": response,
+                    "response_id": shown[0],
+                    "second_response_id": shown[1] if len(shown) > 1 else None,
                     "external_id": str(number),
                     "lost": 0,
                 }
-                for response, number in tasks.items()
+                for shown, number in tasks.items()
             ],
         )
 
@@ -188,22 +193,19 @@ def rated_slots(connection: Connection) -> set[int]:
     return rated | (set(rejected) - withdrawn)
 
 
-def forget(study: Study, project: StoredProject, responses: Iterable[int]) -> int:
-    """Delete the study's record of a project's tasks of these responses; return their number.
+def forget(study: Study, project: StoredProject, tasks: Iterable[Shown]) -> int:
+    """Delete the study's record of some of a project's tasks; return their number.
 
-    Ratings that were pulled stay; the next push sends unrated responses again.
+    Ratings that were pulled stay; the next push sends what is unrated again.
     """
-    tasks = [response for response in responses if response in project.tasks]
-    if not tasks:
-        return 0
-    with study.write() as connection:
-        for response in tasks:
-            connection.execute(
-                delete(external_tasks).where(
-                    external_tasks.c.project_id == project.id,
-                    external_tasks.c.response_id == response,
+    numbers = [project.tasks.pop(shown) for shown in list(tasks) if shown in project.tasks]
+    if numbers:
+        with study.write() as connection:
+            for number in numbers:
+                connection.execute(
+                    delete(external_tasks).where(
+                        external_tasks.c.project_id == project.id,
+                        external_tasks.c.external_id == str(number),
+                    )
                 )
-            )
-    for response in tasks:
-        del project.tasks[response]
-    return len(tasks)
+    return len(numbers)

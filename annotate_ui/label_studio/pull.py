@@ -2,15 +2,13 @@
 
 from collections.abc import Callable, Collection, Mapping
 
-from annotate_ui.label_studio.annotation_reader import read_task
+from annotate_ui.label_studio.annotation_reader import AnnotationReader
 from annotate_ui.label_studio.annotation_store import AnnotationStore
 from annotate_ui.label_studio.client import Server
-from annotate_ui.label_studio.pair_configuration import SIDES
-from annotate_ui.label_studio.pair_tasks import Sides, pair_names
 from annotate_ui.label_studio.projects import StoredProject, stored_scales
 from annotate_ui.label_studio.results import FetchedProject, Pulled
 from annotate_ui.label_studio.server_projects import exchange
-from annotate_ui.label_studio.task_data import NAME
+from annotate_ui.label_studio.task_data import SIDES
 from annotate_ui.label_studio.users import Raters
 from study.errors import StudyError
 from study.progress_bar import Advance
@@ -57,8 +55,6 @@ def pull(
             )
         with study.read() as connection:
             scales = stored_scales(connection)
-            compares = any(project.compares for project in on_server.present)
-            pairs = pair_names(connection) if compares else {}
         result = Pulled(
             server.url, missing_projects=[project.number for project in on_server.missing]
         )
@@ -66,7 +62,8 @@ def pull(
         fetched = []
         for number, project in enumerate(on_server.present, 1):
             of_project = _pushed_scales(scales, project)
-            fetched.append(_fetch(server, project, of_project, pairs, result))
+            reader = AnnotationReader(project.controls, of_project, study.config.preferences.scale)
+            fetched.append(_fetch(server, project, reader, result))
             advance(number, steps)
         if confirm_new_raters is not None:
             users = {annotation.user for one in fetched for annotation in one.annotations}
@@ -111,21 +108,11 @@ def _pushed_scales(
 
 
 def _fetch(
-    server: Server,
-    project: StoredProject,
-    scales: Mapping[str, RatingScale],
-    pairs: Mapping[str, Sides],
-    result: Pulled,
+    server: Server, project: StoredProject, reader: AnnotationReader, result: Pulled
 ) -> FetchedProject:
     fetched = FetchedProject(project)
-    compared = {"preference": SIDES}
     for task in server.export(project.number):
-        sides = pairs.get(str(task.get("data", {}).get(NAME))) if project.compares else None
-        if sides is not None:
-            fetched.compared[int(task["id"])] = dict(zip(SIDES, sides, strict=True))
-        annotations, unreadable, drafts = read_task(
-            task, NAME, project.controls, scales, compared if project.compares else None
-        )
+        annotations, unreadable, drafts = reader.read(task, {"preference": SIDES})
         fetched.annotations += annotations
         fetched.unreadable += unreadable
         result.drafts += drafts

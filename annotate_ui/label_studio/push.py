@@ -1,6 +1,6 @@
 """Pushing: projects and tasks for the slots of this channel are added; rated ones stay."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -8,24 +8,25 @@ from sqlalchemy import Connection
 
 from annotate_ui.label_studio import CHANNEL
 from annotate_ui.label_studio.client import Server
-from annotate_ui.label_studio.configuration import protected
-from annotate_ui.label_studio.pair_tasks import pairs_to_compare
-from annotate_ui.label_studio.pair_upload import PairSender
+from annotate_ui.label_studio.configuration import protected, same_page
+from annotate_ui.label_studio.drawn_pairs import PairToCompare, pairs_to_compare, shown_fields_of
 from annotate_ui.label_studio.projects import (
     StoredProject,
     TaskKey,
     forget,
     rated_slots,
+    store_controls,
     stored_projects,
     task_places,
 )
 from annotate_ui.label_studio.reserved_slots import Slot, ready, slots, split_by_stage
 from annotate_ui.label_studio.results import Pushed
-from annotate_ui.label_studio.revisions import Origins, ratings_of_channel
-from annotate_ui.label_studio.server_projects import exchange, last_title
-from annotate_ui.label_studio.task_data import NAME, study_name, task_names
-from annotate_ui.label_studio.task_upload import ProjectKind, TaskSender
+from annotate_ui.label_studio.revisions import Origins
+from annotate_ui.label_studio.server_projects import exchange, last_title, unknown_projects
+from annotate_ui.label_studio.task_data import NAME, PAIRS, Shown, study_name, task_names
+from annotate_ui.label_studio.task_upload import Pages, ProjectKind, TaskSender
 from study.errors import StudyError
+from study.facts.comparison_decisions import people_by_pair
 from study.progress_bar import Advance
 from study.settings.design import DesignSpec
 from study.study import Study
@@ -54,7 +55,7 @@ def push(
 
     Rated tasks are never changed; untouched tasks of an earlier version of a construct are
     replaced. A stage of a query is pushed once its earlier stages are rated and pulled for all
-    slots.
+    slots, and its drawn pairs once all are.
 
     Parameters
     ----------
@@ -71,7 +72,7 @@ def push(
     """
     advance = progress or (lambda done, total: None)  # noqa: ARG005
     with exchange(study, server) as on_server:
-        _protect(server, on_server.present)
+        _update_pages(study, server, on_server.present)
         deleted = _forget_deleted(study, server, on_server.present)
         outdated = _find_outdated(study, server, on_server.present)
         for project in on_server.missing:
@@ -85,16 +86,19 @@ def push(
             reserved = slots(connection, study)
             rated = rated_slots(connection)
             mark_name = study_name(connection)
-        if not reserved:
+            current = [slot for slot in reserved if slot.current_keys]
+            pairs = pairs_to_compare(connection, study, current, rated)
+            decided = people_by_pair(connection, CHANNEL)
+        if not reserved and study.config.design.ratings:
             raise StudyError(
                 "Nothing is assigned to Label Studio. Reserve slots with "
                 f"`ccrs assign {study.folder} --open --channel {CHANNEL}`."
             )
-        current = [slot for slot in reserved if slot.current_keys]
         due = ready(current, rated)
         missing = _missing_tasks(
             study, [slot for slot in due if slot.id not in detached & rated], places, rated
         )
+        missing |= _missing_pairs(study, pairs, places, decided)
         result = Pushed(
             server.url,
             existing=sum(len(project.tasks) for project in projects),
@@ -107,14 +111,10 @@ def push(
             ignored_settings=_ignored_settings(study.config.design),
         )
         used_title = title or last_title(on_server.listed, mark_name) or study.config.name
-        sender = TaskSender(study, server, on_server, used_title, result, advance)
-        sender.total = sum(len(responses) for responses in missing.values())
-        for kind in sorted(missing, key=lambda kind: (kind.stage, kind.construct_keys)):
-            sender.send(kind, missing[kind])
+        TaskSender(study, server, on_server, used_title, result, advance).send(missing)
         with study.read() as connection:
-            pairs = pairs_to_compare(connection, study, current, rated)
-        PairSender(study, server, on_server, sender, result).send(pairs)
-        result.unknown_projects = sender.unknown_projects()
+            known = {project.number for project in stored_projects(connection)}
+        result.unknown_projects = unknown_projects(mark_name, on_server.listed, known)
         result.replaced = _delete_outdated(study, server, outdated)
         return result
 
@@ -129,13 +129,13 @@ def _detached_slots(
 ) -> set[int]:
     """Return the slots that were rated in a task or project that has since been deleted."""
     tasks = {project.id: project.tasks for project in projects}
-    origins = Origins(connection, ratings_of_channel(connection).values())
+    origins = Origins(connection)
     return {
         slot.id
         for slot in slots(connection, study)
         if slot.rater_id is not None
         and (project := origins.project(slot)) is not None
-        and slot.response_id not in tasks[project]
+        and (slot.response_id,) not in tasks[project]
     }
 
 
@@ -156,41 +156,78 @@ def _forget_deleted(study: Study, server: Server, present: Iterable[StoredProjec
     return deleted
 
 
-def _absent(study: Study, project: StoredProject, on_server: Mapping[int, str | None]) -> list[int]:
-    """Return the responses whose task is not on the server.
+def _absent(
+    study: Study, project: StoredProject, on_server: Mapping[int, str | None]
+) -> list[Shown]:
+    """Return the tasks that are not on the server.
 
     Another task may have its number, since Label Studio reuses them, but not its name.
     """
     with study.read() as connection:
         names = task_names(connection, project.stage)
-    return [r for r, number in project.tasks.items() if on_server.get(number) != names[r]]
+    return [
+        shown for shown, number in project.tasks.items() if on_server.get(number) != names[shown]
+    ]
 
 
-def _protect(server: Server, present: Iterable[StoredProject]) -> None:
-    """Configure projects of earlier pushes: neither hotkeys nor the wheel may change values."""
+def _update_pages(study: Study, server: Server, present: Iterable[StoredProject]) -> None:
+    """Give projects of earlier pushes the page that a new one would have.
+
+    It may ask for more than before, such as for marks, and words may have changed. A page that
+    asked for something else stays, except that neither hotkeys nor the wheel may change a value.
+    """
+    pages = Pages(study)
     for project in present:
-        xml = server.project(project.number).xml
-        if protected(xml) != xml:
-            server.configure(project.number, protected(xml))
+        now = server.project(project.number).xml
+        page = pages.page(project)
+        if project.controls.items() <= page.controls.items():
+            if not same_page(now, page.xml):
+                server.configure(project.number, page.xml)
+            if project.controls != page.controls:
+                with study.write() as connection:
+                    store_controls(connection, project, page.controls)
+        elif protected(now) != now:
+            server.configure(project.number, protected(now))
 
 
 def _missing_tasks(
     study: Study, due: Sequence[Slot], places: Mapping[TaskKey, int], rated: set[int]
-) -> dict[ProjectKind, list[int]]:
+) -> dict[ProjectKind, list[Shown]]:
     """Return the responses that need a further task, by the kind of project."""
     order = [construct.key for construct in study.config.constructs]
     by_task: dict[TaskKey, list[Slot]] = defaultdict(list)
     for slot in due:
         by_task[slot.task_key].append(slot)
-    missing: dict[ProjectKind, list[int]] = defaultdict(list)
-    for (response, constructs), some in by_task.items():
+    missing: dict[ProjectKind, list[Shown]] = defaultdict(list)
+    for task_key, some in by_task.items():
         # A task may have more annotations than places if raters' annotations were deleted.
         filled = sum(slot.id in rated for slot in some)
-        count = len(some) - max(places.get((response, constructs), 0), filled)
+        count = len(some) - max(places.get(task_key, 0), filled)
         if count > 0:
             stage = some[0].stage
             keys = tuple(key for key in order if key in some[0].current_keys)
-            missing[ProjectKind(stage.number, stage.fields, keys, count)].append(response)
+            missing[ProjectKind(stage.number, stage.fields, keys, count)].append(task_key[0])
+    return missing
+
+
+def _missing_pairs(
+    study: Study,
+    pairs: Sequence[PairToCompare],
+    places: Mapping[TaskKey, int],
+    decided: Mapping[frozenset[int], int],
+) -> dict[ProjectKind, list[Shown]]:
+    """Return the pairs that need a further task, by the kind of project."""
+    by_pair: Counter[frozenset[int]] = Counter()
+    for (shown, _), count in places.items():
+        by_pair[frozenset(shown)] += count
+    missing: dict[ProjectKind, list[Shown]] = defaultdict(list)
+    for pair in pairs:
+        both = frozenset(pair.sides)
+        count = pair.wanted - max(by_pair[both], decided.get(both, 0))
+        if count > 0:
+            fields = shown_fields_of(study, pair.construct_keys)
+            kind = ProjectKind(PAIRS, fields, pair.construct_keys, count)
+            missing[kind].append(pair.sides)
     return missing
 
 
@@ -199,14 +236,14 @@ class _Outdated:
     """The projects of a server that contain an earlier version of a construct."""
 
     projects: Sequence[StoredProject]
-    untouched: Mapping[int, frozenset[int]]
-    """Project to the responses whose tasks have no annotation and no draft."""
+    untouched: Mapping[int, frozenset[Shown]]
+    """Project to those of its tasks that have no annotation and no draft."""
 
     @property
     def rated(self) -> int:
         """Number of their tasks that stay because they have an annotation or a draft."""
         return sum(len(project.tasks) for project in self.projects) - sum(
-            len(responses) for responses in self.untouched.values()
+            len(tasks) for tasks in self.untouched.values()
         )
 
     def without_untouched(self, projects: Sequence[StoredProject]) -> list[StoredProject]:
@@ -215,9 +252,9 @@ class _Outdated:
             replace(
                 project,
                 tasks={
-                    response: number
-                    for response, number in project.tasks.items()
-                    if response not in self.untouched.get(project.id, ())
+                    shown: number
+                    for shown, number in project.tasks.items()
+                    if shown not in self.untouched.get(project.id, ())
                 },
             )
             for project in projects
@@ -238,7 +275,7 @@ def _find_outdated(study: Study, server: Server, present: Sequence[StoredProject
         and any(
             control["construct_version"] < versions.get(control["construct"], 0)
             for control in project.controls.values()
-            if control["kind"] == "number"
+            if "construct_version" in control
         )
     ]
     return _Outdated(
@@ -261,22 +298,22 @@ def _delete_outdated(study: Study, server: Server, outdated: _Outdated) -> int:
             batch = sorted(remaining & _untouched(study, server, project))[:_BATCH]
             if not batch:
                 break
-            server.delete_tasks(project.number, [project.tasks[response] for response in batch])
+            server.delete_tasks(project.number, [project.tasks[shown] for shown in batch])
             deleted += forget(study, project, batch)
             remaining -= set(batch)
     return deleted
 
 
-def _untouched(study: Study, server: Server, project: StoredProject) -> set[int]:
+def _untouched(study: Study, server: Server, project: StoredProject) -> set[Shown]:
     with study.read() as connection:
         names = task_names(connection, project.stage)
-    by_task = {number: response for response, number in project.tasks.items()}
+    by_task = {number: shown for shown, number in project.tasks.items()}
     untouched = set()
     for task in server.export(project.number):
-        response = by_task.get(int(task["id"]))
-        if response is None or task.get("annotations") or task.get("drafts"):
+        shown = by_task.get(int(task["id"]))
+        if shown is None or task.get("annotations") or task.get("drafts"):
             continue
         # Label Studio reuses numbers: the task must also have the response's name.
-        if task.get("data", {}).get(NAME) == names[response]:
-            untouched.add(response)
+        if task.get("data", {}).get(NAME) == names[shown]:
+            untouched.add(shown)
     return untouched

@@ -36,7 +36,7 @@ class Slot:
     @property
     def task_key(self) -> TaskKey:
         """The response and the constructs to rate."""
-        return self.response_id, frozenset(self.construct_keys)
+        return (self.response_id,), frozenset(self.construct_keys)
 
 
 _NO_STAGE = Stage(1, frozenset(), ())
@@ -74,13 +74,14 @@ def split_by_stage(
     ).where(assignments.c.channel == CHANNEL, assignments.c.rater_id.is_not(None))
     for slot, response, claimed_keys in connection.execute(claimed):
         if slot not in detached:
-            unsplit[response, frozenset(claimed_keys)] -= 1
+            unsplit[(response,), frozenset(claimed_keys)] -= 1
     by_stage: dict[tuple[str, ...], list[list[str]]] = {}
     more: list[dict[str, Any]] = []
     for row in rows:
         keys = tuple(row.construct_keys)
-        if unsplit[row.response_id, frozenset(keys)] > 0:
-            unsplit[row.response_id, frozenset(keys)] -= 1
+        task_key = (row.response_id,), frozenset(keys)
+        if unsplit[task_key] > 0:
+            unsplit[task_key] -= 1
             continue
         if keys not in by_stage:
             by_stage[keys] = [

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, insert, select
 
 from annotate_ui.label_studio.annotations import Annotation, InvalidValue, UnreadableAnnotation
 from annotate_ui.label_studio.projects import StoredProject
+from annotate_ui.label_studio.task_data import Shown
 from study.schema.tables import raters, rejected_values
 
 
@@ -149,7 +150,7 @@ class FetchedProject:
     project: StoredProject
     annotations: list[Annotation] = field(default_factory=list)
     unreadable: list[UnreadableAnnotation] = field(default_factory=list)
-    responses: dict[int, int] = field(default_factory=dict)
+    responses: dict[int, Shown] = field(default_factory=dict)
     """Of a followed project: number of a task to the response that is rated."""
     compared: dict[int, dict[str, int]] = field(default_factory=dict)
     """Number of a task to the responses that are compared, by their name in results."""
@@ -157,11 +158,11 @@ class FetchedProject:
     """Tasks whose texts were changed after annotations of them were pulled."""
 
     @property
-    def by_task(self) -> dict[int, int]:
-        """Number of a task to the response that is rated."""
+    def by_task(self) -> dict[int, Shown]:
+        """Number of a task to what it shows."""
         if self.project.following is not None:
             return self.responses
-        return {number: response for response, number in self.project.tasks.items()}
+        return {number: shown for shown, number in self.project.tasks.items()}
 
 
 class RejectedValues:

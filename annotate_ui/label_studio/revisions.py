@@ -1,21 +1,24 @@
-"""Ratings of this channel: their newest revisions, where they came from, and writing new ones."""
+"""Values of this channel: their newest revisions, where they came from, and writing new ones."""
 
-from collections.abc import Iterable
+import json
+from collections.abc import Callable, Collection
 from datetime import datetime
-from functools import cached_property
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, insert, null, select
+from sqlalchemy import Connection, Subquery, Table, insert, null, select
 
-from annotate_ui.label_studio import CHANNEL, FOLLOWED
-from annotate_ui.label_studio.annotations import Annotation
+from annotate_ui.label_studio import CHANNEL
+from annotate_ui.label_studio.annotations import SKIPPED, Annotation
 from annotate_ui.label_studio.projects import StoredProject
 from annotate_ui.label_studio.reserved_slots import Slot
 from annotate_ui.label_studio.results import Pulled
+from study.facts.comparison_decisions import newest_decisions
+from study.facts.counted_marks import newest_marks
 from study.facts.ratings import newest_ratings
-from study.schema import RatingBase
+from study.schema import DecisionBase, Noun, RatingBase, SentenceMarksBase
 from study.schema.tables import (
     assignments,
+    comparisons,
     decisions,
     ratings,
     rejected_values,
@@ -27,127 +30,150 @@ from study.study import Study
 _BATCH = 2000
 
 
-class Revisions:
-    """The ratings of this channel as they were before a pull, and the revisions that it adds.
+class _Values(NamedTuple):
+    """A table of values, of which each change is the next revision."""
 
-    A pull adds at most one revision for each construct of a slot.
+    table: Table
+    base: type[Noun]
+    owner: str
+    """Column with what a value belongs to: an assignment, or a comparison."""
+    newest: Callable[..., Subquery]
+    content: tuple[str, ...]
+    """Columns in which revisions differ.
+
+    The annotation is one of them: it identifies the rater once their account is deleted.
     """
 
-    def __init__(self, connection: Connection, study: Study, result: Pulled, channel: str) -> None:
+
+_ALWAYS = ("construct_version", "external_id")
+_OF_VALUE = (*_ALWAYS, "value", "status", "reason", "comment")
+RATINGS = _Values(ratings, RatingBase, "assignment_id", newest_ratings, (*_OF_VALUE, "flags"))
+MARKS = _Values(
+    sentence_marks, SentenceMarksBase, "assignment_id", newest_marks, (*_ALWAYS, "ranges")
+)
+DECISIONS = _Values(decisions, DecisionBase, "comparison_id", newest_decisions, _OF_VALUE)
+# What a withdrawn revision has of the one before.
+_KEPT = ("construct_version", "revealed", "after_reveal", "seen_more", "external_id", "rules_hash")
+
+
+class Revisions:
+    """The values of one table as they were before a pull, and the revisions that it adds.
+
+    A pull adds at most one revision for each construct of an owner: a slot or a comparison.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        study: Study,
+        result: Pulled,
+        values: _Values,
+        channel: str | None = None,
+    ) -> None:
         self._connection, self._study, self._result = connection, study, result
+        self._values = values
         self._rows: list[dict[str, Any]] = []
         self._versions = study.construct_versions(connection)
-        self.newest = ratings_of_channel(connection, channel)
-        """By slot and construct, with the rater."""
+        owners = select(assignments.c.id).where(assignments.c.channel == channel)
+        conditions = () if channel is None else (values.table.c.assignment_id.in_(owners),)
+        newest: Any = connection.execute(select(values.newest(*conditions)))
+        self.newest = {(getattr(row, values.owner), row.construct_key): row for row in newest}
+        """By owner and construct."""
 
-    def active_constructs(self, slot: Slot) -> set[str]:
-        """Return the constructs of a slot with a rating that was not withdrawn."""
-        return {
-            key
-            for key in slot.construct_keys
-            if (row := self.newest.get((slot.id, key))) is not None and row.answered
+    def active(self, owner: int, keys: Collection[str]) -> set[str]:
+        """Return those of the constructs that have a value which was not withdrawn."""
+        return {key for key in keys if is_active(self.newest.get((owner, key)))}
+
+    def add(
+        self, owner: int, key: str, project: StoredProject, annotation: Annotation, **values: Any
+    ) -> None:
+        """Add a value of an annotation, unless the newest revision has the same content."""
+        if "value" in values:
+            values["status"] = "skipped" if annotation.skipped else "rated"
+            values["reason"] = SKIPPED if annotation.skipped else None
+        row = {
+            "wall_seconds": annotation.lead_seconds,
+            "external_id": origin(project, annotation.number),
+            "external_at": annotation.updated,
+            **values,
         }
-
-    def add(self, slot: Slot, row: RatingBase) -> None:
-        """Add a revision, unless the newest one has the same content."""
-        previous = self.newest.get((slot.id, row.construct_key))
-        version = self._versions.get(row.construct_key, row.construct_version)
-        self._result.outdated += row.status == "rated" and row.construct_version != version
-        if previous is not None and _content(previous) == _content(row):
-            self._result.unchanged += 1
-            return
-        if previous is None:
-            self._result.new += 1
-        else:
-            self._result.changed += 1
-        self._result.skipped += row.status == "skipped"
-        self._write(slot, row, 0 if previous is None else previous.revision)
+        outdated = row["construct_version"] != self._versions.get(key, row["construct_version"])
+        self._result.outdated += outdated and values.get("value") is not None
+        self._write(owner, key, row)
 
     def withdraw(
-        self,
-        slot: Slot,
-        construct_keys: Iterable[str],
-        reason: str,
-        annotation: Annotation | None = None,
+        self, owner: int, keys: Collection[str], reason: str, at: datetime | None = None
     ) -> None:
-        """Withdraw the ratings of these constructs, which are no longer in Label Studio."""
-        for key in construct_keys:
-            previous = self.newest.get((slot.id, key))
-            if previous is None or not previous.answered:
-                continue
-            self._result.withdrawn += 1
-            row = RatingBase(
-                construct_key=key,
-                construct_version=previous.construct_version,
-                status="withdrawn",
-                reason=reason,
-                input_kind=CHANNEL,
-                revealed=list(previous.revealed),
-                after_reveal=previous.after_reveal,
-                seen_more=previous.seen_more,
-                channel=CHANNEL,
-                external_id=previous.external_id,
-                external_at=None if annotation is None else annotation.updated,
-                rules_hash=previous.rules_hash,
-            )
-            self._write(slot, row, previous.revision)
+        """Withdraw the values of these constructs, which are no longer in Label Studio."""
+        for key in self.active(owner, keys):
+            previous = self.newest[owner, key]
+            row = {name: getattr(previous, name) for name in _KEPT if hasattr(previous, name)}
+            if "status" in self._values.content:
+                row |= {"status": "withdrawn", "reason": reason}
+            self._write(owner, key, {**row, "external_at": at})
 
-    def _write(self, slot: Slot, row: RatingBase, revision: int) -> None:
+    def _write(self, owner: int, key: str, values: dict[str, Any]) -> None:
+        previous = self.newest.get((owner, key))
+        common = {"construct_key": key, "input_kind": CHANNEL, "channel": CHANNEL}
+        row = self._values.base.model_validate(
+            {n: v for n, v in {**common, **values}.items() if n in self._values.base.model_fields}
+        )
+        if previous is not None and self._content(previous) == self._content(row):
+            self._result.unchanged += self._values is not MARKS
+            return
+        self._count(values.get("status"), is_new=previous is None)
         self._rows.append(
             {
                 **row.model_dump(),
-                "revision": revision + 1,
-                "assignment_id": slot.id,
+                "construct_key": key,
+                "revision": 1 if previous is None else previous.revision + 1,
+                self._values.owner: owner,
                 "config_hash": self._study.config_hash,
             }
         )
         if len(self._rows) >= _BATCH:
             self.flush()
 
+    def _count(self, status: str | None, *, is_new: bool) -> None:
+        result = self._result
+        if self._values is MARKS:
+            result.marks += 1
+        elif status == "withdrawn":
+            result.withdrawn += 1
+        else:
+            result.new += is_new
+            result.changed += not is_new
+            result.skipped += status == "skipped"
+
+    def _content(self, row: Any) -> str:
+        return json.dumps([getattr(row, name) for name in self._values.content])
+
     def flush(self) -> None:
         """Write the rows that are still in memory."""
         if self._rows:
-            self._connection.execute(insert(ratings), self._rows)
+            self._connection.execute(insert(self._values.table), self._rows)
             self._rows = []
 
 
-def ratings_of_channel(
-    connection: Connection, channel: str = CHANNEL
-) -> dict[tuple[int, str], Any]:
-    """Return the newest revision of each rating of this channel, with its rater."""
-    newest = newest_ratings(
-        ratings.c.assignment_id.in_(
-            select(assignments.c.id).where(assignments.c.channel == channel)
-        )
-    )
-    rows: Any = connection.execute(
-        select(newest, assignments.c.rater_id)
-        .join_from(newest, assignments, newest.c.assignment_id == assignments.c.id)
-        .order_by(newest.c.id)
-    )
-    return {(row.assignment_id, row.construct_key): row for row in rows}
-
-
-def _content(rating: Any) -> tuple[Any, ...]:
-    return (
-        rating.construct_version,
-        rating.value,
-        rating.status,
-        rating.reason,
-        rating.comment,
-        tuple(rating.flags),
-        # The same value in another annotation is a change: the annotation identifies the rater
-        # once their account is deleted.
-        rating.external_id,
-    )
+def is_active(row: Any) -> bool:
+    """Whether a revision is a value that was not withdrawn."""
+    if row is None:
+        return False
+    return row.status != "withdrawn" if hasattr(row, "status") else row.ranges is not None
 
 
 def origin(project: StoredProject, annotation: int) -> str:
-    """Return the `external_id` of a rating: the study's number of the project, the annotation's.
+    """Return the `external_id` of a value: the study's number of the project, the annotation's.
 
     Numbers of projects in Label Studio are unique within one server only.
     """
     return f"{project.id}/{annotation}"
+
+
+def project_of(external_id: str | None) -> int | None:
+    """Return the study's number of the project of a value; None: it was not pulled, or erased."""
+    project, slash, _ = (external_id or "").partition("/")
+    return int(project) if slash and project.isdigit() else None
 
 
 class EarlierPull(NamedTuple):
@@ -155,32 +181,46 @@ class EarlierPull(NamedTuple):
 
     response: int | None
     """None: it compared responses."""
-    at: datetime
+    at: datetime | None
 
 
 class Origins:
-    """The project and rater of each value that was stored before this pull."""
+    """Which annotation each value came from that was stored before this pull."""
 
-    def __init__(self, connection: Connection, newest: Iterable[Any]) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._projects: dict[int, int] = {}
-        self._raters = _raters(connection)
-        self._connection = connection
-        for row in newest:
-            if row.external_id is None:
-                continue  # Erasing a person removes it.
-            project, slash, _ = row.external_id.partition("/")
-            if slash and project.isdigit():
-                self._projects[row.assignment_id] = int(project)
-        self._rejected = {
-            (row.rater_id, row.response_id): row.project_id
-            for row in connection.execute(
+        self._raters: dict[str, int] = {}
+        self._pulled: dict[str, EarlierPull] = {}
+        self._rejected: dict[tuple[int | None, int | None], int] = {}
+        for row in connection.execute(select(rejected_values)):
+            self._rejected[row.rater_id, row.response_id] = row.project_id
+            if row.external_id is not None and row.rater_id is not None:
+                self._raters[f"{row.project_id}/{row.external_id}"] = row.rater_id
+        for table, owners, response in (
+            (decisions, comparisons, null()),
+            (sentence_marks, assignments, assignments.c.response_id),
+            (ratings, assignments, assignments.c.response_id),
+        ):
+            owner = table.c.comparison_id if table is decisions else table.c.assignment_id
+            rows = connection.execute(
                 select(
-                    rejected_values.c.rater_id,
-                    rejected_values.c.response_id,
-                    rejected_values.c.project_id,
+                    table.c.external_id, table.c.external_at, owners.c.id, owners.c.rater_id,
+                    response.label("response"),
                 )
-            )
-        }
+                .join_from(table, owners, owner == owners.c.id)
+                .where(table.c.channel == CHANNEL)
+                .order_by(table.c.id)
+            )  # fmt: skip
+            for external_id, at, of, rater, rated in rows:
+                project = project_of(external_id)
+                if project is None:
+                    continue
+                if table is not decisions:
+                    self._projects[of] = project
+                if rater is not None:
+                    self._raters[external_id] = rater
+                if at is not None:
+                    self._pulled[external_id] = EarlierPull(rated, at)
 
     def rater(self, project: StoredProject, annotation: int) -> int | None:
         """Return the rater of an annotation that was pulled before."""
@@ -193,48 +233,10 @@ class Origins:
         what was pulled is another one.
         """
         before = self._pulled.get(origin(project, annotation.number))
-        return None if before is None or annotation.created > before.at else before
-
-    @cached_property
-    def _pulled(self) -> dict[str, EarlierPull]:
-        rated = select(
-            ratings.c.external_id, ratings.c.external_at, assignments.c.response_id
-        ).join_from(ratings, assignments, ratings.c.assignment_id == assignments.c.id)
-        compared = select(decisions.c.external_id, decisions.c.external_at, null())
-        rated = rated.where(assignments.c.channel == FOLLOWED)
-        marked = select(
-            sentence_marks.c.external_id, sentence_marks.c.external_at, assignments.c.response_id
-        ).join_from(sentence_marks, assignments, sentence_marks.c.assignment_id == assignments.c.id)
-        marked = marked.where(assignments.c.channel == FOLLOWED)
-        return {
-            external_id: EarlierPull(response, at)
-            for statement in (compared, marked, rated)
-            for external_id, at, response in self._connection.execute(statement)
-            if external_id is not None and at is not None
-        }
+        if before is None or before.at is None or annotation.created > before.at:
+            return None
+        return before
 
     def project(self, slot: Slot) -> int | None:
         """Return the project that a slot's values came from."""
-        number = self._projects.get(slot.id)
-        return number or self._rejected.get((slot.rater_id, slot.response_id))
-
-
-def _raters(connection: Connection) -> dict[str, int]:
-    """Return the rater of every annotation with a stored or rejected value."""
-    stored = [
-        row
-        for table in (sentence_marks, ratings)
-        for row in connection.execute(
-            select(table.c.external_id, assignments.c.rater_id)
-            .join_from(table, assignments, table.c.assignment_id == assignments.c.id)
-            .where(assignments.c.channel.in_((CHANNEL, FOLLOWED)), table.c.external_id.is_not(None))
-            .order_by(table.c.id)
-        )
-    ]
-    rejected = connection.execute(
-        select(
-            rejected_values.c.project_id, rejected_values.c.external_id, rejected_values.c.rater_id
-        ).where(rejected_values.c.external_id.is_not(None), rejected_values.c.rater_id.is_not(None))
-    )
-    raters = {f"{row.project_id}/{row.external_id}": row.rater_id for row in rejected}
-    return raters | {row.external_id: row.rater_id for row in stored if row.rater_id is not None}
+        return self._projects.get(slot.id) or self._rejected.get((slot.rater_id, slot.response_id))

@@ -12,6 +12,7 @@ from annotate_ui.label_studio import CHANNEL, FOLLOWED
 from annotate_ui.label_studio.annotations import Annotation
 from annotate_ui.label_studio.projects import StoredProject, TaskKey
 from annotate_ui.label_studio.reserved_slots import Slot, slots
+from annotate_ui.label_studio.task_data import Shown
 from annotate_ui.tasks.stages import Stage
 from study.facts.ratings import MEASURING
 from study.facts.slots import is_live
@@ -26,20 +27,25 @@ class LocatedAnnotation(NamedTuple):
 
     project: StoredProject
     annotation: Annotation
-    response_id: int | None
-    """None: the task does not belong to the study."""
+    shown: Shown
+    """What its task shows; empty: the task does not belong to the study."""
     rater_id: int | None
     """None: erased from the study, or the account was deleted in Label Studio."""
 
     @property
+    def response_id(self) -> int | None:
+        """The response that is rated; None: there is none."""
+        return self.shown[0] if len(self.shown) == 1 else None
+
+    @property
     def task_key(self) -> TaskKey:
-        """The response and constructs of the task."""
-        return self.response_id or 0, self.project.construct_keys
+        """What the task shows and asks for."""
+        return self.shown, self.project.construct_keys
 
     @property
     def rating_key(self) -> tuple[Any, ...]:
         """Equal for annotations of which only one can count; several users may be one rater."""
-        task = self.annotation.task if self.response_id is None else None
+        task = None if self.shown else self.annotation.task
         return self.rater_id, self.task_key, task
 
     @property
@@ -59,28 +65,28 @@ def latest(annotations: Sequence[LocatedAnnotation]) -> dict[Any, LocatedAnnotat
 
 
 def blocked_places(
-    project: StoredProject, occupants: Iterable[tuple[int, Hashable, bool]]
-) -> dict[int, int]:
-    """Return how many places of a project's tasks are occupied without a value, by response.
+    project: StoredProject, occupants: Iterable[tuple[Shown, Hashable, bool]]
+) -> dict[Shown, int]:
+    """Return how many places of a project's tasks are occupied without a value.
 
     In Label Studio a user occupies one place of a task, whatever number of annotations they made.
 
     Parameters
     ----------
     occupants
-        Of each annotation its response, its user, and whether the study has a value from it.
+        Of each annotation what its task shows, its user, and whether the study has its value.
     """
-    users: dict[int, set[Hashable]] = defaultdict(set)
-    with_value: dict[int, set[Hashable]] = defaultdict(set)
-    for response, user, has_value in occupants:
-        users[response].add(user)
+    users: dict[Shown, set[Hashable]] = defaultdict(set)
+    with_value: dict[Shown, set[Hashable]] = defaultdict(set)
+    for shown, user, has_value in occupants:
+        users[shown].add(user)
         if has_value:
-            with_value[response].add(user)
+            with_value[shown].add(user)
     counts = {
-        response: min(len(some), project.overlap) - min(len(with_value[response]), project.overlap)
-        for response, some in users.items()
+        shown: min(len(some), project.overlap) - min(len(with_value[shown]), project.overlap)
+        for shown, some in users.items()
     }
-    return {response: places for response, places in counts.items() if places}
+    return {shown: places for shown, places in counts.items() if places}
 
 
 class SlotClaims:
@@ -122,7 +128,7 @@ class SlotClaims:
 
     def on_other_channels(self, rater_id: int, task_key: TaskKey) -> set[str]:
         """Return the constructs of this response that the rater has on another channel."""
-        response, keys = task_key
+        (response,), keys = task_key
         return {key for key in keys if (rater_id, response, key) in self._other_channels}
 
     def claim(self, rater_id: int, task_key: TaskKey, *, has_values: bool) -> Slot | None:
@@ -174,7 +180,7 @@ class SlotClaims:
 
     def _of_followed(self, task_key: TaskKey, rater_id: int) -> Slot:
         """Return a slot for an annotation of a project that was not pushed."""
-        response, keys = task_key
+        (response,), keys = task_key
         at = now()
         in_order = [spec.key for spec in self._study.config.constructs if spec.key in keys]
         values: dict[str, Any] = {

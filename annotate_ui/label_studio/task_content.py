@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from annotate_ui.label_studio.annotation_reader import as_integer
+from annotate_ui.label_studio.result_values import as_integer
 from annotate_ui.label_studio.task_data import NAME
 from study.errors import Fault, nearest
 from study.importing.formats.responses import (
@@ -50,6 +50,8 @@ class ResponseName(NamedTuple):
 class TaskContent:
     """What a task contains."""
 
+    record: Record
+    """The task as it is exported."""
     cells: RecordCells
     fields: tuple[str, ...]
     """Names of its data."""
@@ -69,8 +71,10 @@ class TaskReader:
         self._renamed: set[str] = set()
         self._fields: dict[str, None] = {}
 
-    def read(self, record: Record) -> TaskContent | Fault:
+    def read(self, record: Record | Fault) -> TaskContent | Fault:
         """Return the content of a task, or why it has none."""
+        if isinstance(record, Fault):
+            return record
         task = record.cells
         problem = _problem(task)
         if problem is not None:
@@ -79,7 +83,7 @@ class TaskReader:
         self._fields.update(dict.fromkeys(task["data"]))
         number = task["id"]
         cells = self._reader.cells(Record(record.number, _with_id(data, number)))
-        content = TaskContent(cells, tuple(task["data"]))
+        content = TaskContent(record, cells, tuple(task["data"]))
         has_texts = _has_texts(cells, data)
         if has_texts:
             content.rows += response_row(cells, self._options)
@@ -218,14 +222,13 @@ def _has_texts(cells: RecordCells, data: Mapping[str, Any]) -> bool:
     return cells.has("query") and column is not None and data[column] is not None
 
 
-def unplaced(
-    content: TaskContent, kinds: Iterable[str], task: Any, row: int | None
-) -> Fault | None:
+def unplaced(content: TaskContent, kinds: Iterable[str]) -> Fault | None:
     """Return a fault if a task does not name the responses that its results are of.
 
     `kinds` are those of the controls that have results.
     """
     listed = quoted_names(content.fields) or "none"
+    task, row = content.record.cells["id"], content.record.number
     for kind in kinds:
         if kind == "preference" and kind not in content.compared:
             return Fault(

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from math import isclose
 from shlex import quote
 
-from annotate_ui.label_studio.annotation_reader import storable_text
 from annotate_ui.label_studio.export_inventory import ExportControl
+from annotate_ui.label_studio.result_values import storable_text
 from study.errors import Fault
 from study.importing.importers import FormatOptions
 from study.scales import RatingScale
@@ -18,7 +18,7 @@ _MIN_VALUES = 3
 
 
 def kind_of(control: ExportControl) -> str:
-    """Return the kind of a control that rates, as `read_task` takes it."""
+    """Return the kind of a control that rates, as `AnnotationReader` takes it."""
     return "preference" if control.compares else "ranking" if control.ranks else "number"
 
 

@@ -196,6 +196,11 @@ def _of_open_layout(
 
 def _check_external(plan: DesignSpec) -> None:
     """Refuse settings by which open slots of another channel could not be rated as planned."""
+    if not plan.ratings:
+        raise StudyError(
+            "design.ratings is false: no slots are needed. `ccrs label-studio push` sends the "
+            "pairs that are compared."
+        )
     problems = {
         "--calibration 0": plan.calibration
         and f"calibration = {plan.calibration}: no slots are made for calibration queries",

@@ -112,6 +112,7 @@ def import_file(
         construct=construct,
         names={c.key: c.name for c in study.config.constructs},
         scales={c.key: c.scale for c in study.config.constructs},
+        preference_scale=study.config.preferences.scale,
         controls={**study.config.label_studio.controls, **(controls or {})},
         declared_controls=controls or {},
         ranges=ranges or {},

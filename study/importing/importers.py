@@ -35,6 +35,8 @@ class FormatOptions:
     """Names of the constructs, by key."""
     scales: Mapping[str, RatingScale] = field(default_factory=dict)
     """Scales of the constructs, by key."""
+    preference_scale: RatingScale | None = None
+    """Scale of preferences."""
     controls: Mapping[str, str] = field(default_factory=dict)
     """Control of a Label Studio form, or metric of a tool, to its construct; empty: left out."""
     declared_controls: Mapping[str, str] = field(default_factory=dict)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from annotate_ui.label_studio.annotation_reader import read_task
+from annotate_ui.label_studio.annotation_reader import AnnotationReader
 from annotate_ui.label_studio.annotations import (
     COMMENT_ONLY,
     ENTERED_TWICE,
@@ -43,9 +43,8 @@ def read(*results: tuple[str, dict[str, Any]], **other: Any) -> Annotation:
         **other,
     }
     task = {"id": 1, "data": {"ccrs_id": "x"}, "annotations": [body], "drafts": [{}, {}]}
-    (annotation,), unreadable, drafts = read_task(
-        task, "ccrs_id", CONTROLS, {"QR": RatingScale(step=0.5)}
-    )
+    reader = AnnotationReader(CONTROLS, {"QR": RatingScale(step=0.5)}, None)
+    (annotation,), unreadable, drafts = reader.read(task, {})
     assert (unreadable, drafts) == ([], 2)
     return annotation
 
@@ -137,7 +136,7 @@ def test_an_annotation_that_cannot_be_read_stops_no_other() -> None:
         {**good, "completed_by": float("inf")},
     ]
     task = {"id": 1, "data": None, "annotations": [*broken, good]}
-    (annotation,), unreadable, _ = read_task(task, "ccrs_id", CONTROLS, {})
+    (annotation,), unreadable, _ = AnnotationReader(CONTROLS, {}, None).read(task, {})
     assert (annotation.user, annotation.name) == (4, None)
     assert [unread.invalid.reason for unread in unreadable] == [UNREADABLE] * 5
     # Nothing of a person is kept but the number.
@@ -196,7 +195,7 @@ def test_an_export_that_is_cut_off_is_refused(text: str) -> None:
 def test_a_task_whose_lists_are_none_is_an_error_with_words(name: str) -> None:
     task = {"id": 4, "data": {}, "annotations": [], "drafts": [], name: {"id": 1}}
     with pytest.raises(StudyError, match=f"Task 4 of an export: its {name} are .*not a list"):
-        read_task(task, "ccrs_id", CONTROLS, {})
+        AnnotationReader(CONTROLS, {}, None).read(task, {})
 
 
 @pytest.mark.parametrize("odd", [7, {"x": 1}, [7]])
@@ -230,14 +229,16 @@ def test_an_edit_by_another_account_is_reported() -> None:
     ],
 )
 def test_a_point_that_is_ticked_is_its_number(ticked: Any, value: float | None) -> None:
-    control = {"kind": "number", "points": ["-1", "0"], "construct": "A", "construct_version": 1}
+    labels = {"-1": -1.0, "0": 0.0}
+    control = {"kind": "number", "labels": labels, "construct": "A", "construct_version": 1}
     body = {
         "id": 1,
         "completed_by": 1,
         "created_at": "2026-01-01T10:00:00Z",
         "result": [{"from_name": "A", "type": "choices", "value": {"choices": ticked}}],
     }
-    (annotation,), _, _ = read_task({"id": 1, "annotations": [body]}, "x", {"A": control}, {})
+    reader = AnnotationReader({"A": control}, {}, None)
+    (annotation,), _, _ = reader.read({"id": 1, "annotations": [body]}, {})
     assert [answer.value for answer in annotation.answers] == ([] if value is None else [value])
     expected = [] if value is not None else [InvalidValue("A", json.dumps(ticked), NO_NUMBER)]
     assert annotation.invalid == expected

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 from sqlalchemy import insert, select
 
-from annotate_ui.label_studio.annotation_store import UNKNOWN_TASK
-from annotate_ui.label_studio.annotations import MISSING
-from annotate_ui.label_studio.projects import LEFT, StoredProject, rated_slots, stored_projects
+from annotate_ui.label_studio.annotations import LEFT, MISSING, UNKNOWN_TASK
+from annotate_ui.label_studio.projects import StoredProject, rated_slots, stored_projects
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from annotate_ui.label_studio.reserved_slots import slots
@@ -312,7 +311,7 @@ def test_a_returning_rater_takes_a_place_that_is_open_again(study: Study) -> Non
         assert pull(study, server).stored_anything is False
     with study.read() as connection:
         live = [
-            slot for slot in slots(connection, study) if task == project.tasks[slot.response_id]
+            slot for slot in slots(connection, study) if task == project.tasks[slot.response_id,]
         ]
         assert {slot.id for slot in live} <= rated_slots(connection)
     counted = study.score_table().query("value == value")

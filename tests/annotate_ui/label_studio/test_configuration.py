@@ -8,10 +8,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from annotate_ui.label_studio.annotation_reader import read_task
+from annotate_ui.label_studio.annotation_reader import AnnotationReader
 from annotate_ui.label_studio.configuration import configuration, control_name, protected
+from annotate_ui.label_studio.instructions import instructions
 from annotate_ui.label_studio.task_data import task_data, task_names
-from annotate_ui.label_studio.task_upload import instructions
 from study import Study
 from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, ResponseRow
@@ -79,7 +79,7 @@ def test_the_points_of_a_scale_with_few_are_ticked(scale: RatingScale, points: l
     root = ElementTree.fromstring(made.xml)
     assert [choice.get("value") for choice in root.iter("Choice")] == points
     assert (next(root.iter("Number"), None) is None) == bool(points)
-    assert made.controls["A"].get("points", []) == points
+    assert list(made.controls["A"].get("labels", {})) == points
     for choices in root.iter("Choices"):
         assert (choices.get("choice"), choices.get("required")) == ("single", "true")
 
@@ -114,7 +114,8 @@ def test_a_remark_is_shown_as_it_is_and_comes_back_as_it_was_written() -> None:
             {"from_name": "A_flags", "value": {"choices": ["＄price"]}},
         ],
     }
-    (annotation,), _, _ = read_task({"id": 1, "annotations": [body]}, "x", made.controls, {})
+    reader = AnnotationReader(made.controls, {}, None)
+    (annotation,), _, _ = reader.read({"id": 1, "annotations": [body]}, {})
     assert (annotation.answers[0].flags, annotation.invalid) == (("$price",), [])
 
 
@@ -151,14 +152,14 @@ def test_a_key_that_cannot_name_a_control_gets_a_generated_name(key: str) -> Non
 def test_a_task_holds_the_fields_of_its_stage_and_no_system(study: Study) -> None:
     fill(study, queries=1, systems=2)
     with study.read() as connection:
-        first = task_data(connection, [1, 2], ("question", "response"))
-        last = task_data(connection, [1], ("response", "context", "reference"))
-    assert first == {
-        1: {"question": "question-0", "response": "response-0-0"},
-        2: {"question": "question-0", "response": "response-0-1"},
-    }
-    assert set(last[1]) == {"response", "reference", "passages"}
-    assert [passage["title"] for passage in last[1]["passages"]] == ["Passage 1", "Passage 2"]
+        first = task_data(connection, [(1,), (2,)], ("question", "response"))
+        (last,) = task_data(connection, [(1,)], ("response", "context", "reference"))
+    assert first == [
+        {"question": "question-0", "response": "response-0-0"},
+        {"question": "question-0", "response": "response-0-1"},
+    ]
+    assert set(last) == {"response", "reference", "passages"}
+    assert [passage["title"] for passage in last["passages"]] == ["Passage 1", "Passage 2"]
     with study.read() as connection:
         names = [task_names(connection, stage) for stage in (1, 2)]
     assert len({name for of_stage in names for name in of_stage.values()}) == 4
@@ -187,7 +188,7 @@ def test_instructions_contain_the_rules_and_the_owners_text_without_scripts(
     (study.folder / "instructions.md").write_text("# Read\n<script>x</script> **this**")
     rating = study.config.rating.model_copy(update={"instructions": "instructions.md"})
     object.__setattr__(study, "config", study.config.model_copy(update={"rating": rating}))
-    text = instructions(study, CCRS[:1], "Stage 1 of <b>mine</b>")
+    text = instructions(study, CCRS[:1], "Stage 1 of <b>mine</b>", compares=False)
     assert "<strong>this</strong>" in text
     assert "<script>" not in text
     assert "&lt;b&gt;mine" in text

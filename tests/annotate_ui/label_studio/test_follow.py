@@ -79,6 +79,7 @@ def test_a_project_is_pulled_as_it_grows(any_study: Study) -> None:
     assert (done.new, done.skipped, len(done.rejected)) == (3, 1, 1)
     assert dict(done.left_out) == {
         "annotations marked as ground truth, which are expected answers": 1,
+        "results of the control 'verdict', which gives choices rather than numbers": 1,
     }
     assert follow(study, server).stored_anything is False
     assert table(study) == {("ls-5", "task-2"): 100, ("ls-6", "task-2"): 0}

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from annotate_ui.label_studio.annotation_store import UNKNOWN_TASK
+from annotate_ui.label_studio.annotations import UNKNOWN_TASK
 from annotate_ui.label_studio.follow import follow
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push

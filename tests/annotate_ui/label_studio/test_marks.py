@@ -6,12 +6,16 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from annotate_ui.label_studio.annotation_store import TASK_CHANGED
-from annotate_ui.label_studio.annotations import MARKED_AND_NONE, UNKNOWN_CHOICE
+from annotate_ui.label_studio.annotations import (
+    DUPLICATE,
+    MARKED_AND_NONE,
+    OTHER_CHANNEL,
+    TASK_CHANGED,
+    UNKNOWN_CHOICE,
+)
 from annotate_ui.label_studio.configuration import NOTHING_TO_MARK
 from annotate_ui.label_studio.follow import follow
 from annotate_ui.label_studio.followed_project import FollowOptions
-from annotate_ui.label_studio.projects import DUPLICATE, OTHER_CHANNEL
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from study import Study
@@ -61,6 +65,36 @@ def asked(any_study: Study) -> Study:
     fill(study, queries=1, systems=1)
     assign(study, per_item=2, open_slots=True, channel="label_studio")
     return study
+
+
+def test_another_request_to_mark_reaches_the_projects_that_are_there(asked: Study) -> None:
+    server: Any = StandIn()
+    push(asked, server)
+    path = asked.folder / "study.toml"
+    path.write_text(path.read_text().replace("what is beside the question", "what is wrong"))
+    edited = Study.open(asked.folder)
+    assert push(edited, server).tasks == 0
+    (project,) = projects(edited)
+    assert "Mark what is wrong." in server.made[project.number]["xml"]
+
+
+def test_a_first_request_to_mark_reaches_the_projects_that_are_there(any_study: Study) -> None:
+    path = any_study.folder / "study.toml"
+    before, request = path.read_text(), SETTINGS.splitlines()[-1]
+    path.write_text(before + SETTINGS.replace(request, ""))
+    study = Study.open(any_study.folder)
+    fill(study, queries=1, systems=1)
+    assign(study, per_item=2, open_slots=True, channel="label_studio")
+    server: Any = StandIn()
+    push(study, server)
+    path.write_text(before + SETTINGS)
+    edited = Study.open(any_study.folder)
+    assert push(edited, server).tasks == 0
+    (project,) = projects(edited)
+    made = server.annotate(project.number, min(project.tasks.values()), 5, "10:00", QR=70)
+    made["result"].append(marked(0, 8))
+    done = pull(edited, server)
+    assert (done.new, done.marks, push(edited, server).tasks) == (1, 1, 0)
 
 
 def test_marks_follow_every_change(asked: Study) -> None:

@@ -7,15 +7,17 @@ import pytest
 from sqlalchemy import select
 
 from annotate_ui.cli.label_studio_output import pushed_lines
-from annotate_ui.label_studio.annotation_store import TASK_CHANGED
+from annotate_ui.label_studio.annotations import LEFT, TASK_CHANGED, UNKNOWN_RESPONSE
 from annotate_ui.label_studio.client import ServerError
 from annotate_ui.label_studio.follow import follow
 from annotate_ui.label_studio.followed_project import FollowOptions
 from annotate_ui.label_studio.pair_configuration import choice_values
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
+from annotate_ui.participants.withdrawal import leave, rater_key
 from study import Study
 from study.assignment.planner import assign
+from study.errors import StudyError
 from study.importing.file_import import import_file
 from study.scales import RatingScale
 from study.schema.tables import comparisons, decisions
@@ -55,7 +57,9 @@ def rate_all(study: Study, server: Any) -> None:
 def test_pairs_are_sent_after_the_ratings_and_come_back_as_preferences(compared: Study) -> None:
     server: Any = StandIn()
     rate_all(compared, server)
+    assert server.made[projects(compared)[0].number]["instructions"].count("Give a number") == 1
     done = push(compared, server)
+    assert "Answer every question" in server.made[done.projects[0].number]["instructions"]
     assert (done.tasks, push(compared, server).tasks) == (2, 0)
     assert pushed_lines(done)[0].startswith("Comparisons (QR, AC): 2 tasks with 2 places each, new")
     number = done.projects[0].number
@@ -100,6 +104,72 @@ def test_pairs_are_sent_after_the_ratings_and_come_back_as_preferences(compared:
     assert (again.tasks, again.projects[0].is_new) == (1, False)
 
 
+def test_the_place_of_a_person_who_cannot_count_goes_to_another(compared: Study) -> None:
+    server: Any = StandIn()
+    rate_all(compared, server)
+    number = push(compared, server).projects[0].number
+    first, second = server.tasks[number]
+    for user, choice in ((5, "Response 1 is better"), (6, "Response 2 is better")):
+        made = server.annotate(number, first, user, "11:00")
+        made["result"] = [better("QR", choice), better("AC", choice)]
+    # A value that cannot be a preference keeps its place: its rater may correct it.
+    server.annotate(number, second, 5, "11:00")["result"] = [better("QR", "Who knows")]
+    assert pull(compared, server).new == 4
+    assert push(compared, server).tasks == 0
+    with compared.read() as connection:
+        key = rater_key(connection, compared, "ls-6")
+    leave(compared, key, "left")
+    server.annotate(number, second, 6, "12:00")["result"] = [
+        better("QR", "Response 1 is better"),
+        better("AC", "Response 1 is better"),
+    ]
+    done = pull(compared, server)
+    assert {rejected.reason for rejected in done.rejected if rejected.rater == "ls-6"} == {LEFT}
+    again = push(compared, server)
+    # What ls-6 compared before leaving counts.
+    assert (again.blocked, again.tasks, again.projects[0].overlap) == (1, 1, 1)
+    assert push(compared, server).tasks == 0
+
+
+def test_an_edited_construct_replaces_pairs_that_nobody_has_compared(compared: Study) -> None:
+    server: Any = StandIn()
+    rate_all(compared, server)
+    number = push(compared, server).projects[0].number
+    first, _ = server.tasks[number]
+    server.annotate(number, first, 5, "11:00")["result"] = [
+        better("QR", "Response 1 is better"),
+        better("AC", "Response 1 is better"),
+    ]
+    path = compared.folder / "study.toml"
+    edit = '\n[[constructs]]\nkey = "AC"\nname = "Correctness"\nquestion = "Is it correct?"\n'
+    path.write_text(path.read_text() + edit)
+    edited = Study.open(compared.folder)
+    done = push(edited, server)
+    assert (done.replaced, list(server.tasks[number])) == (1, [first])
+
+
+def test_pairs_are_compared_without_ratings(any_study: Study) -> None:
+    path = any_study.folder / "study.toml"
+    path.write_text(
+        path.read_text() + "\n[design]\ncomparisons = 1.0\nratings = false\nper_item = 2\n"
+        'sample = 3\ncomparison_constructs = ["AC"]\n'
+    )
+    study = Study.open(any_study.folder)
+    fill(study, queries=4, systems=2)
+    with pytest.raises(StudyError, match="no slots are needed"):
+        assign(study, open_slots=True, channel="label_studio")
+    server: Any = StandIn()
+    (made,) = push(study, server).projects
+    assert (made.tasks, made.overlap, push(study, server).tasks) == (3, 2, 0)
+    for task in list(server.tasks[made.number]):
+        made_by = server.annotate(made.number, task, 5, "11:00")
+        made_by["result"] = [better("AC", "Both are equally good")]
+    assert pull(study, server).new == 3
+    with study.read() as connection:
+        chances = connection.execute(select(comparisons.c.inclusion_prob)).scalars().all()
+    assert chances == [0.75] * 3
+
+
 def test_an_interrupted_push_of_pairs_is_continued(compared: Study) -> None:
     class Lossy(StandIn):
         """Stores tasks and loses the reply."""
@@ -118,7 +188,8 @@ def test_an_interrupted_push_of_pairs_is_continued(compared: Study) -> None:
     rate_all(compared, server)
     with pytest.raises(ServerError):
         push(compared, server)
-    assert push(compared, server).tasks == 0
+    again = push(compared, server)
+    assert (again.tasks, again.adopted, push(compared, server).tasks) == (2, 2, 0)
     pair_project = projects(compared)[1]
     assert len(server.tasks[pair_project.number]) == 2
     # One more person for each response: one more for each pair, in a project of one place.
@@ -183,17 +254,49 @@ def test_choices_between_two_responses_are_preferences(
     assert table.loc[table["value"] == 1.0, "response_b"].tolist() == ["task-3/b"]
 
 
-def test_a_choice_between_the_points_of_the_scale_is_no_preference(study: Study) -> None:
-    server: Any = StandIn()
-    number = server.create_project(description="", xml=XML.replace("tie", "A is slightly better"))
+@pytest.mark.parametrize("way", ["import", "follow"])
+def test_a_choice_between_the_points_of_the_scale_is_no_preference(
+    study: Study, tmp_path: Path, way: str
+) -> None:
     exported = tasks("A is slightly better", "B is better")
-    server.tasks[number] = {task["id"]: {**task, "drafts": []} for task in exported}
     values = {"A is better": -1.0, "A is slightly better": -0.5, "B is better": 1.0}
-    options = FollowOptions(controls={"which": "AC"}, columns={"prompt": "query"}, values=values)
+    options: Any = {"controls": {"which": "AC"}, "columns": {"prompt": "query"}, "values": values}
+    reason = "-0.5 is not a point of the scale -2 to 2 in steps of 1"
+    if way == "import":
+        path = written(tmp_path, *exported)
+        options["values"] = {label: values[label] for label in list(values)[1:]}
+        report = import_file(study, path, **options)
+        assert report.rules[f"a value treated as missing: {reason}"] == 1
+        missing = study.preference_table().query("value != value")["missing_reason"].tolist()
+        assert missing == ["out_of_range"]
+    else:
+        server: Any = StandIn()
+        number = server.create_project(
+            description="", xml=XML.replace("tie", "A is slightly better")
+        )
+        server.tasks[number] = {task["id"]: {**task, "drafts": []} for task in exported}
+        done = follow(study, server, number, FollowOptions(**options))
+        assert (done.new, [rejected.reason for rejected in done.rejected]) == (1, [reason])
+    assert study.preference_table()["value"].dropna().tolist() == [1.0]
+
+
+def test_a_value_in_a_task_whose_responses_are_only_compared_is_rejected(study: Study) -> None:
+    server: Any = StandIn()
+    number = server.create_project(
+        description="", xml=XML.replace("<View>", '<View><Number name="stars" toName="x"/>')
+    )
+    (exported,) = tasks("tie")
+    exported["data"]["response_id"] = "elsewhere"
+    exported["annotations"][0]["result"].append(
+        {"from_name": "stars", "type": "number", "value": {"number": 70}}
+    )
+    server.tasks[number] = {exported["id"]: {**exported, "drafts": []}}
+    controls = {"which": "AC", "stars": "QR"}
+    options = FollowOptions(controls=controls, columns={"prompt": "query"}, values=VALUES)
     done = follow(study, server, number, options)
-    assert (done.new, preferences(study)) == (1, [1.0])
+    assert (done.new, preferences(study)) == (1, [0.0])
     (rejected,) = done.rejected
-    assert "-0.5 is not a point of the scale -2 to 2 in steps of 1" in rejected.reason
+    assert (rejected.construct, rejected.value, rejected.reason) == ("QR", "70.0", UNKNOWN_RESPONSE)
 
 
 def test_preferences_of_a_changed_task_are_rejected(study: Study) -> None:

@@ -5,9 +5,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from annotate_ui.label_studio.annotation_store import DUPLICATE, NO_ACCOUNT
-from annotate_ui.label_studio.annotations import UNREADABLE
-from annotate_ui.label_studio.projects import OTHER_CHANNEL
+from annotate_ui.label_studio.annotations import DUPLICATE, NO_ACCOUNT, OTHER_CHANNEL, UNREADABLE
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from study import Study
@@ -216,7 +214,7 @@ def test_where_the_first_of_two_channels_is_taken_back_the_other_counts(study: S
     while (step := open_next(study, rater).step) is not None:
         rate(study, rater, step, "QR", 11)
 
-    (response,) = [r for r, number in project.tasks.items() if number == task]
+    (response,) = [r for (r,), number in project.tasks.items() if number == task]
 
     def counts() -> Any:
         table = study.score_table().set_index("response_id")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from annotate_ui.label_studio.projects import LEFT, OTHER_CHANNEL
+from annotate_ui.label_studio.annotations import LEFT, OTHER_CHANNEL
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from annotate_ui.label_studio.slot_matching import blocked_places

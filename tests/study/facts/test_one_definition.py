@@ -25,7 +25,6 @@ EXCEPTIONS = {
     "annotate_ui/web/owner/item_page.py": "lists every revision",
     "annotate_ui/tasks/sessions.py": "reads when something was saved",
     "annotate_ui/label_studio/revisions.py": "reads which annotation a revision came from",
-    "annotate_ui/label_studio/preference_store.py": "writes the revisions of followed comparisons",
     "judge/inspect/response_details.py": "lists every reading of an answer",
 }
 

@@ -4,14 +4,16 @@ from typing import Any
 
 from sqlalchemy import select
 
-from annotate_ui.label_studio.annotation_store import (
+from annotate_ui.label_studio.annotations import (
     CHANGED_TO_INVALID,
     DELETED,
     DUPLICATE,
+    MISSING,
+    NO_NUMBER,
+    OTHER_CHANNEL,
+    SKIPPED,
 )
-from annotate_ui.label_studio.annotations import MISSING, NO_NUMBER, SKIPPED
 from annotate_ui.label_studio.client import Server
-from annotate_ui.label_studio.projects import OTHER_CHANNEL
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from study import Study
@@ -106,8 +108,8 @@ def test_an_edit_a_skip_and_a_deletion(
     push(campaign, server)
     (project,) = projects(campaign)
     mine = rate_all(label_studio, ada, project, 40)
-    first, second, *_ = sorted(project.tasks)
-    annotate(label_studio, bo, project.tasks[first], {}, skip=True)
+    first, second, *_ = (response for (response,) in sorted(project.tasks))
+    annotate(label_studio, bo, project.tasks[first,], {}, skip=True)
     assert (pull(campaign, server).new, pull(campaign, server).stored_anything) == (5, False)
 
     edit(label_studio, ada, mine[first], {"QR": 45})
@@ -122,7 +124,7 @@ def test_an_edit_a_skip_and_a_deletion(
     (skip,) = revisions(campaign, bo, first, "QR")
     assert (skip.status, skip.value, skip.reason) == ("skipped", None, SKIPPED)
 
-    annotate(label_studio, ada, project.tasks[second], {"QR": 99})
+    annotate(label_studio, ada, project.tasks[second,], {"QR": 99})
     assert pull(campaign, server).changed == 1
     assert [r.value for r in revisions(campaign, ada, second, "QR")] == [40, None, 99]
 
@@ -164,7 +166,7 @@ def test_a_rating_that_becomes_impossible_is_taken_back(
 ) -> None:
     push(campaign, server)
     (project,) = projects(campaign)
-    (response, task), *_ = sorted(project.tasks.items())
+    ((response,), task), *_ = sorted(project.tasks.items())
     made = annotate(label_studio, members[0], task, {"QR": 40})
     pull(campaign, server)
     edit(label_studio, members[0], made, {"QR": 400})

@@ -22,7 +22,7 @@ def test_marks_and_pairs_come_back(
     assign(asked, per_item=1, open_slots=True, channel="label_studio")
     push(asked, server)
     (project,) = projects(asked)
-    for response, task in sorted(project.tasks.items()):
+    for (response,), task in sorted(project.tasks.items()):
         text = f"response-0-{response - 1}"
         mark = {"id": "m1", "to_name": "response", **marked(0, 8, text)}
         annotate(label_studio, members[0], task, {"QR": 40}, extra=[mark])

@@ -123,7 +123,7 @@ def test_a_rater_opens_the_passages_and_what_was_meant_is_stored(
     (project,) = projects(study)
     page = _signed_in(browser, label_studio, label_studio.member(f"{uuid4().hex}@example.org"))
     meant: dict[int, dict[str, float]] = {}
-    for number, (response, task) in enumerate(project.tasks.items()):
+    for number, ((response,), task) in enumerate(project.tasks.items()):
         meant[response] = {"QR": 10.0 + number, "CC": 90.0 - number}
         page.goto(f"{label_studio.url}/projects/{project.number}/data?task={task}")
         page.wait_for_load_state("networkidle")
