@@ -157,7 +157,7 @@ def run(
     "--metrics",
     multiple=True,
     metavar="NAMES",
-    help="Only these metrics or suites: ragchecker,F1. Repeatable.",
+    help="Only these metrics, suites, or Python files with a metric: ragchecker,F1. Repeatable.",
 )
 @AS_JSON
 def show(folder: Path, response: str, metrics: tuple[str, ...], as_json: bool) -> None:

@@ -1,6 +1,6 @@
 """One response as metrics measured it: values, texts, claims with labels, and raw answers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -11,10 +11,11 @@ from judge.inspect.claims import LabeledClaim, LabeledClaims, claim_lines
 from judge.inspect.judgment_lines import prompt_lines, sentence_lines
 from judge.inspect.suite_runs import SuiteRuns, replayed, suite_runs
 from judge.metrics.metric import Content, Metric
-from judge.metrics.registry import SUITES, expanded
+from judge.metrics.registry import SUITES, expanded, load_metric
 from judge.protocol.conditions import CCRS, metric_of, shuffle_of
 from judge.protocol.exchange import REASONS
 from judge.running.pages import Place, pages
+from judge.running.runs import run_metric
 from judge.running.shown_texts import ShownTexts
 from judge.text import Result, printable
 from study.errors import StudyError, nearest
@@ -114,7 +115,8 @@ def show_measurements(
     response_id : str
         As in the tables: ID is the current version of a response, ID@N its version N.
     metrics : sequence of str, optional
-        Only these metrics, or suites such as ragchecker. Default: all.
+        Only these metrics, suites such as ragchecker, or Python files that define a metric.
+        Default: all; those of files are shown without claims and answers.
 
     Returns
     -------
@@ -125,8 +127,12 @@ def show_measurements(
     Raises
     ------
     StudyError
-        The study has no such response, or none of the metrics has measured it.
+        The study has no such response, none of the metrics has measured it, or a file cannot be
+        loaded.
     """
+    parts = [part.strip() for text in metrics for part in text.split(",")]
+    files = {load_metric(part).key: part for part in parts if part.endswith(".py")}
+    names = [*files, *(name for part in parts for name in SUITES.get(part, expanded(part)))]
     with study.read() as connection:
         stored = ExistingContent(connection)
         response = stored.find(response_id)
@@ -138,26 +144,28 @@ def show_measurements(
         versions = study.scored_versions(connection)
         runs, older = _runs(connection, response, versions)
         found = _of_scores(connection, response, versions)
-        chosen = _chosen(study, response_id, metrics, {*map(metric_of, runs), *map(_key, found)})
+        known = {*map(metric_of, runs), *map(_key, found)}
+        chosen = known & set(names) if names else known
+        if not chosen:
+            raise _not_measured(study, response_id, metrics, known)
         runs = [run for run in runs if metric_of(run) in chosen]
         found = [score for score in found if _key(score) in chosen]
-        suites = suite_runs(study, connection, {run["name"] for run in runs})
+        suites = suite_runs(study, connection, {run["name"] for run in runs}, files)
         members = {run["name"]: metric for suite in suites for run, metric in suite.members}
         of_runs = _of_judgments(connection, response, versions, runs, members)
         marked = marked_by_people(connection, study.construct_versions(connection), {response})
     content = _content(study, response)
     notes = [
-        f"The answers of {run['name']!r} are not on this page: ccrs judge show "
-        f"{shell_word(study.folder)} {shell_word(run['name'])} --response "
-        f"{shell_word(response_id)}, with --metric FILE if the metric is a file."
+        f"The metric {metric_of(run)!r} is not installed, so the answers to it are not shown: name "
+        "its file, --metrics FILE.py."
         for run in runs
-        if run["name"] not in members
+        if run_metric(run, study.folder, files.get(metric_of(run))) is None
     ]
     older = [run for run in older if metric_of(run) in chosen]
     if older:
-        names = ", ".join(repr(run["name"]) for run in older)
+        listed = ", ".join(repr(run["name"]) for run in older)
         notes.append(
-            f"Earlier runs of these metrics are not shown ({names}): ccrs judge show "
+            f"Earlier runs of these metrics are not shown ({listed}): ccrs judge show "
             f"{shell_word(study.folder)} RUN --response {shell_word(response_id)}."
         )
     return MeasuredResponse(
@@ -192,27 +200,18 @@ def _runs(
     return list(latest.values()), [run for run in runs if run is not latest[metric_of(run)]]
 
 
-def _chosen(study: Study, response_id: str, metrics: Sequence[str], known: set[str]) -> set[str]:
-    """Return which of the known metrics are named; all, if none is."""
-    names = [
-        name
-        for text in metrics
-        for part in text.split(",")
-        for name in SUITES.get(part.strip(), expanded(part))
-    ]
-    chosen = {key for key in known if key in names} if names else known
-    if not chosen:
-        has = (
-            f"Measured are: {', '.join(sorted(known))}."
-            if known
-            else (
-                "`ccrs measure` and `ccrs judge --metric` measure responses: ccrs judge "
-                f"{shell_word(study.folder)} --metric ragchecker --base-url URL --model NAME."
-            )
-        )
-        which = f" by {', '.join(metrics)}" if metrics else ""
-        raise StudyError(f"The response {response_id!r} has not been measured{which}. {has}")
-    return chosen
+def _not_measured(
+    study: Study, response_id: str, metrics: Sequence[str], known: Iterable[str]
+) -> StudyError:
+    by = f" by {', '.join(metrics)}" if metrics else ""
+    measured = ", ".join(sorted(known))
+    remedy = (
+        f"Measured are: {measured}."
+        if measured
+        else f"Measure it: ccrs judge {shell_word(study.folder)} --metric ragchecker --base-url "
+        "URL --model NAME."
+    )
+    return StudyError(f"The response {response_id!r} has not been measured{by}. {remedy}")
 
 
 def _key(measured: Measurement) -> str:

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, select
 from judge.metrics.evaluation import KnownAnswer, evaluate
 from judge.metrics.metric import Content, Metric, MetricInput, Prompt
 from judge.metrics.registry import suite_of
-from judge.protocol.conditions import runs_of_other_metrics
+from judge.protocol.conditions import metric_of, runs_of_other_metrics
 from judge.running.metric_requests import stored_answers
 from judge.running.remaining_work import Pending
 from judge.running.runs import run_metric
@@ -32,16 +32,24 @@ class SuiteRuns(NamedTuple):
     members: list[RunOfMetric]
 
 
-def suite_runs(study: Study, connection: Connection, names: Container[str]) -> list[SuiteRuns]:
+def suite_runs(
+    study: Study,
+    connection: Connection,
+    names: Container[str],
+    files: Mapping[str, str] | None = None,
+) -> list[SuiteRuns]:
     """Return the runs of these names, in groups that share claims.
 
     Other ways to ask for a label, and the same prompts at another temperature, may lead to other
-    labels. Runs of metrics with a single prompt, or that are not installed, are left out.
+    labels. Runs of metrics with a single prompt, or that are not installed, are left out; `files`
+    are the Python files of others, by key.
     """
     rows = connection.execute(select(judge_runs).order_by(judge_runs.c.id)).mappings().all()
     found: dict[tuple[str, int], list[RunOfMetric]] = {}
     for run in map(dict, rows):
-        metric = run_metric(run, study.folder) if run["name"] in names else None
+        if run["name"] not in names:
+            continue
+        metric = run_metric(run, study.folder, (files or {}).get(metric_of(run)))
         if metric is not None and not metric.single_prompt:
             first = min([run["id"], *runs_of_other_metrics(connection, run["id"])])
             group = found.setdefault((suite_of(metric.key), first), [])

@@ -29,14 +29,13 @@ from itertools import pairwise
 from math import ceil
 from pathlib import Path
 from random import Random
-
-import pytest
+from unittest import mock
 
 from judge import judge_metrics
 from judge.metrics.ragchecker import CLAIMS_A_PROMPT
-from judge.protocol.exchange import Answer
+from judge.protocol.exchange import Answer, Request
 from study import Study
-from tests.judge.small_studies import ScriptedSettings, register, store
+from tests.judge.small_studies import Scripted, ScriptedSettings, store
 
 QUERIES, SYSTEMS, PASSAGES = 280, "ABCDEF", 20
 CLAIM = 12.2
@@ -142,23 +141,31 @@ def ours(folder: Path, texts: Sequence[Texts]) -> Counts:
         for system, response in of_query.responses.items()
     ]
     counts = Counts()
-    with pytest.MonkeyPatch.context() as patch:
-        scripted = register(patch)
-        scripted.answer = staticmethod(_answer)
-        scripted.at_a_time = 500
-        study = Study.create(folder / "study")
-        for start in range(0, len(rows), 600):
-            store(study, *rows[start : start + 600])
-        outcomes = judge_metrics(study, ScriptedSettings(metric="ragchecker", text_metrics=()))
-        study.close()
-    assert not any(outcome.missing or outcome.remaining for outcome in outcomes)
+    study = Study.create(folder / "study")
+    for start in range(0, len(rows), 600):
+        store(study, *rows[start : start + 600])
+    asked = requests_of(study)
+    study.close()
     by_query: dict[str, list[str]] = defaultdict(list)
-    for request in scripted.asked:
+    for request in asked:
         by_query[request.group.split()[0]].append(request.prompt)
     heads: set[tuple[str, ...]] = set()
     for prompts in by_query.values():
         _count([tuple(_TOKEN.findall(prompt)) for prompt in prompts], heads, counts)
     return counts
+
+
+def requests_of(study: Study) -> list[Request]:
+    """Return what the suite asks about a study, in order, of an engine in this process."""
+    engine = type("Recorder", (Scripted,), {"asked": [], "at_a_time": 500})
+    engine.answer = staticmethod(_answer)
+    with (
+        mock.patch("judge.engines.engine.load_engine", return_value=engine),
+        mock.patch("judge.running.session.load_engine", return_value=engine),
+    ):
+        outcomes = judge_metrics(study, ScriptedSettings(metric="ragchecker", text_metrics=()))
+    assert not any(outcome.missing or outcome.remaining for outcome in outcomes)
+    return engine.asked
 
 
 def _count(prompts: list[tuple[str, ...]], heads: set[tuple[str, ...]], counts: Counts) -> None:

@@ -2,9 +2,9 @@
 
 `python -m tests.benchmarks vllm_reuse [FILE]`, in an environment with vLLM (tests/judge/vllm_cpu
 says how to make one without a GPU). A tiny model answers with a cache that holds few prompts, so
-that order matters as it does for a large model. The shares are the engine's own counts; beside
-them stands the least possible share for the same prompts, in the engine's blocks and in single
-tokens. Fails where our order is more than 2 points above the least in blocks.
+that order matters as it does for a large model. The shares are the engine's own counts, followed by
+the least possible share for the same prompts, in the engine's blocks and in single tokens. Fails
+where our order is more than 2 points above the least in blocks.
 """
 
 import json
@@ -215,8 +215,13 @@ def shares(loaded: LoadedModel, order: Sequence[Arranged]) -> dict[str, Any]:
     }
 
 
-def paper_like(folder: Path, queries: int = QUERIES, context: int = CONTEXT_WORDS) -> Study:
-    """Make queries with two contexts each, of so many words, that three systems share."""
+def paper_like(
+    folder: Path, queries: int = QUERIES, context: int = CONTEXT_WORDS, answers: int = 1
+) -> Study:
+    """Make queries with two contexts each, of so many words, that three systems share.
+
+    A response consists of so many answers of the example.
+    """
     example = (ROOT / "data/example/responses.jsonl").read_text(encoding="utf-8").splitlines()
     rows = [json.loads(line) for line in example]
     texts = sorted({passage for row in rows for passage in row["passages"]})
@@ -231,12 +236,13 @@ def paper_like(folder: Path, queries: int = QUERIES, context: int = CONTEXT_WORD
                 words += draw.choice(texts).split()
             passages = [" ".join(words[start : start + 150]) for start in range(0, context, 150)]
             for reader in range(READERS):
+                text = " ".join(draw.choice(rows)["response"] for _ in range(answers))
                 passed = ResponseRow(
                     query_id=f"q{number}",
                     query=row["query"],
                     references=row["references"] or ["It is not known."],
                     system="ABCDEF"[retriever * READERS + reader],
-                    response=draw.choice(rows)["response"] + f" ({retriever}{reader})",
+                    response=f"{text} ({retriever}{reader})",
                     passages=tuple(PassageRow(text=text) for text in passages),
                 )
                 placed.append(LocatedRow(len(placed) + 1, passed))

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from judge import compare_pairs, judge_metrics, judge_study, show_response
 from judge.metrics.registry import metric_names
 from judge.protocol.exchange import Answer
 from study import Study
+from study.cli.root import cli
 from tests.judge.small_studies import Scripted, ScriptedSettings, always, store
 
 PAGE = (Path(__file__).parents[3] / "data/manual/own_rubric.md").read_text(encoding="utf-8")
@@ -53,6 +55,15 @@ def test_the_first_example_has_as_many_lines_as_its_heading_says(
     judge_study(study, ScriptedSettings(metric=str(tmp_path / "friendly.py")))
     table = study.score_table().set_index("system")["value"]
     assert (table["a"], table["b"]) == (5, 1)
+    command = re.search(r"`ccrs (measure show my-study RESPONSE .*?)`", PAGE)
+    assert command is not None
+    names = {"my-study": str(study.folder), "friendly.py": str(tmp_path / "friendly.py")}
+    names["RESPONSE"] = study.score_table()["response_id"].iloc[0]
+    words = [names.get(word, word) for word in command[1].split()]
+    page = CliRunner().invoke(cli, words).output
+    assert "friendly  tone  5\n" in page
+    assert page.endswith("  raw answers:\n    ask (the response): yes\n")
+    assert "name its file" in CliRunner().invoke(cli, words[:-2]).output
 
 
 def test_a_metric_of_another_package_is_found_by_its_key(
