@@ -1,6 +1,7 @@
 """WikiEval's columns: responses, implied preferences, GPT Score and GPT Ranking end to end.
 
-The three items are made up for these tests, in the columns of the data set.
+The items are made up for these tests, in the columns of the data set, except for those that the
+paper prints.
 """
 
 import re
@@ -11,12 +12,14 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from sqlalchemy import select
 
 from analysis.cli.read_study import from_study
 from analysis.pipeline.estimation import analyse
 from judge import compare_pairs, judge_study
 from judge.protocol.exchange import Answer
 from study import InputError, Study, import_file
+from study.schema.tables import responses
 from tests.judge.small_studies import ScriptedSettings, register
 
 MANUAL = Path(__file__).parents[3] / "data/manual/wikieval.md"
@@ -32,6 +35,67 @@ ITEMS = [
         "context_v2": [f"The {name} is a bridge. It was opened in {year}.", "Bridges are old."],
     }
     for name, year in (("North Bridge", 1901), ("South Bridge", 1911), ("Old Bridge", 1921))
+]
+
+
+# The examples in tables 2 to 4 of Es et al. (arXiv 2309.15217, CC BY 4.0). Each table prints one
+# pair of an item; texts that begin with MADE_UP are not from the data set.
+MADE_UP = "Made up:"
+_TOWER = (
+    "The Chimnabai Clock Tower, also known as the Raopura Tower, is a clock tower situated in the "
+    "Raopura area of Vadodara, Gujarat, India. It was completed in 1896 and named in memory of "
+    "Chimnabai I (1864–1885), a queen and the first wife of Sayajirao Gaekwad III of Baroda State."
+)
+PRINTED = [
+    {
+        "question": "Who directed the film Oppenheimer and who stars as J. Robert Oppenheimer in "
+        "the film?",
+        "source": "Oppenheimer",
+        "answer": "Christopher Nolan directed the film Oppenheimer. Cillian Murphy stars as J. "
+        "Robert Oppenheimer in the film.",
+        "ungrounded_answer": "James Cameron directed the film Oppenheimer. Tom Cruise stars as J. "
+        "Robert Oppenheimer in the film.",
+        "poor_answer": f"{MADE_UP} it was directed by somebody.",
+        "context_v1": [
+            "Oppenheimer is a 2023 biographical thriller film written and directed by Christopher "
+            "Nolan. Based on the 2005 biography American Prometheus by Kai Bird and Martin J. "
+            "Sherwin, the film chronicles the life of J. Robert Oppenheimer, a theoretical "
+            "physicist who was pivotal in developing the first nuclear weapons as part of the "
+            "Manhattan Project, and thereby ushering in the Atomic Age. Cillian Murphy stars as "
+            'Oppenheimer, with Emily Blunt as Oppenheimer’s wife Katherine "Kitty" Oppenheimer.'
+        ],
+        "context_v2": [f"{MADE_UP} a longer page on the film."],
+    },
+    {
+        "question": "When is the scheduled launch date and time for the PSLV-C56 mission, and "
+        "where will it be launched from?",
+        "source": "PSLV-C56",
+        "answer": "The PSLV-C56 mission is scheduled to be launched on Sunday, 30 July 2023 at "
+        "06:30 IST / 01:00 UTC. It will be launched from the Satish Dhawan Space Centre, "
+        "Sriharikota, Andhra Pradesh, India.",
+        "ungrounded_answer": f"{MADE_UP} it is launched in August.",
+        "poor_answer": "The scheduled launch date and time for the PSLV-C56 mission have not been "
+        "provided.The PSLV-C56 mission is an important space mission for India. It aims to launch "
+        "a satellite into orbit to study weather patterns.",
+        "context_v1": [f"{MADE_UP} a page on the mission."],
+        "context_v2": [f"{MADE_UP} a longer page on the mission."],
+    },
+    {
+        "question": "When was the Chimnabai Clock Tower completed, and who was it named after?",
+        "source": "Chimnabai Clock Tower",
+        "answer": f"{MADE_UP} in 1896, after Chimnabai I.",
+        "ungrounded_answer": f"{MADE_UP} in 1996, after a mayor.",
+        "poor_answer": f"{MADE_UP} it was completed.",
+        "context_v1": [_TOWER],
+        "context_v2": [
+            f"{_TOWER} It was built in Indo-Saracenic architecture style. History. Chimnabai Clock "
+            "Tower was built in 1896. The tower was named after Chimnabai I (1864–1885), a queen "
+            "and the first wife of Sayajirao Gaekwad III of Baroda State. It was inaugurated by "
+            "Mir Kamaluddin Hussainkhan, the last Nawab of Baroda. During the rule of Gaekwad, it "
+            "was a stoppage for horse drawn trams. The clock tower was erected at the cost of "
+            "25,000 (equivalent to 9.2 million or USD 120,000 in 2023)."
+        ],
+    },
 ]
 
 
@@ -72,6 +136,25 @@ def test_each_column_is_a_system_and_implies_a_preference(imported: Study) -> No
         ("faithfulness", "answer", "ungrounded_answer"),
         ("answer_relevance", "answer", "poor_answer"),
         ("context_relevance", "context_v1", "context_v2"),
+    }
+
+
+def test_the_pairs_that_the_paper_prints_are_imported(study: Study, tmp_path: Path) -> None:
+    summary = import_file(study, write(tmp_path, PRINTED))
+    assert (summary.added["responses"], summary.added["preferences"]) == (15, 9)
+    with study.read() as connection:
+        rows = connection.execute(select(responses.c.key, responses.c.text)).all()
+    texts = {row.key: row.text for row in rows}
+    printed = {}
+    for row in study.preference_table().itertuples():
+        better, other = texts[row.response_a], texts[row.response_b]
+        assert (row.scorer, row.value) == ("expected", -1)
+        if not any(text.startswith(MADE_UP) for text in (better, other)):
+            printed[row.construct] = better, other
+    assert printed == {
+        "faithfulness": (PRINTED[0]["answer"], PRINTED[0]["ungrounded_answer"]),
+        "answer_relevance": (PRINTED[1]["answer"], PRINTED[1]["poor_answer"]),
+        "context_relevance": (PRINTED[2]["context_v1"][0], PRINTED[2]["context_v2"][0]),
     }
 
 
