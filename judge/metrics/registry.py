@@ -27,8 +27,11 @@ SUITES = {
 }
 """Names for several metrics without prompts."""
 
+# The metric that asks all prompts on passages comes first, so that those on one passage follow each
+# other; the others use its answers.
 PROMPTED_SUITES = {
     "ragchecker": (
+        "ragchecker-noise-relevant",
         "ragchecker-precision",
         "ragchecker-recall",
         "ragchecker-f1",
@@ -38,17 +41,16 @@ PROMPTED_SUITES = {
         "ragchecker-claim-recall",
         "ragchecker-context-precision",
         "ragchecker-context-utilization",
-        "ragchecker-noise-relevant",
         "ragchecker-noise-irrelevant",
     ),
     "ragchecker-together": (
+        "ragchecker-together-noise-relevant",
         "ragchecker-together-hallucination",
         "ragchecker-together-faithfulness",
         "ragchecker-together-self-knowledge",
         "ragchecker-together-claim-recall",
         "ragchecker-together-context-precision",
         "ragchecker-together-context-utilization",
-        "ragchecker-together-noise-relevant",
         "ragchecker-together-noise-irrelevant",
     ),
     "ragas": (

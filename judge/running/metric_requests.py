@@ -89,6 +89,12 @@ class PlannedPrompt:
         return self.prompt.parts
 
     @property
+    def context(self) -> bytes:
+        """Hash of the passages; empty for a metric without, whose prompts are grouped by query."""
+        reads = self.texts.metric.reads(self.item.construct_key)
+        return self.item.contents[0].context_hash if "context" in reads else b""
+
+    @property
     def answer_limit(self) -> int | None:
         """Limit of the answer's tokens by the prompt's step; None: that of the whole run."""
         if self.waiting is None:
@@ -111,9 +117,6 @@ class PlannedPrompt:
         """Return the request with the text of the prompt."""
         item = self.item
         content = item.contents[0]
-        reads = self.texts.metric.reads(item.construct_key)
-        # Prompts without passages are grouped by query.
-        context = content.context_hash if "context" in reads else b""
         prompt = self.prompt
         return MetricRequest(
             item.construct_key,
@@ -122,7 +125,7 @@ class PlannedPrompt:
             item.attempts,
             prompt.text,
             self.texts.flags(content, item.construct_key),
-            f"{content.query} {context.hex()}",
+            f"{content.query} {self.context.hex()}",
             prompt.max_tokens or self.texts.metric.max_tokens,
             prompt.schema,
             prompt.score_scale,
@@ -270,13 +273,14 @@ def _of_steps(
     while compare and (due := _comparisons(items, texts, answers)):
         compare(due)
         answers = stored_answers(study, run_id, responses)
-    query, planned = -1, set[tuple[str, int]]()
+    query, planned = -1, dict[tuple[str, int], PlannedPrompt]()
     for item in items:
         if isinstance(item, Resolved):
             yield item
             continue
         if item.contents[0].query != query:
-            query, planned = item.contents[0].query, set()
+            yield from _in_order(planned.values())
+            query, planned = item.contents[0].query, {}
         evaluation = evaluate_item(item, texts, answers)
         if evaluation.result is not None and not item.for_reparse:
             flags = texts.flags(item.contents[0], item.construct_key)
@@ -286,11 +290,20 @@ def _of_steps(
             # Equal prompts of a query are asked once; the others find the stored answer.
             key = (waiting.prompt.hash, item.repeat)
             if key not in planned and waiting.prompt.compared is None:
-                planned.add(key)
+                planned[key] = PlannedPrompt(item, texts, waiting)
                 any_new = True
-                yield PlannedPrompt(item, texts, waiting)
         if evaluation.waiting and not any_new:
             yield item
+    yield from _in_order(planned.values())
+
+
+def _in_order(prompts: Iterable[PlannedPrompt]) -> list[PlannedPrompt]:
+    """Return the prompts of a query in an order in which each shares most with its neighbours.
+
+    Prompts on one passage follow each other, whichever responses they are about: a cache need not
+    hold all passages of a context.
+    """
+    return sorted(prompts, key=lambda prompt: (prompt.context, prompt.parts))
 
 
 def _comparisons(

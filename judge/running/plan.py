@@ -65,7 +65,7 @@ def survey(
     """
     counts = Survey()
     batch: list[Resolved] = []
-    last: tuple[str, int, int] | None = None
+    query, counted = -1, set[tuple[str, int, int]]()
     planned = planned_prompts(
         study, order, scope, run_id, texts=ready.count is not None, compare=compare
     )
@@ -81,9 +81,13 @@ def survey(
             counts.judgments += len(item.contents)
             continue
         key = item.item.construct_key
-        # The prompts of one evaluation follow each other; its judgments are counted once.
-        evaluation = (key, item.item.repeat, item.item.contents[0].id)
-        is_first, last = evaluation != last, evaluation
+        first = item.item.contents[0]
+        if first.query != query:
+            query, counted = first.query, set()
+        # The judgments of an evaluation are counted at the first of its prompts.
+        evaluation = (key, item.item.repeat, first.id)
+        is_first = evaluation not in counted
+        counted.add(evaluation)
         if not item.fits(ready):
             if is_first and not item.item.for_reparse:
                 tokens = round(ready.tokens.estimate(item.size))

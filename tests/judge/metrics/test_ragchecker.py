@@ -374,6 +374,25 @@ def test_metrics_of_the_suite_share_the_answers_of_a_study(
     assert all(step.answer is not None for step in construct.steps)
 
 
+@pytest.mark.parametrize("suite", ["ragchecker", "ragchecker-faithfulness"])
+def test_prompts_on_one_passage_follow_each_other(
+    suite: str, study: Study, scripted: type[Scripted]
+) -> None:
+    fill(study, queries=2)
+    scripted.answer = staticmethod(scripted_answer)
+    judge_metrics(study, ScriptedSettings(metric=suite))
+    places: dict[str, list[int]] = {}
+    for place, request in enumerate(scripted.asked):
+        text = request.prompt.split("Text:\n")[-1].split("\n\nClaims:\n")[0]
+        if "assage" in text or "Another" in text:
+            places.setdefault(text, []).append(place)
+    assert len(places) == 2 * 3
+    # A cache that holds one passage is enough, whichever texts and metrics the claims are of.
+    checks = 3 if suite == "ragchecker" else 2
+    for text, of_text in places.items():
+        assert of_text == list(range(of_text[0], of_text[0] + checks)), text
+
+
 def scores_key(study: Study) -> str:
     return str(study.score_table()["response_id"].iloc[0])
 
