@@ -11,8 +11,10 @@ import psutil
 from tests.judge.tiny_model.judged_study import count, judgments
 from tests.judge.vllm_cpu.process import environment
 
-WHOLE = 116 * 5
-"""Judgments of the example study."""
+RESPONSES = 116
+"""Responses of the example study."""
+WHOLE = RESPONSES * 5
+"""Judgments on all constructs of them."""
 CCRS = str(Path(sys.executable).with_name("ccrs"))
 
 

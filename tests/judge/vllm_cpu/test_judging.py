@@ -12,6 +12,7 @@ from study import Study
 from tests.judge.tiny_model.judged_study import judgments
 from tests.judge.vllm_cpu.judged_example import (
     CCRS,
+    RESPONSES,
     WHOLE,
     all_ended,
     killed_midway,
@@ -24,13 +25,13 @@ pytestmark = pytest.mark.model
 
 @pytest.fixture(scope="module")
 def twice(judged: Path, model: Path, tiny: list[tuple[Any, ...]]) -> Path:
-    """Return the folder of a study that was judged with the context first, too, and twice."""
+    """Return the folder of a study, one construct of it also with the context first, twice."""
     del tiny
     folder = copytree(judged, judged.with_name("twice"))
-    words = ("--prompts", "ccrs-context-first-v1", "--repeats", "2", "--name", "first")
-    done = judge(folder, model, *words)
+    words = ("--prompts", "ccrs-context-first-v1", "--repeats", "2", "--constructs", "QR")
+    done = judge(folder, model, *words, "--name", "first")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert f"{2 * WHOLE} judgments of the run 'first' were stored" in done.stdout
+    assert f"{2 * RESPONSES} judgments of the run 'first' were stored" in done.stdout
     return folder
 
 
@@ -91,7 +92,7 @@ def test_scores_from_the_distribution_are_a_scorer_of_their_own(
 
 def test_a_repeat_gives_the_same_judgments(twice: Path) -> None:
     rows = judgments(twice)
-    assert len(rows) == 3 * WHOLE
+    assert len(rows) == WHOLE + 2 * RESPONSES
     (run,) = {row["run_id"] for row in rows if row["repeat"] == 1}
     repeats = [
         {
