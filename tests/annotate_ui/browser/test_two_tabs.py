@@ -143,15 +143,15 @@ def test_a_double_click_on_begin_and_on_start_is_one_click(newcomer: Newcomer) -
 def test_another_rater_in_the_same_browser_gets_nothing_of_the_first(newcomer: Newcomer) -> None:
     anna, other = newcomer(), newcomer()
     page = anna.begin()
-    anna.served.wire.cut()
+    # Her tab alone is without a connection until Ben has come in.
+    page.route("**/save", lambda route: route.abort())
     field(page, "QR").fill("11")
     field(page, "QR").press("Enter")
     expect(state(page, "QR")).to_have_text("not sent yet")
-    anna.served.wire.mend()
-    # Ben opens his link in another tab before Anna's value could be sent.
     ben = anna.new_tab(other.link)
     ben.get_by_role("button", name="Begin").click()
     ben.wait_for_url("**/rate")
+    page.unroute("**/save")
     page.bring_to_front()
     refusal = re.compile("out of date|signed in on this browser")
     expect(page.get_by_role("alert")).to_contain_text(refusal, timeout=60_000)

@@ -126,7 +126,7 @@ def test_requests_under_way_are_carried_out_at_the_end(
             ask(connections.enter_context(connected(host, port)), "/slow")
         time.sleep(0.5)
         process.send_signal(number)
-        output, errors = process.communicate(timeout=15)
+        output, errors = process.communicate(timeout=60)
     assert process.returncode == 0
     assert done.read_text().splitlines() == ["/slow"] * 4
     assert (output, errors) == ("", "")
