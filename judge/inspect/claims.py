@@ -128,6 +128,8 @@ def _joined(names: Iterable[str]) -> str:
 def _name(shown: MetricInput, text: str) -> str:
     """Return what a text of a prompt is; passages have their rank as number."""
     line = on_one_line(text)
+    if line == on_one_line(shown.content.question):
+        return "the question"
     short = line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"
     return _names(shown).get(line, short)
 
