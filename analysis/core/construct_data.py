@@ -13,6 +13,7 @@ import pandas as pd
 
 from analysis.core.arrays import BoolArray, FloatArray, IntArray
 from analysis.core.query_statistic import NOISE
+from analysis.core.table_checks import codes_of
 from analysis.core.tables import ScoreTable
 
 Reference = Literal["mean_of_raters", "adjudicated"]
@@ -32,8 +33,10 @@ class ConstructData:
     n_queries: int
     raters: tuple[str, ...]
     """Raters with at least one rating."""
-    ratings: FloatArray
-    """(n, R), NaN where missing."""
+    rated: IntArray
+    """(k,) positions of the responses that any of them rated, rising."""
+    ratings_given: FloatArray
+    """(k, R), NaN where missing."""
     scorers: dict[str, FloatArray]
     """Judges and metrics: (n,), NaN where missing."""
     kinds: dict[str, str]
@@ -43,14 +46,40 @@ class ConstructData:
     """(n, S): which system produced the response."""
     reference_kind: Reference
 
-    @cached_property
+    @property
+    def ratings(self) -> FloatArray:
+        """(n, R), NaN where missing; not kept, since people rate few of millions of responses."""
+        return self._of_all(self.ratings_given)
+
+    def of_rater(self, rater: str) -> FloatArray:
+        """Ratings (n,) of one rater, NaN where missing."""
+        return self._of_all(self.ratings_given[:, self.raters.index(rater)])
+
+    @property
+    def mean_of_raters(self) -> FloatArray:
+        """Mean rating (n,), NaN where nobody rated."""
+        return self._of_all(self._mean_of_raters)
+
+    @property
     def reference(self) -> FloatArray:
         """Human reference (n,): the mean of the raters, or the adjudicated value; never a mix."""
         if self.reference_kind == "adjudicated":
             if len(self.adjudicated) != 1:
                 return np.full(len(self.responses), np.nan)
             return next(iter(self.adjudicated.values()))
-        return mean_over(self.ratings)
+        return self.mean_of_raters
+
+    @cached_property
+    def _mean_of_raters(self) -> FloatArray:
+        return mean_over(self.ratings_given)
+
+    def _of_all(self, of_rated: FloatArray) -> FloatArray:
+        """Values (k, ...) of the rated responses as (n, ...), NaN for the others."""
+        if self.rated.size == len(self.responses):
+            return of_rated
+        values = np.full((len(self.responses), *of_rated.shape[1:]), np.nan)
+        values[self.rated] = of_rated
+        return values
 
     @property
     def reference_missing(self) -> str | None:
@@ -126,32 +155,33 @@ def construct_data(
     """
     columns = ["response_id", "query_id", "system", "scorer", "repeat", "value"]
     rows = table.frame.loc[table.frame["construct"] == construct, columns]
-    if queries is None:
-        queries = table.queries
-    else:
-        rows = rows[rows["query_id"].isin(queries)]
+    queries = table.queries if queries is None else queries
+    query_of_row = _positions(rows["query_id"], queries)
+    if (query_of_row < 0).any():
+        rows, query_of_row = rows[query_of_row >= 0], query_of_row[query_of_row >= 0]
     codes, found = pd.factorize(rows["response_id"])
     responses = np.asarray(found, dtype="object")
     n = len(responses)
-    first = np.unique(codes, return_index=True)[1]
-    query = _positions(rows["query_id"].iloc[first], queries)
+    query = np.empty(n, dtype=np.int64)
+    query[codes] = query_of_row
     produced = np.zeros((n, len(table.systems)), dtype=bool)
     system = _positions(rows["system"], table.systems)
     produced[codes[system >= 0], system[system >= 0]] = True
     # Judges come first: a report is about them.
     in_order = (*table.scorers(construct, "judge"), *table.scorers(construct))
     kinds = {name: table.scorer_kinds[name] for name in dict.fromkeys(in_order)}
-    values = {name: _values(rows, codes, n, name) for name in kinds}
-    people = (name for name, kind in kinds.items() if kind == "human")
-    raters = tuple(sorted(name for name in people if np.isfinite(values[name]).any()))
-    ratings = np.column_stack([values[name] for name in raters]) if raters else np.empty((n, 0))
+    values = {
+        name: _values(rows, codes, n, name) for name, kind in kinds.items() if kind != "human"
+    }
+    raters, rated, given = _ratings(rows, codes, kinds)
     return ConstructData(
         construct=construct,
         responses=tuple(responses),
         query=query,
         n_queries=len(queries),
         raters=raters,
-        ratings=ratings,
+        rated=rated,
+        ratings_given=given,
         scorers={n: values[n] for n, kind in kinds.items() if kind in {"judge", "metric"}},
         kinds=kinds,
         adjudicated={n: values[n] for n, kind in kinds.items() if kind == "adjudicated"},
@@ -176,10 +206,24 @@ def sharing(data: ConstructData, other: ConstructData) -> ConstructData:
     return replace(data, responses=other.responses, **alike)
 
 
+def _ratings(
+    rows: pd.DataFrame, codes: npt.NDArray[np.intp], kinds: Mapping[str, str]
+) -> tuple[tuple[str, ...], IntArray, FloatArray]:
+    """Raters (R,), positions of the responses that they rated (k,), and their ratings (k, R)."""
+    people = [name for name, kind in kinds.items() if kind == "human"]
+    by_people = rows["scorer"].isin(people) & (rows["repeat"] == 0) & rows["value"].notna()
+    scorer = rows["scorer"][by_people]
+    raters = tuple(sorted(map(str, scorer.unique())))
+    rated, place = np.unique(codes[by_people.to_numpy()], return_inverse=True)
+    given = np.full((rated.size, len(raters)), np.nan)
+    given[place, _positions(scorer, raters)] = rows["value"][by_people]
+    return raters, rated, given
+
+
 def _positions(column: pd.Series[Any], names: tuple[str, ...]) -> IntArray:
     positions = pd.Index(names, dtype="object").get_indexer(column.cat.categories)
     # The last element is for a missing name, -1.
-    return np.append(positions, -1).astype(np.int64)[column.cat.codes.to_numpy()]
+    return np.append(positions, -1).astype(np.int64)[codes_of(column)]
 
 
 def _values(rows: pd.DataFrame, codes: npt.NDArray[np.intp], n: int, scorer: str) -> FloatArray:

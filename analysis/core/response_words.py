@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
 from analysis.core.arrays import FloatArray
 from analysis.core.construct_data import ConstructData
+from analysis.core.table_checks import codes_of
 from analysis.core.tables import ScoreTable
 
 
@@ -14,6 +16,10 @@ def response_words(scores: ScoreTable, data: ConstructData) -> FloatArray:
     frame = scores.frame
     if "response_words" not in frame:
         return np.full(len(data.responses), np.nan)
-    rows = frame[frame["response_words"].notna()].drop_duplicates("response_id")
-    by_response = rows.set_index(rows["response_id"].astype("object"))["response_words"]
-    return by_response.reindex(list(data.responses)).to_numpy(dtype=np.float64)
+    words, responses = frame["response_words"].cat, frame["response_id"].cat
+    codes = codes_of(frame["response_words"])
+    # A response has one length in all of its rows; the last element is for one that has none.
+    of_response = np.full(len(responses.categories) + 1, -1, dtype=codes.dtype)
+    of_response[codes_of(frame["response_id"])[codes >= 0]] = codes[codes >= 0]
+    place = responses.categories.get_indexer(pd.Index(data.responses, dtype="object"))
+    return np.append(words.categories, np.nan)[of_response[place]]

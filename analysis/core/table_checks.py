@@ -44,7 +44,7 @@ def missing_columns(present: Sequence[str], required: Sequence[str]) -> list[str
 def text_codes(column: pd.Series[Any]) -> tuple[Codes, list[str]]:
     """Codes (n,) and the distinct texts, in order of appearance; -1 for missing and empty."""
     if isinstance(column.dtype, pd.CategoricalDtype) and _are_texts(column.cat.categories):
-        return _by_appearance(column.cat.codes.to_numpy(), column.cat.categories)
+        return _by_appearance(codes_of(column), column.cat.categories)
     raw, distinct = pd.factorize(column, use_na_sentinel=True)
     # An object column may contain 1, 1.0 and "1": the texts decide.
     texts = [_text(value) for value in distinct]
@@ -54,6 +54,12 @@ def text_codes(column: pd.Series[Any]) -> tuple[Codes, list[str]]:
         if text:
             lookup[position] = names.setdefault(text, len(names))
     return lookup.astype(_smallest(len(names)))[raw], list(names)
+
+
+def codes_of(column: pd.Series[Any]) -> Codes:
+    """Codes (n,) of a categorical column, without the copy that `cat.codes` makes."""
+    texts: Any = column.array
+    return np.asarray(texts.codes)
 
 
 def _smallest(count: int) -> np.dtype[Any]:
@@ -147,6 +153,8 @@ def one_each(
 
     `message` has the fields {name}, {a}, {b} and {rows}.
     """
+    if alike_within(codes, of):
+        return []
     known = (codes >= 0) & (of >= 0)
     pairs = pd.unique(codes[known].astype(np.int64) * max(1, len(of_names)) + of[known])
     first = pd.DataFrame(
@@ -159,6 +167,14 @@ def one_each(
         rows = rows_named(np.flatnonzero((codes == code) & (of == of_names.index(both[1]))))
         faults.append(message.format(name=names[code], a=both[0], b=both[1], rows=rows))
     return faults
+
+
+def alike_within(codes: Codes, of: Codes) -> bool:
+    """Whether rows of one code (n,) also have one code `of` (n,); missing ones are left out."""
+    # The last element is for a missing code, -1. Of several positions one is written.
+    given = np.full(int(codes.max(initial=-1)) + 2, -1, dtype=of.dtype)
+    given[codes[of >= 0]] = of[of >= 0]
+    return not ((codes >= 0) & (of >= 0) & (of != given[codes])).any()
 
 
 def off_scale(

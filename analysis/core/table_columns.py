@@ -57,6 +57,24 @@ class Columns:
             values if np.isnan(default) or not missing.any() else np.where(missing, default, values)
         )
 
+    def repeated_number(self, name: str, default: float | None = None) -> pd.Categorical:
+        """Numbers that repeat, as categories of floats: a byte or two for each of millions of rows.
+
+        What is missing has the code -1, or is `default`.
+        """
+        column = self._frame.get(name, pd.Series(np.nan, index=self._frame.index))
+        if not _of_finite_floats(column):
+            values = check.numbers(column, name, self.faults)
+            codes, distinct = pd.factorize(values, sort=True)
+            codes = codes.astype(np.min_scalar_type(-len(distinct) - 1))
+            column = pd.Series(pd.Categorical.from_codes(codes, pd.Index(distinct)))
+        missing = column.isna()
+        if default is not None and missing.any():
+            if default not in column.cat.categories:
+                column = column.cat.add_categories([default])
+            column = column.fillna(default)
+        return pd.Categorical(column)
+
     def read_words(
         self, groups: check.Codes, label: Sequence[str], scales: Sequence[Scale | None]
     ) -> list[str]:
@@ -75,7 +93,7 @@ class Columns:
         extra = [str(name) for name in self._frame.columns if name not in self._columns]
         return [f"columns not used: {', '.join(extra)}"] if extra else []
 
-    def frame(self, **numbers: np.ndarray[Any, Any]) -> pd.DataFrame:
+    def frame(self, **numbers: np.ndarray[Any, Any] | pd.Categorical) -> pd.DataFrame:
         """The columns of texts as categories, and these numbers."""
         texts = {
             name: pd.Categorical.from_codes(
@@ -84,7 +102,7 @@ class Columns:
             for name in self._columns
             if name not in _NUMBERS
         }
-        without = np.isnan(numbers["value"]) & (self.text("missing_reason") < 0)
+        without = np.isnan(np.asarray(numbers["value"])) & (self.text("missing_reason") < 0)
         reasons = texts["missing_reason"]
         names = sorted({*reasons.categories, *([NO_REASON] if without.any() else [])})
         codes = np.array(reasons.set_categories(names).codes)
@@ -101,43 +119,48 @@ def value_or_reason(reason: check.Codes, value: np.ndarray[Any, np.dtype[np.floa
     return [f"{check.rows_named(both)} have a value and a missing_reason; keep one of them"]
 
 
-def words_faults(response: check.Codes, words: np.ndarray[Any, np.dtype[np.float64]]) -> list[str]:
+def words_faults(response: check.Codes, words: pd.Categorical) -> list[str]:
     """A response has one length, which is not below 0."""
-    below = np.flatnonzero(words < 0)
-    if below.size:
-        return [f"response_words is {words[below[0]]:g} in {check.rows_named(below)}"]
-    of_response = np.full(int(response.max(initial=-1)) + 2, np.nan)
-    of_response[response[np.isfinite(words)]] = words[np.isfinite(words)]
-    if not (np.isfinite(words) & (words != of_response[response])).any():
-        return []
-    present = np.flatnonzero(np.isfinite(words))
+    faults = _wrong_numbers("response_words", words, words.categories < 0, "")
+    if faults or check.alike_within(response, words.codes):
+        return faults
+    present = np.flatnonzero(words.codes >= 0)
     differing, _ = check.two_values(
-        response[present], words[present],
+        response[present], np.asarray(words[present], dtype=np.float64),
         "one response has {a} and {b} response_words; give a response one length",
     )  # fmt: skip
     return differing[:1]
 
 
-def position_faults(position: np.ndarray[Any, np.dtype[np.float64]]) -> list[str]:
-    """Positions count a rater's values from 1; NaN where the order is not known."""
-    wrong = np.flatnonzero(np.isfinite(position) & ((position < 1) | (position % 1 != 0)))
-    if not wrong.size:
-        return []
-    return [
-        f"position is {position[wrong[0]]:g} in {check.rows_named(wrong)}; count a rater's values "
-        "1, 2, 3 and so on"
-    ]
+def position_faults(position: pd.Categorical) -> list[str]:
+    """Positions count a rater's values from 1; missing where the order is not known."""
+    numbers = position.categories
+    remedy = "; count a rater's values 1, 2, 3 and so on"
+    return _wrong_numbers("position", position, (numbers < 1) | (numbers % 1 != 0), remedy)
 
 
-def probability_faults(probability: np.ndarray[Any, np.dtype[np.float64]]) -> list[str]:
+def probability_faults(probability: pd.Categorical) -> list[str]:
     """A response is rated with a probability above 0."""
-    wrong = np.flatnonzero((probability <= 0) | (probability > 1))
-    if not wrong.size:
+    numbers = probability.categories
+    remedy = "; it must be above 0 and at most 1"
+    return _wrong_numbers("inclusion_prob", probability, (numbers <= 0) | (numbers > 1), remedy)
+
+
+def _wrong_numbers(
+    name: str, column: pd.Categorical, wrong: np.ndarray[Any, np.dtype[np.bool_]], remedy: str
+) -> list[str]:
+    """A fault that names the rows with a wrong category; `wrong` is by category."""
+    rows = np.flatnonzero(np.isin(column.codes, np.flatnonzero(wrong)))
+    if not rows.size:
         return []
-    return [
-        f"inclusion_prob is {probability[wrong[0]]:g} in {check.rows_named(wrong)}; "
-        "it must be above 0 and at most 1"
-    ]
+    return [f"{name} is {column[rows[0]]:g} in {check.rows_named(rows)}{remedy}"]
+
+
+def _of_finite_floats(column: pd.Series[Any]) -> bool:
+    if not isinstance(column.dtype, pd.CategoricalDtype):
+        return False
+    numbers = column.cat.categories
+    return numbers.dtype == np.float64 and bool(np.isfinite(numbers).all())
 
 
 LAYOUTS = ("single", "side_by_side")
@@ -169,8 +192,9 @@ def one_human_scale(
 ) -> list[str]:
     """Raters of a construct are averaged, so they must be on one scale."""
     human = [i for i, name in enumerate(columns.names["scorer_kind"]) if name == "human"]
-    rows = pd.DataFrame({name: columns.text(name) for name in ("construct", "scorer")})
-    rows = rows[np.isin(columns.text("scorer_kind"), human)].drop_duplicates()
+    of_people = np.isin(columns.text("scorer_kind"), human)
+    rows = pd.DataFrame({name: columns.text(name)[of_people] for name in ("construct", "scorer")})
+    rows = rows.drop_duplicates()
     faults = []
     for code, group in rows.groupby("construct", sort=False):
         key = columns.name("construct", int(str(code)))
@@ -233,12 +257,12 @@ def _groups(
     table: pd.DataFrame, columns: Sequence[str]
 ) -> Iterator[tuple[tuple[str, ...], np.ndarray[Any, np.dtype[np.int64]]]]:
     """The rows of each combination of texts, in order of appearance; none of them is missing."""
-    named = [table[name].cat for name in columns]
-    sizes = [len(texts.categories) for texts in named]
+    named = [table[name] for name in columns]
+    sizes = [len(texts.cat.categories) for texts in named]
     group = np.zeros(len(table), dtype=np.min_scalar_type(-int(np.prod(sizes)) - 1))
     for texts, size in zip(named, sizes, strict=True):
         group *= size
-        group += texts.codes.to_numpy()
+        group += check.codes_of(texts)
     order = np.argsort(group, kind="stable")
     ordered = group[order]
     starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]][: len(table)])
@@ -246,7 +270,7 @@ def _groups(
     for rows in sorted(parts, key=lambda rows: int(rows[0])):
         codes = np.unravel_index(int(group[rows[0]]), sizes)
         names = zip(named, codes, strict=True)
-        yield tuple(str(texts.categories[int(code)]) for texts, code in names), rows
+        yield tuple(str(texts.cat.categories[int(code)]) for texts, code in names), rows
 
 
 def _identical(table: pd.DataFrame) -> list[str]:
@@ -255,7 +279,7 @@ def _identical(table: pd.DataFrame) -> list[str]:
     Few values may agree by chance, and passes and failures of a judge and a rater by merit.
     """
     values, repeats = table["value"].to_numpy(), table["repeat"].to_numpy()
-    responses = table["response_id"].cat.codes.to_numpy()
+    responses = check.codes_of(table["response_id"])
     found = []
     for names, rows in _groups(table, ["construct", "scorer", "scorer_kind"]):
         of_group = rows[~np.isnan(values[rows])]

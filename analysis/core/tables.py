@@ -72,8 +72,12 @@ class _Table:
     @cached_property
     def scorer_kinds(self) -> dict[str, str]:
         """Kind of each scorer: human, adjudicated, judge or metric."""
-        pairs = self.frame[["scorer", "scorer_kind"]].drop_duplicates().astype("object")
-        return dict(zip(pairs["scorer"], pairs["scorer_kind"], strict=True))
+        scorers, kinds = self.frame["scorer"], self.frame["scorer_kind"]
+        kind_of = np.zeros(len(scorers.cat.categories), dtype=np.int64)
+        kind_of[check.codes_of(scorers)] = check.codes_of(kinds)
+        names, kind_names = scorers.cat.categories, kinds.cat.categories
+        codes = pd.unique(check.codes_of(scorers)).tolist()
+        return {str(names[code]): str(kind_names[kind_of[code]]) for code in codes}
 
     def scorers(self, construct: str, *kinds: str) -> tuple[str, ...]:
         """Scorers with rows on a construct, of these kinds (all when none is given)."""
@@ -83,15 +87,17 @@ class _Table:
     @cached_property
     def _scorers(self) -> dict[str, list[str]]:
         """Scorers of each construct, in order of appearance."""
-        constructs, scorers = (self.frame[name].cat for name in ("construct", "scorer"))
-        pairs = constructs.codes.to_numpy().astype(np.int64)
-        pairs *= len(scorers.categories)
-        pairs += scorers.codes.to_numpy()
+        constructs, scorers = (self.frame[name] for name in ("construct", "scorer"))
+        construct_names, scorer_names = constructs.cat.categories, scorers.cat.categories
+        size = len(construct_names) * len(scorer_names)
+        pairs = check.codes_of(constructs).astype(np.min_scalar_type(-size - 1))
+        pairs *= len(scorer_names)
+        pairs += check.codes_of(scorers)
         found: dict[str, list[str]] = {}
         for pair in pd.unique(pairs).tolist():
-            construct, scorer = divmod(pair, len(scorers.categories))
-            names = found.setdefault(str(constructs.categories[construct]), [])
-            names.append(str(scorers.categories[scorer]))
+            construct, scorer = divmod(pair, len(scorer_names))
+            names = found.setdefault(str(construct_names[construct]), [])
+            names.append(str(scorer_names[scorer]))
         return found
 
     def digest(self) -> str:
@@ -110,7 +116,8 @@ class _Table:
 class ScoreTable(_Table):
     """Validated scores, long format; build it with `from_frame`.
 
-    `frame` has the columns of analysis/README.md, every text column categorical; `scales` are
+    `frame` has the columns of analysis/README.md. Texts are categories, and so are the numbers of
+    inclusion_prob, response_words and position, which repeat. `scales` are
     declared by construct and `scorer_scales` by (scorer, construct). A construct without a scale
     is undeclared: statistics of its range and ceiling are not given.
     """
@@ -162,9 +169,9 @@ class ScoreTable(_Table):
         of_group = [scorer_scales.get(pair, scales.get(pair[1])) for pair in named]
         read_as = columns.read_words(groups, label, of_group)
         repeat, value = columns.repeat(), columns.number("value")
-        probability = columns.number("inclusion_prob", default=1.0)
-        words = columns.number("response_words")
-        faults, position = columns.faults, columns.number("position")
+        probability = columns.repeated_number("inclusion_prob", default=1.0)
+        words = columns.repeated_number("response_words")
+        faults, position = columns.faults, columns.repeated_number("position")
         faults += words_faults(response, words) + position_faults(position)
         faults += named_faults(columns, "layout", LAYOUTS) + domain_faults(columns)
         for name, known in (("passages_opened", ("yes", "no")), ("text_format", TEXT_FORMATS)):
@@ -193,9 +200,11 @@ class ScoreTable(_Table):
         if faults:
             raise TableError("score table", faults)
         _, again = check.two_values(check.combined([*key_parts, system]), value, "")
-        numbers = {"repeat": repeat, "value": value, "inclusion_prob": probability}
+        numbers: dict[str, Any] = {
+            "repeat": repeat, "value": value, "inclusion_prob": probability,
+        }  # fmt: skip
         further = {"response_words": words, "position": position}
-        numbers |= {name: column for name, column in further.items() if np.isfinite(column).any()}
+        numbers |= {name: column for name, column in further.items() if (column.codes >= 0).any()}
         table = columns.frame(**numbers)
         for name in ("layout", "domain", "passages_opened", "text_format"):
             if table[name].isna().all():
@@ -324,12 +333,19 @@ def _left_out(frame: pd.DataFrame) -> list[str]:
 def _by_scorer(columns: Columns) -> tuple[check.Codes, list[tuple[str, str]]]:
     """Codes (n,) of scorer and construct, and these two of each code."""
     construct, scorer = columns.text("construct"), columns.text("scorer")
-    combinations = check.combined([construct, scorer])
-    numbers, groups = np.unique(combinations, return_inverse=True)
-    groups = groups.astype(np.min_scalar_type(-numbers.size - 1))
-    return groups, [
-        (columns.name("scorer", scorer[row]), columns.name("construct", construct[row]))
-        for row in np.unique(groups, return_index=True)[1]
+    n_scorers = int(scorer.max(initial=-1)) + 2
+    n_both = n_scorers * (int(construct.max(initial=-1)) + 2)
+    pairs = (construct + 1).astype(np.min_scalar_type(-n_both - 1))
+    pairs *= n_scorers
+    pairs += scorer
+    pairs += 1
+    numbers = np.flatnonzero(np.bincount(pairs, minlength=1))
+    groups = np.zeros(n_both, dtype=np.min_scalar_type(-numbers.size - 1))
+    groups[numbers] = np.arange(numbers.size)
+    of_pair = [divmod(number, n_scorers) for number in numbers.tolist()]
+    return groups[pairs], [
+        (columns.name("scorer", scorer - 1), columns.name("construct", construct - 1))
+        for construct, scorer in of_pair
     ]
 
 

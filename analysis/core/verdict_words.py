@@ -98,11 +98,11 @@ def with_two_points(
         By construct, by (scorer, construct), and what was recognized.
     """
     scales, scorer_scales, notes = dict(scales), dict(scorer_scales), []
-    columns = ["construct", "scorer", "scorer_kind", "value"]
-    present = table.loc[table["value"].notna(), columns]
-    for key, rows in present.groupby("construct", observed=True, sort=False):
-        construct = str(key)
-        people = rows[rows["scorer_kind"].isin(["human", "adjudicated"])]
+    present = table["value"].notna()
+    by_people = present & table["scorer_kind"].isin(["human", "adjudicated"])
+    of_people = table.loc[by_people, ["construct", "scorer", "value"]]
+    for construct in table.loc[present, "construct"].unique():
+        people = of_people[of_people["construct"] == construct]
         raters = [str(name) for name in people["scorer"].unique()]
         of_raters = {scorer_scales.get((name, construct), scales.get(construct)) for name in raters}
         values = set(people["value"].unique())
@@ -114,7 +114,8 @@ def with_two_points(
         if scale is not None and (scale.min, scale.max, scale.step) != (0, 1, None):
             continue
         two_points = PASS_OR_FAIL if scale is None else replace(scale, step=1.0)
-        if set(rows["value"].unique()) <= {0.0, 1.0}:
+        of_construct = present & (table["construct"] == construct)
+        if set(table.loc[of_construct, "value"].unique()) <= {0.0, 1.0}:
             scales[construct] = two_points
         for name in raters:
             scorer_scales[name, construct] = two_points

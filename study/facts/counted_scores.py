@@ -74,7 +74,9 @@ def counted_scores(
         left_out["imported for a rater who rated the same here"] = int(twice.sum())
         order = order[~twice]
     edited = int(rows.pop("edited")[order].sum())
-    if combined:
+    if not combined:
+        del rows["response"]
+    else:
         rows = taken(rows, order)
         rows = together([rows, *combined_scores(pd.DataFrame(rows, copy=False), combined)])
         place = responses.places(rows["response"])

@@ -31,7 +31,7 @@ from sqlalchemy import (
 from study.columns import EXPECTED
 from study.facts.current_responses import current_responses
 from study.facts.score_distributions import means
-from study.facts.table_arrays import categorical, size, together
+from study.facts.table_arrays import categorical, numbered, size, together
 from study.schema import PROMPT_NOT_WHOLE
 from study.schema.database import read_columns
 from study.schema.tables import judge_runs as judge_run_table, judgments, readings
@@ -142,7 +142,7 @@ def judge_scores(
     own = np.zeros(size(rows), dtype=np.int8)
     return rows | {
         "scorer_kind": categorical(kinds[scorer.codes], ["judge", "metric"]),
-        "inclusion_prob": np.ones(size(rows)),
+        "inclusion_prob": numbered(own, [1.0]),
         "source": categorical(own, ["own"]),
     }
 

@@ -46,7 +46,7 @@ def compact_score_table(
     edits: Edits = "before_reveal",
     combined: Mapping[str, CombinedSpec] | None = None,
 ) -> pd.DataFrame:
-    """Return the rows of `score_table` in 50 bytes each: texts as categories, small numbers.
+    """Return the rows of `score_table` in 30 bytes each: texts and repeated numbers as categories.
 
     A table of millions of rows is never in memory in another form.
     """

@@ -1,4 +1,4 @@
-"""Columns of tables with millions of rows: arrays of numbers, and texts as codes."""
+"""Columns of tables with millions of rows: arrays of numbers, codes of what repeats."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,15 +14,16 @@ TYPES = {
     "construct_version": "int32",
     "repeat": "int32",
     "value": "float64",
-    "inclusion_prob": "float64",
-    "position": "float64",
     "edited": "bool",
     "a": "int64",
     "b": "int64",
     "value_a_first": "float64",
     "value_b_first": "float64",
 }
-"""Columns that are not of texts."""
+"""Columns that are neither of texts nor of few distinct numbers."""
+
+FEW_NUMBERS = frozenset({"inclusion_prob", "position"})
+"""Columns of numbers that repeat: categories of floats, missing in most rows or alike in them."""
 
 
 def size(columns: Columns) -> int:
@@ -33,8 +34,8 @@ def size(columns: Columns) -> int:
 def together(parts: Sequence[Columns]) -> dict[str, Any]:
     """Return the rows of all parts; a column that a part lacks is missing there, or False.
 
-    Texts are categories in alphabetical order, without unused ones. Parts that are dicts are
-    emptied, so that rows are not in memory twice.
+    Texts (and numbers that repeat) are categories in their order, without unused ones. Parts that
+    are dicts are emptied, so that rows are not in memory twice.
     """
     sizes = [size(part) for part in parts]
     columns: dict[str, Any] = {}
@@ -42,7 +43,7 @@ def together(parts: Sequence[Columns]) -> dict[str, Any]:
         of_parts = [
             part.pop(name, None) if isinstance(part, dict) else part.get(name) for part in parts
         ]
-        columns[name] = (_numbers if name in TYPES else _texts)(name, of_parts, sizes)
+        columns[name] = (_numbers if name in TYPES else _repeated)(name, of_parts, sizes)
     return columns
 
 
@@ -56,32 +57,34 @@ def _numbers(name: str, parts: list[Any], sizes: Sequence[int]) -> np.ndarray:
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
 
 
-def _texts(name: str, parts: list[Any], sizes: Sequence[int]) -> pd.Categorical:
-    del name
+def _repeated(name: str, parts: list[Any], sizes: Sequence[int]) -> pd.Categorical:
     coded = [
         (np.full(rows, -1, np.int8), []) if part is None else _coded(part)
         for part, rows in zip(parts, sizes, strict=True)
     ]
-    distinct = sorted({text for _, texts in coded for text in texts})
-    rank = {text: code for code, text in enumerate(distinct)}
+    distinct = sorted({each for _, categories in coded for each in categories})
+    rank = {each: code for code, each in enumerate(distinct)}
     # The last element is the code of what is missing, -1.
-    ranks = [np.array([*(rank[text] for text in texts), -1]) for _, texts in coded]
+    ranks = [np.array([*(rank[each] for each in categories), -1]) for _, categories in coded]
     kind = np.min_scalar_type(-len(distinct) - 1)
     codes = [of.astype(kind)[part] for of, (part, _) in zip(ranks, coded, strict=True)]
-    return categorical(np.concatenate(codes), distinct)
+    joined = np.concatenate(codes)
+    return numbered(joined, distinct) if name in FEW_NUMBERS else categorical(joined, distinct)
 
 
-def _coded(column: Any) -> tuple[np.ndarray, list[str]]:
-    """Return the codes (n,) of texts, -1 for missing ones, and the texts that occur."""
+def _coded(column: Any) -> tuple[np.ndarray, list[Any]]:
+    """Return the codes (n,) of a column, -1 for what is missing, and the categories that occur."""
     if not isinstance(column, pd.Categorical) and not isinstance(column.dtype, pd.CategoricalDtype):
-        codes, texts = pd.factorize(np.asarray(column, dtype="object"))
-        return codes, list(texts)
+        values = np.asarray(column)
+        values = values if values.dtype == np.float64 else values.astype("object")
+        codes, distinct = pd.factorize(values)
+        return codes, distinct.tolist()
     whole = pd.Categorical(column)
     return used(np.asarray(whole.codes), list(whole.categories))
 
 
-def used(codes: np.ndarray, texts: list[str]) -> tuple[np.ndarray, list[str]]:
-    """Return codes and texts without the texts that do not occur."""
+def used(codes: np.ndarray, texts: list[Any]) -> tuple[np.ndarray, list[Any]]:
+    """Return codes and categories without the categories that do not occur."""
     counts = np.bincount(codes[codes >= 0], minlength=len(texts))
     if counts.all():
         return codes, texts
@@ -94,6 +97,12 @@ def used(codes: np.ndarray, texts: list[str]) -> tuple[np.ndarray, list[str]]:
 def categorical(codes: np.ndarray, texts: Sequence[str] | np.ndarray) -> pd.Categorical:
     """Return texts by their codes; -1 is missing."""
     return pd.Categorical.from_codes(codes, pd.Index(np.asarray(texts, dtype="object")))
+
+
+def numbered(codes: np.ndarray, numbers: Sequence[float] | np.ndarray) -> pd.Categorical:
+    """Return numbers by their codes; -1 is missing."""
+    index: Any = pd.Index(np.asarray(numbers, dtype=np.float64))
+    return pd.Categorical.from_codes(codes, index)
 
 
 def taken(columns: Mapping[str, Any], rows: np.ndarray) -> dict[str, Any]:

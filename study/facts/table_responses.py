@@ -8,7 +8,7 @@ import pandas as pd
 from sqlalchemy import Connection, func, or_, select
 
 from study.facts.current_responses import Versions, all_outputs, response_versions
-from study.facts.table_arrays import categorical
+from study.facts.table_arrays import categorical, numbered
 from study.schema.database import read_columns
 from study.schema.tables import queries, responses as response_table
 
@@ -34,8 +34,8 @@ class TableResponses(ResponsesInUse):
     response_id: pd.Categorical
     """Ids in the tables; the codes are in alphabetical order."""
     query_id: pd.Categorical
-    words: np.ndarray
-    """Number of words of the text (float64)."""
+    words: pd.Categorical
+    """Number of words of the text, as categories of numbers (float64)."""
     domain: pd.Categorical
     """Attribute of the query, missing where it has none."""
     system: pd.Categorical
@@ -78,11 +78,13 @@ def table_responses(connection: Connection) -> TableResponses:
     order = np.lexsort((system.codes, now))
     place = np.searchsorted(key, now[order])
     versions = _versions(connection, outputs)
-    counts = np.bincount(place, minlength=key.size)
+    counts = np.bincount(place, minlength=key.size).astype(np.int32)
+    words, codes = np.unique(rows["words"], return_inverse=True)
+    codes = codes.astype(np.min_scalar_type(-words.size - 1))
     return TableResponses(
         key, _in_use(key, outputs, versions), _ids(rows["key"], key, versions),
-        _alphabetical(rows["query_id"]), rows["words"], _alphabetical(rows["domain"]),
-        system[order], np.cumsum(counts) - counts, counts,
+        _alphabetical(rows["query_id"]), numbered(codes, words), _alphabetical(rows["domain"]),
+        system[order], np.cumsum(counts, dtype=np.int32) - counts, counts,
     )  # fmt: skip
 
 

@@ -19,11 +19,11 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_row_of_the_compact_table_takes_few_bytes(study: Path) -> None:
     with Study.open(study) as opened, opened.read() as connection:
         table = compact_score_table(connection, opened.construct_versions(connection))
-    # A value has up to 8 bytes, and a text of 40 queries with 6 responses 1 or 2.
+    # A value has up to 8 bytes, a text of 40 queries with 6 responses or their length 1 or 2.
     texts = table.select_dtypes("category")
     codes = sum(texts[name].cat.codes.nbytes for name in texts)
     numbers = table.select_dtypes("number").memory_usage(index=False).sum()
-    assert (codes + numbers) / len(table) < 60
+    assert (codes + numbers) / len(table) < 30
 
 
 def test_the_status_counts_each_judgment(study: Path) -> None:

@@ -7,7 +7,7 @@ that the labeled responses belong to.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -178,8 +178,15 @@ def learned_lambda(figures: Sequence[Compared], *, one_scale: bool = True) -> Le
     On one scale the result is (n lambda + 20) / (n + 20), n the labels whose human value (or
     difference) is not the most common one.
     """
-    columns = [np.hstack([table.columns for table in figure]) for figure in figures]
-    tuned = (_tuned([(of, _nothing(of)) for of in columns]), _tuned([(of, of) for of in columns]))
+
+    def columns() -> Iterator[FloatArray]:
+        # One figure at a time: all pairs of systems would take many times the sums themselves.
+        return (np.hstack([table.columns for table in figure]) for figure in figures)
+
+    tuned = (
+        _tuned((of, _nothing(of)) for of in columns()),
+        _tuned((of, of) for of in columns()),
+    )
     if one_scale:
         labels = _independent(figures) * sum(informative(*figure)[0] for figure in figures)
         share = labels / (labels + WORTH_OF_ONE)
@@ -251,7 +258,7 @@ def _leaving_out(columns: FloatArray, out: FloatArray, lams: FloatArray) -> Floa
     return np.where(defined, point + lams * gap, np.nan)
 
 
-def _tuned(parts: Sequence[tuple[FloatArray, FloatArray]]) -> FloatArray:
+def _tuned(parts: Iterable[tuple[FloatArray, FloatArray]]) -> FloatArray:
     """Lambdas (m,) with the least squared error summed over figures: columns, rows to leave out."""
     of_people, of_judge, gained, spread, scale = (np.zeros(1) for _ in range(5))
     for columns, out in parts:

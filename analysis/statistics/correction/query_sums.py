@@ -169,7 +169,12 @@ def inclusion_probabilities(scores: ScoreTable, data: ConstructData) -> FloatArr
     if not rated_rows.any():
         return probabilities
     rated = rows.loc[rated_rows, ["response_id", "inclusion_prob"]]
-    largest = rated["inclusion_prob"].groupby(rated["response_id"].astype("object")).max()
+    largest = (
+        rated["inclusion_prob"]
+        .astype("float64")
+        .groupby(rated["response_id"].astype("object"))
+        .max()
+    )
     place = pd.Index(data.responses, dtype="object").get_indexer(largest.index)
     present = place >= 0
     probabilities[place[present]] = largest.to_numpy()[present]

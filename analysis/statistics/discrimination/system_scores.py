@@ -38,59 +38,65 @@ def system_scores(
 class PairedDifferences:
     """Mean differences of all pairs of systems on the queries that both have scores on.
 
-    `columns` (Q, c) and `paired` (Q, P or 1): sums of what differences are made of, and of queries.
+    Queries on which all S systems have scores enter by the sums of the systems, the others by pair.
     """
 
     first: IntArray
     second: IntArray
-    columns: FloatArray
-    paired: FloatArray
-    by_pair: bool
+    """(P,)"""
+    of_systems: FloatArray
+    """(Q, S + 1): scores, then 1; zeros for queries on which a system has none."""
+    others: IntArray
+    """Queries (m,) on which some systems have scores and some have none."""
+    of_pairs: FloatArray
+    """(m, 2 P): differences, then 1 for each pair that shares the query."""
 
     @property
     def n_queries(self) -> IntArray:
         """Queries (P,) that each pair shares."""
-        counts = np.broadcast_to(self.paired.sum(axis=0), self.first.shape)
-        return counts.astype(np.int64)
+        shared = self.of_pairs[:, self.first.size :].sum(axis=0)
+        return np.asarray(shared + self.of_systems[:, -1].sum(), dtype=np.int64)
 
     @property
     def contributing(self) -> BoolArray:
         """Queries (Q,) that any pair shares."""
-        return np.asarray(self.paired.any(axis=1))
+        out: BoolArray = np.asarray(self.of_systems[:, -1] > 0)
+        out[self.others] = self.of_pairs[:, self.first.size :].any(axis=1)
+        return out
 
     @property
     def point(self) -> FloatArray:
         """Differences (P,), first minus second; NaN without a common query."""
-        return self.of_sums(self.columns.sum(axis=0), self.paired.sum(axis=0))
+        return self.of_sums(self.of_systems.sum(axis=0), self.of_pairs.sum(axis=0))
 
-    def of_sums(self, columns: FloatArray, paired: FloatArray) -> FloatArray:
-        """Differences (..., P) from sums of `columns` (..., c) and of `paired`."""
-        if not self.by_pair:
-            columns = columns[..., self.first] - columns[..., self.second]
-        return ratio(columns, paired, np.broadcast_to(paired > 0, columns.shape))
+    def of_sums(self, of_systems: FloatArray, of_pairs: FloatArray) -> FloatArray:
+        """Differences (..., P) from sums over queries (..., S + 1) and (..., 2 P)."""
+        pairs = self.first.size
+        total = of_systems[..., self.first] - of_systems[..., self.second] + of_pairs[..., :pairs]
+        shared = of_systems[..., -1:] + of_pairs[..., pairs:]
+        return ratio(total, shared, np.asarray(shared > 0))
 
     def without_each_query(self) -> FloatArray:
         """Differences (rows, P) without each of the contributing queries in turn."""
-        rows = self.contributing
-        columns = self.columns.sum(axis=0) - self.columns[rows]
-        return self.of_sums(columns, self.paired.sum(axis=0) - self.paired[rows])
+        rows = np.flatnonzero(self.contributing)
+        of_pairs = np.tile(self.of_pairs.sum(axis=0), (rows.size, 1))
+        place = np.searchsorted(rows, self.others[np.isin(self.others, rows)])
+        of_pairs[place] -= self.of_pairs[np.isin(self.others, rows)]
+        return self.of_sums(self.of_systems.sum(axis=0) - self.of_systems[rows], of_pairs)
 
 
 def paired_differences(scores: FloatArray) -> PairedDifferences:
-    """Prepare the differences between systems of scores (Q, S), NaN for missing.
-
-    Where every query has scores of all systems or of none, the sums by system suffice.
-    """
+    """Prepare the differences between systems of scores (Q, S), NaN for missing."""
     present = np.isfinite(scores)
     first, second = np.triu_indices(scores.shape[1], 1)
     whole: BoolArray = np.asarray(present.all(axis=1))
+    others = np.flatnonzero(present.any(axis=1) & ~whole)
     centered = scores - np.nanmedian(scores) if present.any() else scores
-    if (whole == present.any(axis=1)).all():
-        columns = np.where(present, centered, 0.0)
-        return PairedDifferences(first, second, columns, whole[:, None].astype(np.float64), False)
-    both = present[:, first] & present[:, second]
-    columns = np.where(both, centered[:, first] - centered[:, second], 0.0)
-    return PairedDifferences(first, second, columns, both.astype(np.float64), True)
+    of_systems = np.column_stack([np.where(whole[:, None], centered, 0.0), whole])
+    both = present[others][:, first] & present[others][:, second]
+    of_others = centered[others]
+    differences = np.where(both, of_others[:, first] - of_others[:, second], 0.0)
+    return PairedDifferences(first, second, of_systems, others, np.hstack([differences, both]))
 
 
 def rows_at_once(n_queries: int) -> int:
@@ -102,15 +108,20 @@ def on_resamples(
     differences: Sequence[PairedDifferences], blocks: Iterable[npt.NDArray[Any]]
 ) -> list[FloatArray]:
     """Differences (R, P) of each table on blocks of weights (rows, Q), in few products."""
-    parts = [part for table in differences for part in (table.columns, table.paired)]
-    ends = np.cumsum([table.columns.shape[1] + table.paired.shape[1] for table in differences])
-    columns = np.column_stack(parts)
-    sums = np.concatenate([block.astype(np.float64, copy=False) @ columns for block in blocks])
-    results = []
-    for table, of_table in zip(differences, np.split(sums, ends[:-1], axis=1), strict=True):
-        width = table.columns.shape[1]
-        results.append(table.of_sums(of_table[:, :width], of_table[:, width:]))
-    return results
+    of_systems = np.hstack([table.of_systems for table in differences])
+    ends = np.cumsum([table.of_systems.shape[1] for table in differences])
+    of_pairs: list[list[FloatArray]] = [[] for _ in differences]
+    sums = []
+    for block in blocks:
+        weights = block.astype(np.float64, copy=False)
+        sums.append(weights @ of_systems)
+        for table, parts in zip(differences, of_pairs, strict=True):
+            parts.append(weights[:, table.others] @ table.of_pairs)
+    of_tables = np.split(np.concatenate(sums), ends[:-1], axis=1)
+    return [
+        table.of_sums(of_table, np.concatenate(parts))
+        for table, of_table, parts in zip(differences, of_tables, of_pairs, strict=True)
+    ]
 
 
 def scheme_for(differences: PairedDifferences, bootstrap_from: int) -> Scheme:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from analysis.core.arrays import BoolArray, FloatArray, IntArray
-from analysis.core.construct_data import ConstructData, mean_over
+from analysis.core.construct_data import ConstructData
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.family_estimates import resampled_estimate
@@ -87,7 +87,7 @@ def ends_of_scale(context: Context) -> Iterator[Estimate]:
         for scorer, values in data.scorers.items():
             record = _record(construct, (scorer,), None, None)
             scale = context.scores.scale(construct, scorer)
-            planned += _ends(_Set(values, data.query, None, scale, record))
+            planned += _ends(_Set(partial(_kept, values), data.query, None, scale, record))
     yield from _with_intervals(context, planned).values()
 
 
@@ -99,7 +99,8 @@ class _Set:
     every score.
     """
 
-    of_all: FloatArray
+    of_all: Callable[[], FloatArray]
+    """Reads the scores (n,) of all responses."""
     query_of_all: IntArray
     items: BoolArray | None
     """Which responses (n,) are the system's; None for all."""
@@ -108,7 +109,8 @@ class _Set:
 
     @property
     def values(self) -> FloatArray:
-        return self.of_all if self.items is None else self.of_all[self.items]
+        of_all = self.of_all()
+        return of_all if self.items is None else of_all[self.items]
 
     @property
     def query(self) -> IntArray:
@@ -183,13 +185,19 @@ def _record(
     }
 
 
-def _whose(data: ConstructData) -> Iterator[tuple[tuple[str, ...], FloatArray, str | None]]:
+def _whose(
+    data: ConstructData,
+) -> Iterator[tuple[tuple[str, ...], Callable[[], FloatArray], str | None]]:
     for name, values in (data.scorers | data.adjudicated).items():
-        yield (name,), values, None
-    for column, name in enumerate(data.raters):
-        yield (name,), data.ratings[:, column], None
+        yield (name,), partial(_kept, values), None
+    for name in data.raters:
+        yield (name,), partial(data.of_rater, name), None
     if len(data.raters) > 1:
-        yield data.raters, mean_over(data.ratings), MEAN_OF_RATERS
+        yield data.raters, partial(getattr, data, "mean_of_raters"), MEAN_OF_RATERS
+
+
+def _kept(values: FloatArray) -> FloatArray:
+    return values
 
 
 def _ends(score_set: _Set) -> Iterator[_Planned]:

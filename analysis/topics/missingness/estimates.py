@@ -22,13 +22,18 @@ from analysis.topics.distribution.estimates import NO_SCALE
 NO_ROW = "no row"
 
 
+_READ = ["response_id", "query_id", "system", "scorer", "value", "missing_reason"]
+
+
 def missing(context: Context) -> Iterator[Estimate]:
     """`missing_share` of each scorer by reason, of all responses that have any row there; then
     where they gather and what they could have changed.
     """
     table = context.scores.frame
-    first = table[table["repeat"] == 0]
-    for construct, rows in first.groupby("construct", observed=True, sort=False):
+    first, of_construct = table["repeat"] == 0, table["construct"]
+    for construct in of_construct[first].unique():
+        # Of one construct at a time: a copy of millions of rows would be large.
+        rows = table.loc[first & (of_construct == construct), _READ]
         for scope in ("pooled", *(f"system:{name}" for name in context.scores.systems)):
             system = scope.removeprefix("system:") if scope != "pooled" else None
             chosen = rows[rows["system"] == system] if system else rows
@@ -153,12 +158,12 @@ def missing_by_system(context: Context) -> Iterator[Estimate]:
 
 def _first(context: Context, construct: str) -> pd.DataFrame:
     frame = context.scores.frame
-    return frame[(frame["construct"] == construct) & (frame["repeat"] == 0)]
+    return frame.loc[(frame["construct"] == construct) & (frame["repeat"] == 0), _READ]
 
 
 def _values(data: ConstructData, scorer: str) -> FloatArray:
     if scorer in data.raters:
-        return np.asarray(data.ratings[:, data.raters.index(scorer)])
+        return data.of_rater(scorer)
     values = data.scorers | data.adjudicated
     return values.get(scorer, np.full(len(data.responses), np.nan))
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
+from analysis.core.arrays import FloatArray
 from analysis.core.construct_data import Aligned, ConstructData, aligned
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
@@ -17,6 +18,9 @@ from analysis.core.statistic_family import StatisticFamily
 from analysis.statistics.validity.correlation_family import CorrelationFamily, prepared
 from analysis.statistics.validity.derived_correlations import averaged_by_fisher, with_derived
 from analysis.statistics.validity.rank_correlations import RankFamily, ranked
+
+#: Sums of queries in memory together (32 MB).
+SUMS_AT_ONCE = 4_000_000
 
 RANKS = ("spearman", "kendall_tau_b")
 
@@ -45,26 +49,38 @@ def _of_scorer(
     context: Context, scorer: str, constructs: dict[str, ConstructData]
 ) -> Iterator[Estimate]:
     side = aligned(constructs)
+    scores = {key: data.scorers[scorer] for key, data in constructs.items()}
     pairs = list(combinations(constructs, 2))
-    moments = CorrelationFamily(side.query, side.n_queries)
+    whole = context.whole_resampling
+    record = {"scorers": (scorer,)}
+    plain = {key: prepared(side.spread(key, values)) for key, values in scores.items()}
+    # A pair has six sums of every query and system: of millions of queries few fit into memory.
+    at_once = max(1, SUMS_AT_ONCE // max(1, 6 * side.n_queries * max(1, len(side.systems))))
+    for start in range(0, len(pairs), at_once):
+        some = pairs[start : start + at_once]
+        moments = CorrelationFamily(side.query, side.n_queries)
+        _add(moments, side, plain, some)
+        yield from _records(context, side, some, ("pearson",), moments.family(), whole, record)
+    del plain
+    levels = {key: ranked(side.spread(key, values)) for key, values in scores.items()}
     ranks = RankFamily(side.query, side.n_queries)
-    plain, levels = {}, {}
-    for key, data in constructs.items():
-        values = side.spread(key, data.scorers[scorer])
-        plain[key], levels[key] = prepared(values), ranked(values)
+    _add(ranks, side, levels, pairs)
+    del levels
+    fewer = replace(whole, resamples=min(ranks.resamples, whole.resamples))
+    yield from _records(context, side, pairs, RANKS, ranks.family(), fewer, record)
+
+
+def _add(
+    family: CorrelationFamily | RankFamily,
+    side: Aligned,
+    values: Mapping[str, FloatArray],
+    pairs: Sequence[tuple[str, str]],
+) -> None:
     for a, b in pairs:
         for system in side.systems or (None,):
             items = None if system is None else side.of_system(system)
-            names = tuple(_named(key, system) for key in (a, b))
-            moments.add(plain[a], plain[b], items, (names[0], names[1]))
-            ranks.add(levels[a], levels[b], items, (names[0], names[1]))
-    whole = context.whole_resampling
-    fewer = replace(whole, resamples=min(ranks.resamples, whole.resamples))
-    record = {"scorers": (scorer,)}
-    yield from _records(context, side, pairs, ("pearson",), moments.family(), whole, record)
-    # Sums of every query, which are many.
-    del moments
-    yield from _records(context, side, pairs, RANKS, ranks.family(), fewer, record)
+            names = (_named(a, system), _named(b, system))
+            family.add(values[a], values[b], items, names)
 
 
 def _named(construct: str, system: str | None) -> str:

@@ -24,6 +24,22 @@ def test_arrays_hold_each_response_once_with_the_systems_that_gave_it() -> None:
     assert not data.several_a_query
 
 
+def test_ratings_are_kept_of_rated_responses_only() -> None:
+    judged = [
+        {"scorer": "gpt", "scorer_kind": "judge", "response_id": f"r{i}", "query_id": f"q{i}"}
+        for i in range(1, 6)
+    ]
+    rated = {"response_id": "r3", "query_id": "q3", "value": 20}
+    data = construct_data(
+        table(rows(*judged, rated, {**rated, "scorer": "bob", "value": 40})), "QR"
+    )
+    assert data.rated.tolist() == [2]
+    assert data.ratings_given.tolist() == [[20, 40]]
+    np.testing.assert_array_equal(data.of_rater("bob"), [np.nan, np.nan, 40, np.nan, np.nan])
+    np.testing.assert_array_equal(data.reference, [np.nan, np.nan, 30, np.nan, np.nan])
+    assert data.ratings.shape == (5, 2)
+
+
 def test_only_first_scores_enter() -> None:
     frame = rows({"value": 10}, {"value": 90, "repeat": 1})
     assert construct_data(table(frame), "QR").ratings.tolist() == [[10]]

@@ -70,6 +70,19 @@ def test_within_a_system_it_is_scipys_on_the_systems_responses(three: EstimateLi
         assert average.n_responses == 90
 
 
+def test_pairs_computed_in_portions_have_the_same_figures(
+    three: EstimateList, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("analysis.topics.validity.judge_constructs.SUMS_AT_ONCE", 1)
+    again = validity_of(simulated(queries=30, constructs=KEYS))
+    assert [estimate.value for estimate in again] == pytest.approx(
+        [estimate.value for estimate in three], nan_ok=True
+    )
+    assert [estimate.ci_low for estimate in again] == pytest.approx(
+        [estimate.ci_low for estimate in three], nan_ok=True
+    )
+
+
 def test_one_system_that_does_not_vary_leaves_no_average() -> None:
     frame = simulated(queries=12, constructs=("CC", "QR"))
     there = (frame["scorer"] == "judge") & (frame["system"] == "s2") & (frame["construct"] == "QR")
