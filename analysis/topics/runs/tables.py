@@ -68,7 +68,7 @@ def scorers(analysis: Analysis) -> Iterator[Table]:
     kinds = first.drop_duplicates("scorer").set_index("scorer")["scorer_kind"].astype("str")
     if set(kinds) != {"judge", "metric"}:
         return
-    built = TableBuilder()
+    built, records = TableBuilder(), []
     runs = {str(run["name"]): run for run in analysis.inputs.judge_runs if run.get("account")}
     for name, kind in kinds.items():
         rows = first[first["scorer"] == name]
@@ -80,7 +80,18 @@ def scorers(analysis: Analysis) -> Iterator[Table]:
             _counts(dict(missing.most_common())),
             *_spent(runs, analysis.options.derived_from, str(name), rows),
         )
-    yield built.table(
+        records.append(
+            {
+                "scorer": name,
+                "kind": kind,
+                "responses": rows["response_id"].nunique(),
+                "scores": rows["value"].notna().sum(),
+                "missing": missing.total(),
+                "missing_by_reason": _counts(dict(missing.most_common())),
+                **_spent_numbers(runs, analysis.options.derived_from, str(name), rows),
+            }
+        )
+    table = built.table(
         "scorers-cost",
         "Judges and metrics: missing scores and cost",
         "First scores on all constructs. Calls, tokens, time and cost are those of the run, and a "
@@ -90,6 +101,7 @@ def scorers(analysis: Analysis) -> Iterator[Table]:
         ("Scorer", "Kind", "Scores", "No value", "Answers of a model", "Answers a response",
          "Tokens", "Tokens a response", "Time", "Cost"),
     )  # fmt: skip
+    yield replace(table, data=pd.DataFrame(records))
 
 
 def _spent(
@@ -115,6 +127,20 @@ def _spent(
     if (scores["source"] == "own").all():
         return ("0", "0", "0", "0", "", "0")
     return ("not known", "", "", "", "", "")
+
+
+def _spent_numbers(
+    runs: Mapping[str, Run], derived: Mapping[str, object], name: str, scores: pd.DataFrame
+) -> dict[str, Any]:
+    """Return what a scorer took as numbers; nothing where that is not known."""
+    if name in runs:
+        account = runs[name]["account"]
+        total = account["account"]
+        tokens = {f"{kind}_tokens": number for kind, number in account["tokens"].items()}
+        return {"answers": total["answered"], **tokens, "seconds": total["seconds"],
+                "cost": total["cost"]}  # fmt: skip
+    is_own = name not in derived and (scores["source"] == "own").all()
+    return {"answers": 0, "cost": 0.0} if is_own else {}
 
 
 def calls(analysis: Analysis) -> Iterator[Table]:

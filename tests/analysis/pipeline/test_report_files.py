@@ -175,6 +175,8 @@ def test_csv_files_are_listed_and_hold_the_figures(analysis: Analysis, tmp_path:
     written = json.loads((tmp_path / "report" / "report.json").read_text(encoding="utf-8"))
     there = {path.name for path in (tmp_path / "report" / "tables").iterdir()}
     assert there == set(written["tables"])
+    empty = [name for name in there if pd.read_csv(tmp_path / "report" / "tables" / name).empty]
+    assert empty == []
     estimates = pd.read_csv(tmp_path / "report" / "tables" / "estimates.csv")
     assert len(estimates) == len(analysis.estimates)
 

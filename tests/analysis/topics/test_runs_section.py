@@ -157,6 +157,16 @@ def test_judges_and_metrics_are_listed_with_what_they_lack_and_cost() -> None:
         "imported": ["metric", str(n), "", "not known", "", "", "", "", ""],
         "blend": ["judge", str(n), "", "as its members", "", "", "", "", ""],
     }
+    assert listed.data is not None
+    data = listed.data.set_index("scorer").astype(object)
+    data = data.where(data.notna(), None)
+    assert data.loc["judge"].to_dict() == {
+        "kind": "judge", "responses": n, "scores": n, "missing": 0, "missing_by_reason": "",
+        "answers": 38, "prompt_tokens": 4000, "cached_tokens": 1000, "seconds": 20.0, "cost": 0.5,
+    }  # fmt: skip
+    assert data.loc["F1", ["scores", "missing", "answers", "cost"]].tolist() == [n - 1, 1, 0, 0]
+    assert data.loc["imported", ["answers", "cost"]].tolist() == [None, None]
+    assert data.loc["blend", ["answers", "cost"]].tolist() == [None, None]
     assert list(tables.scorers(analysed_with(analysis_of(frame, options), RUN))) == []
 
 
