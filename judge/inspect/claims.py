@@ -1,7 +1,7 @@
 """The claims that metrics in steps read in a response, with the labels that they were given."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -12,6 +12,7 @@ from judge.text import printable
 
 _NUMBERED = re.compile(r"(\d+)\. (.*)")
 _PASSAGE = "passage "
+_QUESTION = "the question"
 # Characters of a text that has no name.
 _SHOWN = 60
 
@@ -33,21 +34,26 @@ class LabeledClaims:
     def __init__(self) -> None:
         self._labels: dict[tuple[str, str], dict[str, dict[str, None]]] = {}
         """(What it is, text) to label to the names of the texts for which it was given."""
+        self._shown: MetricInput | None = None
+        self._names: dict[str, str] = {}
+        """Of the texts of `_shown`."""
 
     def add(self, metric: Metric, shown: MetricInput, prompt: Prompt, answer: str | None) -> None:
         """Add what a prompt and its answer say, if that is a list, or labels by number."""
+        names = self._names_of(shown)
         fields = prompt.parts[1::2]
         read = _read(prompt, answer)
         if isinstance(read, list) and fields:
             for item in read:
-                of = f"{prompt.step} of {_name(shown, fields[-1])}"
+                of = f"{prompt.step} of {_name(names, fields[-1])}"
                 self._labels.setdefault((of, on_one_line(item)), {})
         elif isinstance(read, dict) and len(fields) > 1:
-            by = _name(shown, fields[-2])
+            by = _name(names, fields[-2])
             for match in map(_NUMBERED.fullmatch, fields[-1].splitlines()):
                 if match is not None:
-                    label, names = _in_words(metric, shown, read.get(match[1], "(no label)"), by)
-                    self._label(prompt.step, on_one_line(match[2]), label, names)
+                    said = read.get(match[1], "(no label)")
+                    label, texts = _in_words(metric, shown.shown_passages, names, said, by)
+                    self._label(prompt.step, on_one_line(match[2]), label, texts)
 
     def title(self, shown: MetricInput, prompt: Prompt) -> str:
         """Return the step of a prompt with what it shows of the response.
@@ -58,8 +64,10 @@ class LabeledClaims:
         numbered = filter(None, map(_NUMBERED.fullmatch, fields[-1].splitlines() if fields else ()))
         texts = {on_one_line(match[2]) for match in numbered}
         parts = dict.fromkeys(of for of, text in self._labels if text in texts)
+        names = self._names_of(shown)
         for field in fields:
-            if (name := _names(shown).get(on_one_line(field))) is not None:
+            name = names.get(on_one_line(field))
+            if name is not None and name != _QUESTION:
                 parts[name] = None
             elif shown.shown_passages and all(text in field for text in shown.shown_passages):
                 parts["the passages"] = None
@@ -72,6 +80,23 @@ class LabeledClaims:
                 f"{label}: {_joined(names)}" if names else label for label, names in labels.items()
             ]
             yield LabeledClaim(of, text, given)
+
+    def _names_of(self, shown: MetricInput) -> dict[str, str]:
+        """Return what the texts of a response are; passages have their rank as number."""
+        if shown is not self._shown:
+            content = shown.content
+            named = {
+                content.question: _QUESTION,
+                shown.shown_context: "the passages",
+                **{
+                    passage: f"{_PASSAGE}{n}" for n, passage in enumerate(content.passages or (), 1)
+                },
+                **dict.fromkeys(content.references, "the reference"),
+                content.text: "the response",
+            }
+            self._names = {on_one_line(key): name for key, name in named.items() if key}
+            self._shown = shown
+        return self._names
 
     def _label(self, step: str, text: str, label: str, names: Iterable[str]) -> None:
         listed = [key for key in self._labels if key[1] == text] or [(step, text)]
@@ -105,15 +130,16 @@ def _read(prompt: Prompt, answer: str | None) -> list[str] | dict[str, Any] | No
         return None
 
 
-def _in_words(metric: Metric, shown: MetricInput, value: Any, by: str) -> tuple[str, list[str]]:
+def _in_words(
+    metric: Metric, passages: Sequence[str], names: Mapping[str, str], value: Any, by: str
+) -> tuple[str, list[str]]:
     """Return what an answer says of an item, and the names of the texts for which it says it."""
     word = metric.label_of_numbers
     if word is None or not isinstance(value, list):
         return str(value), [by]
-    passages = shown.shown_passages
     if not all(type(number) is int and 1 <= number <= len(passages) for number in value):
         return f"unreadable answer {value}", ["the passages"]
-    named = [_name(shown, passages[number - 1]) for number in value]
+    named = [_name(names, passages[number - 1]) for number in value]
     return (word, named) if named else (f"{word} by no passage", [])
 
 
@@ -125,21 +151,7 @@ def _joined(names: Iterable[str]) -> str:
     return ", ".join([*([f"{word} {', '.join(numbers)}"] if numbers else []), *others])
 
 
-def _name(shown: MetricInput, text: str) -> str:
-    """Return what a text of a prompt is; passages have their rank as number."""
+def _name(names: Mapping[str, str], text: str) -> str:
+    """Return what a text of a prompt is, or its beginning where it has no name."""
     line = on_one_line(text)
-    if line == on_one_line(shown.content.question):
-        return "the question"
-    short = line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"
-    return _names(shown).get(line, short)
-
-
-def _names(shown: MetricInput) -> dict[str, str]:
-    content = shown.content
-    named = {
-        shown.shown_context: "the passages",
-        **{passage: f"{_PASSAGE}{n}" for n, passage in enumerate(content.passages or (), 1)},
-        **dict.fromkeys(content.references, "the reference"),
-        content.text: "the response",
-    }
-    return {on_one_line(key): name for key, name in named.items() if key}
+    return names.get(line, line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…")
