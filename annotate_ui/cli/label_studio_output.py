@@ -19,34 +19,10 @@ def pushed_lines(done: Pushed) -> list[str]:
         f"{project.url}"
         for project in done.projects
     ]
-    counted = [
-        (done.adopted, "tasks had been sent by an interrupted push."),
-        (done.deleted, "tasks were deleted in Label Studio; unrated ones are sent again."),
-        (
-            done.blocked,
-            "places are occupied by people whose value cannot count (it counts elsewhere, or they "
-            "have left or were erased); open slots get further tasks.",
-        ),
-        (
-            done.replaced,
-            "untouched tasks of an earlier version of a construct were replaced.",
-        ),
-        (
-            done.outdated,
-            "rated tasks of an earlier version of a construct stay; their values are not part of "
-            "the score table.",
-        ),
-        (done.duplicates, "unrated tasks were on the server twice and were deleted."),
-        (
-            done.waiting,
-            f"of {done.slots:,} slots wait until the earlier stages of their query are rated and "
-            "pulled.",
-        ),
-    ]
     return [
         *lines,
         f"{done.tasks - done.adopted:,} tasks were sent; {done.existing:,} existed already.",
-        *_counts(counted),
+        *done.counts(),
         *_projects(
             done.unknown_projects,
             "were made for this study but are not stored in it: it was restored from an earlier "
@@ -65,37 +41,13 @@ def _part(project: PushedProject) -> str:
 
 def pulled_lines(done: Pulled) -> list[str]:
     """Return the messages about a pull."""
-    counted = [
-        (done.skipped, "of these are skipped tasks."),
-        (
-            done.outdated,
-            "values are of an earlier version of their construct (study.toml was edited after the "
-            "push); they are stored but not part of the score table.",
-        ),
-        (done.marks, "sets of marks on sentences are new, edited or withdrawn."),
-        (done.drafts, "drafts were left out."),
-        (
-            done.kept,
-            "annotations are of tasks whose texts were changed in Label Studio; their values stay "
-            "as they were pulled.",
-        ),
-        (
-            done.further,
-            "annotations are of more people than were planned for their task; they count as well.",
-        ),
-        (done.edited_by_other, "annotations were last changed by another user than their rater."),
-        (done.erased, "annotations are of people who were erased from the study."),
-    ]
     lines = [
         f"{done.new:,} new values, {done.changed:,} edited, {done.withdrawn:,} withdrawn, "
         f"{done.unchanged:,} unchanged; from {done.annotations:,} annotations.",
-        *(
-            f"{count:,} {noun} were imported from the tasks."
-            for noun, count in done.imported.items()
-        ),
+        *(f"{n:,} {noun} were imported from the tasks." for noun, n in done.imported.items()),
         *(f"Left out: {content} ({count:,})." for content, count in done.left_out.items()),
         *_missing(done.missing_projects),
-        *_counts(counted),
+        *done.counts(),
         *(f"User {user} is rater {code}." for code, user in done.raters.items()),
     ]
     if done.rejected:
@@ -108,10 +60,6 @@ def pulled_lines(done: Pulled) -> list[str]:
     if len(done.rejected) > SHOWN:
         lines.append(f"  and {len(done.rejected) - SHOWN:,} more; --json lists all.")
     return lines
-
-
-def _counts(counted: list[tuple[int, str]]) -> list[str]:
-    return [f"{count:,} {text}" for count, text in counted if count]
 
 
 def _projects(numbers: list[int], text: str) -> list[str]:

@@ -23,19 +23,22 @@ from annotate_ui.label_studio.annotations import (
     InvalidValue,
     MarkedParts,
 )
-from annotate_ui.label_studio.preference_store import PreferenceStore
-from annotate_ui.label_studio.projects import StoredProject, TaskKey, store_blocked
-from annotate_ui.label_studio.reserved_slots import Slot
-from annotate_ui.label_studio.results import FetchedProject, Pulled, RejectedValues
-from annotate_ui.label_studio.reveals import Exposures, shown_fields, store_reveals
-from annotate_ui.label_studio.revisions import MARKS, RATINGS, Origins, Revisions, origin
-from annotate_ui.label_studio.slot_matching import (
+from annotate_ui.label_studio.located_annotations import (
+    FetchedProject,
     LocatedAnnotation,
-    SlotClaims,
     blocked_places,
     latest,
+    locate,
 )
-from annotate_ui.label_studio.task_data import SIDES, Shown, task_names
+from annotate_ui.label_studio.preference_store import PreferenceStore
+from annotate_ui.label_studio.projects import StoredProject, TaskKey, store_blocked
+from annotate_ui.label_studio.rejected_values import RejectedValues
+from annotate_ui.label_studio.reserved_slots import Slot
+from annotate_ui.label_studio.results import Pulled
+from annotate_ui.label_studio.reveals import Exposures, shown_fields, store_reveals
+from annotate_ui.label_studio.revisions import MARKS, RATINGS, Origins, Revisions, origin
+from annotate_ui.label_studio.slot_matching import SlotClaims
+from annotate_ui.label_studio.task_data import Shown
 from annotate_ui.label_studio.users import Raters
 from annotate_ui.tasks.save import rules_hash
 from annotate_ui.tasks.stages import Stage
@@ -70,35 +73,33 @@ class AnnotationStore:
 
     def store(self, projects: Sequence[FetchedProject]) -> None:
         """Store every annotation that is new, edited or deleted."""
-        annotations, keys, kept = self._without_kept(self._locate(projects), projects)
+        every = locate(self._connection, projects, self._rater)
+        annotations, keys, kept = self._without_kept(every, projects)
         counted = latest(annotations)
         keys |= {(located.rater_id, located.task_key) for located in counted.values()}
         deleted = self._slots_of_deleted(projects, keys)
         self._claims.vacate(deleted)
-        filled: list[tuple[LocatedAnnotation, Slot]] = []
         compared = {task for fetched in projects for task in fetched.compared}
+        filled: list[tuple[LocatedAnnotation, Slot]] = []
         for located in annotations:
-            if located.rater_id is None and located.annotation.user is None:
+            annotation, rater = located.annotation, located.rater_id
+            if rater is None and annotation.user is not None:
+                self._result.erased += 1
+            elif rater is None:
                 # The person may have been erased from the study: none of their values is stored.
                 self._reject(located, InvalidValue(None, None, NO_ACCOUNT))
-                continue
-            if located.rater_id is None:
-                self._result.erased += 1
-                continue
-            if located.response_id is None and located.annotation.task in compared:
-                self._reject_ratings(located)
-                continue
-            slot, reason = self._find_slot(located, located.rater_id, counted)
-            if slot is None:
-                self._reject_all(located, reason)
+            elif located.response_id is None and annotation.task in compared:
+                # Its preferences are stored below.
+                self._reject_values(located, UNKNOWN_RESPONSE)
+                self._reject(located, *annotation.invalid)
+            elif isinstance(slot := self._find_slot(located, rater, counted), str):
+                self._reject_all(located, slot)
             else:
                 filled.append((located, slot))
         self._claims.store()
         self._result.further = sum(slot.further for _, slot in filled)
-        store_reveals(
-            self._connection,
-            [(slot, located.project, located.annotation) for located, slot in filled],
-        )
+        shown = [(slot, located.project, located.annotation) for located, slot in filled]
+        store_reveals(self._connection, shown)
         exposures = Exposures(self._connection)
         for located, slot in filled:
             self._store_annotation(located, slot, exposures)
@@ -116,33 +117,10 @@ class AnnotationStore:
         self._marks.flush()
         self._rejected.store(self._result)
 
-    def _locate(self, projects: Sequence[FetchedProject]) -> list[LocatedAnnotation]:
-        """Return every annotation with what its task shows and its rater, in the order of rating.
-
-        Tasks of pushed projects are found by name: an interrupted push may have sent tasks without
-        storing their numbers, and Label Studio reuses the numbers of deleted tasks.
-        """
-        names: dict[int, dict[str, Shown]] = {}
-        found: list[tuple[StoredProject, Annotation, Shown]] = []
-        for fetched in projects:
-            project = fetched.project
-            if project.following is None and project.stage not in names:
-                by_shown = task_names(self._connection, project.stage)
-                names[project.stage] = {name: shown for shown, name in by_shown.items()}
-            for annotation in fetched.annotations:
-                if project.following is not None:
-                    shown = fetched.responses.get(annotation.task, ())
-                else:
-                    shown = names[project.stage].get(annotation.name or "", ())
-                if project.compares and shown:
-                    fetched.compared[annotation.task] = dict(zip(SIDES, shown, strict=True))
-                found.append((project, annotation, shown))
-        found.sort(key=lambda row: (row[1].created, row[1].number))
-        # Raters are looked up in this order, so that new ones are added in the order of rating.
-        return [
-            LocatedAnnotation(project, annotation, shown, self._rater(project, annotation))
-            for project, annotation, shown in found
-        ]
+    def _rater(self, project: StoredProject, annotation: Annotation) -> int | None:
+        if annotation.user is None:
+            return self._origins.rater(project, annotation.number)
+        return self._raters.rater_of(annotation.user)
 
     def _without_kept(
         self, annotations: Sequence[LocatedAnnotation], projects: Sequence[FetchedProject]
@@ -169,16 +147,11 @@ class AnnotationStore:
                 keys.add((located.rater_id, ((before.response or 0,), project.construct_keys)))
             elif annotation.task in changed[project.id]:
                 self._reject_all(located, TASK_CHANGED)
-                for pair in annotation.preferences:
-                    self._reject(located, pair.rejected(TASK_CHANGED))
+                pairs = (pair.rejected(TASK_CHANGED) for pair in annotation.preferences)
+                self._reject(located, *pairs)
             else:
                 others.append(located)
         return others, keys, kept
-
-    def _rater(self, project: StoredProject, annotation: Annotation) -> int | None:
-        if annotation.user is None:
-            return self._origins.rater(project, annotation.number)
-        return self._raters.rater_of(annotation.user)
 
     def _slots_of_deleted(
         self, projects: Sequence[FetchedProject], present: set[tuple[int | None, TaskKey]]
@@ -192,8 +165,7 @@ class AnnotationStore:
         unreadable: set[tuple[int | None, TaskKey]] = set()
         uncertain: set[TaskKey] = set()
         for fetched in projects:
-            project = fetched.project
-            by_task = fetched.by_task
+            project, by_task = fetched.project, fetched.by_task
             for annotation in fetched.annotations:
                 # A task without its name is reported, and withdraws nothing.
                 if annotation.name is None and annotation.task in project.tasks.values():
@@ -215,54 +187,39 @@ class AnnotationStore:
 
     def _find_slot(
         self, located: LocatedAnnotation, rater_id: int, counted: Mapping[Any, LocatedAnnotation]
-    ) -> tuple[Slot | None, str]:
-        """Return the slot that an annotation fills, or None and the reason why it fills none."""
+    ) -> Slot | str:
+        """Return the slot that an annotation fills, or the reason why it fills none."""
+        project, key = located.project, located.task_key
         if located.response_id is None:
-            return None, UNKNOWN_RESPONSE if located.project.following else UNKNOWN_TASK
+            return UNKNOWN_RESPONSE if project.following else UNKNOWN_TASK
         if counted[located.rating_key] is not located:
-            return None, DUPLICATE
+            return DUPLICATE
         if self._raters.has_left(rater_id):
-            return None, LEFT
-        slot = self._claims.slot_of(rater_id, located.task_key)
-        has_values = slot is not None and bool(self._active(slot))
-        elsewhere = self._on_other_channels(located, rater_id, slot)
-        if slot is not None:
-            elsewhere -= self._marks.active(slot.id, slot.construct_keys)
-        if elsewhere == located.task_key[1]:
-            return None, OTHER_CHANNEL
-        claimed = self._claims.claim(rater_id, located.task_key, has_values=has_values)
-        if claimed is not None:
-            # The rater saw the fields of the project, which study.toml may have changed since.
-            project = located.project
-            stage = Stage(project.stage, project.construct_keys, project.fields)
-            claimed = replace(claimed, stage=stage)
-        return claimed, NO_SLOT
+            return LEFT
+        slot = self._claims.slot_of(rater_id, key)
+        rated = self._active(self._ratings, slot)
+        elsewhere = self._claims.on_other_channels(rater_id, key)
+        if elsewhere - rated - self._active(self._marks, slot) == key[1]:
+            return OTHER_CHANNEL
+        claimed = self._claims.claim(rater_id, key, has_values=bool(rated))
+        if claimed is None:
+            return NO_SLOT
+        # The rater saw the fields of the project, which study.toml may have changed since.
+        return replace(claimed, stage=Stage(project.stage, key[1], project.fields))
 
-    def _active(self, slot: Slot) -> set[str]:
-        """Return the constructs of a slot with a rating that was not withdrawn."""
-        return self._ratings.active(slot.id, slot.construct_keys)
-
-    def _on_other_channels(
-        self, located: LocatedAnnotation, rater_id: int, slot: Slot | None
-    ) -> set[str]:
-        """Return the constructs whose value on another channel counts.
-
-        A value that was pulled before keeps counting, and its edits are followed.
-        """
-        constructs = self._claims.on_other_channels(rater_id, located.task_key)
-        return constructs - (self._active(slot) if slot is not None else set())
+    def _active(self, revisions: Revisions, slot: Slot | None) -> set[str]:
+        """Return the constructs of a slot with a value that was not withdrawn."""
+        return set() if slot is None else revisions.active(slot.id, slot.construct_keys)
 
     def _store_annotation(
         self, located: LocatedAnnotation, slot: Slot, exposures: Exposures
     ) -> None:
         project, annotation = located.project, located.annotation
-        assert slot.rater_id is not None  # noqa: S101
-        for invalid in annotation.invalid:
-            self._reject(located, invalid)
-        invalid_keys = {invalid.construct_key for invalid in annotation.invalid}
+        self._reject(located, *annotation.invalid)
+        invalid = {invalid.construct_key for invalid in annotation.invalid}
         self._ratings.withdraw(
             slot.id,
-            [key for key in slot.construct_keys if key in invalid_keys],
+            [key for key in slot.construct_keys if key in invalid],
             CHANGED_TO_INVALID,
             annotation.updated,
         )
@@ -278,14 +235,17 @@ class AnnotationStore:
                 **exposures.at(slot, annotation.updated, shown, allowed)._asdict(),
             }
 
-        elsewhere = self._on_other_channels(located, slot.rater_id, slot)
+        # A value that was pulled before keeps counting, and its edits are followed.
+        elsewhere = self._claims.on_other_channels(slot.rater_id or 0, located.task_key)
+        elsewhere -= self._active(self._ratings, slot)
         # The comment belongs to the whole task and is stored with its first value.
         comment = annotation.comment
         for answer in annotation.answers:
-            if answer.construct_key not in elsewhere:
+            key = answer.construct_key
+            if key not in elsewhere:
                 self._ratings.add(
                     slot.id,
-                    answer.construct_key,
+                    key,
                     project,
                     annotation,
                     value=answer.value,
@@ -296,58 +256,49 @@ class AnnotationStore:
                 comment = None
             elif not annotation.skipped:
                 self._reject(located, answer.rejected(OTHER_CHANNEL))
+        elsewhere -= self._active(self._marks, slot)
         marked = set()
-        elsewhere -= self._marks.active(slot.id, slot.construct_keys)
         for marks in annotation.marks:
-            if marks.construct_key in elsewhere:
-                self._reject(located, marks.rejected(OTHER_CHANNEL))
-                continue
-            ranges = self._ranges(slot, marks)
+            key = marks.construct_key
+            ranges = OTHER_CHANNEL if key in elsewhere else self._ranges(slot, marks)
             if isinstance(ranges, str):
-                self._reject(located, marks.rejected(f"a mark of {marks.construct_key} {ranges}"))
+                self._reject(located, marks.rejected(ranges))
                 continue
-            marked.add(marks.construct_key)
-            self._marks.add(
-                slot.id, marks.construct_key, project, annotation, ranges=ranges, **context(marks)
-            )
+            marked.add(key)
+            self._marks.add(slot.id, key, project, annotation, ranges=ranges, **context(marks))
         self._marks.withdraw(slot.id, {*slot.construct_keys} - marked, DELETED)
 
     def _ranges(self, slot: Slot, marks: MarkedParts) -> list[Range] | str:
         """Return the marked parts of the response, or why one is not in it."""
-        if marks.parts and slot.response_id not in self._texts:
-            of_response = select(responses.c.text).where(responses.c.id == slot.response_id)
-            self._texts[slot.response_id] = self._connection.execute(of_response).scalar_one()
+        response = slot.response_id
+        if marks.parts and response not in self._texts:
+            of_response = select(responses.c.text).where(responses.c.id == response)
+            self._texts[response] = self._connection.execute(of_response).scalar_one()
         ranges = []
         for part in marks.places():
-            text = self._texts[slot.response_id]
-            place = part if isinstance(part, str) else place_of(text, part)
+            place = part if isinstance(part, str) else place_of(self._texts[response], part)
             if isinstance(place, str):
-                return place
+                return f"a mark of {marks.construct_key} {place}"
             ranges.append(place)
         return joined_ranges(ranges)
 
-    def _reject(self, located: LocatedAnnotation, invalid: InvalidValue) -> None:
-        self._rejected.add(
-            located.project, invalid, located.annotation, located.rater_id, located.response_id
-        )
+    def _reject(self, located: LocatedAnnotation, *values: InvalidValue) -> None:
+        for value in values:
+            self._rejected.add(
+                located.project, value, located.annotation, located.rater_id, located.response_id
+            )
+
+    def _reject_values(self, located: LocatedAnnotation, reason: str) -> None:
+        given = located.annotation.of_response
+        self._reject(located, *(value.rejected(reason) for value in given))
 
     def _reject_all(self, located: LocatedAnnotation, reason: str) -> None:
         """Reject every value of an annotation for one reason, except preferences."""
-        annotation = located.annotation
-        if annotation.skipped:
+        if located.annotation.skipped:
             self._reject(located, InvalidValue(None, None, reason))
-        for given in annotation.of_response:
-            self._reject(located, given.rejected(reason))
-        for invalid in annotation.invalid:
-            self._reject(located, replace(invalid, reason=reason))
-
-    def _reject_ratings(self, located: LocatedAnnotation) -> None:
-        """Reject values of a task in which responses are compared, and none is rated."""
-        annotation = located.annotation
-        for given in annotation.of_response:
-            self._reject(located, given.rejected(UNKNOWN_RESPONSE))
-        for invalid in annotation.invalid:
-            self._reject(located, invalid)
+        self._reject_values(located, reason)
+        invalid = (replace(value, reason=reason) for value in located.annotation.invalid)
+        self._reject(located, *invalid)
 
     def _reject_unreadable(self, fetched: FetchedProject) -> None:
         for unread in fetched.unreadable:
@@ -359,7 +310,7 @@ class AnnotationStore:
                 rater = self._origins.rater(fetched.project, unread.number)
             invalid = unread.invalid
             if rater is None and unread.user is None:
-                invalid = InvalidValue(None, None, invalid.reason)
+                invalid = replace(invalid, value=None)
             self._rejected.add(fetched.project, invalid, None, rater)
 
     def _occupants(
@@ -371,27 +322,23 @@ class AnnotationStore:
     ) -> Iterator[tuple[Shown, Any, bool]]:
         """Yield what a task shows, its user and whether the study has their value.
 
-        A value that cannot be a rating keeps its place; its rater may correct it.
+        A value that cannot be a rating keeps its place, since its rater may correct it.
         """
         project = fetched.project
         filling = {x.annotation.number for x, _ in filled if x.project is project}
         for located in annotations:
-            annotation, shown = located.annotation, located.shown
+            annotation, shown, rater = located.annotation, located.shown, located.rater_id
             if located.project is not project or shown not in project.tasks:
                 continue
+            is_invalid_pair = project.compares and rater is not None and not annotation.preferences
             has_value = annotation.number in filling or (
                 counted[located.rating_key] is located
-                and (
-                    self._has_value(located.rater_id, shown, project)
-                    or (project.compares and located.rater_id is not None
-                        and not annotation.preferences)
-                )
-            )  # fmt: skip
+                and (is_invalid_pair or self._has_value(rater, shown, project))
+            )
             yield shown, annotation.user or f"annotation {annotation.number}", has_value
-        by_task = {number: shown for shown, number in project.tasks.items()}
         for unread in fetched.unreadable:
-            shown = by_task.get(unread.task or 0, ())
-            if shown:
+            shown = fetched.by_task.get(unread.task or 0, ())
+            if shown in project.tasks:
                 rater = self._raters.existing(unread.user)
                 has_value = self._has_value(rater, shown, project)
                 yield shown, unread.user or f"annotation {unread.number}", has_value
@@ -401,8 +348,6 @@ class AnnotationStore:
         if project.compares:
             return self._preferences.has_value(rater_id, shown)
         slot = self._claims.slot_of(rater_id or 0, (shown, project.construct_keys))
-        return (
-            slot is not None
-            and bool(self._active(slot))
-            and self._origins.project(slot) == project.id
-        )
+        if slot is None or not self._active(self._ratings, slot):
+            return False
+        return self._origins.project(slot) == project.id

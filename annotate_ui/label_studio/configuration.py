@@ -52,7 +52,7 @@ _FIRST_HOTKEY = 0xE000
 _STYLE = (
     "input[type=number]::-webkit-inner-spin-button { display: none; } "
     "@supports (-moz-appearance: none) { input[type=number]:focus { pointer-events: none; } } "
-    "input[type=number] ~ sup, [class*=choice] sup { display: none; }"
+    "input[type=number] ~ sup, [class*=choice] sup, [class*=label__hotkey] { display: none; }"
 )
 # Texts on the left and questions on the right, which stay in view while the texts are scrolled;
 # one below the other where the page is narrow. Names of classes are those of these elements.

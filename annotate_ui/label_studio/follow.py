@@ -9,9 +9,10 @@ from annotate_ui.label_studio import FOLLOWED
 from annotate_ui.label_studio.annotation_store import AnnotationStore
 from annotate_ui.label_studio.client import Server, ServerError
 from annotate_ui.label_studio.followed_project import FollowOptions, ReadProject, read_project
+from annotate_ui.label_studio.located_annotations import FetchedProject
 from annotate_ui.label_studio.projects import StoredProject, stored_projects, stored_scales
 from annotate_ui.label_studio.pull import ConfirmNewRaters, confirm
-from annotate_ui.label_studio.results import FetchedProject, Pulled
+from annotate_ui.label_studio.results import Pulled
 from annotate_ui.label_studio.revisions import Origins
 from annotate_ui.label_studio.server_projects import NOT_FOUND, exchange
 from annotate_ui.label_studio.task_content import ResponseName, TaskContent
@@ -196,7 +197,7 @@ class _Content:
                     one.changed.add(task)
                 else:
                     self._place(one, task, content)
-            if project.annotations and not (one.responses or one.compared or one.changed):
+            if project.annotations and not (one.rated or one.compared or one.changed):
                 self._report.faults.append(
                     Fault(
                         "no task names a response of the study, or has its texts.",
@@ -223,7 +224,7 @@ class _Content:
         if content.rated is not None:
             found = self._find(content.rated, ids)
             if found is not None:
-                project.responses[task] = (found,)
+                project.rated[task] = (found,)
         compared: dict[str, int] = {}
         for named in content.compared.values():
             every = {name: self._find(response, ids) for name, response in named.items()}

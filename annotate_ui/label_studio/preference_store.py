@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, insert, select
 
 from annotate_ui.label_studio import CHANNEL
 from annotate_ui.label_studio.annotations import (
@@ -14,20 +14,18 @@ from annotate_ui.label_studio.annotations import (
     OTHER_CHANNEL,
     UNKNOWN_RESPONSE,
     ComparedPair,
-    InvalidValue,
 )
 from annotate_ui.label_studio.drawn_pairs import pair_probabilities
-from annotate_ui.label_studio.results import FetchedProject, Pulled
+from annotate_ui.label_studio.located_annotations import FetchedProject, LocatedAnnotation
+from annotate_ui.label_studio.results import Pulled
 from annotate_ui.label_studio.revisions import DECISIONS, Revisions, is_active, origin, project_of
-from annotate_ui.label_studio.slot_matching import LocatedAnnotation
-from study.importing.bulk_insert import Batch
-from study.schema import now, random_id
+from study.schema import now
 from study.schema.tables import comparisons, responses
 from study.study import Study
 
 PairKey = tuple[int, frozenset[int], str]
 """Rater, the two responses, construct."""
-Reject = Callable[[LocatedAnnotation, InvalidValue], None]
+Reject = Callable[..., None]
 
 
 class _Pair(NamedTuple):
@@ -71,7 +69,6 @@ class PreferenceStore:
             and is_active(row)
             and row.channel == CHANNEL
         }
-        self._made = Batch(connection, comparisons)
 
     def store(
         self,
@@ -114,7 +111,6 @@ class PreferenceStore:
         for key, want in counted.items():
             self._decide(key, want)
         self._withdraw({fetched.project.id for fetched in projects}, wanted, kept, invalid)
-        self._made.finish()
         self._decisions.flush()
 
     def has_value(self, rater_id: int | None, pair: Collection[int]) -> bool:
@@ -139,25 +135,18 @@ class PreferenceStore:
         query_of = {row.id: row.query_id for row in rows}
         for key, want in new.items():
             rater, pair, construct = key
-            drawn = want.located.project.compares
-            at = now()
-            comparison = self._made.add(
-                public_id=random_id(),
+            made = insert(comparisons).values(
                 construct_key=construct,
-                position=0,
-                swapped=False,
-                inclusion_prob=probability.get(pair, 1.0) if drawn else 1.0,
-                stratum=None,
+                inclusion_prob=probability.get(pair, 1.0) if want.located.project.compares else 1.0,
                 rater_id=rater,
                 query_id=query_of[want.first],
                 response_a_id=want.first,
                 response_b_id=want.second,
-                opened_at=None,
-                released_at=at,
+                released_at=now(),
                 config_hash=self._study.config_hash,
-                created_at=at,
             )
-            self._comparisons[key] = _Pair(comparison, want.first)
+            number = self._connection.execute(made.returning(comparisons.c.id)).scalar_one()
+            self._comparisons[key] = _Pair(number, want.first)
 
     def _decide(self, key: PairKey, want: _Wanted) -> None:
         located, value, comparison = want.located, want.pair.value, self._comparisons[key]

@@ -5,8 +5,9 @@ from collections.abc import Callable, Collection, Mapping
 from annotate_ui.label_studio.annotation_reader import AnnotationReader
 from annotate_ui.label_studio.annotation_store import AnnotationStore
 from annotate_ui.label_studio.client import Server
+from annotate_ui.label_studio.located_annotations import FetchedProject
 from annotate_ui.label_studio.projects import StoredProject, stored_scales
-from annotate_ui.label_studio.results import FetchedProject, Pulled
+from annotate_ui.label_studio.results import Pulled
 from annotate_ui.label_studio.server_projects import exchange
 from annotate_ui.label_studio.task_data import SIDES
 from annotate_ui.label_studio.users import Raters

@@ -1,92 +1,21 @@
 """Matching annotations to slots: those that their rater has, or open ones of the same task."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
-from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import Connection, bindparam, insert, select, update
 
 from annotate_ui.label_studio import CHANNEL, FOLLOWED
-from annotate_ui.label_studio.annotations import Annotation
-from annotate_ui.label_studio.projects import StoredProject, TaskKey
+from annotate_ui.label_studio.projects import TaskKey
 from annotate_ui.label_studio.reserved_slots import Slot, slots
-from annotate_ui.label_studio.task_data import Shown
 from annotate_ui.tasks.stages import Stage
 from study.facts.ratings import MEASURING
 from study.facts.slots import is_live
-from study.importing.bulk_insert import Batch
-from study.schema import now, random_id
+from study.schema import now
 from study.schema.tables import assignments, responses
 from study.study import Study
-
-
-class LocatedAnnotation(NamedTuple):
-    """An annotation with its response and its rater."""
-
-    project: StoredProject
-    annotation: Annotation
-    shown: Shown
-    """What its task shows; empty: the task does not belong to the study."""
-    rater_id: int | None
-    """None: erased from the study, or the account was deleted in Label Studio."""
-
-    @property
-    def response_id(self) -> int | None:
-        """The response that is rated; None: there is none."""
-        return self.shown[0] if len(self.shown) == 1 else None
-
-    @property
-    def task_key(self) -> TaskKey:
-        """What the task shows and asks for."""
-        return self.shown, self.project.construct_keys
-
-    @property
-    def rating_key(self) -> tuple[Any, ...]:
-        """Equal for annotations of which only one can count; several users may be one rater."""
-        task = None if self.shown else self.annotation.task
-        return self.rater_id, self.task_key, task
-
-    @property
-    def recency(self) -> tuple[Any, int]:
-        """Greater for a later annotation."""
-        return self.annotation.updated, self.annotation.number
-
-
-def latest(annotations: Sequence[LocatedAnnotation]) -> dict[Any, LocatedAnnotation]:
-    """Return the annotations that count: the latest of each rater and task, by `rating_key`."""
-    newest: dict[Any, LocatedAnnotation] = {}
-    for located in annotations:
-        previous = newest.get(located.rating_key)
-        if previous is None or previous.recency < located.recency:
-            newest[located.rating_key] = located
-    return newest
-
-
-def blocked_places(
-    project: StoredProject, occupants: Iterable[tuple[Shown, Hashable, bool]]
-) -> dict[Shown, int]:
-    """Return how many places of a project's tasks are occupied without a value.
-
-    In Label Studio a user occupies one place of a task, whatever number of annotations they made.
-
-    Parameters
-    ----------
-    occupants
-        Of each annotation what its task shows, its user, and whether the study has its value.
-    """
-    users: dict[Shown, set[Hashable]] = defaultdict(set)
-    with_value: dict[Shown, set[Hashable]] = defaultdict(set)
-    for shown, user, has_value in occupants:
-        users[shown].add(user)
-        if has_value:
-            with_value[shown].add(user)
-    counts = {
-        shown: min(len(some), project.overlap) - min(len(with_value[shown]), project.overlap)
-        for shown, some in users.items()
-    }
-    return {shown: places for shown, places in counts.items() if places}
 
 
 class SlotClaims:
@@ -163,8 +92,6 @@ class SlotClaims:
             claimed = update(assignments).where(assignments.c.id == bindparam("slot"))
             self._connection.execute(claimed.values(rater_id=bindparam("rater")), self._new)
             self._new = []
-        if self._followed:
-            self._made.finish()
 
     def _hand_on(self, slot: Slot) -> Slot:
         """Replace a vacated slot by an open one; the vacated slot stays its rater's."""
@@ -181,41 +108,20 @@ class SlotClaims:
     def _of_followed(self, task_key: TaskKey, rater_id: int) -> Slot:
         """Return a slot for an annotation of a project that was not pushed."""
         (response,), keys = task_key
-        at = now()
         in_order = [spec.key for spec in self._study.config.constructs if spec.key in keys]
-        values: dict[str, Any] = {
-            "construct_keys": [*in_order, *sorted(keys - {*in_order})],
-            "purpose": "main",
-            "position": 0,
-            "round": 0,
-            "repeat": 0,
-            "layout": "single",
-            "channel": FOLLOWED,
-            "inclusion_prob": 1.0,
-            "stratum": None,
-            "public_id": random_id(),
-            "rater_id": rater_id,
-            "response_id": response,
-            "leased_until": None,
-            "replaces_id": None,
-            "released_at": at,
-            "config_hash": self._study.config_hash,
-            "created_at": at,
-        }
-        asked = tuple(values["construct_keys"])
+        asked = (*in_order, *sorted(keys - {*in_order}))
+        key = self._insert(
+            construct_keys=list(asked),
+            channel=FOLLOWED,
+            rater_id=rater_id,
+            response_id=response,
+            released_at=now(),
+            config_hash=self._study.config_hash,
+        )
+        of_response = select(responses.c.query_id).where(responses.c.id == response)
+        query = self._connection.execute(of_response).scalar_one()
         stage = Stage(1, keys, ())
-        query = self._query_of[response]
-        key = self._made.add(**values)
         return Slot(key, rater_id, response, query, asked, asked, stage, 0, further=True)
-
-    @cached_property
-    def _made(self) -> Batch:
-        return Batch(self._connection, assignments)
-
-    @cached_property
-    def _query_of(self) -> dict[int, int]:
-        rows = self._connection.execute(select(responses.c.id, responses.c.query_id))
-        return {row.id: row.query_id for row in rows}
 
     def _replacing(self, vacated: Slot, further: Slot) -> Slot:
         """Return a further slot as the planned one that replaces a vacated slot."""
@@ -226,15 +132,12 @@ class SlotClaims:
 
     def _copy(self, slot: Slot, **other: Any) -> int:
         row = self._connection.execute(select(assignments).where(assignments.c.id == slot.id)).one()
-        copy = {name: value for name, value in row._mapping.items() if name != "id"}
-        copy |= {
-            "public_id": random_id(),
-            "leased_until": None,
-            "config_hash": self._study.config_hash,
-            "created_at": now(),
-            **other,
-        }
-        made = insert(assignments).values(**copy).returning(assignments.c.id)
+        own = {"id", "public_id", "leased_until", "created_at"}
+        copy = {name: value for name, value in row._mapping.items() if name not in own}
+        return self._insert(**{**copy, "config_hash": self._study.config_hash, **other})
+
+    def _insert(self, **values: Any) -> int:
+        made = insert(assignments).values(**values).returning(assignments.c.id)
         return int(self._connection.execute(made).scalar_one())
 
     def _set(self, slot: Slot, **values: Any) -> None:

@@ -6,9 +6,9 @@ import pytest
 from sqlalchemy import update
 
 from annotate_ui.label_studio.annotations import LEFT, OTHER_CHANNEL
+from annotate_ui.label_studio.located_annotations import blocked_places
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
-from annotate_ui.label_studio.slot_matching import blocked_places
 from annotate_ui.participants.withdrawal import leave, rater_key
 from study import Study
 from study.lifecycle.erase import erase

@@ -1,0 +1,130 @@
+"""Annotations with what their task shows and who gave them; the places that they occupy."""
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection
+
+from annotate_ui.label_studio.annotations import Annotation, UnreadableAnnotation
+from annotate_ui.label_studio.projects import StoredProject, TaskKey
+from annotate_ui.label_studio.task_data import SIDES, Shown, task_names
+
+
+@dataclass
+class FetchedProject:
+    """A project with its annotations as they are on the server."""
+
+    project: StoredProject
+    annotations: list[Annotation] = field(default_factory=list)
+    unreadable: list[UnreadableAnnotation] = field(default_factory=list)
+    rated: dict[int, Shown] = field(default_factory=dict)
+    """Of a followed project: number of a task to the response that is rated."""
+    compared: dict[int, dict[str, int]] = field(default_factory=dict)
+    """Number of a task to the responses that are compared, by their name in results."""
+    changed: set[int] = field(default_factory=set)
+    """Tasks whose texts were changed after annotations of them were pulled."""
+
+    @property
+    def by_task(self) -> dict[int, Shown]:
+        """Number of a task to what it shows."""
+        if self.project.following is not None:
+            return self.rated
+        return {number: shown for shown, number in self.project.tasks.items()}
+
+
+class LocatedAnnotation(NamedTuple):
+    """An annotation with what its task shows, and its rater."""
+
+    project: StoredProject
+    annotation: Annotation
+    shown: Shown
+    """Empty: the task does not belong to the study."""
+    rater_id: int | None
+    """None: erased from the study, or the account was deleted in Label Studio."""
+
+    @property
+    def response_id(self) -> int | None:
+        """The response that is rated; None: there is none."""
+        return self.shown[0] if len(self.shown) == 1 else None
+
+    @property
+    def task_key(self) -> TaskKey:
+        """What the task shows and asks for."""
+        return self.shown, self.project.construct_keys
+
+    @property
+    def rating_key(self) -> tuple[Any, ...]:
+        """Equal for annotations of which only one can count; several users may be one rater."""
+        return self.rater_id, self.task_key, None if self.shown else self.annotation.task
+
+    @property
+    def recency(self) -> tuple[Any, int]:
+        """Greater for a later annotation."""
+        return self.annotation.updated, self.annotation.number
+
+
+def locate(
+    connection: Connection,
+    projects: Sequence[FetchedProject],
+    rater_of: Callable[[StoredProject, Annotation], int | None],
+) -> list[LocatedAnnotation]:
+    """Return every annotation with what its task shows and its rater, in the order of rating.
+
+    Tasks of pushed projects are found by name: an interrupted push may have sent tasks without
+    storing their numbers, and Label Studio reuses the numbers of deleted tasks.
+    """
+    names: dict[int, dict[str, Shown]] = {}
+    found: list[tuple[StoredProject, Annotation, Shown]] = []
+    for fetched in projects:
+        project = fetched.project
+        if project.following is None and project.stage not in names:
+            by_shown = task_names(connection, project.stage)
+            names[project.stage] = {name: shown for shown, name in by_shown.items()}
+        for annotation in fetched.annotations:
+            if project.following is not None:
+                shown = fetched.rated.get(annotation.task, ())
+            else:
+                shown = names[project.stage].get(annotation.name or "", ())
+            if project.compares and shown:
+                fetched.compared[annotation.task] = dict(zip(SIDES, shown, strict=True))
+            found.append((project, annotation, shown))
+    # Raters are looked up in this order, so that new ones are added in the order of rating.
+    found.sort(key=lambda row: (row[1].created, row[1].number))
+    return [LocatedAnnotation(*row, rater_of(*row[:2])) for row in found]
+
+
+def latest(annotations: Sequence[LocatedAnnotation]) -> dict[Any, LocatedAnnotation]:
+    """Return the annotations that count: the latest of each rater and task, by `rating_key`."""
+    newest: dict[Any, LocatedAnnotation] = {}
+    for located in annotations:
+        previous = newest.get(located.rating_key)
+        if previous is None or previous.recency < located.recency:
+            newest[located.rating_key] = located
+    return newest
+
+
+def blocked_places(
+    project: StoredProject, occupants: Iterable[tuple[Shown, Hashable, bool]]
+) -> dict[Shown, int]:
+    """Return how many places of a project's tasks are occupied without a value.
+
+    In Label Studio a user occupies one place of a task, whatever number of annotations they made.
+
+    Parameters
+    ----------
+    occupants
+        Of each annotation what its task shows, its user, and whether the study has its value.
+    """
+    users: dict[Shown, set[Hashable]] = defaultdict(set)
+    with_value: dict[Shown, set[Hashable]] = defaultdict(set)
+    for shown, user, has_value in occupants:
+        users[shown].add(user)
+        if has_value:
+            with_value[shown].add(user)
+    counts = {
+        shown: min(len(some), project.overlap) - min(len(with_value[shown]), project.overlap)
+        for shown, some in users.items()
+    }
+    return {shown: places for shown, places in counts.items() if places}

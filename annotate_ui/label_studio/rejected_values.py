@@ -1,0 +1,71 @@
+"""Values that cannot become ratings: stored once with their reason, reported by every pull."""
+
+import json
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any
+
+from sqlalchemy import Connection, insert, select
+
+from annotate_ui.label_studio.annotations import Annotation, InvalidValue
+from annotate_ui.label_studio.projects import StoredProject
+from annotate_ui.label_studio.results import Pulled, Rejection
+from study.schema.tables import raters, rejected_values
+
+
+class RejectedValues:
+    """The rejected values of one pull."""
+
+    def __init__(self, connection: Connection, response_keys: Mapping[int, str]) -> None:
+        self._connection = connection
+        self._response_keys = response_keys
+        self._rows: dict[tuple[int, str], dict[str, Any]] = {}
+
+    def add(
+        self,
+        project: StoredProject,
+        invalid: InvalidValue,
+        annotation: Annotation | None = None,
+        rater_id: int | None = None,
+        response_id: int | None = None,
+    ) -> None:
+        """Add a value; `annotation` is None for an unreadable one."""
+        number = None if annotation is None else annotation.number
+        value = {
+            "response_id": response_id,
+            "rater_id": rater_id,
+            "construct_key": invalid.construct_key,
+            "value": invalid.value,
+            "reason": invalid.reason,
+        }
+        digest = sha256(json.dumps([number, *value.values()]).encode()).hexdigest()
+        self._rows[project.id, digest] = {
+            **value,
+            "project_id": project.id,
+            "digest": digest,
+            "external_id": None if number is None else str(number),
+            "external_at": None if annotation is None else annotation.updated,
+        }
+
+    def store(self, result: Pulled) -> None:
+        """Store the values that no earlier pull stored; add all of them to the result."""
+        t = rejected_values
+        rows = self._connection.execute(select(t.c.project_id, t.c.digest))
+        stored = {(row.project_id, row.digest) for row in rows}
+        new = [row for key, row in self._rows.items() if key not in stored]
+        if new:
+            self._connection.execute(insert(t), new)
+        people = self._connection.execute(select(raters.c.id, raters.c.code))
+        codes = {row.id: row.code for row in people}
+        result.rejected_new = len(new)
+        result.rejected = [
+            Rejection(
+                codes.get(row["rater_id"]),
+                self._response_keys.get(row["response_id"]),
+                row["construct_key"],
+                row["value"],
+                row["reason"],
+                None if row["external_id"] is None else int(row["external_id"]),
+            )
+            for row in self._rows.values()
+        ]
