@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 
 from annotate_ui.cli.label_studio_output import SHOWN, pulled_lines, pushed_lines
 from annotate_ui.cli.label_studio_server import ServerPlace, reaches_server
-from study.cli.options import AS_JSON, print_result
+from study.cli.export_options import ExportNames, reads_export
+from study.cli.options import AS_JSON, print_result, progress
 from study.text import shell_word
 
 _TITLE = click.option(
@@ -52,11 +55,7 @@ def label_studio() -> None:
 @reaches_server
 @_TITLE
 @AS_JSON
-def push_command(
-    place: ServerPlace,
-    title: str | None,
-    as_json: bool,
-) -> None:
+def push_command(place: ServerPlace, title: str | None, as_json: bool) -> None:
     """Create projects and tasks of STUDY in Label Studio.
 
     Slots that are assigned to Label Studio get tasks; rated tasks stay as they are. There is a
@@ -70,10 +69,9 @@ def push_command(
       ccrs label-studio push my-study --token-file ~/.label-studio-token --ca company.pem
     """
     from annotate_ui.label_studio.push import push
-    from study.progress_bar import progress_bar
 
     with place.opened() as (study, server):
-        with progress_bar("Sending tasks", hidden=as_json) as advance:
+        with progress("Sending tasks", hidden=as_json) as advance:
             done = push(study, server, title=title, progress=advance)
         again = place.needed_options(study, server)
         next_step = " ".join(["ccrs label-studio sync", shell_word(place.folder), *again])
@@ -84,11 +82,7 @@ def push_command(
 @reaches_server
 @_RATER
 @AS_JSON
-def pull_command(
-    place: ServerPlace,
-    raters: tuple[str, ...],
-    as_json: bool,
-) -> None:
+def pull_command(place: ServerPlace, raters: tuple[str, ...], as_json: bool) -> None:
     """Store the ratings of Label Studio in STUDY.
 
     New, edited, skipped and deleted ratings are recorded. Values that cannot be ratings are
@@ -100,11 +94,10 @@ def pull_command(
       ccrs label-studio pull my-study --rater 5=anna --rater 6=ben
     """
     from annotate_ui.label_studio.pull import pull
-    from study.progress_bar import progress_bar
 
     people = _codes(raters)
     with place.opened() as (study, server):
-        with progress_bar("Reading ratings", hidden=as_json) as advance:
+        with progress("Reading ratings", hidden=as_json) as advance:
             done = pull(
                 study,
                 server,
@@ -112,11 +105,8 @@ def pull_command(
                 confirm_new_raters=_confirm_new_raters,
                 progress=advance,
             )
-        print_result(
-            done.as_json(),
-            [*pulled_lines(done), f"Next: ccrs report {shell_word(place.folder)}"],
-            as_json,
-        )
+        lines = [*pulled_lines(done), f"Next: ccrs report {shell_word(place.folder)}"]
+        print_result(done.as_json(), lines, as_json)
 
 
 @label_studio.command("sync")
@@ -142,40 +132,28 @@ def sync_command(
       ccrs label-studio sync my-study --interval 300
       ccrs label-studio sync my-study --rounds 1
     """
-    from annotate_ui.label_studio.sync import Round, repeat, sync_once
-    from study.errors import StudyError
+    from annotate_ui.label_studio.sync import Round, sync_once
 
     people = _codes(raters)
-    settings = ""
-
-    def report(done: Round | StudyError) -> None:
-        nonlocal settings
-        settings = _report_edits(place.folder, settings)
-        if isinstance(done, StudyError):
-            click.echo(f"Waiting: {done}", err=True)
-            return
-        if done.pulled is not None and done.pulled.stored_anything:
-            click.echo("\n".join(pulled_lines(done.pulled)))
-        if done.pushed.tasks or done.pushed.deleted or done.pushed.missing_projects:
-            click.echo("\n".join(pushed_lines(done.pushed)))
-
     with place.opened() as (study, server):
         settings = study.config_hash
-        try:
-            repeat(
-                lambda: sync_once(
-                    study,
-                    server,
-                    raters=people,
-                    confirm_new_raters=_confirm_new_raters,
-                    title=title,
-                ),
-                interval,
-                report,
-                rounds=rounds,
+
+        def round_once() -> Round:
+            return sync_once(
+                study, server, raters=people, confirm_new_raters=_confirm_new_raters, title=title
             )
-        except KeyboardInterrupt:
-            click.echo("Stopped. Everything that was pulled and sent is stored.")
+
+        def lines(done: Round) -> list[str]:
+            nonlocal settings
+            settings = _report_edits(place.folder, settings)
+            shown = []
+            if done.pulled is not None and done.pulled.stored_anything:
+                shown += pulled_lines(done.pulled)
+            if done.pushed.tasks or done.pushed.deleted or done.pushed.missing_projects:
+                shown += pushed_lines(done.pushed)
+            return shown
+
+        _repeat(round_once, interval, lines, rounds=rounds)
         click.echo(f"Next: ccrs report {shell_word(place.folder)}")
 
 
@@ -188,55 +166,14 @@ def sync_command(
     metavar="NUMBER",
     help="A project to follow, by the number in its address. Default: those that are followed.",
 )
-@click.option(
-    "--control",
-    "controls",
-    multiple=True,
-    metavar="NAME=CONSTRUCT",
-    help="Construct that a control of the project rates; NAME= leaves it out. Repeatable.",
-)
-@click.option(
-    "--scale",
-    "ranges",
-    multiple=True,
-    metavar="CONTROL=LOW:HIGH",
-    help="Lowest and highest value of a control, such as stars=1:5, where they are not its "
-    "construct's; values are mapped linearly. Repeatable.",
-)
-@click.option(
-    "--value",
-    "values",
-    multiple=True,
-    metavar="CHOICE=NUMBER",
-    help="Number of a choice, or of a bucket of a ranking; choices that begin with a number need "
-    "none. Repeatable.",
-)
-@click.option(
-    "--column",
-    "columns",
-    multiple=True,
-    metavar="NAME=FIELD,...",
-    help="Field of the project's tasks and what it is, such as model=system. Repeatable.",
-)
-@click.option(
-    "--rater",
-    "raters",
-    multiple=True,
-    metavar="USER=CODE",
-    help="The rater that a user is, by the user's number in Label Studio; USER= leaves the user "
-    "out. Other users become ls-NUMBER. Repeatable.",
-)
+@reads_export
 @click.option("--watch", is_flag=True, help="Pull repeatedly, until Ctrl-C.")
 @_INTERVAL
 @AS_JSON
 def follow_command(
     place: ServerPlace,
     number: int | None,
-    controls: tuple[str, ...],
-    ranges: tuple[str, ...],
-    values: tuple[str, ...],
-    columns: tuple[str, ...],
-    raters: tuple[str, ...],
+    names: ExportNames,
     watch: bool,
     interval: float,
     as_json: bool,
@@ -256,55 +193,60 @@ def follow_command(
     from annotate_ui.label_studio.follow import follow
     from annotate_ui.label_studio.followed_project import FollowOptions
     from annotate_ui.label_studio.results import Pulled
-    from annotate_ui.label_studio.sync import repeat
-    from study.cli import import_options
-    from study.errors import InputError, StudyError
+    from study.errors import InputError
 
-    people = _people(raters)
-    options = FollowOptions(
-        import_options.unique_by_name("--control", controls, import_options.control),
-        import_options.columns(columns),
-        import_options.unique_by_name("--scale", ranges, import_options.control_range),
-        import_options.unique_by_name("--value", values, import_options.choice_value),
-        tuple(int(user) for user, code in people.items() if not code),
-    )
+    named = names.read()
+    people = named.pop("raters")
+    left_out = tuple(int(user) for user, code in people.items() if not code)
+    options = FollowOptions(**named, users_left_out=left_out)
     if number is None and options != FollowOptions():
         raise click.UsageError("Name the project that the options are for with --project.")
     codes = {int(user): code for user, code in people.items() if code}
     with place.opened() as (study, server):
 
-        def pull_again() -> Pulled:
-            return follow(study, server, raters=codes, confirm_new_raters=_confirm_new_raters)
+        def pull_followed(*project: Any) -> Pulled:
+            return follow(
+                study, server, *project, raters=codes, confirm_new_raters=_confirm_new_raters
+            )
 
-        def report(done: Pulled | StudyError) -> None:
-            if isinstance(done, StudyError):
-                click.echo(f"Waiting: {done}", err=True)
-            elif done.stored_anything:
-                click.echo("\n".join(pulled_lines(done)))
-
-        done = follow(
-            study, server, number, options, raters=codes, confirm_new_raters=_confirm_new_raters
-        )
-        lines = pulled_lines(done)
-        if not watch:
-            lines.append(f"Next: ccrs report {shell_word(place.folder)}")
-        print_result(done.as_json(), lines, as_json)
+        done = pull_followed(number, options)
+        next_step = [] if watch else [f"Next: ccrs report {shell_word(place.folder)}"]
+        print_result(done.as_json(), [*pulled_lines(done), *next_step], as_json)
         if watch:
-            try:
-                repeat(pull_again, interval, report, waits_for=(InputError,))
-            except KeyboardInterrupt:
-                click.echo("Stopped. Everything that was pulled is stored.")
+            _repeat(
+                pull_followed,
+                interval,
+                lambda done: pulled_lines(done) if done.stored_anything else [],
+                waits_for=(InputError,),
+            )
 
 
-def _people(raters: tuple[str, ...]) -> dict[str, str]:
-    """Return the code of each user by number; empty: the user is left out."""
-    from study.cli import import_options
+def _repeat(
+    run_round: Callable[[], Any],
+    interval: float,
+    lines: Callable[[Any], list[str]],
+    **options: Any,
+) -> None:
+    """Run rounds until interrupted, and print the lines about each."""
+    from annotate_ui.label_studio.sync import repeat
+    from study.errors import StudyError
 
-    return import_options.unique_by_name("--rater", raters, import_options.user)
+    def report(done: Any) -> None:
+        if isinstance(done, StudyError):
+            click.echo(f"Waiting: {done}", err=True)
+        elif shown := lines(done):
+            click.echo("\n".join(shown))
+
+    try:
+        repeat(run_round, interval, report, **options)
+    except KeyboardInterrupt:
+        click.echo("Stopped. Everything that was pulled and sent is stored.")
 
 
 def _codes(raters: tuple[str, ...]) -> dict[int, str]:
-    people = _people(raters)
+    from study.cli import import_options
+
+    people = import_options.unique_by_name("--rater", raters, import_options.user)
     for user, code in people.items():
         if not code:
             raise click.UsageError(f"--rater {user}=: write the rater's code, as in 5=anna.")

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from study.cli.export_options import ExportNames, reads_export
 from study.cli.options import AS_JSON, STUDY, print_result, progress
 from study.text import shell_word
 
@@ -64,47 +65,7 @@ def init(folder: Path, settings: Path | None, as_json: bool) -> None:
 @click.option(
     "--system", metavar="NAME", help="System of the responses, where the file names none."
 )
-@click.option(
-    "--control",
-    "controls",
-    multiple=True,
-    metavar="NAME=CONSTRUCT",
-    help="Construct that a control of a Label Studio export rates, or that a metric of another "
-    "tool's export measures; NAME= leaves it out. Repeatable; in a terminal the command asks for "
-    "the construct of a control.",
-)
-@click.option(
-    "--scale",
-    "ranges",
-    multiple=True,
-    metavar="CONTROL=LOW:HIGH",
-    help="Lowest and highest value of such a control or metric, such as stars=1:5, where they are "
-    "not its construct's; values are mapped linearly. Repeatable.",
-)
-@click.option(
-    "--value",
-    "values",
-    multiple=True,
-    metavar="CHOICE=NUMBER",
-    help="Number of a choice of a Label Studio export, such as good=1, for controls that --control "
-    "names; choices that begin with a number need none. Repeatable.",
-)
-@click.option(
-    "--column",
-    "columns",
-    multiple=True,
-    metavar="NAME=FIELD,...",
-    help="Field of the tasks in a Label Studio export and what it is, such as model=system. "
-    "Repeatable.",
-)
-@click.option(
-    "--rater",
-    "raters",
-    multiple=True,
-    metavar="USER=CODE",
-    help="Rater code of a user of a Label Studio export, by the user's number; USER= leaves the "
-    "user out. Repeatable.",
-)
+@reads_export
 @click.option(
     "--rater-prefix",
     metavar="TEXT",
@@ -135,11 +96,7 @@ def import_(
     scorer: str | None,
     construct: str | None,
     system: str | None,
-    controls: tuple[str, ...],
-    ranges: tuple[str, ...],
-    values: tuple[str, ...],
-    columns: tuple[str, ...],
-    raters: tuple[str, ...],
+    names: ExportNames,
     rater_prefix: str | None,
     allow_unmatched: bool,
     revise: bool,
@@ -170,11 +127,7 @@ def import_(
     from study.study import Study
 
     scorer_kinds = import_options.unique_by_name("--kind", kinds, import_options.kind)
-    mapped = import_options.unique_by_name("--control", controls, import_options.control)
-    scales = import_options.unique_by_name("--scale", ranges, import_options.control_range)
-    labels = import_options.unique_by_name("--value", values, import_options.choice_value)
-    people = import_options.unique_by_name("--rater", raters, import_options.user)
-    fields = import_options.columns(columns)
+    named = names.read()
     summaries: list[dict[str, Any]] = []
     answers: dict[str, str] = {}
     with Study.open(folder) as study:
@@ -182,7 +135,7 @@ def import_(
             answered = {}
             if not as_json and sys.stdin.isatty():
                 answered = import_options.prompt_for_constructs(
-                    study, path, importer, mapped, answers
+                    study, path, importer, named["controls"], answers
                 )
             try:
                 with progress(f"Reading {path.name}", hidden=as_json) as advance:
@@ -193,11 +146,7 @@ def import_(
                         kinds=scorer_kinds,
                         scorer=scorer,
                         construct=construct,
-                        controls={**mapped, **answered},
-                        ranges=scales,
-                        values=labels,
-                        columns=fields,
-                        raters=people,
+                        **{**named, "controls": {**named["controls"], **answered}},
                         rater_prefix=rater_prefix,
                         system=system,
                         allow_unmatched=allow_unmatched,
