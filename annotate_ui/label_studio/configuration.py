@@ -1,8 +1,8 @@
-"""The labeling interface of a stage: its texts, and a control for each construct.
+"""The labeling interface of a project: a control for each construct, and what its results mean.
 
-Texts are shown in `Text`, never in `HyperText`, which would run scripts in them. The values of a
-scale with few points are boxes to tick; other numbers are typed: the slider of Label Studio starts
-in the middle, which would anchor the rater.
+The values of a scale with few points are boxes to tick; other numbers are typed: the slider of
+Label Studio starts in the middle, which would anchor the rater. Label Studio's own control for
+pairs (Pairwise) has no tie and no degrees, which the scale of preferences has.
 """
 
 import re
@@ -11,27 +11,20 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from math import isclose
 from typing import Any
-from xml.etree.ElementTree import Element, SubElement, canonicalize, fromstring, indent, tostring
+from xml.etree.ElementTree import Element, SubElement
 
+from annotate_ui.label_studio.page_layout import COMMENT, TaskPage, header, plain_text
+from annotate_ui.tasks.comparisons import points
 from annotate_ui.tasks.stages import stages
 from study.scales import RatingScale
 from study.settings.constructs import ConstructSpec
 from study.types import Sees
 
-COMMENT = "comment"
 TARGET = "response"
-"""Name of the text that every control refers to."""
 REQUEST = "show_"
 """Beginning of the names of controls that open texts."""
-
 NOTHING_TO_MARK = "No sentence to mark"
 
-_HEADINGS: dict[Sees, str] = {
-    "question": "Question",
-    "response": "Response",
-    "context": "Passages",
-    "reference": "Reference answer",
-}
 _NAMES: dict[Sees, str] = {
     "question": "the question",
     "response": "the response",
@@ -40,38 +33,14 @@ _NAMES: dict[Sees, str] = {
 }
 # Label Studio accepts these as names of controls and preserves them in exports.
 _CONTROL_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,60}")
-_NOT_IN_XML = re.compile("[\x00-\x08\x0e-\x1b\ud800-\udfff\ufffe\uffff]")
-# A scale with more points is typed as a number.
-_MOST_POINTS = 11
-# Unless each control has a hotkey, Label Studio binds the digits 1 to 9 and then letters to it:
-# typed outside a field, they would change ratings and tick remarks. No key has the code of a
-# private-use character.
-_FIRST_HOTKEY = 0xE000
-# The wheel changes a number that has the focus: in Chromium and WebKit by its arrows, which are
-# left out; in Firefox the pointer passes through the field. The hotkeys are not shown.
-_STYLE = (
-    "input[type=number]::-webkit-inner-spin-button { display: none; } "
-    "@supports (-moz-appearance: none) { input[type=number]:focus { pointer-events: none; } } "
-    "input[type=number] ~ sup, [class*=choice] sup, [class*=label__hotkey] { display: none; }"
-)
-# Texts on the left and questions on the right, which stay in view while the texts are scrolled;
-# one below the other where the page is narrow. Names of classes are those of these elements.
-_LAYOUT = (
-    ".ccrs-page { display: flex; gap: 24px; align-items: flex-start; } "
-    ".ccrs-texts { flex: 1 1 0; min-width: 0; } "
-    ".ccrs-questions { flex: 0 0 320px; position: sticky; top: 0; max-height: calc(100vh - 150px); "
-    "overflow-y: auto; padding: 0 4px 8px; } "
-    ".ccrs-construct { margin-bottom: 16px; } "
-    # A comment needs no button: it is sent with the values.
-    ".ccrs-questions textarea + div { display: none; } "
-    ".ccrs-construct h4, .ccrs-request h4 { font-size: 14px; font-weight: normal; "
-    "line-height: 1.35; } "
-    ".ccrs-construct h4:first-child { font-size: 16px; font-weight: 600; } "
-    "@media (max-width: 1100px) { .ccrs-page { flex-direction: column; align-items: stretch; } "
-    ".ccrs-questions { flex: none; position: static; max-height: none; } }"
-)
 _ENDINGS = ("_flags", "_marks", "_unmarked")
 _RESERVED = {COMMENT, TARGET, "response_1", "response_2", "question", "reference", "passages"}
+# A scale with more points is typed as a number.
+_MOST_POINTS = 11
+# The words of the project's own pages.
+_DEGREES = {1: ("",), 2: ("", "much "), 3: ("slightly ", "", "much ")}
+
+Controls = dict[str, dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -79,7 +48,7 @@ class Configuration:
     """A labeling configuration and the meaning of its controls."""
 
     xml: str
-    controls: dict[str, dict[str, Any]]
+    controls: Controls
     """Name of a control to what its results mean, by which `AnnotationReader` reads them.
 
     `kind` is one of
@@ -104,47 +73,61 @@ def configuration(
 
     With `on_request` the rater opens the texts of each later stage, and its constructs with them.
     """
-    view, texts, questions = page()
-    all_questions = questions
-    controls: dict[str, dict[str, Any]] = {}
+    page, controls = TaskPage(TARGET), Controls()
     open_fields: list[Sees] = []
     for number, (shown, asked) in enumerate(_parts(fields, constructs, on_request)):
         if number:
-            texts, questions = _on_request(texts, questions, shown, controls)
+            _open_on_request(page, shown, controls)
         open_fields += shown
         for field in shown:
-            show(texts, field)
+            page.show(field)
         for construct in asked:
-            control = _construct(questions, construct, versions[construct.key], controls)
-            if on_request:
-                control["fields"] = list(open_fields)
-    add_comment(all_questions, TARGET)
+            more = {"fields": list(open_fields)} if on_request else {}
+            controls |= _rating(page, construct, versions[construct.key], more)
     controls[COMMENT] = {"kind": "comment"}
-    protect(view)
-    indent(view)
-    return Configuration(tostring(view, encoding="unicode"), controls)
+    return Configuration(page.finished(), controls)
 
 
-def page() -> tuple[Element, Element, Element]:
-    """Return the view of a page, and those of its texts and its questions."""
-    view = Element("View", className="ccrs-page")
-    SubElement(view, "Style").text = _LAYOUT
-    texts = SubElement(view, "View", className="ccrs-texts")
-    return view, texts, SubElement(view, "View", className="ccrs-questions")
+def pair_configuration(
+    fields: Sequence[Sees],
+    constructs: Sequence[ConstructSpec],
+    versions: Mapping[str, int],
+    scale: RatingScale,
+) -> Configuration:
+    """Return the configuration of a project that compares pairs on `constructs`.
+
+    `scale` is that of preferences; positive values mean that the second response is better.
+    """
+    page, controls = TaskPage("response_1"), Controls()
+    for field in fields:
+        page.show(field)
+    labels = choice_values(scale)
+    for construct in constructs:
+        asked = "Which response is better in this respect?"
+        view = page.ask(construct.name, construct.question, asked)
+        name, message = control_name(construct.key), f"Choose an answer for {construct.name}."
+        page.choices(view, name, labels, single=True, requiredMessage=plain_text(message))
+        version = {"construct": construct.key, "construct_version": versions[construct.key]}
+        controls[name] = {"kind": "preference", **version, "labels": labels}
+    controls[COMMENT] = {"kind": "comment"}
+    return Configuration(page.finished(), controls)
 
 
-def add_comment(view: Element, target: str) -> None:
-    """Add an optional comment; `target` is a text of the page."""
-    SubElement(
-        view,
-        "TextArea",
-        name=COMMENT,
-        toName=target,
-        placeholder="Comment (optional)",
-        rows="2",
-        maxSubmissions="1",
-        editable="true",
-    )
+def choice_values(scale: RatingScale) -> dict[str, float]:
+    """Return the value of each choice, from the first response's side to the second's."""
+    offered = points(scale)
+    sides = {
+        "1": [value for value in reversed(offered) if value < 0],
+        "2": [value for value in offered if value > 0],
+    }
+    labels = {0.0: "Both are equally good"}
+    for side, values in sides.items():
+        degrees = _DEGREES.get(len(values), ())
+        for number, value in enumerate(values):
+            strength = f", {number + 1} of {len(values)}" if len(values) > 3 else ""
+            degree = degrees[number] if degrees else ""
+            labels[value] = f"Response {side} is {degree}better{strength}"
+    return {labels[value]: value for value in offered}
 
 
 def _parts(
@@ -163,88 +146,65 @@ def _parts(
     return parts
 
 
-def _on_request(
-    texts: Element, questions: Element, fields: Sequence[Sees], controls: dict[str, dict[str, Any]]
-) -> tuple[Element, Element]:
-    """Add a control that opens `fields`; return the views of their texts and questions."""
+def _open_on_request(page: TaskPage, fields: Sequence[Sees], controls: Controls) -> None:
+    """Add a control that opens `fields`; what follows is shown with them."""
     name = REQUEST + "_".join(fields)
     label = "Show " + " and ".join(_NAMES[field] for field in fields)
-    request = SubElement(texts, "View", className="ccrs-request")
-    SubElement(request, "Header", value="Answer the questions before you continue.", size="6")
-    choices = SubElement(request, "Choices", name=name, toName=TARGET, choice="multiple")
-    SubElement(choices, "Choice", value=label)
+    request = SubElement(page.texts, "View", className="ccrs-request")
+    header(request, "Answer the questions before you continue.")
+    page.choices(request, name, [label])
     controls[name] = {"kind": "request", "fields": list(fields)}
     opened = {"visibleWhen": "choice-selected", "whenTagName": name, "whenChoiceValue": label}
-    return SubElement(texts, "View", opened), SubElement(questions, "View", opened)
+    page.texts = SubElement(page.texts, "View", opened)
+    page.questions = SubElement(page.questions, "View", opened)
 
 
-def _construct(
-    view: Element, construct: ConstructSpec, version: int, controls: dict[str, dict[str, Any]]
-) -> dict[str, Any]:
-    """Add the controls of a construct; return the meaning of that of its value."""
+def _rating(
+    page: TaskPage, construct: ConstructSpec, version: int, more: Mapping[str, Any]
+) -> Controls:
+    """Add the controls of a construct: value, remarks and marks; return their meaning."""
+    name, scale = control_name(construct.key), construct.scale
+    view = page.ask(f"{construct.name} ({scale})", construct.question)
     meaning = {"construct": construct.key, "construct_version": version}
-    name = control_name(construct.key)
-    points = scale_points(construct.scale)
-    one = SubElement(view, "View", className="ccrs-construct")
-    _ask(one, construct, name, points)
-    labels = {"labels": {point: float(point) for point in points}} if points else {}
-    controls[name] = {"kind": "number", **labels, **meaning}
+    message = plain_text(f"Give a number from {scale} for {construct.name}.")
+    labels = {point: float(point) for point in scale_points(scale)}
+    if labels:
+        page.choices(view, name, labels, single=True, showInline="true", requiredMessage=message)
+    else:
+        _number_field(view, name, scale, message)
+    of_value = {"labels": labels} if labels else {}
+    controls: Controls = {name: {"kind": "number", **meaning, **of_value, **more}}
+    for point, words in sorted(construct.anchors.items(), key=lambda anchor: float(anchor[0])):
+        header(view, f"{point}: {words}")
     if construct.flags:
-        _flags(one, construct, f"{name}_flags")
-        flags = {"kind": "flags", "flags": list(construct.flags)}
-        controls[f"{name}_flags"] = {**flags, **meaning}
+        page.choices(view, f"{name}_flags", construct.flags)
+        controls[f"{name}_flags"] = {"kind": "flags", **meaning, "flags": list(construct.flags)}
     if construct.mark_question is not None:
-        controls |= _marks(one, construct, name, version)
-    return controls[name]
+        header(view, construct.mark_question)
+        label, none = plain_text(construct.name), f"{name}_unmarked"
+        marks = SubElement(view, "Labels", name=f"{name}_marks", toName=TARGET)
+        SubElement(marks, "Label", value=label)
+        # An answer without any label says nothing: it may have been forgotten.
+        page.choices(view, none, [NOTHING_TO_MARK])
+        of_marks = {"labels": {label: construct.key}, "versions": {construct.key: version}}
+        controls[f"{name}_marks"] = {"kind": "marks", **of_marks, "none": none}
+        controls[none] = {"kind": "unmarked"}
+    return controls
 
 
-def _marks(
-    view: Element, construct: ConstructSpec, name: str, version: int
-) -> dict[str, dict[str, Any]]:
-    """Add the controls that mark sentences of the response; return their meaning."""
-    label, none = plain_text(construct.name), f"{name}_unmarked"
-    SubElement(view, "Header", value=plain_text(construct.mark_question or ""), size="6")
-    labels = SubElement(view, "Labels", name=f"{name}_marks", toName=TARGET)
-    SubElement(labels, "Label", value=label)
-    # An answer without any label says nothing: it may have been forgotten.
-    choices = SubElement(view, "Choices", name=none, toName=TARGET, choice="multiple")
-    SubElement(choices, "Choice", value=NOTHING_TO_MARK)
-    marks = {"kind": "marks", "labels": {label: construct.key}, "none": none}
-    return {
-        f"{name}_marks": {**marks, "versions": {construct.key: version}},
-        none: {"kind": "unmarked"},
-    }
-
-
-def protected(xml: str) -> str:
-    """Return a configuration in which neither hotkeys nor the wheel change a value.
-
-    It is returned as it is if it is protected already.
-    """
-    view = fromstring(xml)  # noqa: S314 (the server's own parser has accepted it)
-    return tostring(view, encoding="unicode") if protect(view) else xml
-
-
-def same_page(xml: str, other: str) -> bool:
-    """Whether two configurations are the same, however they are written."""
-    return canonicalize(xml, strip_text=True) == canonicalize(other, strip_text=True)
-
-
-def protect(view: Element) -> bool:
-    """Give every control a hotkey that no key has, and the page its style; return if changed."""
-    changed = False
-    used = {element.get("hotkey") for element in view.iter()}
-    unused = (chr(code) for code in range(_FIRST_HOTKEY, 0xF900) if chr(code) not in used)
-    for element in view.iter():
-        if element.tag in {"Number", "Choice", "Label"} and element.get("hotkey") is None:
-            element.set("hotkey", next(unused))
-            changed = True
-    if not any(style.text == _STYLE for style in view.findall("Style")):
-        style = Element("Style")
-        style.text = _STYLE
-        view.insert(0, style)
-        changed = True
-    return changed
+def _number_field(view: Element, name: str, scale: RatingScale, message: str) -> None:
+    SubElement(
+        view,
+        "Number",
+        name=name,
+        toName=TARGET,
+        required="true",
+        requiredMessage=message,
+        min=f"{scale.min:.15g}",
+        max=f"{scale.max:.15g}",
+        step="any" if scale.step is None else f"{scale.step:.15g}",
+        hint=plain_text(str(scale)),
+    )
 
 
 def scale_points(scale: RatingScale) -> list[str]:
@@ -261,59 +221,3 @@ def control_name(key: str) -> str:
     if _CONTROL_NAME.fullmatch(key) and not ours:
         return key
     return f"construct_{blake2b(key.encode(), digest_size=6).hexdigest()}"
-
-
-def show(view: Element, field: Sees) -> None:
-    """Add a field of the query."""
-    if field != "context":
-        SubElement(view, "Header", value=_HEADINGS[field], size="5")
-        SubElement(view, "Text", name=field, value=f"${field}", granularity="word")
-        return
-    SubElement(view, "Header", value=_HEADINGS[field], size="5")
-    each = SubElement(view, "Repeater", on="$passages", indexFlag="{{idx}}")
-    folded = SubElement(each, "Collapse", open="false")
-    panel = SubElement(folded, "Panel", value="$passages[{{idx}}].title")
-    SubElement(panel, "Text", name="passage_{{idx}}", value="$passages[{{idx}}].text")
-
-
-def _ask(view: Element, construct: ConstructSpec, name: str, points: Sequence[str]) -> None:
-    scale = construct.scale
-    SubElement(view, "Header", value=plain_text(f"{construct.name} ({scale})"), size="5")
-    SubElement(view, "Header", value=plain_text(construct.question), size="6")
-    attributes = {
-        "name": name,
-        "toName": TARGET,
-        "required": "true",
-        "requiredMessage": f"Give a number from {scale} for {plain_text(construct.name)}.",
-    }
-    if points:
-        # Not "single-radio", whose value the arrow keys change.
-        choices = SubElement(view, "Choices", attributes, choice="single", showInline="true")
-        for point in points:
-            SubElement(choices, "Choice", value=point)
-    else:
-        SubElement(
-            view,
-            "Number",
-            attributes,
-            min=f"{scale.min:.15g}",
-            max=f"{scale.max:.15g}",
-            step="any" if scale.step is None else f"{scale.step:.15g}",
-            hint=plain_text(str(scale)),
-        )
-    for point, words in sorted(construct.anchors.items(), key=lambda anchor: float(anchor[0])):
-        SubElement(view, "Header", value=plain_text(f"{point}: {words}"), size="6")
-
-
-def _flags(view: Element, construct: ConstructSpec, name: str) -> None:
-    choices = SubElement(view, "Choices", name=name, toName=TARGET, choice="multiple")
-    for flag in construct.flags:
-        SubElement(choices, "Choice", value=plain_text(flag))
-
-
-def plain_text(text: str) -> str:
-    """Return a text of the study on one line, without characters that XML does not allow.
-
-    `$` is replaced by a similar character, since it begins the name of a field in Label Studio.
-    """
-    return " ".join(_NOT_IN_XML.sub("�", text).split()).replace("$", "＄")

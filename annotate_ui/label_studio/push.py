@@ -8,8 +8,8 @@ from sqlalchemy import Connection
 
 from annotate_ui.label_studio import CHANNEL
 from annotate_ui.label_studio.client import Server
-from annotate_ui.label_studio.configuration import protected, same_page
 from annotate_ui.label_studio.drawn_pairs import PairToCompare, pairs_to_compare, shown_fields_of
+from annotate_ui.label_studio.page_layout import same_page
 from annotate_ui.label_studio.projects import (
     StoredProject,
     TaskKey,
@@ -174,20 +174,18 @@ def _update_pages(study: Study, server: Server, present: Iterable[StoredProject]
     """Give projects of earlier pushes the page that a new one would have.
 
     It may ask for more than before, such as for marks, and words may have changed. A page that
-    asked for something else stays, except that neither hotkeys nor the wheel may change a value.
+    asked for something else stays.
     """
     pages = Pages(study)
     for project in present:
-        now = server.project(project.number).xml
         page = pages.page(project)
-        if project.controls.items() <= page.controls.items():
-            if not same_page(now, page.xml):
-                server.configure(project.number, page.xml)
-            if project.controls != page.controls:
-                with study.write() as connection:
-                    store_controls(connection, project, page.controls)
-        elif protected(now) != now:
-            server.configure(project.number, protected(now))
+        if not project.controls.items() <= page.controls.items():
+            continue
+        if not same_page(server.project(project.number).xml, page.xml):
+            server.configure(project.number, page.xml)
+        if project.controls != page.controls:
+            with study.write() as connection:
+                store_controls(connection, project, page.controls)
 
 
 def _missing_tasks(

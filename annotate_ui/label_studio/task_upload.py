@@ -8,9 +8,12 @@ from typing import NamedTuple
 from sqlalchemy import insert
 
 from annotate_ui.label_studio.client import Server, ServerError
-from annotate_ui.label_studio.configuration import Configuration, configuration
+from annotate_ui.label_studio.configuration import (
+    Configuration,
+    configuration,
+    pair_configuration,
+)
 from annotate_ui.label_studio.instructions import instructions
-from annotate_ui.label_studio.pair_configuration import pair_configuration
 from annotate_ui.label_studio.projects import StoredProject, store_tasks, stored_projects
 from annotate_ui.label_studio.results import Pushed, PushedProject
 from annotate_ui.label_studio.server_projects import (

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from annotate_ui.label_studio.annotation_reader import AnnotationReader
-from annotate_ui.label_studio.configuration import configuration, control_name, protected
+from annotate_ui.label_studio.configuration import configuration, control_name
 from annotate_ui.label_studio.instructions import instructions
 from annotate_ui.label_studio.task_data import task_data, task_names
 from study import Study
@@ -91,13 +91,6 @@ def test_no_control_has_the_hotkey_of_another_or_of_a_key() -> None:
     hotkeys = [element.get("hotkey") or "" for element in asked]
     assert len(set(hotkeys)) == len(asked) == 9
     assert all(unicodedata.category(hotkey) == "Co" for hotkey in hotkeys)
-    assert protected(xml) is xml
-
-
-def test_hotkeys_that_a_project_has_are_not_taken_again() -> None:
-    begun = '<View><Number name="a" /><Number name="b" hotkey="\ue000" /></View>'
-    root = ElementTree.fromstring(protected(begun))
-    assert [number.get("hotkey") for number in root.iter("Number")] == ["\ue001", "\ue000"]
 
 
 def test_a_remark_is_shown_as_it_is_and_comes_back_as_it_was_written() -> None:

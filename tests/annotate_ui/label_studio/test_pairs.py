@@ -9,9 +9,9 @@ from sqlalchemy import select
 from annotate_ui.cli.label_studio_output import pushed_lines
 from annotate_ui.label_studio.annotations import LEFT, TASK_CHANGED, UNKNOWN_RESPONSE
 from annotate_ui.label_studio.client import ServerError
+from annotate_ui.label_studio.configuration import choice_values
 from annotate_ui.label_studio.follow import follow
 from annotate_ui.label_studio.followed_project import FollowOptions
-from annotate_ui.label_studio.pair_configuration import choice_values
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from annotate_ui.participants.withdrawal import leave, rater_key
