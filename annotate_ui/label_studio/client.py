@@ -78,8 +78,6 @@ class Server:
                 "label-studio-sdk is not installed; run: pip install 'ccrs-study[label-studio]'"
             ) from None
         self.url = address(url)
-        self.waited = 0.0
-        """Seconds spent waiting for the server."""
         verify: ssl.SSLContext | bool = True
         if ca is not None:
             try:
@@ -222,25 +220,6 @@ class Server:
             self._tried(f"export project {number}", lambda: self._download(number, file))
             yield from tasks_in(file, number)
 
-    def delete_unrated(self, number: int, name: str) -> bool:
-        """Delete a task of this name unless it is rated; return whether it no longer exists.
-
-        The task is read right before, since it may have been rated meanwhile, or its number may
-        belong to another task now. Drafts of other users are visible in exports only.
-        """
-        try:
-            task = self._tried(f"read task {number}", lambda: self._sdk.tasks.get(str(number)))
-            if (task.data or {}).get(NAME) != name:
-                return True
-            if task.annotations:
-                return False
-            self._tried(f"delete task {number}", lambda: self._sdk.tasks.delete(str(number)))
-        except ServerError as error:
-            # A first attempt may have deleted it without its reply arriving.
-            if error.status != 404:
-                raise
-        return True
-
     def delete_tasks(self, number: int, tasks: Sequence[int]) -> None:
         """Delete tasks of a project, rated or not."""
         selection = {"all": False, "included": list(tasks)}
@@ -274,12 +253,8 @@ class Server:
         return self._once(action, call)
 
     def _once(self, action: str, call: Callable[[], T]) -> T:
-        start = time.monotonic()
-        try:
-            with self._explained(action):
-                return call()
-        finally:
-            self.waited += time.monotonic() - start
+        with self._explained(action):
+            return call()
 
     @contextmanager
     def _explained(self, action: str) -> Iterator[None]:

@@ -59,6 +59,16 @@ class StoredProject:
         return asked_constructs(self.controls)
 
     @property
+    def versions(self) -> dict[str, int]:
+        """The constructs in the versions under which values are stored."""
+        versions: dict[str, int] = {}
+        for control in self.controls.values():
+            versions |= control.get("versions", {})
+            if "construct" in control:
+                versions[control["construct"]] = control["construct_version"]
+        return versions
+
+    @property
     def stage_fields(self) -> dict[str, tuple[Sees, ...]]:
         """Construct to the fields that are shown at its stage."""
         return {
@@ -109,13 +119,14 @@ def task_places(projects: Iterable[StoredProject]) -> Counter[TaskKey]:
     return counts
 
 
-def stored_scales(connection: Connection) -> dict[tuple[str, int], RatingScale]:
-    """Return the scale of every version of every construct, by key and version."""
+def stored_scales(connection: Connection, versions: Mapping[str, int]) -> dict[str, RatingScale]:
+    """Return the scales of constructs in these versions."""
     return {
-        (row.key, row.version): RatingScale(
+        row.key: RatingScale(
             min=row.scale_min, max=row.scale_max, step=row.scale_step, level=row.scale_level
         )
         for row in connection.execute(select(constructs))
+        if versions.get(row.key) == row.version
     }
 
 

@@ -1,7 +1,11 @@
 """Pulling: annotations become revisions of ratings; values that cannot are stored as rejected."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 
+from sqlalchemy import Connection
+
+from annotate_ui.label_studio import CHANNEL
 from annotate_ui.label_studio.annotation_reader import AnnotationReader
 from annotate_ui.label_studio.annotation_store import AnnotationStore
 from annotate_ui.label_studio.client import Server
@@ -13,7 +17,6 @@ from annotate_ui.label_studio.task_data import SIDES
 from annotate_ui.label_studio.users import Raters
 from study.errors import StudyError
 from study.progress_bar import Advance
-from study.scales import RatingScale
 from study.study import Study
 
 ConfirmNewRaters = Callable[[list[int], list[str]], None]
@@ -55,57 +58,62 @@ def pull(
                 f"`ccrs label-studio push {study.folder} --url {server.url}` first."
             )
         with study.read() as connection:
-            scales = stored_scales(connection)
+            scales = {p.id: stored_scales(connection, p.versions) for p in on_server.present}
         result = Pulled(
             server.url, missing_projects=[project.number for project in on_server.missing]
         )
         steps = len(on_server.present) + 1
         fetched = []
         for number, project in enumerate(on_server.present, 1):
-            of_project = _pushed_scales(scales, project)
-            reader = AnnotationReader(project.controls, of_project, study.config.preferences.scale)
+            reader = AnnotationReader(
+                project.controls, scales[project.id], study.config.preferences.scale
+            )
             fetched.append(_fetch(server, project, reader, result))
             advance(number, steps)
-        if confirm_new_raters is not None:
-            users = {annotation.user for one in fetched for annotation in one.annotations}
-            confirm(study, server, users, raters or {}, confirm_new_raters)
-        with study.write() as connection:
-            people = Raters(connection, server.url, server.identity)
-            people.assign(raters or {})
-            AnnotationStore(connection, study, people, result).store(fetched)
-            result.raters = people.new
+        users = {annotation.user for one in fetched for annotation in one.annotations}
+        storing = Storing(study, server, raters or {}, confirm_new_raters, result)
+        storing.store(users, lambda _: fetched, CHANNEL)
         advance(steps, steps)
         return result
 
 
-def confirm(
-    study: Study,
-    server: Server,
-    users: Collection[int | None],
-    raters: Mapping[int, str],
-    ask: ConfirmNewRaters,
-) -> None:
-    """Ask before users become new raters, if the study has raters without a user."""
-    # Before the writing transaction, so that other raters can save while the owner decides.
-    with study.read() as connection:
-        people = Raters(connection, server.url, server.identity)
-        without_account = [code for code in people.without_account() if code not in raters.values()]
-    known = people.by_user.keys() | raters.keys()
-    new = sorted(user for user in users if user is not None and user not in known)
-    if new and without_account:
-        ask(new, without_account)
+@dataclass(frozen=True)
+class Storing:
+    """How the annotations of one pull are stored."""
 
+    study: Study
+    server: Server
+    raters: Mapping[int, str]
+    confirm_new_raters: ConfirmNewRaters | None
+    result: Pulled
 
-def _pushed_scales(
-    scales: Mapping[tuple[str, int], RatingScale], project: StoredProject
-) -> dict[str, RatingScale]:
-    """Return the scales of a project's constructs in the versions that were pushed."""
-    versions = [
-        (control["construct"], control["construct_version"])
-        for control in project.controls.values()
-        if control["kind"] == "number"
-    ]
-    return {key: scales[key, version] for key, version in versions if (key, version) in scales}
+    def store(
+        self,
+        users: Collection[int | None],
+        fetched: Callable[[Connection], Sequence[FetchedProject]],
+        channel: str,
+    ) -> None:
+        """Store annotations, made by these users, in one transaction."""
+        # Before the writing transaction, so that other raters can save while the owner decides.
+        self._confirm(users)
+        with self.study.write() as connection:
+            people = Raters(connection, self.server.url, self.server.identity)
+            people.assign(self.raters)
+            projects = fetched(connection)
+            AnnotationStore(connection, self.study, people, self.result, channel).store(projects)
+            self.result.raters = people.new
+
+    def _confirm(self, users: Collection[int | None]) -> None:
+        """Ask before users become new raters, if the study has raters without a user."""
+        if self.confirm_new_raters is None:
+            return
+        with self.study.read() as connection:
+            people = Raters(connection, self.server.url, self.server.identity)
+            codes = set(people.without_account()) - set(self.raters.values())
+        known = people.by_user.keys() | self.raters.keys()
+        new = sorted(user for user in users if user is not None and user not in known)
+        if new and codes:
+            self.confirm_new_raters(new, sorted(codes))
 
 
 def _fetch(

@@ -231,15 +231,17 @@ class TaskSender:
             if isinstance(name, str):
                 by_name[name].append((int(task["id"]), touched))
         stored = set(project.tasks.values())
+        doubles: list[int] = []
         adopted: dict[Shown, int] = {}
         for name, tasks in by_name.items():
             first, *others = sorted(tasks, key=lambda task: (task[0] not in stored, task[0]))
-            for number, touched in others:
-                if not touched and self._server.delete_unrated(number, name):
-                    self._result.duplicates += 1
+            doubles += [number for number, touched in others if not touched]
             if first[0] not in stored and name in names and names[name] not in project.tasks:
                 adopted[names[name]] = first[0]
+        if doubles:
+            self._server.delete_tasks(project.number, doubles)
         self._store(project, adopted)
+        self._result.duplicates += len(doubles)
         self._result.adopted += len(adopted)
 
     def _store(self, project: StoredProject, tasks: Mapping[Shown, int]) -> None:

@@ -76,15 +76,6 @@ class StandIn:
         """Delete a project, as its owner does over there."""
         del self.made[number], self.tasks[number]
 
-    def delete_unrated(self, number: int, name: str) -> bool:
-        """Delete a task that nobody has rated."""
-        (task,) = [tasks[number] for tasks in self.tasks.values() if number in tasks]
-        if task["annotations"]:
-            return False
-        assert task["data"][NAME] == name
-        self.delete_task(number)
-        return True
-
     def delete_tasks(self, number: int, tasks: Sequence[int]) -> None:
         """Delete tasks of a project."""
         for task in tasks:

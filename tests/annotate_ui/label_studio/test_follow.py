@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from annotate_ui.label_studio import follow as module
+from annotate_ui.label_studio.annotation_store import AnnotationStore
 from annotate_ui.label_studio.follow import follow
+from annotate_ui.label_studio.followed_content import SYSTEM_TAKEN
 from annotate_ui.label_studio.followed_project import FollowOptions
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
@@ -112,14 +113,14 @@ def test_a_pull_that_is_killed_leaves_nothing(
     server = Foreign()
     number, (task,) = server.make(XML, data(1))
     server.give(number, task, 5, "10:00", stars={"rating": 5})
-    store = module.AnnotationStore.store
+    store = AnnotationStore.store
 
     def killed(self: Any, projects: Any) -> None:
         store(self, projects)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(module.AnnotationStore, "store", killed)
+        patched.setattr(AnnotationStore, "store", killed)
         with pytest.raises(KeyboardInterrupt):
             follow(study, server, number, STARS)
     assert len(study.score_table()) == 0
@@ -240,7 +241,7 @@ def test_a_task_whose_text_is_changed_keeps_what_was_pulled(study: Study) -> Non
     done = follow(study, server)
     assert (done.kept, done.new, done.withdrawn) == (0, 1, 1)
     assert list(table(study).values()) == [0]
-    assert list(done.left_out) == [module.SYSTEM_TAKEN]
+    assert list(done.left_out) == [SYSTEM_TAKEN]
 
 
 def test_two_tasks_with_one_response_and_users_left_out(study: Study) -> None:

@@ -294,6 +294,4 @@ def test_unrated_tasks_follow_an_edited_construct(
     annotate(label_studio, members[0], task, {"FL": 4})
     assert pull(edited, server).new == 1
     assert edited.score_table()["value"].tolist() == [4.0]
-    assert server.delete_unrated(task, "another name") is True
-    assert server.delete_unrated(task, "another name") is True
     assert pull(edited, server).stored_anything is False
