@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import insert, select
 
 from annotate_ui.label_studio.annotations import LEFT, MISSING, UNKNOWN_TASK
-from annotate_ui.label_studio.projects import StoredProject, rated_slots, stored_projects
+from annotate_ui.label_studio.projects import rated_slots
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from annotate_ui.label_studio.reserved_slots import slots
@@ -16,49 +16,23 @@ from annotate_ui.label_studio.server_projects import exchange
 from annotate_ui.monitoring.campaign_progress import campaign_progress
 from annotate_ui.participants.withdrawal import leave, rater_key
 from study import Study
-from study.assignment.planner import assign
 from study.errors import StudyError
 from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, ScoreRow
-from study.schema.tables import assignments, raters, ratings as rating_table, reveals
+from study.schema.tables import assignments, ratings as rating_table, reveals
 from tests.annotate_ui.label_studio.fake_server import StandIn
+from tests.annotate_ui.label_studio.pushed_study import (
+    edited,
+    projects,
+    pushed,
+    reserve,
+    revisions_of,
+)
 from tests.annotate_ui.rated_campaign import fill, give, ratings
 
 
-def pushed(study: Study, server: Any, per_item: int = 1, **options: Any) -> StoredProject:
-    """Fill a study, push its first stage, and return that project."""
-    fill(study, queries=1, systems=2)
-    assign(study, per_item=per_item, open_slots=True, channel="label_studio", **options)
-    push(study, server)
-    return projects(study)[0]
-
-
-def projects(study: Study) -> list[StoredProject]:
-    with study.read() as connection:
-        return stored_projects(connection)
-
-
-def revisions_of(study: Study, rater: str, construct: str) -> list[Any]:
-    """Return the revisions of a rater's ratings of a construct."""
-    with study.read() as connection:
-        return list(
-            connection.execute(
-                select(rating_table)
-                .join_from(
-                    rating_table, assignments, rating_table.c.assignment_id == assignments.c.id
-                )
-                .join(raters, assignments.c.rater_id == raters.c.id)
-                .where(raters.c.code == rater, rating_table.c.construct_key == construct)
-                .order_by(rating_table.c.id)
-            )
-        )
-
-
-def test_the_comment_of_a_task_is_stored_once(study: Study) -> None:
-    server: Any = StandIn()
-    path = study.folder / "study.toml"
-    path.write_text(path.read_text() + '\n[rating]\ndisclosure = "all"\n')
-    together = Study.open(study.folder)
+def test_the_comment_of_a_task_is_stored_once(study: Study, server: Any) -> None:
+    together = edited(study, '\n[rating]\ndisclosure = "all"\n')
     project = pushed(together, server, constructs=["QR", "CC"])
     for task in project.tasks.values():
         made = server.annotate(project.number, task, 5, "10:00", QR=70, CC=60)
@@ -72,11 +46,10 @@ def test_the_comment_of_a_task_is_stored_once(study: Study) -> None:
     together.close()
 
 
-def test_texts_opened_on_request_are_stored_with_the_values_that_follow(study: Study) -> None:
-    server: Any = StandIn()
-    path = study.folder / "study.toml"
-    path.write_text(path.read_text() + '\n[label_studio]\nstages = "on request"\n')
-    together = Study.open(study.folder)
+def test_texts_opened_on_request_are_stored_with_the_values_that_follow(
+    study: Study, server: Any
+) -> None:
+    together = edited(study, '\n[label_studio]\nstages = "on request"\n')
     project = pushed(together, server, constructs=["QR", "CC", "IR"])
     opened = [
         {"from_name": f"show_{field}", "value": {"choices": ["Show"]}}
@@ -102,11 +75,8 @@ def test_texts_opened_on_request_are_stored_with_the_values_that_follow(study: S
     together.close()
 
 
-def test_a_text_that_was_not_opened_is_not_stored_as_shown(study: Study) -> None:
-    server: Any = StandIn()
-    path = study.folder / "study.toml"
-    path.write_text(path.read_text() + '\n[label_studio]\nstages = "on request"\n')
-    together = Study.open(study.folder)
+def test_a_text_that_was_not_opened_is_not_stored_as_shown(study: Study, server: Any) -> None:
+    together = edited(study, '\n[label_studio]\nstages = "on request"\n')
     project = pushed(together, server, constructs=["QR", "CC"])
     server.annotate(project.number, next(iter(project.tasks.values())), 5, "10:00", QR=70)
     done = pull(together, server)
@@ -150,8 +120,7 @@ def test_both_databases_store_the_same(any_study: Study) -> None:
         pull(study, server)
 
 
-def test_a_new_user_gets_no_code_that_an_imported_scorer_has(study: Study) -> None:
-    server: Any = StandIn()
+def test_a_new_user_gets_no_code_that_an_imported_scorer_has(study: Study, server: Any) -> None:
     project = pushed(study, server, constructs=["QR"])
     row = ScoreRow(
         query_id="q0", system="system-0", construct_key="QR", scorer="ls-5", scorer_kind="human",
@@ -165,8 +134,9 @@ def test_a_new_user_gets_no_code_that_an_imported_scorer_has(study: Study) -> No
     assert [row.value for row in revisions_of(study, "ls-5-2", "QR")] == [70.0, 70.0]
 
 
-def test_a_later_stage_of_a_repeat_is_no_reveal_of_the_first_values(study: Study) -> None:
-    server: Any = StandIn()
+def test_a_later_stage_of_a_repeat_is_no_reveal_of_the_first_values(
+    study: Study, server: Any
+) -> None:
     project = pushed(study, server, constructs=["QR"])
     task = min(project.tasks.values())
     made = server.annotate(project.number, task, 5, "10:00", QR=70)
@@ -193,8 +163,7 @@ def test_a_later_stage_of_a_repeat_is_no_reveal_of_the_first_values(study: Study
     assert (edited.value, edited.after_reveal, edited.seen_more) == (75.0, False, True)
 
 
-def test_a_value_that_was_made_unfit_leaves_its_slot_undone(study: Study) -> None:
-    server: Any = StandIn()
+def test_a_value_that_was_made_unfit_leaves_its_slot_undone(study: Study, server: Any) -> None:
     project = pushed(study, server, constructs=["QR"])
     first, second = sorted(project.tasks.values())
     made = server.annotate(project.number, first, 5, "10:00", QR=70)
@@ -217,9 +186,8 @@ def test_a_value_that_was_made_unfit_leaves_its_slot_undone(study: Study) -> Non
 
 
 def test_a_value_changed_after_the_next_stage_was_seen_is_kept_and_does_not_count(
-    study: Study,
+    study: Study, server: Any
 ) -> None:
-    server: Any = StandIn()
     project = pushed(study, server, constructs=["QR", "CC"])
     annotations = [
         server.annotate(project.number, t, 5, "10:00", QR=70) for t in project.tasks.values()
@@ -247,8 +215,7 @@ def test_a_value_changed_after_the_next_stage_was_seen_is_kept_and_does_not_coun
     assert scores.attrs["edited"] == 1
 
 
-def test_a_place_that_was_given_up_goes_to_somebody_else(study: Study) -> None:
-    server: Any = StandIn()
+def test_a_place_that_was_given_up_goes_to_somebody_else(study: Study, server: Any) -> None:
     project = pushed(study, server, constructs=["QR"])
     task = min(project.tasks.values())
     server.annotate(project.number, task, 5, "10:00", QR=70)
@@ -289,7 +256,7 @@ def test_ratings_of_more_people_than_planned_count(any_study: Study) -> None:
     assert {(item.finished, item.required, item.vacant) for item in items(study)} == {
         (2, 2, 0), (0, 1, 0),
     }  # fmt: skip
-    assign(study, per_item=2, open_slots=True, channel="label_studio", constructs=["QR"])
+    reserve(study, 2, constructs=["QR"])
     assert push(study, server).tasks == 1
     server.annotate(project.number, other, 5, "10:00", QR=5)
     assert pull(study, server).further == 1
@@ -299,8 +266,7 @@ def items(study: Study) -> tuple[Any, ...]:
     return campaign_progress(study).items
 
 
-def test_a_returning_rater_takes_a_place_that_is_open_again(study: Study) -> None:
-    server: Any = StandIn()
+def test_a_returning_rater_takes_a_place_that_is_open_again(study: Study, server: Any) -> None:
     project = pushed(study, server, constructs=["QR"])
     task = min(project.tasks.values())
     annotations = server.tasks[project.number][task]["annotations"]
@@ -318,8 +284,7 @@ def test_a_returning_rater_takes_a_place_that_is_open_again(study: Study) -> Non
     assert counted["scorer"].tolist() == ["ls-5"]
 
 
-def test_values_of_a_rater_who_left_are_rejected(study: Study) -> None:
-    server: Any = StandIn()
+def test_values_of_a_rater_who_left_are_rejected(study: Study, server: Any) -> None:
     project = pushed(study, server, constructs=["QR"])
     first, second = sorted(project.tasks.values())
     server.annotate(project.number, first, 5, "10:00", QR=70)
@@ -334,8 +299,7 @@ def test_values_of_a_rater_who_left_are_rejected(study: Study) -> None:
     assert study.score_table()["value"].tolist() == [70.0]
 
 
-def test_an_unknown_task_is_reported(study: Study) -> None:
-    server: Any = StandIn()
+def test_an_unknown_task_is_reported(study: Study, server: Any) -> None:
     project = pushed(study, server, constructs=["QR"])
     (strange,) = server.import_tasks(project.number, [{"data": {"ccrs_id": "0" * 32}}])
     server.annotate(project.number, strange, 5, "10:00", QR=70)
@@ -343,22 +307,22 @@ def test_an_unknown_task_is_reported(study: Study) -> None:
     assert (done.new, [rejected.reason for rejected in done.rejected]) == (0, [UNKNOWN_TASK])
 
 
-def test_the_known_one_of_two_equal_tasks_stays(study: Study) -> None:
-    server: Any = StandIn()
+def test_the_known_one_of_two_equal_tasks_stays(study: Study, server: Any) -> None:
     project = pushed(study, server, constructs=["QR"])
     tasks = server.tasks[project.number]
     known = max(project.tasks.values())
     unknown = min(tasks) - 1
     tasks[unknown] = {**deepcopy(tasks[known]), "id": unknown}
     fill(study, queries=2, systems=2)
-    assign(study, per_item=1, open_slots=True, channel="label_studio", constructs=["QR"])
+    reserve(study, constructs=["QR"])
     assert push(study, server).duplicates == 1
     assert known in tasks
     assert unknown not in tasks
 
 
-def test_a_task_that_is_there_twice_is_removed_unless_somebody_rated_it(study: Study) -> None:
-    server: Any = StandIn()
+def test_a_task_that_is_there_twice_is_removed_unless_somebody_rated_it(
+    study: Study, server: Any
+) -> None:
     project = pushed(study, server, constructs=["QR"])
     first, second = sorted(project.tasks.values())
     copies = server.import_tasks(
@@ -367,7 +331,7 @@ def test_a_task_that_is_there_twice_is_removed_unless_somebody_rated_it(study: S
     )
     server.annotate(project.number, copies[0], 5, "10:00", QR=70)
     fill(study, queries=2, systems=2)
-    assign(study, per_item=1, open_slots=True, channel="label_studio", constructs=["QR"])
+    reserve(study, constructs=["QR"])
     done = push(study, server)
     assert (done.tasks, done.duplicates) == (2, 1)
     assert copies[0] in server.tasks[project.number]

@@ -6,9 +6,7 @@ from typing import Any
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from study import Study
-from study.assignment.planner import assign
-from tests.annotate_ui.label_studio.fake_server import StandIn
-from tests.annotate_ui.label_studio.test_annotation_store import projects
+from tests.annotate_ui.label_studio.pushed_study import projects, reserve
 from tests.annotate_ui.rated_campaign import fill
 
 _CONSTRUCT = """
@@ -29,11 +27,12 @@ def asking(study: Study, word: str) -> Study:
     return Study.open(study.folder)
 
 
-def test_unrated_tasks_ask_for_the_constructs_of_the_current_study_toml(study: Study) -> None:
-    server: Any = StandIn()
+def test_unrated_tasks_ask_for_the_constructs_of_the_current_study_toml(
+    study: Study, server: Any
+) -> None:
     fill(study, queries=1, systems=3)
     first = asking(study, "wel")
-    assign(first, per_item=1, open_slots=True, channel="label_studio", constructs=["FL"])
+    reserve(first, constructs=["FL"])
     push(first, server)
     (project,) = projects(first)
     rated, begun, _ = sorted(project.tasks.values())
@@ -57,11 +56,10 @@ def test_unrated_tasks_ask_for_the_constructs_of_the_current_study_toml(study: S
     assert pull(edited, server).stored_anything is False
 
 
-def test_a_task_that_is_rated_at_that_moment_stays(study: Study) -> None:
-    server: Any = StandIn()
+def test_a_task_that_is_rated_at_that_moment_stays(study: Study, server: Any) -> None:
     fill(study, queries=1, systems=1)
     first = asking(study, "wel")
-    assign(first, per_item=1, open_slots=True, channel="label_studio", constructs=["FL"])
+    reserve(first, constructs=["FL"])
     push(first, server)
     (project,) = projects(first)
     (task,) = project.tasks.values()
@@ -81,22 +79,20 @@ def test_a_task_that_is_rated_at_that_moment_stays(study: Study) -> None:
     assert (list(server.tasks[project.number]), pull(edited, server).new) == ([task], 1)
 
 
-def test_what_runs_with_an_earlier_study_toml_leaves_later_tasks(study: Study) -> None:
-    server: Any = StandIn()
+def test_what_runs_with_an_earlier_study_toml_leaves_later_tasks(study: Study, server: Any) -> None:
     fill(study, queries=1, systems=2)
     running = asking(study, "wel").pinned()
-    assign(running, per_item=1, open_slots=True, channel="label_studio", constructs=["FL"])
+    reserve(running, constructs=["FL"])
     push(running, server)
     edited = asking(study, "well")
     assert (push(edited, server).replaced, push(running, server).replaced) == (2, 0)
     assert (push(running, server).tasks, push(edited, server).tasks) == (0, 0)
 
 
-def test_new_tasks_are_there_before_the_others_go(study: Study) -> None:
-    server: Any = StandIn()
+def test_new_tasks_are_there_before_the_others_go(study: Study, server: Any) -> None:
     fill(study, queries=1, systems=2)
     first = asking(study, "wel")
-    assign(first, per_item=1, open_slots=True, channel="label_studio", constructs=["FL"])
+    reserve(first, constructs=["FL"])
     push(first, server)
     there = []
     delete = server.delete_tasks

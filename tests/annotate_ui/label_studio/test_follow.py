@@ -12,11 +12,11 @@ from annotate_ui.label_studio.followed_project import FollowOptions
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from study import Study
-from study.assignment.planner import assign
 from study.errors import InputError, StudyError
 from study.lifecycle.erase import erase
 from study.schema.tables import assignments, decisions, ratings as rating_table, responses
 from tests.annotate_ui.label_studio.fake_server import StandIn
+from tests.annotate_ui.label_studio.pushed_study import reserve
 from tests.annotate_ui.rated_campaign import fill
 
 XML = """<View><Text name="r" value="$answer"/><Header value="$question"/>
@@ -263,7 +263,7 @@ def test_two_tasks_with_one_response_and_users_left_out(study: Study) -> None:
 def test_pushed_and_followed_projects_do_not_disturb_each_other(study: Study) -> None:
     server = Foreign()
     fill(study, queries=1, systems=1)
-    assign(study, per_item=1, open_slots=True, channel="label_studio", constructs=["AC"])
+    reserve(study, constructs=["AC"])
     push(study, server)
     (pushed,) = server.made
     number, (task,) = server.make(XML, {"query_id": "q0", "system": "system-0"})

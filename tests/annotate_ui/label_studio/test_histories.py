@@ -10,10 +10,9 @@ from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from annotate_ui.label_studio.results import Pulled
 from study import Study
-from study.assignment.planner import assign
 from study.schema.tables import external_raters, raters, responses
 from tests.annotate_ui.label_studio.fake_server import StandIn
-from tests.annotate_ui.label_studio.test_annotation_store import projects
+from tests.annotate_ui.label_studio.pushed_study import projects, reserve
 from tests.annotate_ui.rated_campaign import fill, give
 
 _STEPS = 30
@@ -41,13 +40,7 @@ class History:
         self.minute = 0
         fill(study, queries=1, systems=2)
         keys = self.chance.choice([["QR"], ["QR", "ID"], ["QR", "CC"]])
-        assign(
-            study,
-            per_item=self.chance.choice([1, 2, 3]),
-            open_slots=True,
-            channel="label_studio",
-            constructs=keys,
-        )
+        reserve(study, self.chance.choice([1, 2, 3]), constructs=keys)
         self.names = {}
         if self.chance.random() < 0.5:
             self.names[5] = "anna"

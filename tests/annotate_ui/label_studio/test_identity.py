@@ -11,14 +11,13 @@ from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from annotate_ui.label_studio.task_data import NAME
 from study import Study
-from study.assignment.planner import assign
 from study.errors import StudyError
 from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, ResponseRow
 from study.lifecycle.backup import backup
 from study.lifecycle.restore import restore
 from tests.annotate_ui.label_studio.fake_server import StandIn
-from tests.annotate_ui.label_studio.test_annotation_store import projects, pushed
+from tests.annotate_ui.label_studio.pushed_study import projects, pushed, reserve
 from tests.annotate_ui.rated_campaign import fill
 
 
@@ -33,9 +32,8 @@ def rated(study: Study, server: Any) -> Any:
 
 @pytest.mark.parametrize("command", [push, pull, follow])
 def test_another_server_is_refused_and_the_same_is_known_at_any_address(
-    study: Study, command: Any
+    study: Study, command: Any, server: Any
 ) -> None:
-    server: Any = StandIn()
     rated(study, server)
     anew: Any = StandIn()
     with pytest.raises(StudyError, match=r"set up anew.* at any address.* in a new study"):
@@ -46,8 +44,9 @@ def test_another_server_is_refused_and_the_same_is_known_at_any_address(
     assert study.score_table()["value"].tolist() == [70.0, 70.0]
 
 
-def test_a_project_that_is_only_not_listed_is_not_taken_for_deleted(study: Study) -> None:
-    server: Any = StandIn()
+def test_a_project_that_is_only_not_listed_is_not_taken_for_deleted(
+    study: Study, server: Any
+) -> None:
     project = rated(study, server)
     server.unlisted = {project.number}
     assert pull(study, server).missing_projects == []
@@ -55,8 +54,9 @@ def test_a_project_that_is_only_not_listed_is_not_taken_for_deleted(study: Study
     assert (done.missing_projects, done.tasks) == ([], 0)
 
 
-def test_other_texts_under_the_same_numbers_are_other_tasks(study: Study, tmp_path: Path) -> None:
-    server: Any = StandIn()
+def test_other_texts_under_the_same_numbers_are_other_tasks(
+    study: Study, tmp_path: Path, server: Any
+) -> None:
     backup(study, tmp_path / "backup")
     project = pushed(study, server, constructs=["QR"])
     for task in project.tasks.values():
@@ -71,19 +71,20 @@ def test_other_texts_under_the_same_numbers_are_other_tasks(study: Study, tmp_pa
         for n, text in enumerate(["one", "two"])
     ]
     import_rows(restored, rows, source="s", sha256="0" * 64, importer="test")
-    assign(restored, per_item=1, open_slots=True, channel="label_studio", constructs=["QR"])
+    reserve(restored, constructs=["QR"])
     assert (push(restored, server).adopted, len(server.tasks[project.number])) == (0, 4)
     done = pull(restored, server)
     assert (done.new, {rejected.reason for rejected in done.rejected}) == (0, {UNKNOWN_TASK})
     restored.close()
 
 
-def test_a_project_unknown_to_an_earlier_backup_is_reported(study: Study, tmp_path: Path) -> None:
-    server: Any = StandIn()
+def test_a_project_unknown_to_an_earlier_backup_is_reported(
+    study: Study, tmp_path: Path, server: Any
+) -> None:
     fill(study, queries=1, systems=2)
-    assign(study, per_item=1, open_slots=True, channel="label_studio", constructs=["QR"])
+    reserve(study, constructs=["QR"])
     backup(study, tmp_path / "backup")
-    assign(study, per_item=2, open_slots=True, channel="label_studio", constructs=["QR"])
+    reserve(study, 2, constructs=["QR"])
     assert push(study, server).unknown_projects == []
     (project,) = projects(study)
     restore(tmp_path / "backup", tmp_path / "restored")
@@ -92,10 +93,9 @@ def test_a_project_unknown_to_an_earlier_backup_is_reported(study: Study, tmp_pa
     restored.close()
 
 
-def test_a_task_without_its_name_is_left_alone(study: Study) -> None:
-    server: Any = StandIn()
+def test_a_task_without_its_name_is_left_alone(study: Study, server: Any) -> None:
     fill(study, queries=1, systems=2)
-    assign(study, per_item=1, open_slots=True, channel="label_studio", constructs=["QR"])
+    reserve(study, constructs=["QR"])
     push(study, server)
     (project,) = projects(study)
     made = [

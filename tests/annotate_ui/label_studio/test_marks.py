@@ -19,10 +19,8 @@ from annotate_ui.label_studio.followed_project import FollowOptions
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from study import Study
-from study.assignment.planner import assign
 from study.schema.tables import responses, sentence_marks
-from tests.annotate_ui.label_studio.fake_server import StandIn
-from tests.annotate_ui.label_studio.test_annotation_store import projects
+from tests.annotate_ui.label_studio.pushed_study import edited, projects, reserve
 from tests.annotate_ui.rated_campaign import fill, give
 
 SETTINGS = """
@@ -59,16 +57,15 @@ def revisions(study: Study) -> list[tuple[int, Any]]:
 
 @pytest.fixture
 def asked(any_study: Study) -> Study:
-    path = any_study.folder / "study.toml"
-    path.write_text(path.read_text() + SETTINGS)
-    study = Study.open(any_study.folder)
+    study = edited(any_study, SETTINGS)
     fill(study, queries=1, systems=1)
-    assign(study, per_item=2, open_slots=True, channel="label_studio")
+    reserve(study, 2)
     return study
 
 
-def test_another_request_to_mark_reaches_the_projects_that_are_there(asked: Study) -> None:
-    server: Any = StandIn()
+def test_another_request_to_mark_reaches_the_projects_that_are_there(
+    asked: Study, server: Any
+) -> None:
     push(asked, server)
     path = asked.folder / "study.toml"
     path.write_text(path.read_text().replace("what is beside the question", "what is wrong"))
@@ -78,14 +75,15 @@ def test_another_request_to_mark_reaches_the_projects_that_are_there(asked: Stud
     assert "Mark what is wrong." in server.made[project.number]["xml"]
 
 
-def test_a_first_request_to_mark_reaches_the_projects_that_are_there(any_study: Study) -> None:
+def test_a_first_request_to_mark_reaches_the_projects_that_are_there(
+    any_study: Study, server: Any
+) -> None:
     path = any_study.folder / "study.toml"
     before, request = path.read_text(), SETTINGS.splitlines()[-1]
     path.write_text(before + SETTINGS.replace(request, ""))
     study = Study.open(any_study.folder)
     fill(study, queries=1, systems=1)
-    assign(study, per_item=2, open_slots=True, channel="label_studio")
-    server: Any = StandIn()
+    reserve(study, 2)
     push(study, server)
     path.write_text(before + SETTINGS)
     edited = Study.open(any_study.folder)
@@ -97,8 +95,7 @@ def test_a_first_request_to_mark_reaches_the_projects_that_are_there(any_study: 
     assert (done.new, done.marks, push(edited, server).tasks) == (1, 1, 0)
 
 
-def test_marks_follow_every_change(asked: Study) -> None:
-    server: Any = StandIn()
+def test_marks_follow_every_change(asked: Study, server: Any) -> None:
     push(asked, server)
     (project,) = projects(asked)
     xml = server.made[project.number]["xml"]
@@ -133,8 +130,7 @@ def test_marks_follow_every_change(asked: Study) -> None:
     assert pull(asked, server).stored_anything is False
 
 
-def test_labels_of_a_followed_project_are_marks(study: Study) -> None:
-    server: Any = StandIn()
+def test_labels_of_a_followed_project_are_marks(study: Study, server: Any) -> None:
     project = server.create_project(description="", xml=LABELS)
     (task,) = server.import_tasks(project, [{"data": {"question": "?", "response": TEXT}}])
     made = server.annotate(project, task, 5, "10:00")
@@ -156,8 +152,7 @@ def unticked(*choices: str) -> dict[str, Any]:
     return {**NOTHING, "value": {"choices": [*choices]}}
 
 
-def test_only_the_box_that_is_ticked_says_that_nothing_is_marked(asked: Study) -> None:
-    server: Any = StandIn()
+def test_only_the_box_that_is_ticked_says_that_nothing_is_marked(asked: Study, server: Any) -> None:
     push(asked, server)
     (project,) = projects(asked)
     (task,) = project.tasks.values()
@@ -172,8 +167,7 @@ def test_only_the_box_that_is_ticked_says_that_nothing_is_marked(asked: Study) -
     assert (pull(asked, server).rejected, revisions(asked)) == ([], [(1, [])])
 
 
-def test_marks_of_an_annotation_that_does_not_count_are_rejected(study: Study) -> None:
-    server: Any = StandIn()
+def test_marks_of_an_annotation_that_does_not_count_are_rejected(study: Study, server: Any) -> None:
     project = server.create_project(description="", xml=LABELS)
     (task,) = server.import_tasks(project, [{"data": {"question": "?", "response": TEXT}}])
     for at, end in (("10:00", 8), ("11:00", 9)):
@@ -192,15 +186,14 @@ def test_marks_of_an_annotation_that_does_not_count_are_rejected(study: Study) -
     assert (reasons, revisions(study)) == ([TASK_CHANGED], [(1, [[0, 9]])])
 
 
-def test_marks_are_rejected_with_the_value_that_counts_elsewhere(study: Study) -> None:
+def test_marks_are_rejected_with_the_value_that_counts_elsewhere(study: Study, server: Any) -> None:
     path = study.folder / "study.toml"
     second = SETTINGS.replace("QR", "ID").replace("Relevance", "Integration")
     path.write_text(f"{path.read_text()}{SETTINGS}{second}")
-    server: Any = StandIn()
     with Study.open(study.folder) as asked:
         fill(asked, queries=1, systems=1)
         keys = ["QR", "ID"]
-        assign(asked, per_item=1, open_slots=True, channel="label_studio", constructs=keys)
+        reserve(asked, constructs=keys)
         push(asked, server)
         give(asked, "anna", keys=["QR"])
         (project,) = projects(asked)
@@ -213,8 +206,7 @@ def test_marks_are_rejected_with_the_value_that_counts_elsewhere(study: Study) -
         assert (done.rejected_new, pull(asked, server).stored_anything) == (2, False)
 
 
-def test_marks_that_were_pulled_first_are_followed(asked: Study) -> None:
-    server: Any = StandIn()
+def test_marks_that_were_pulled_first_are_followed(asked: Study, server: Any) -> None:
     project = server.create_project(description="", xml=LABELS)
     task_data = {"query_id": "q0", "system": "system-0"}
     (task,) = server.import_tasks(project, [{"data": task_data}])

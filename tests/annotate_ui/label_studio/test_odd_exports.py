@@ -11,7 +11,6 @@ from study import Study
 from study.errors import InputError
 from study.importing.file_import import import_file
 from tests.annotate_ui.label_studio.export_builder import annotation, result, task, written
-from tests.annotate_ui.label_studio.fake_server import StandIn
 
 
 def values(study: Study) -> list[tuple[str, Any]]:
@@ -20,13 +19,12 @@ def values(study: Study) -> list[tuple[str, Any]]:
 
 
 def test_of_an_annotation_with_its_history_the_present_values_count(
-    study: Study, tmp_path: Path
+    study: Study, tmp_path: Path, server: Any
 ) -> None:
     before = {"action": "updated", "result": annotation(1, 5, QR=10)["result"], "created_by": 6}
     made = {**annotation(1, 5, QR=70), "history": [before], "last_action": "updated"}
     import_file(study, written(tmp_path, task(1, made)))
     assert values(study) == [("ls-5", 70.0)]
-    server: Any = StandIn()
     number = server.create_project(description="", xml="<View/>")
     server.tasks[number] = {2: {**task(2, made), "drafts": []}}
     done = follow(study, server, number, FollowOptions(controls={"QR": "QR"}))

@@ -23,7 +23,7 @@ from study.scales import RatingScale
 from study.schema.tables import comparisons, decisions
 from tests.annotate_ui.label_studio.export_builder import annotation, written
 from tests.annotate_ui.label_studio.fake_server import StandIn
-from tests.annotate_ui.label_studio.test_annotation_store import projects
+from tests.annotate_ui.label_studio.pushed_study import projects, reserve
 from tests.annotate_ui.rated_campaign import fill
 
 
@@ -54,8 +54,9 @@ def rate_all(study: Study, server: Any) -> None:
     pull(study, server)
 
 
-def test_pairs_are_sent_after_the_ratings_and_come_back_as_preferences(compared: Study) -> None:
-    server: Any = StandIn()
+def test_pairs_are_sent_after_the_ratings_and_come_back_as_preferences(
+    compared: Study, server: Any
+) -> None:
     rate_all(compared, server)
     assert server.made[projects(compared)[0].number]["instructions"].count("Give a number") == 1
     done = push(compared, server)
@@ -104,8 +105,9 @@ def test_pairs_are_sent_after_the_ratings_and_come_back_as_preferences(compared:
     assert (again.tasks, again.projects[0].is_new) == (1, False)
 
 
-def test_the_place_of_a_person_who_cannot_count_goes_to_another(compared: Study) -> None:
-    server: Any = StandIn()
+def test_the_place_of_a_person_who_cannot_count_goes_to_another(
+    compared: Study, server: Any
+) -> None:
     rate_all(compared, server)
     number = push(compared, server).projects[0].number
     first, second = server.tasks[number]
@@ -131,8 +133,9 @@ def test_the_place_of_a_person_who_cannot_count_goes_to_another(compared: Study)
     assert push(compared, server).tasks == 0
 
 
-def test_an_edited_construct_replaces_pairs_that_nobody_has_compared(compared: Study) -> None:
-    server: Any = StandIn()
+def test_an_edited_construct_replaces_pairs_that_nobody_has_compared(
+    compared: Study, server: Any
+) -> None:
     rate_all(compared, server)
     number = push(compared, server).projects[0].number
     first, _ = server.tasks[number]
@@ -148,7 +151,7 @@ def test_an_edited_construct_replaces_pairs_that_nobody_has_compared(compared: S
     assert (done.replaced, list(server.tasks[number])) == (1, [first])
 
 
-def test_pairs_are_compared_without_ratings(any_study: Study) -> None:
+def test_pairs_are_compared_without_ratings(any_study: Study, server: Any) -> None:
     path = any_study.folder / "study.toml"
     path.write_text(
         path.read_text() + "\n[design]\ncomparisons = 1.0\nratings = false\nper_item = 2\n"
@@ -158,7 +161,6 @@ def test_pairs_are_compared_without_ratings(any_study: Study) -> None:
     fill(study, queries=4, systems=2)
     with pytest.raises(StudyError, match="no slots are needed"):
         assign(study, open_slots=True, channel="label_studio")
-    server: Any = StandIn()
     (made,) = push(study, server).projects
     assert (made.tasks, made.overlap, push(study, server).tasks) == (3, 2, 0)
     for task in list(server.tasks[made.number]):
@@ -193,7 +195,7 @@ def test_an_interrupted_push_of_pairs_is_continued(compared: Study) -> None:
     pair_project = projects(compared)[1]
     assert len(server.tasks[pair_project.number]) == 2
     # One more person for each response: one more for each pair, in a project of one place.
-    assign(compared, per_item=3, open_slots=True, channel="label_studio", constructs=["QR"])
+    reserve(compared, 3, constructs=["QR"])
     push(compared, server)
     further = projects(compared)[2]
     for task in further.tasks.values():
@@ -280,8 +282,9 @@ def test_a_choice_between_the_points_of_the_scale_is_no_preference(
     assert study.preference_table()["value"].dropna().tolist() == [1.0]
 
 
-def test_a_value_in_a_task_whose_responses_are_only_compared_is_rejected(study: Study) -> None:
-    server: Any = StandIn()
+def test_a_value_in_a_task_whose_responses_are_only_compared_is_rejected(
+    study: Study, server: Any
+) -> None:
     number = server.create_project(
         description="", xml=XML.replace("<View>", '<View><Number name="stars" toName="x"/>')
     )
@@ -299,8 +302,7 @@ def test_a_value_in_a_task_whose_responses_are_only_compared_is_rejected(study: 
     assert (rejected.construct, rejected.value, rejected.reason) == ("QR", "70.0", UNKNOWN_RESPONSE)
 
 
-def test_preferences_of_a_changed_task_are_rejected(study: Study) -> None:
-    server: Any = StandIn()
+def test_preferences_of_a_changed_task_are_rejected(study: Study, server: Any) -> None:
     number = server.create_project(description="", xml=XML)
     (exported,) = tasks("tie")
     server.tasks[number] = {exported["id"]: {**exported, "drafts": []}}

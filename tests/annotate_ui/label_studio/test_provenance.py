@@ -9,17 +9,16 @@ from annotate_ui.label_studio.annotations import DUPLICATE, NO_ACCOUNT, OTHER_CH
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from study import Study
-from study.assignment.planner import assign
 from study.lifecycle.erase import erase
 from study.schema.tables import rejected_values
 from tests.annotate_ui.label_studio.fake_server import StandIn
-from tests.annotate_ui.label_studio.test_annotation_store import projects, pushed, revisions_of
+from tests.annotate_ui.label_studio.pushed_study import projects, pushed, reserve, revisions_of
 from tests.annotate_ui.rated_campaign import fill, give, open_next, rate
 
 
 def open_for(study: Study, per_item: int, *constructs: str) -> None:
     keys = list(constructs) or ["QR"]
-    assign(study, per_item=per_item, open_slots=True, channel="label_studio", constructs=keys)
+    reserve(study, per_item, constructs=keys)
 
 
 def settings(study: Study, *lines: str) -> Study:
@@ -33,8 +32,7 @@ def construct(key: str, *more: str) -> tuple[str, ...]:
     return "[[constructs]]", f'key = "{key}"', f'name = "{key}"', 'question = "?"', *more
 
 
-def test_a_deleted_account_takes_no_values_along(study: Study) -> None:
-    server: Any = StandIn()
+def test_a_deleted_account_takes_no_values_along(study: Study, server: Any) -> None:
     project = pushed(study, server, constructs=["QR"])
     first, second = sorted(project.tasks.values())
     made = server.annotate(project.number, first, 5, "10:00", QR=70)
@@ -48,8 +46,9 @@ def test_a_deleted_account_takes_no_values_along(study: Study) -> None:
 
 
 @pytest.mark.parametrize("twice", ["deleted and given anew", "given twice"])
-def test_the_account_of_a_value_given_anew_is_known_by_it(study: Study, twice: str) -> None:
-    server: Any = StandIn()
+def test_the_account_of_a_value_given_anew_is_known_by_it(
+    study: Study, twice: str, server: Any
+) -> None:
     project = pushed(study, server, constructs=["QR"])
     task = min(project.tasks.values())
     server.annotate(project.number, task, 5, "10:00", QR=70)
@@ -65,8 +64,7 @@ def test_the_account_of_a_value_given_anew_is_known_by_it(study: Study, twice: s
     assert study.score_table()["value"].tolist() == [70.0]
 
 
-def test_an_annotation_that_became_unreadable_is_not_withdrawn(study: Study) -> None:
-    server: Any = StandIn()
+def test_an_annotation_that_became_unreadable_is_not_withdrawn(study: Study, server: Any) -> None:
     project = pushed(study, server, constructs=["QR"])
     first, second = sorted(project.tasks.values())
     made = [server.annotate(project.number, task, 5, "10:00", QR=70) for task in (first, second)]
@@ -81,10 +79,9 @@ def test_an_annotation_that_became_unreadable_is_not_withdrawn(study: Study) -> 
 
 
 def test_unreadable_values_of_an_erased_rater_are_not_kept(
-    study: Study, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+    study: Study, monkeypatch: pytest.MonkeyPatch, tmp_path: Any, server: Any
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    server: Any = StandIn()
     project = pushed(study, server, constructs=["QR"])
     task = min(project.tasks.values())
     server.annotate(project.number, task, 5, "10:00", QR=71717)["created_at"] = "soon"
@@ -101,11 +98,10 @@ def test_unreadable_values_of_an_erased_rater_are_not_kept(
 
 @pytest.mark.parametrize("readable", [True, False])
 def test_values_of_an_erased_rater_do_not_return_when_the_account_is_deleted(
-    any_study: Study, readable: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+    any_study: Study, readable: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Any, server: Any
 ) -> None:
     study = any_study
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    server: Any = StandIn()
     project = pushed(study, server, constructs=["QR"])
     made = server.annotate(project.number, min(project.tasks.values()), 5, "10:00", QR=70)
     pull(study, server)
@@ -120,8 +116,7 @@ def test_values_of_an_erased_rater_do_not_return_when_the_account_is_deleted(
     assert kept == [None]
 
 
-def test_a_narrower_scale_does_not_change_earlier_projects(study: Study) -> None:
-    server: Any = StandIn()
+def test_a_narrower_scale_does_not_change_earlier_projects(study: Study, server: Any) -> None:
     project = pushed(study, server, constructs=["AC"])
     for task in project.tasks.values():
         server.annotate(project.number, task, 5, "10:00", AC=70)
@@ -131,8 +126,7 @@ def test_a_narrower_scale_does_not_change_earlier_projects(study: Study) -> None
     assert (done.withdrawn, done.rejected, done.unchanged) == (0, [], 2)
 
 
-def test_a_project_with_a_removed_construct_is_still_pulled(study: Study) -> None:
-    server: Any = StandIn()
+def test_a_project_with_a_removed_construct_is_still_pulled(study: Study, server: Any) -> None:
     project = pushed(study, server, constructs=["AC", "IR"])
     first, second = sorted(project.tasks.values())
     made = server.annotate(project.number, first, 5, "10:00", AC=70, IR=60)
@@ -149,8 +143,7 @@ def test_a_project_with_a_removed_construct_is_still_pulled(study: Study) -> Non
     assert push(edited, server).tasks == 2
 
 
-def test_a_slot_with_a_removed_construct_asks_for_the_others(study: Study) -> None:
-    server: Any = StandIn()
+def test_a_slot_with_a_removed_construct_asks_for_the_others(study: Study, server: Any) -> None:
     fill(study, queries=1, systems=1)
     open_for(study, 1, "AC", "IR")
     edited = settings(study, *construct("AC"))
@@ -180,8 +173,7 @@ def test_what_was_pushed_is_not_pushed_again_in_other_stages(study: Study, first
     assert len(asked) == len(set(asked))
 
 
-def test_two_accounts_of_a_rater_are_treated_as_one(study: Study) -> None:
-    server: Any = StandIn()
+def test_two_accounts_of_a_rater_are_treated_as_one(study: Study, server: Any) -> None:
     project = pushed(study, server, per_item=2, constructs=["QR"])
     task = min(project.tasks.values())
     server.annotate(project.number, task, 5, "10:00", QR=70)
@@ -192,8 +184,9 @@ def test_two_accounts_of_a_rater_are_treated_as_one(study: Study) -> None:
     assert [r.value for r in revisions_of(study, "anna", "QR")] == [20.0]
 
 
-def test_a_response_assigned_later_stays_on_the_channel_where_it_was_rated(study: Study) -> None:
-    server: Any = StandIn()
+def test_a_response_assigned_later_stays_on_the_channel_where_it_was_rated(
+    study: Study, server: Any
+) -> None:
     project = pushed(study, server, constructs=["QR"])
     made = [server.annotate(project.number, t, 5, "10:00", QR=70) for t in project.tasks.values()]
     pull(study, server, raters={5: "anna"})
@@ -204,8 +197,9 @@ def test_a_response_assigned_later_stays_on_the_channel_where_it_was_rated(study
     assert (done.changed, done.rejected) == (1, [])
 
 
-def test_where_the_first_of_two_channels_is_taken_back_the_other_counts(study: Study) -> None:
-    server: Any = StandIn()
+def test_where_the_first_of_two_channels_is_taken_back_the_other_counts(
+    study: Study, server: Any
+) -> None:
     project = pushed(study, server, constructs=["QR"])
     task = min(project.tasks.values())
     server.annotate(project.number, task, 5, "10:00", QR=70)
@@ -229,8 +223,9 @@ def test_where_the_first_of_two_channels_is_taken_back_the_other_counts(study: S
     assert counts() == [11.0, "own"]
 
 
-def test_only_the_values_of_a_task_that_count_elsewhere_are_rejected(study: Study) -> None:
-    server: Any = StandIn()
+def test_only_the_values_of_a_task_that_count_elsewhere_are_rejected(
+    study: Study, server: Any
+) -> None:
     fill(study, queries=1, systems=1)
     open_for(study, 1, "CC", "ID")
     push(study, server)

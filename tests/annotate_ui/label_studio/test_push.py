@@ -21,7 +21,7 @@ from study.importing.rows import LocatedRow, ScoreRow
 from study.lifecycle.erase import erase
 from study.schema.tables import constructs
 from tests.annotate_ui.label_studio.fake_server import StandIn
-from tests.annotate_ui.label_studio.test_annotation_store import projects, pushed
+from tests.annotate_ui.label_studio.pushed_study import projects, pushed, reserve
 from tests.annotate_ui.rated_campaign import fill, give
 
 
@@ -36,7 +36,7 @@ class Interrupted(StandIn):
 
 def test_a_project_of_another_configuration_is_not_taken_for_this(study: Study) -> None:
     fill(study, queries=1, systems=1)
-    assign(study, per_item=1, open_slots=True, channel="label_studio", constructs=["QR"])
+    reserve(study, constructs=["QR"])
     server: Any = Interrupted()
     with pytest.raises(ServerError, match="gone"):
         push(study, server)
@@ -52,7 +52,7 @@ def test_a_project_of_another_configuration_is_not_taken_for_this(study: Study) 
 
 def test_a_project_that_an_interrupted_push_made_is_known_again(study: Study) -> None:
     fill(study, queries=1, systems=1)
-    assign(study, per_item=1, open_slots=True, channel="label_studio", constructs=["QR"])
+    reserve(study, constructs=["QR"])
     server: Any = Interrupted()
     with pytest.raises(ServerError, match="gone"):
         push(study, server)
@@ -60,10 +60,9 @@ def test_a_project_that_an_interrupted_push_made_is_known_again(study: Study) ->
     assert len(server.made) == 1
 
 
-def test_a_command_under_way_keeps_the_constructs_of_its_start(study: Study) -> None:
+def test_a_command_under_way_keeps_the_constructs_of_its_start(study: Study, server: Any) -> None:
     fill(study, queries=1, systems=1)
-    assign(study, per_item=1, open_slots=True, channel="label_studio", constructs=["QR"])
-    server: Any = StandIn()
+    reserve(study, constructs=["QR"])
     pinned = study.pinned()
     path = study.folder / "study.toml"
     before = path.read_text()
@@ -88,8 +87,7 @@ def rated(study: Study, server: Any) -> Any:
     return project
 
 
-def test_a_task_that_was_deleted_is_sent_again(study: Study) -> None:
-    server: Any = StandIn()
+def test_a_task_that_was_deleted_is_sent_again(study: Study, server: Any) -> None:
     project = rated(study, server)
     first, second = sorted(project.tasks.values())
     server.delete_task(second)
@@ -109,9 +107,8 @@ def test_a_task_that_was_deleted_is_sent_again(study: Study) -> None:
 
 @pytest.mark.parametrize("same_number", [False, True])
 def test_a_deleted_task_is_noticed_where_another_was_imported(
-    study: Study, same_number: bool
+    study: Study, same_number: bool, server: Any
 ) -> None:
-    server: Any = StandIn()
     project = pushed(study, server, constructs=["QR"])
     task = max(project.tasks.values())
     server.delete_task(task)
@@ -125,8 +122,7 @@ def test_a_deleted_task_is_noticed_where_another_was_imported(
     assert (push(study, server).deleted, push(study, server).tasks) == (0, 0)
 
 
-def test_a_project_of_an_earlier_push_is_protected_by_the_next(study: Study) -> None:
-    server: Any = StandIn()
+def test_a_project_of_an_earlier_push_is_protected_by_the_next(study: Study, server: Any) -> None:
     made = server.made[pushed(study, server, constructs=["QR"]).number]
     protected = made["xml"]
     made["xml"] = re.sub(r' hotkey="."|<Style>.*?</Style>', "", protected)
@@ -138,10 +134,9 @@ def test_a_project_of_an_earlier_push_is_protected_by_the_next(study: Study) -> 
     assert made["xml"] is mended
 
 
-def test_a_later_push_keeps_the_title(study: Study) -> None:
-    server: Any = StandIn()
+def test_a_later_push_keeps_the_title(study: Study, server: Any) -> None:
     fill(study, queries=1, systems=1)
-    assign(study, per_item=1, open_slots=True, channel="label_studio", constructs=["QR", "CC"])
+    reserve(study, constructs=["QR", "CC"])
     push(study, server, title="Pilot: of May")
     (project,) = projects(study)
     (task,) = project.tasks.values()
@@ -152,7 +147,9 @@ def test_a_later_push_keeps_the_title(study: Study) -> None:
     assert titles == ["Pilot: of May: 1 (1)", "Pilot: of May: 2 (1)"]
 
 
-def test_settings_that_label_studio_cannot_keep_are_refused_or_named(tmp_path: Path) -> None:
+def test_settings_that_label_studio_cannot_keep_are_refused_or_named(
+    tmp_path: Path, server: Any
+) -> None:
     settings = "[design]\ncalibration = 1\nchecks = 2\ntraining = 3\nrepeats = 0.1\n"
     study = Study.create(tmp_path / "own", f'{settings}layout = "side_by_side"\n')
     fill(study, queries=2, systems=1)
@@ -160,7 +157,6 @@ def test_settings_that_label_studio_cannot_keep_are_refused_or_named(tmp_path: P
     with pytest.raises(StudyError, match=r"calibration = 1: .*--calibration 0 --layout single"):
         assign(study, **plan)
     assign(study, **plan, calibration=0, layout="single", constructs=["QR"])
-    server: Any = StandIn()
     done = push(study, server)
     assert done.tasks == 2
     named = ["calibration", "training", "checks", "repeats", "layout"]
@@ -214,9 +210,8 @@ def test_the_printed_commands_reach_the_same_server(
     assert printed == f"label-studio sync {folder} --url http://one.example.org"
 
 
-def test_unrated_tasks_of_a_deleted_project_are_sent_again(any_study: Study) -> None:
+def test_unrated_tasks_of_a_deleted_project_are_sent_again(any_study: Study, server: Any) -> None:
     study = any_study
-    server: Any = StandIn()
     project = rated(study, server)
     server.delete_project(project.number)
     done = pull(study, server)
@@ -228,8 +223,9 @@ def test_unrated_tasks_of_a_deleted_project_are_sent_again(any_study: Study) -> 
     assert pull(study, server).stored_anything is False
 
 
-def test_responses_rated_in_a_deleted_project_are_not_asked_again(study: Study) -> None:
-    server: Any = StandIn()
+def test_responses_rated_in_a_deleted_project_are_not_asked_again(
+    study: Study, server: Any
+) -> None:
     project = pushed(study, server, 3, constructs=["QR"])
     task = min(project.tasks.values())
     server.annotate(project.number, task, 5, "10:00", QR=70)
@@ -241,10 +237,9 @@ def test_responses_rated_in_a_deleted_project_are_not_asked_again(study: Study) 
 
 
 def test_a_user_who_may_be_a_known_rater_needs_a_decision(
-    study: Study, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    study: Study, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, server: Any
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    server: Any = StandIn()
     project = pushed(study, server, constructs=["QR"])
     give(study, "anna", keys=["CC"])
     server.annotate(project.number, min(project.tasks.values()), 5, "10:00", QR=70)

@@ -15,13 +15,12 @@ from study.lifecycle.erase import erase
 from study.schema import now
 from study.schema.tables import assignments
 from tests.annotate_ui.label_studio.fake_server import StandIn
-from tests.annotate_ui.label_studio.test_annotation_store import projects, pushed
+from tests.annotate_ui.label_studio.pushed_study import projects, pushed
 from tests.annotate_ui.label_studio.test_provenance import open_for, settings
 from tests.annotate_ui.rated_campaign import fill, give
 
 
-def test_an_existing_place_is_not_split_when_others_are_removed(study: Study) -> None:
-    server: Any = StandIn()
+def test_an_existing_place_is_not_split_when_others_are_removed(study: Study, server: Any) -> None:
     fill(study, queries=1, systems=1)
     together = settings(study, "[rating]", 'disclosure = "all"')
     open_for(together, 3, "QR", "CC")
@@ -43,8 +42,7 @@ def test_an_existing_place_is_not_split_when_others_are_removed(study: Study) ->
     assert (done.new, done.rejected) == (4, [])
 
 
-def test_a_place_that_its_rater_can_t_fill_comes_again(study: Study) -> None:
-    server: Any = StandIn()
+def test_a_place_that_its_rater_can_t_fill_comes_again(study: Study, server: Any) -> None:
     project = pushed(study, server, constructs=["QR"])
     give(study, "anna", keys=["QR"])
     first, second = sorted(project.tasks.values())
@@ -62,8 +60,9 @@ def test_a_place_that_its_rater_can_t_fill_comes_again(study: Study) -> None:
 
 
 @pytest.mark.parametrize("why", ["no account", "two accounts"])
-def test_places_from_which_nothing_comes_are_made_again(study: Study, why: str) -> None:
-    server: Any = StandIn()
+def test_places_from_which_nothing_comes_are_made_again(
+    study: Study, why: str, server: Any
+) -> None:
     project = pushed(study, server, 2 if why == "two accounts" else 1, constructs=["QR"])
     task = min(project.tasks.values())
     if why == "no account":
@@ -79,8 +78,9 @@ def test_places_from_which_nothing_comes_are_made_again(study: Study, why: str) 
 
 
 @pytest.mark.parametrize("why", ["left", "unreadable"])
-def test_a_place_whose_value_still_counts_is_not_created_again(study: Study, why: str) -> None:
-    server: Any = StandIn()
+def test_a_place_whose_value_still_counts_is_not_created_again(
+    study: Study, why: str, server: Any
+) -> None:
     project = pushed(study, server, 2, constructs=["QR"])
     made = [
         server.annotate(project.number, task, 5, "10:00", QR=70) for task in project.tasks.values()
@@ -102,8 +102,7 @@ def test_a_place_whose_value_still_counts_is_not_created_again(study: Study, why
     assert len(study.score_table()) == 4
 
 
-def test_a_place_is_lost_only_while_its_annotation_is_there(study: Study) -> None:
-    server: Any = StandIn()
+def test_a_place_is_lost_only_while_its_annotation_is_there(study: Study, server: Any) -> None:
     project = pushed(study, server, constructs=["QR"])
     give(study, "anna", keys=["QR"])
     task = min(project.tasks.values())
@@ -118,9 +117,8 @@ def test_a_place_is_lost_only_while_its_annotation_is_there(study: Study) -> Non
 
 @pytest.mark.parametrize("rated_here", [True, False])
 def test_more_annotations_than_places_lose_no_more_places_than_there_are(
-    study: Study, rated_here: bool
+    study: Study, rated_here: bool, server: Any
 ) -> None:
-    server: Any = StandIn()
     project = pushed(study, server, constructs=["QR"])
     give(study, "anna", keys=["QR"])
     give(study, "ben", keys=["QR"])
@@ -138,8 +136,7 @@ def test_more_annotations_than_places_lose_no_more_places_than_there_are(
     assert (done.blocked, done.tasks) == ((0, 0) if rated_here else (2, 2))
 
 
-def test_work_released_elsewhere_does_not_block_others(study: Study) -> None:
-    server: Any = StandIn()
+def test_work_released_elsewhere_does_not_block_others(study: Study, server: Any) -> None:
     project = pushed(study, server, constructs=["QR"])
     give(study, "anna", keys=["QR"])
     with study.write() as connection:
@@ -166,10 +163,9 @@ def test_lost_places_are_counted_by_users_and_never_beyond_the_overlap(study: St
 
 @pytest.mark.parametrize("gone", ["left", "erased"])
 def test_a_rater_who_left_does_not_keep_a_place(
-    study: Study, gone: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+    study: Study, gone: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Any, server: Any
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    server: Any = StandIn()
     project = pushed(study, server, constructs=["QR"])
     first, second = sorted(project.tasks.values())
     server.annotate(project.number, first, 5, "10:00", QR=70)

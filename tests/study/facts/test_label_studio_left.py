@@ -7,11 +7,10 @@ from click.testing import CliRunner
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from study import Study
-from study.assignment.planner import assign
 from study.cli.root import cli
 from study.facts.label_studio_left import left_in_label_studio
 from tests.annotate_ui.label_studio.fake_server import StandIn
-from tests.annotate_ui.label_studio.test_annotation_store import projects
+from tests.annotate_ui.label_studio.pushed_study import projects, reserve
 from tests.annotate_ui.rated_campaign import fill
 
 
@@ -19,7 +18,7 @@ def test_raters_are_named_by_the_tasks_that_wait_for_them(any_study: Study) -> N
     study, server = any_study, StandIn()
     there: Any = server
     fill(study, queries=2, systems=2)
-    assign(study, per_item=2, open_slots=True, channel="label_studio", constructs=["QR", "CC"])
+    reserve(study, 2, constructs=["QR", "CC"])
     push(study, there)
     (project,) = projects(study)
     for number, task in enumerate(sorted(project.tasks.values())):

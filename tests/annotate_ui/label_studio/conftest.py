@@ -1,0 +1,13 @@
+"""The server that the tests of the bridge speak to, unless they need the real one."""
+
+from typing import Any
+
+import pytest
+
+from tests.annotate_ui.label_studio.fake_server import StandIn
+
+
+@pytest.fixture
+def server() -> Any:
+    """Return a server in memory."""
+    return StandIn()
