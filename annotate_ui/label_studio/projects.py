@@ -1,7 +1,7 @@
 """Projects and tasks in Label Studio as they are stored in the study."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -105,15 +105,19 @@ def stored_projects(connection: Connection, *, followed: bool = False) -> list[S
     ]
 
 
-def task_places(projects: Iterable[StoredProject]) -> Counter[TaskKey]:
+def task_places(
+    projects: Iterable[StoredProject], replaced: Mapping[int, Collection[Shown]]
+) -> Counter[TaskKey]:
     """Return the number of places for annotations in Label Studio, by what is asked about what.
+
+    Tasks that are `replaced`, by project, have none.
 
     Places occupied by annotations without a value are left out: their rater has left, was erased,
     or has a value elsewhere that counts.
     """
     counts: Counter[TaskKey] = Counter()
     for project in projects:
-        for shown in project.tasks:
+        for shown in project.tasks.keys() - replaced.get(project.id, ()):
             places = project.overlap - project.blocked.get(shown, 0)
             counts[shown, project.construct_keys] += places
     return counts

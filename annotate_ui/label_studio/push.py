@@ -2,7 +2,6 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection
 
@@ -30,6 +29,10 @@ from study.facts.comparison_decisions import people_by_pair
 from study.progress_bar import Advance
 from study.settings.design import DesignSpec
 from study.study import Study
+
+_Outdated = list[tuple[StoredProject, set[Shown]]]
+"""Projects with an earlier version of a construct, and those of their tasks that have no annotation
+and no draft."""
 
 # Tasks deleted in one request: a rating made between check and deletion would be lost.
 _BATCH = 250
@@ -79,7 +82,7 @@ def push(
             forget(study, project, list(project.tasks))
         with study.write() as connection:
             projects = stored_projects(connection)
-            places = task_places(outdated.without_untouched(projects))
+            places = task_places(projects, {project.id: tasks for project, tasks in outdated})
             detached = _detached_slots(connection, study, projects)
             split_by_stage(connection, study, places, detached)
         with study.read() as connection:
@@ -103,7 +106,7 @@ def push(
             server.url,
             existing=sum(len(project.tasks) for project in projects),
             deleted=deleted,
-            outdated=outdated.rated,
+            outdated=sum(len(project.tasks) - len(untouched) for project, untouched in outdated),
             missing_projects=[project.number for project in on_server.missing],
             blocked=sum(sum(project.blocked.values()) for project in projects),
             waiting=len(current) - len(due),
@@ -229,57 +232,19 @@ def _missing_pairs(
     return missing
 
 
-@dataclass(frozen=True)
-class _Outdated:
-    """The projects of a server that contain an earlier version of a construct."""
-
-    projects: Sequence[StoredProject]
-    untouched: Mapping[int, frozenset[Shown]]
-    """Project to those of its tasks that have no annotation and no draft."""
-
-    @property
-    def rated(self) -> int:
-        """Number of their tasks that stay because they have an annotation or a draft."""
-        return sum(len(project.tasks) for project in self.projects) - sum(
-            len(tasks) for tasks in self.untouched.values()
-        )
-
-    def without_untouched(self, projects: Sequence[StoredProject]) -> list[StoredProject]:
-        """Return projects without the tasks that are replaced."""
-        return [
-            replace(
-                project,
-                tasks={
-                    shown: number
-                    for shown, number in project.tasks.items()
-                    if shown not in self.untouched.get(project.id, ())
-                },
-            )
-            for project in projects
-        ]
-
-
-def _find_outdated(study: Study, server: Server, present: Sequence[StoredProject]) -> _Outdated:
+def _find_outdated(study: Study, server: Server, present: Iterable[StoredProject]) -> _Outdated:
     """Return the projects with an earlier version of a construct than study.toml.
 
     A later version comes from another process that has read a later study.toml.
     """
     with study.read() as connection:
         versions = study.construct_versions(connection)
-    projects = [
-        project
+    return [
+        (project, _untouched(study, server, project))
         for project in present
         if project.tasks
-        and any(
-            control["construct_version"] < versions.get(control["construct"], 0)
-            for control in project.controls.values()
-            if "construct_version" in control
-        )
+        and any(version < versions.get(key, 0) for key, version in project.versions.items())
     ]
-    return _Outdated(
-        projects,
-        {project.id: frozenset(_untouched(study, server, project)) for project in projects},
-    )
 
 
 def _delete_outdated(study: Study, server: Server, outdated: _Outdated) -> int:
@@ -289,8 +254,8 @@ def _delete_outdated(study: Study, server: Server, outdated: _Outdated) -> int:
     who has the deleted task open would rate the new one.
     """
     deleted = 0
-    for project in outdated.projects:
-        remaining = set(outdated.untouched[project.id])
+    for project, untouched in outdated:
+        remaining = set(untouched)
         while remaining:
             # Checked again right before: tasks that were annotated meanwhile stay.
             batch = sorted(remaining & _untouched(study, server, project))[:_BATCH]

@@ -222,36 +222,39 @@ def _has_texts(cells: RecordCells, data: Mapping[str, Any]) -> bool:
     return cells.has("query") and column is not None and data[column] is not None
 
 
+_LACKING = {
+    "preference": (
+        "does not name the responses that were compared",
+        "Name query_id, and the ids of the response on the left, response_a, and on the right, "
+        "response_b; or their texts, text_a and text_b, and that of the query.",
+    ),
+    "ranking": (
+        "does not have the list that was ranked",
+        "Name the list items, whose objects have an id and a text (or response_id), and the query, "
+        "such as with --column replies=items.",
+    ),
+    "number": (
+        "has neither the id of a response nor its texts",
+        "Name the texts question (or query) and response (or answer), or identify a response of "
+        "the study by response_id (or item_id), or by query_id and system. --column NAME=FIELD "
+        "gives a field of the task another name.",
+    ),
+}
+"""Kind of control to what a task lacks for its results, and the remedy."""
+
+
 def unplaced(content: TaskContent, kinds: Iterable[str]) -> Fault | None:
     """Return a fault if a task does not name the responses that its results are of.
 
     `kinds` are those of the controls that have results.
     """
-    listed = quoted_names(content.fields) or "none"
-    task, row = content.record.cells["id"], content.record.number
+    named = {*content.compared, *(() if content.rated is None else ("number",))}
     for kind in kinds:
-        if kind == "preference" and kind not in content.compared:
+        if kind not in named:
+            problem, remedy = _LACKING[kind]
+            listed = quoted_names(content.fields) or "none"
+            task = content.record.cells["id"]
             return Fault(
-                f"task {task} does not name the responses that were compared. Its fields: "
-                f"{listed}.",
-                "Name query_id, and the ids of the response on the left, response_a, and on the "
-                "right, response_b; or their texts, text_a and text_b, and that of the query.",
-                row,
-            )
-        if kind == "ranking" and kind not in content.compared:
-            return Fault(
-                f"task {task} does not have the list that was ranked. Its fields: {listed}.",
-                "Name the list items, whose objects have an id and a text (or response_id), and "
-                "the query, such as with --column replies=items.",
-                row,
-            )
-        if kind == "number" and content.rated is None:
-            return Fault(
-                f"task {task} has neither the id of a response nor its texts. Its fields: "
-                f"{listed}.",
-                "Name the texts question (or query) and response (or answer), or identify a "
-                "response of the study by response_id (or item_id), or by query_id and system. "
-                "--column NAME=FIELD gives a field of the task another name.",
-                row,
+                f"task {task} {problem}. Its fields: {listed}.", remedy, content.record.number
             )
     return None

@@ -1,11 +1,16 @@
-"""What raters do over there, through the server's own interface."""
+"""What raters do over there, through the server's own interface and on its page."""
 
 from collections.abc import Mapping
 from typing import Any
 
+from playwright.sync_api import Browser, Page, expect
+
 from annotate_ui.label_studio.projects import StoredProject, stored_projects
 from study import Study
-from tests.annotate_ui.label_studio.real.process import LabelStudioServer, Member
+from tests.annotate_ui.label_studio.real.process import PASSWORD, LabelStudioServer, Member
+
+# A busy machine takes its time over the page's 10 MB of scripts.
+_PATIENCE = 120_000
 
 
 def projects(study: Study) -> list[StoredProject]:
@@ -69,3 +74,23 @@ def rate_all(
         response: annotate(server, who, task, dict.fromkeys(keys, value))
         for (response,), task in sorted(project.tasks.items())
     }
+
+
+def signed_in(browser: Browser, label_studio: LabelStudioServer, rater: Member) -> Page:
+    """Return a page of a rater who has signed in."""
+    context = browser.new_context(viewport={"width": 1400, "height": 1000})
+    context.set_default_timeout(_PATIENCE)
+    expect.set_options(timeout=_PATIENCE)
+    page = context.new_page()
+    page.goto(f"{label_studio.url}/user/login/")
+    page.fill("input[name=email]", rater.email)
+    page.fill("input[name=password]", PASSWORD)
+    page.get_by_role("button", name="Log in").click()
+    page.wait_for_url(lambda url: "login" not in url, wait_until="commit")
+    return page
+
+
+def submit(page: Page) -> None:
+    """Submit the annotation of a page and wait until it is stored."""
+    with page.expect_response(lambda r: "/annotations" in r.url and r.request.method == "POST"):
+        page.get_by_role("button", name="Submit current annotation").click()

@@ -1,39 +1,50 @@
-"""The server takes the pages for marks and pairs, and gives back what raters do on them."""
+"""A rater marks sentences and compares pairs on the real page."""
+
+from playwright.sync_api import Browser, expect
 
 from annotate_ui.label_studio.client import Server
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from study import Study
-from study.assignment.planner import assign
+from tests.annotate_ui.label_studio.pushed_study import edited, reserve
 from tests.annotate_ui.label_studio.real.process import LabelStudioServer, Member
-from tests.annotate_ui.label_studio.real.rater_actions import annotate, projects
-from tests.annotate_ui.label_studio.test_marks import SETTINGS, marked
-from tests.annotate_ui.label_studio.test_pairs import better
+from tests.annotate_ui.label_studio.real.rater_actions import projects, signed_in, submit
+from tests.annotate_ui.label_studio.test_marks import SETTINGS
 from tests.annotate_ui.rated_campaign import fill
 
 
 def test_marks_and_pairs_come_back(
-    study: Study, server: Server, label_studio: LabelStudioServer, members: tuple[Member, Member]
+    study: Study,
+    server: Server,
+    label_studio: LabelStudioServer,
+    members: tuple[Member, Member],
+    browser: Browser,
 ) -> None:
-    path = study.folder / "study.toml"
-    path.write_text(f"{path.read_text()}{SETTINGS}\n[design]\ncomparisons = 1.0\n")
-    asked = Study.open(study.folder)
+    asked = edited(study, f"{SETTINGS}\n[design]\ncomparisons = 1.0\n")
     fill(asked, queries=1, systems=2)
-    assign(asked, per_item=1, open_slots=True, channel="label_studio")
+    reserve(asked)
     push(asked, server)
     (project,) = projects(asked)
+    page = signed_in(browser, label_studio, members[0])
     for (response,), task in sorted(project.tasks.items()):
-        text = f"response-0-{response - 1}"
-        mark = {"id": "m1", "to_name": "response", **marked(0, 8, text)}
-        annotate(label_studio, members[0], task, {"QR": 40}, extra=[mark])
+        page.goto(f"{label_studio.url}/projects/{project.number}/data?task={task}")
+        page.wait_for_load_state("networkidle")
+        page.locator("[class*=label__text]", has_text="Relevance").click()
+        text = page.locator("[class*=richtext__line]", has_text=f"response-0-{response - 1}")
+        text.dblclick()
+        expect(page.get_by_text("Labeled regions will appear here")).to_be_hidden()
+        page.locator("input[name=QR]").fill("40")
+        submit(page)
     done = pull(asked, server)
     assert (done.new, done.marks, done.rejected) == (2, 2, [])
     assert asked.marks_table()["marked"].tolist() == [1, 1]
 
     (pairs,) = push(asked, server).projects
-    (task,) = server.export(pairs.number)
-    choice = {"id": "c1", "to_name": "response_1", **better("QR", "Response 2 is much better")}
-    annotate(label_studio, members[0], int(task["id"]), {}, extra=[choice])
+    (pair,) = server.export(pairs.number)
+    page.goto(f"{label_studio.url}/projects/{pairs.number}/data?task={pair['id']}")
+    page.get_by_role("checkbox", name="Response 2 is much better").click()
+    submit(page)
+    page.context.close()
     assert pull(asked, server).new == 1
     assert abs(asked.preference_table()["value"].item()) == 2.0
     assert pull(asked, server).stored_anything is False

@@ -15,8 +15,8 @@ from study.assignment.planner import assign
 from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, PassageRow, ResponseRow
 from study.schema.tables import assignments, ratings as rating_table
-from tests.annotate_ui.label_studio.real.process import PASSWORD, LabelStudioServer, Member
-from tests.annotate_ui.label_studio.real.rater_actions import projects
+from tests.annotate_ui.label_studio.real.process import LabelStudioServer
+from tests.annotate_ui.label_studio.real.rater_actions import projects, signed_in, submit
 from tests.annotate_ui.rated_campaign import fill, ratings
 
 HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=2</script> {{7*7}} $question'
@@ -43,8 +43,6 @@ question = "Is it friendly?"
 scale = { min = -1, max = 1, step = 1 }
 """
 TASKS = 6
-# A busy machine takes its time over the page's 10 MB of scripts.
-_PATIENCE = 120_000
 
 
 def test_a_rater_sees_texts_as_they_are_and_what_they_give_is_pulled(
@@ -68,7 +66,7 @@ def test_a_rater_sees_texts_as_they_are_and_what_they_give_is_pulled(
     push(study, server)
     rater = label_studio.member(f"{uuid4().hex}@example.org")
 
-    page = _signed_in(browser, label_studio, rater)
+    page = signed_in(browser, label_studio, rater)
     page.goto(f"{label_studio.url}/projects/{project.number}/data?task={task}")
     expect(page.get_by_role("tab", name="Passage 2")).to_be_visible()
     page.get_by_role("tab", name="Passage 1").click()
@@ -101,8 +99,7 @@ def test_a_rater_sees_texts_as_they_are_and_what_they_give_is_pulled(
     page.get_by_role("checkbox", name="-1").click()
     # People scroll with the arrow keys as well.
     page.keyboard.press("ArrowDown")
-    with page.expect_response(lambda r: "/annotations" in r.url and r.request.method == "POST"):
-        page.get_by_role("button", name="Submit current annotation").click()
+    submit(page)
     page.context.close()
 
     done = pull(study, server)
@@ -121,7 +118,7 @@ def test_a_rater_opens_the_passages_and_what_was_meant_is_stored(
     assign(study, per_item=1, open_slots=True, channel="label_studio", constructs=["QR", "CC"])
     push(study, server)
     (project,) = projects(study)
-    page = _signed_in(browser, label_studio, label_studio.member(f"{uuid4().hex}@example.org"))
+    page = signed_in(browser, label_studio, label_studio.member(f"{uuid4().hex}@example.org"))
     meant: dict[int, dict[str, float]] = {}
     for number, ((response,), task) in enumerate(project.tasks.items()):
         meant[response] = {"QR": 10.0 + number, "CC": 90.0 - number}
@@ -143,8 +140,7 @@ def test_a_rater_opens_the_passages_and_what_was_meant_is_stored(
         page.locator("textarea").fill(f"comment {number}")
         page.get_by_text("Contextual Coherence (0 to 100)").click()
         page.keyboard.type("1234")
-        with page.expect_response(lambda r: "/annotations" in r.url and r.request.method == "POST"):
-            page.get_by_role("button", name="Submit current annotation").click()
+        submit(page)
     page.context.close()
 
     done = pull(study, server)
@@ -165,20 +161,6 @@ def test_a_rater_opens_the_passages_and_what_was_meant_is_stored(
         f"comment {number}" for number in range(TASKS)
     )
     study.close()
-
-
-def _signed_in(browser: Browser, label_studio: LabelStudioServer, rater: Member) -> Page:
-    """Return a page of a rater who has signed in."""
-    context = browser.new_context(viewport={"width": 1400, "height": 1000})
-    context.set_default_timeout(_PATIENCE)
-    expect.set_options(timeout=_PATIENCE)
-    page = context.new_page()
-    page.goto(f"{label_studio.url}/user/login/")
-    page.fill("input[name=email]", rater.email)
-    page.fill("input[name=password]", PASSWORD)
-    page.get_by_role("button", name="Log in").click()
-    page.wait_for_url(lambda url: "login" not in url, wait_until="commit")
-    return page
 
 
 def _configure_as_before(server: Server, project: int) -> None:
