@@ -15,11 +15,10 @@ from annotate_ui.label_studio.export_inventory import (
 from annotate_ui.label_studio.result_values import storable_text
 from annotate_ui.label_studio.value_ranges import (
     STARS,
-    control_option,
     kind_of,
     most_stars,
+    option,
     range_faults,
-    scale_option,
 )
 from study.errors import Fault, InputError, nearest
 from study.importing.importers import FileDescription, FormatOptions
@@ -70,13 +69,13 @@ def described_controls(source: RecordSource, options: FormatOptions) -> FileDesc
     words: list[str] = []
     for name in rating or chosen:
         if constructs[name] is None or name in chosen:
-            words.append(control_option(name, constructs[name] or "CONSTRUCT"))
+            words.append(option("control", name, constructs[name] or "CONSTRUCT"))
         if controls[name].stars:
-            words.append(scale_option(name, f"{STARS[0]}:{most_stars(controls[name])}"))
+            words.append(option("scale", name, f"{STARS[0]}:{most_stars(controls[name])}"))
     if not rating:
         labels = dict.fromkeys(label for name in chosen for _, label in controls[name].labels)
         if any(isinstance(choice_values(controls[name], options), str) for name in chosen):
-            words += [_value(label) for label in labels]
+            words += [option("value", label, "NUMBER") for label in labels]
     contents = {
         f"control {storable_text(name)}": control.content for name, control in controls.items()
     }
@@ -206,8 +205,8 @@ def _labels_without_value(
             yield Fault(
                 f"which number is the choice {missing!r} of the control {control!r}? Its choices: "
                 f"{quoted_names(map(repr, labels))}.",
-                f"Give each a number, such as with {_value(missing)}; or leave the control out "
-                f"with {control_option(control)}.",
+                f"Give each a number, such as with {option('value', missing, 'NUMBER')}; or leave "
+                f"the control out with {option('control', control)}.",
                 rows[0] if rows else None,
             )
 
@@ -223,17 +222,12 @@ def _unused_values(
     used = {label for of_labels in known.values() for label in of_labels}
     for label in options.values:
         if label not in used:
-            hint = nearest(label, used)
+            hint, named = nearest(label, used), option("value", label, f"{options.values[label]:g}")
             yield Fault(
                 f"no control that rates has the choice {label!r} in this file. {hint}".rstrip(),
-                f"Correct or leave out {_value(label, f'{options.values[label]:g}')}; choices "
-                "rate where --control names their construct.",
+                f"Correct or leave out {named}; choices rate where --control names their "
+                "construct.",
             )
-
-
-def _value(label: str, number: str = "NUMBER") -> str:
-    """Return the option that gives a label a number, quoted for a shell."""
-    return f"--value {quote(storable_text(f'{label}={number}'))}"
 
 
 def _regions(
@@ -247,7 +241,7 @@ def _regions(
             yield Fault(
                 f"task {task}: the control {control!r} rates a region or an item of the task, "
                 "not the response (perRegion or perItem).",
-                f"Leave the control out with {control_option(control)}.",
+                f"Leave the control out with {option('control', control)}.",
                 row,
             )
 
@@ -257,9 +251,9 @@ def _unmapped(constructs: Mapping[str, str | None], options: FormatOptions) -> I
         if key is None:
             yield Fault(
                 f"which construct does the control {control!r} rate?",
-                f"Name it with {control_option(control, 'CONSTRUCT')} "
+                f"Name it with {option('control', control, 'CONSTRUCT')} "
                 f"({', '.join(options.constructs)}), or leave the control out with "
-                f"{control_option(control)}; or set it in study.toml under [label_studio] "
+                f"{option('control', control)}; or set it in study.toml under [label_studio] "
                 "controls.",
             )
         elif key and key not in options.constructs:
@@ -277,7 +271,7 @@ def _duplicates(constructs: Mapping[str, str | None], named: Mapping[str, str]) 
             listed = ", ".join(repr(control) for control in controls)
             # A control that the caller named is the one to keep.
             keep = next((control for control in controls if control in named), controls[0])
-            others = " ".join(control_option(control) for control in controls if control != keep)
+            others = " ".join(option("control", control) for control in controls if control != keep)
             yield Fault(
                 f"the controls {listed} all rate {key}, but a rater gives a response one value.",
                 f"Keep one of them and leave out the others, such as with {others}; or name "
@@ -298,7 +292,7 @@ def _wrong_options(
         else "No control of this file rates."
     )
     for control, key in options.declared_controls.items():
-        option = control_option(control, key)
+        named = option("control", control, key)
         if control in of_marks:
             if key and key not in options.constructs:
                 hint = nearest(key, options.constructs)
@@ -307,7 +301,7 @@ def _wrong_options(
             hint = nearest(control, controls)
             yield Fault(
                 f"the control {control!r} has no result in this file. {hint}".rstrip(),
-                f"{rating} Correct or leave out {option}; import files with different controls "
+                f"{rating} Correct or leave out {named}; import files with different controls "
                 "one by one.",
             )
         elif key and control not in constructs:
@@ -315,7 +309,7 @@ def _wrong_options(
                 f"the control {control!r} gives {controls[control]}, but only numbers (Number), "
                 "stars (Rating), choices (Choices), comparisons (Pairwise) and rankings (Ranker) "
                 "are ratings.",
-                f"{rating} Leave out {option}.",
+                f"{rating} Leave out {named}.",
             )
     for control in sorted(options.ranges):
         if not constructs.get(control, ""):

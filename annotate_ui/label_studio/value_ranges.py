@@ -28,9 +28,9 @@ def most_stars(used: ExportControl) -> int:
     return STARS[1] if most <= STARS[1] else 10 if most <= 10 else int(most)
 
 
-def control_option(control: str, key: str = "") -> str:
-    """Return the option that maps a control to a construct, quoted for a shell."""
-    return f"--control {quote(storable_text(f'{control}={key}'))}"
+def option(name: str, part: str, value: str = "") -> str:
+    """Return an option that says what a part of an export is, quoted for a shell."""
+    return f"--{name} {quote(storable_text(f'{part}={value}'))}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +43,7 @@ class ValueRange:
 
     def mapped(self, value: float) -> float:
         """Return a value of the range on the construct's scale."""
-        if (self.source.min, self.source.max) == (self.scale.min, self.scale.max):
-            return value
-        if value == self.source.max:
-            return self.scale.max  # A quotient may miss the end by the last digit.
-        return self.scale.min + (value - self.source.min) * self._width / self._source_width
+        return self.scale.converted(value, self.source)
 
     def off_grid(self, value: float) -> str | None:
         """Return why a value of the range is not a point of the scale; None if it is one."""
@@ -58,16 +54,9 @@ class ValueRange:
         """Whether all integer steps of the range are points of the scale."""
         if self.scale.step is None:
             return True
-        points = self._width / self._source_width / self.scale.step
+        width, source = self.scale.max - self.scale.min, self.source.max - self.source.min
+        points = width / source / self.scale.step
         return isclose(points, round(points), abs_tol=1e-6) and round(points) > 0
-
-    @property
-    def _width(self) -> float:
-        return self.scale.max - self.scale.min
-
-    @property
-    def _source_width(self) -> float:
-        return self.source.max - self.source.min
 
 
 def value_range(
@@ -125,8 +114,8 @@ def _unlikely_range(
             f"all {len(values)} values of the control {control!r} are between {start:g} and "
             f"{end:g}, while {key} goes from {scale.min:g} to {scale.max:g}.",
             "If they were given on another range, name it with "
-            f"{scale_option(control, 'LOW:HIGH')}; if they are on the construct's, with "
-            f"{scale_option(control, f'{scale.min:g}:{scale.max:g}')}.",
+            f"{option('scale', control, 'LOW:HIGH')}; if they are on the construct's, with "
+            f"{option('scale', control, f'{scale.min:g}:{scale.max:g}')}.",
             within[0][0],
         )
 
@@ -147,9 +136,9 @@ def _off_grid_faults(
         row, problem = missed[0]
         yield Fault(
             f"values of the control {control!r} are not points of {key}: {problem}.",
-            f"Correct {scale_option(control, 'LOW:HIGH')}, give {key} a scale in study.toml that "
-            "has these points (or no step), or leave out the control with "
-            f"{control_option(control)}.",
+            f"Correct {option('scale', control, 'LOW:HIGH')}, give {key} a scale in study.toml "
+            "that has these points (or no step), or leave out the control with "
+            f"{option('control', control)}.",
             row,
         )
 
@@ -160,7 +149,7 @@ def _unknown_stars(
     low, high = STARS
     ends = f"{low}:{most_stars(used)}"
     remedy = (
-        f"Give the least and the greatest number of stars with {scale_option(control, ends)}; "
+        f"Give the least and the greatest number of stars with {option('scale', control, ends)}; "
         "values are then mapped to the construct's scale."
     )
     if (scale.min, scale.max) != STARS:
@@ -175,8 +164,3 @@ def _unknown_stars(
                 row,
             )
             return
-
-
-def scale_option(control: str, ends: str) -> str:
-    """Return the option that gives the range of a control, quoted for a shell."""
-    return f"--scale {quote(storable_text(f'{control}={ends}'))}"
