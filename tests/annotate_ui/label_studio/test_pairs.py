@@ -78,6 +78,9 @@ def test_pairs_are_sent_after_the_ratings_and_come_back_as_preferences(
     done_pull = pull(compared, server)
     assert (done_pull.new, done_pull.skipped, done_pull.rejected) == (4, 2, [])
     assert pull(compared, server).stored_anything is False
+    made["completed_by"] = None  # The account was deleted.
+    assert pull(compared, server).stored_anything is False
+    made["completed_by"] = 5
     table = compared.preference_table().set_index("construct").query("value == value")
     assert table["value"].to_dict().keys() == {"QR", "AC"}
     row = table.loc["QR"]

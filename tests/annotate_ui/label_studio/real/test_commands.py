@@ -6,8 +6,6 @@ from typing import Any
 
 from click.testing import CliRunner, Result
 
-from annotate_ui.label_studio.client import Server
-from annotate_ui.label_studio.push import push
 from study import Study
 from study.cli.root import cli
 from study.errors import StudyError
@@ -70,9 +68,3 @@ def test_mistakes_of_an_owner_are_explained(
     output = refused("push", str(empty.folder), "--url", label_studio.url, **token)
     assert "--open --channel label_studio" in output
     empty.close()
-
-
-def test_raters_see_no_prediction(campaign: Study, server: Server) -> None:
-    push(campaign, server)
-    (project,) = projects(campaign)
-    assert [task["predictions"] for task in server.export(project.number)] == [[]] * 4
