@@ -13,7 +13,7 @@ from math import isclose
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement
 
-from annotate_ui.label_studio.page_layout import COMMENT, TaskPage, header, plain_text
+from annotate_ui.label_studio.page_layout import COMMENT, LabelingPage, header, plain_text
 from annotate_ui.tasks.comparisons import points
 from annotate_ui.tasks.stages import stages
 from study.scales import RatingScale
@@ -73,7 +73,7 @@ def configuration(
 
     With `on_request` the rater opens the texts of each later stage, and its constructs with them.
     """
-    page, controls = TaskPage(TARGET), Controls()
+    page, controls = LabelingPage(TARGET), Controls()
     open_fields: list[Sees] = []
     for number, (shown, asked) in enumerate(_parts(fields, constructs, on_request)):
         if number:
@@ -98,7 +98,7 @@ def pair_configuration(
 
     `scale` is that of preferences; positive values mean that the second response is better.
     """
-    page, controls = TaskPage("response_1"), Controls()
+    page, controls = LabelingPage("response_1"), Controls()
     for field in fields:
         page.show(field)
     labels = choice_values(scale)
@@ -146,7 +146,7 @@ def _parts(
     return parts
 
 
-def _open_on_request(page: TaskPage, fields: Sequence[Sees], controls: Controls) -> None:
+def _open_on_request(page: LabelingPage, fields: Sequence[Sees], controls: Controls) -> None:
     """Add a control that opens `fields`; what follows is shown with them."""
     name = REQUEST + "_".join(fields)
     label = "Show " + " and ".join(_NAMES[field] for field in fields)
@@ -160,7 +160,7 @@ def _open_on_request(page: TaskPage, fields: Sequence[Sees], controls: Controls)
 
 
 def _rating(
-    page: TaskPage, construct: ConstructSpec, version: int, more: Mapping[str, Any]
+    page: LabelingPage, construct: ConstructSpec, version: int, more: Mapping[str, Any]
 ) -> Controls:
     """Add the controls of a construct: value, remarks and marks; return their meaning."""
     name, scale = control_name(construct.key), construct.scale

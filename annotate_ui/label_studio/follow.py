@@ -7,7 +7,7 @@ from annotate_ui.label_studio.client import Server, ServerError
 from annotate_ui.label_studio.followed_content import FollowedContent
 from annotate_ui.label_studio.followed_project import FollowOptions, ReadProject, read_project
 from annotate_ui.label_studio.projects import stored_projects, stored_scales
-from annotate_ui.label_studio.pull import ConfirmNewRaters, Storing
+from annotate_ui.label_studio.pull import ConfirmNewRaters, PullContext
 from annotate_ui.label_studio.results import Pulled
 from annotate_ui.label_studio.server_projects import NOT_FOUND, exchange
 from study.errors import StudyError
@@ -78,8 +78,8 @@ def follow(
             projects += [] if read is None else [read]
             advance(step, len(wanted) + 1)
         users = {a.user for project in projects for a in project.annotations}
-        storing = Storing(study, server, raters or {}, confirm_new_raters, result)
-        storing.store(
+        context = PullContext(study, server, raters or {}, confirm_new_raters, result)
+        context.store(
             users,
             lambda connection: FollowedContent(connection, study, server, result).fetched(
                 projects, wanted

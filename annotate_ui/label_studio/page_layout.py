@@ -47,7 +47,7 @@ _LAYOUT = (
 )
 
 
-class TaskPage:
+class LabelingPage:
     """A page to which texts and questions are added; both are views and may be replaced."""
 
     def __init__(self, target: str) -> None:

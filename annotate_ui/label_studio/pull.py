@@ -71,15 +71,15 @@ def pull(
             fetched.append(_fetch(server, project, reader, result))
             advance(number, steps)
         users = {annotation.user for one in fetched for annotation in one.annotations}
-        storing = Storing(study, server, raters or {}, confirm_new_raters, result)
-        storing.store(users, lambda _: fetched, CHANNEL)
+        context = PullContext(study, server, raters or {}, confirm_new_raters, result)
+        context.store(users, lambda _: fetched, CHANNEL)
         advance(steps, steps)
         return result
 
 
 @dataclass(frozen=True)
-class Storing:
-    """How the annotations of one pull are stored."""
+class PullContext:
+    """A study, a server and the people of one pull."""
 
     study: Study
     server: Server
