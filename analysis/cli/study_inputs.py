@@ -67,8 +67,7 @@ def response_traits(connection: Any, responses: Collection[str]) -> pd.DataFrame
     from study.facts.current_responses import RESPONSE_COLUMNS, current_responses, response_rows
 
     ids = set(responses)
-    current = current_responses(connection)[0] if ids else []
-    chosen = [response for response in current if response.response_id in ids]
+    chosen = current_responses(connection, ids)[0] if ids else []
     traits: dict[str, tuple[float, float]] = {}
     for values in response_rows(connection, chosen):
         row = dict(zip(RESPONSE_COLUMNS, values, strict=True))

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-from sqlalchemy import insert, select
+from sqlalchemy import insert
 
 from judge.metrics.evaluation import decided_by
 from judge.metrics.metric import Metric, MetricValue, MissingValue
@@ -13,6 +13,7 @@ from judge.running.metric_requests import ANSWER_COLUMNS, MetricRequest
 from judge.running.remaining_work import SHARED, Resolved
 from judge.running.scale_use import ScaleUse
 from judge.running.scope import Scope
+from study.facts.judgments import as_read
 from study.schema import JudgmentBase, StepAnswerBase, now
 from study.schema.database import writing
 from study.schema.tables import judgments as judgment_table, step_answers
@@ -165,14 +166,12 @@ class JudgmentStore:
         return self._row(judgment, item.response)
 
     def _originals(self, judgments: list[int]) -> dict[int, dict[str, Any]]:
-        columns = [judgment_table.c[name] for name in _COPIED]
         originals = {}
         with self._engine.connect() as connection:
             for start in range(0, len(judgments), 500):
                 keys = judgments[start : start + 500]
-                rows = connection.execute(
-                    select(judgment_table.c.id, *columns).where(judgment_table.c.id.in_(keys))
-                )
+                # As they are read now: an answer may have been read again since.
+                rows = connection.execute(as_read(("id", *_COPIED), judgment_table.c.id.in_(keys)))
                 originals.update({row[0]: dict(zip(_COPIED, row[1:], strict=True)) for row in rows})
         return originals
 

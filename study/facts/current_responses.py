@@ -8,7 +8,7 @@ newest version in use. Tables show a bare KEY for version 1 while it means that 
 otherwise, so that an id in a table always leads back to its response.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Subquery, and_, case, exists, func, or_, select
@@ -134,8 +134,13 @@ def count_current_responses(connection: Connection) -> int:
     return int(every.scalar_one()) - len(without_use) - len(versions.ids) + len(versions.in_use)
 
 
-def current_responses(connection: Connection) -> tuple[list[CurrentResponse], int]:
-    """Return the responses that the tables speak of, and how many others there are."""
+def current_responses(
+    connection: Connection, only: Collection[str] | None = None
+) -> tuple[list[CurrentResponse], int]:
+    """Return the responses that the tables speak of, and how many others there are.
+
+    `only` are the ids of the wanted responses, by default all of them; the others are counted.
+    """
     versions, replaced = _several_versions(connection), _replaced_outputs(connection)
     rows = connection.execute(
         select(response_table.c.id, response_table.c.key)
@@ -146,8 +151,10 @@ def current_responses(connection: Connection) -> tuple[list[CurrentResponse], in
     current, others = [], 0
     for response, key in rows:
         known = response in versions.ids
-        if response in versions.in_use if known else response not in replaced:
-            current.append(CurrentResponse(response, versions.ids.get(response, key)))
+        name = versions.ids.get(response, key)
+        in_use = response in versions.in_use if known else response not in replaced
+        if in_use and (only is None or name in only):
+            current.append(CurrentResponse(response, name))
         else:
             others += 1
     return current, others

@@ -293,7 +293,9 @@ def judge_reasons(
     distribution (a separate scorer) has the reason of the answer that it was read from. If an
     answer was requested several times, the first one is used.
     """
-    ids = {response.response_id: response.id for response in current_responses(connection)[0]}
+    wanted = {response for _, response, _ in scores}
+    current, _ = current_responses(connection, wanted)
+    ids = {response.response_id: response.id for response in current}
     places: dict[tuple[str, int, str], list[Place]] = {}
     for scorer, response, construct in scores:
         if response in ids:

@@ -1,5 +1,6 @@
 """Opening a study's database, and its transactions."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -126,11 +127,17 @@ _UNWRITABLE = {
     "disk I/O": "Check the disk and its quota, and run the command again; nothing was written.",
     "readonly": "Make the study's folder and database writable.",
 }
+_LACKS_A_PART = (
+    "It lacks a part that this version of the study has, so something else than ccrs changed it; "
+    "restore it from a backup."
+)
 _REMEDIES = {
     "locked": "Another process is writing; try again when it has finished.",
     "unable to open": "Check that the study's folder exists and can be written.",
     "not a database": "The file is damaged or not a study; restore it from a backup.",
     "malformed": "The file is damaged; restore it from a backup.",
+    "no such (table|column)": _LACKS_A_PART,
+    "(column|relation) .* does not exist": _LACKS_A_PART,
     "connection failed": "Check that the server runs and that study.toml names it rightly.",
     "does not exist": "Check that the database exists and that study.toml names it rightly.",
     "permission denied": "Give the database's user the right to read and write it.",
@@ -144,7 +151,7 @@ def _explained() -> Iterator[None]:
     except DBAPIError as error:
         cause = " ".join(str(error.orig).split()).rstrip(".")
         for sign, remedy in (*_UNWRITABLE.items(), *_REMEDIES.items()):
-            if sign in cause:
+            if re.search(sign, cause):
                 kind = StorageError if sign in _UNWRITABLE else StudyError
                 raise kind(f"The study's database reports: {cause}. {remedy}") from error
         raise

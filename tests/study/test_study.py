@@ -4,7 +4,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import delete, func, insert, select, text, update
 from sqlalchemy.exc import DBAPIError
 
 from study import Study, StudyError
@@ -91,6 +91,16 @@ def test_a_server_that_does_not_answer_is_said_with_the_remedy(tmp_path: Path) -
     address = "postgresql+psycopg://nobody@127.0.0.1:1/nothing"
     with pytest.raises(StudyError, match="Check that the server runs"):
         Study.create(tmp_path / "s", f'database = "{address}"\n')
+
+
+def test_a_database_that_lacks_a_column_is_said_with_the_remedy(any_study: Study) -> None:
+    with any_study.write() as connection:
+        connection.execute(text("ALTER TABLE query RENAME COLUMN attributes TO traits"))
+    with (
+        pytest.raises(StudyError, match=r"attributes.*lacks a part.*restore it from a backup"),
+        any_study.read() as connection,
+    ):
+        connection.execute(select(queries.c.attributes))
 
 
 def test_a_folder_whose_name_means_something_in_an_address_is_a_folder(tmp_path: Path) -> None:

@@ -25,6 +25,8 @@ class Budget:
         self._settings = settings
         self.spent = 0.0
         """Cost so far; of requests whose cost is unknown the worst case."""
+        self._unknown = 0.0
+        """The part of it that is such worst cases; the cost of the answers does not include it."""
         self._under_way = 0
         self._reserved = 0.0
         self._waiting: list[asyncio.Future[None]] = []
@@ -46,10 +48,16 @@ class Budget:
         worst = self._settings.cost(size, limit) or 0.0
         while self.spent + self._reserved + worst > most:
             if not self._under_way:
+                unknown = (
+                    f" (up to {self._unknown:.4g} of it for requests whose answer did not arrive "
+                    "or has no count of tokens, which the server may have charged)"
+                    if self._unknown
+                    else ""
+                )
                 raise StudyError(
-                    f"--max-cost {most:g} might be exceeded: {self.spent:.4g} is spent, and the "
-                    f"next prompt costs up to {worst:.4g}. All answers so far are stored; run the "
-                    "command again to continue."
+                    f"--max-cost {most:g} might be exceeded: {self.spent:.4g} is spent{unknown}, "
+                    f"and the next prompt costs up to {worst:.4g}. All answers so far are stored; "
+                    "run the command again to continue."
                 )
             turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiting.append(turn)
@@ -65,18 +73,21 @@ class Budget:
         self._under_way -= 1
         # Sums of rounded numbers need not return to 0.
         self._reserved = self._reserved - worst if self._under_way else 0.0
-        self.spent += self._cost(worst, result)
+        cost = self._cost(result)
+        self._unknown += worst if cost is None else 0.0
+        self.spent += worst if cost is None else cost
         waiting, self._waiting = self._waiting, []
         for turn in waiting:
             if not turn.done():
                 turn.set_result(None)
 
-    def _cost(self, worst: float, result: Answer | Trouble | None) -> float:
+    def _cost(self, result: Answer | Trouble | None) -> float | None:
+        """The cost of a request; None where it is not known."""
         if isinstance(result, Trouble):
-            return worst if result.reason in _MAYBE_CHARGED else 0.0
+            return None if result.reason in _MAYBE_CHARGED else 0.0
         if result is None:
-            return worst
+            return None
         if result.prompt_tokens is None or result.completion_tokens is None:
-            return 0.0 if result.missing in {REJECTED, TOO_LONG} else worst
+            return 0.0 if result.missing in {REJECTED, TOO_LONG} else None
         tokens = (result.prompt_tokens, result.completion_tokens, result.cached_tokens or 0)
         return self._settings.cost(*tokens) or 0.0

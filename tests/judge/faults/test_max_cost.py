@@ -57,6 +57,17 @@ def test_it_needs_prices(small_study: Study, stub: Stub) -> None:
     assert "max_cost: needs price as well" in result.errors
 
 
+def test_what_a_server_may_have_charged_without_an_answer_is_said() -> None:
+    async def two() -> None:
+        budget = Budget(OpenAISettings(price=ONE_EACH, max_cost=500))
+        timeout = Trouble("again", "timeout", "")
+        budget.settle(await budget.reserve("x", PARAMETERS), timeout)
+        await budget.reserve("x", PARAMETERS)
+
+    with pytest.raises(StudyError, match=r"357 is spent \(up to 357 of it for requests whose"):
+        asyncio.run(two())
+
+
 def settled(result: Answer | Trouble | None) -> float:
     """Return what one request of at worst 1 + 256 + 100 tokens is counted as."""
 

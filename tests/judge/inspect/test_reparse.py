@@ -52,6 +52,23 @@ def test_the_same_parser_finds_nothing_to_do(judged: Study) -> None:
     assert reparsed.lines()[-1] == "No reading changed."
 
 
+def test_a_later_response_with_the_same_prompt_gets_the_current_reading(
+    judged: Study, scripted: type[Scripted], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("judge.prompts.answer_form.parse_answer", generous)
+    monkeypatch.setattr("judge.inspect.reparse.PARSER_VERSION", "99")
+    reparse_run(judged, "j")
+    content = {"query_id": "q1", "query": "Question 1?", "response": "Answer 1 of A."}
+    references = ["Reference 1.", "Answer 1 of A."]
+    store(judged, {**content, "references": references, "system": "E", "passages": ["Other."]})
+    # QR does not show passages, so nothing is asked again.
+    scripted.answer = always(Answer("99"))
+    judge_study(judged, ScriptedSettings(name="j", constructs=("QR",)))
+    *_, first, copy = rows(judged, Judgment)
+    assert first.value is None
+    assert (copy.value, copy.rule, copy.parser_version) == (40, "last_word", "99")
+
+
 def test_differences_are_stored_as_new_readings_and_count_in_the_table(
     judged: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
