@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 from unittest.mock import patch
-from uuid import uuid4
 
 import hypothesis
 import pytest
 
 from study import Study
 from study.schema import database
+from tests.postgresql_studies import PostgreSQLStudies
 
 # No property depends on the machine's speed. `quick`, the default, tries the same examples at every
 # run; `--hypothesis-profile ci` and `explore` try new ones and print how to repeat a failure.
@@ -121,36 +121,37 @@ def study(tmp_path: Path) -> Iterator[Study]:
     made.close()
 
 
+@pytest.fixture(scope="session")
+def _postgresql_studies() -> Iterator[PostgreSQLStudies | None]:
+    address = os.environ.get("CCRS_TEST_POSTGRESQL")
+    studies = PostgreSQLStudies(address) if address else None
+    yield studies
+    if studies is not None:
+        studies.close()
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
-def any_study(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Study]:
+def any_study(
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    _postgresql_studies: PostgreSQLStudies | None,
+) -> Iterator[Study]:
     """Return an empty study on each database.
 
     PostgreSQL is a running server named by CCRS_TEST_POSTGRESQL, an address whose user may
-    create databases; each test gets a database of its own.
+    create databases; no two tests have the same one at a time.
     """
     if request.param == "sqlite":
         made = Study.create(tmp_path / "any-study")
         yield made
         made.close()
         return
-    address = os.environ.get("CCRS_TEST_POSTGRESQL")
-    if not address:
+    if _postgresql_studies is None:
         absent("CCRS_TEST_POSTGRESQL names no PostgreSQL server")
         return
-    from sqlalchemy import create_engine, text
-    from sqlalchemy.engine import make_url
-
-    name = f"ccrs_test_{uuid4().hex}"
-    server = create_engine(address, isolation_level="AUTOCOMMIT")
-    with server.connect() as connection:
-        connection.execute(text(f"CREATE DATABASE {name}"))
-    url = make_url(address).set(database=name).render_as_string(hide_password=False)
-    made = Study.create(tmp_path / "any-study", f'database = "{url}"\n')
+    made = _postgresql_studies.open(tmp_path / "any-study")
     yield made
-    made.close()
-    with server.connect() as connection:
-        connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
-    server.dispose()
+    _postgresql_studies.take_back(made)
 
 
 @pytest.fixture
