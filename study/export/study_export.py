@@ -26,14 +26,13 @@ from study.facts.current_responses import (
 )
 from study.facts.marks_table import mark_sets
 from study.facts.ratings import MEASURING, newest_ratings, settled_values
+from study.facts.score_table import compact_score_table, score_rows
 from study.pyarrow_extra import load_pyarrow
 from study.schema.tables import assignments, raters, ratings
 from study.settings.study_toml import StudyConfig
 from study.text import MARK, counted
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
-
     from study.study import Study
 
 
@@ -244,7 +243,10 @@ def export_study(
             f"{existing[0]} already exists. Choose another folder, or replace it with --overwrite."
         )
     folder.mkdir(parents=True, exist_ok=True)
-    scores, preferences = study.score_table(), study.preference_table()
+    preferences = study.preference_table()
+    with study.read() as connection:
+        versions = study.construct_versions(connection)
+        scores = compact_score_table(connection, versions, combined=study.config.combined)
     left_out = {
         f"values {why}": n
         for table in (scores, preferences)
@@ -258,8 +260,8 @@ def export_study(
             left_out["responses that a later one replaced"] = replaced
         tables: dict[str, Rows] = {
             "responses": _with_passages(response_rows(connection, responses), format),
-            "scores": _tuples(scores),
-            "preferences": _tuples(preferences),
+            "scores": score_rows(scores),
+            "preferences": preferences.itertuples(index=False, name=None),
             "answers": _answers(connection, study.config, responses),
             "settled": _settled(connection, responses),
         }
@@ -337,10 +339,6 @@ def _settled(
     for row in connection.execute(settled_values()):
         if row.response_id in ids:
             yield ids[row.response_id], row.construct_key, row.code, row.value, row.comment
-
-
-def _tuples(frame: "DataFrame") -> Iterator[tuple[Any, ...]]:
-    return frame.itertuples(index=False, name=None)
 
 
 def _with_passages(rows: Rows, form: str) -> Iterator[tuple[Any, ...]]:

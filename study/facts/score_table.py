@@ -3,7 +3,7 @@
 Values that are left out of the table are counted in its `attrs["left_out"]`, by reason.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,25 @@ def score_table(
     ratings in the table where the two differ.
     """
     return _typed(compact_score_table(connection, versions, edits, combined), SCORE_COLUMNS)
+
+
+_ROWS_AT_ONCE = 50_000
+
+
+def score_rows(compact: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of `score_table` from its compact form, few of which it has in memory."""
+    texts = {
+        name: np.array([*compact[name].cat.categories, None], dtype="object")
+        for name, kind in SCORE_COLUMNS.items()
+        if kind == "str"
+    }
+    for start in range(0, len(compact), _ROWS_AT_ONCE):
+        rows = compact.iloc[start : start + _ROWS_AT_ONCE]
+        columns = [
+            texts[name][rows[name].cat.codes] if name in texts else rows[name].to_numpy(dtype=kind)
+            for name, kind in SCORE_COLUMNS.items()
+        ]
+        yield from zip(*(column.tolist() for column in columns), strict=True)
 
 
 def compact_score_table(

@@ -96,7 +96,8 @@ def used(codes: np.ndarray, texts: list[Any]) -> tuple[np.ndarray, list[Any]]:
 
 def categorical(codes: np.ndarray, texts: Sequence[str] | np.ndarray) -> pd.Categorical:
     """Return texts by their codes; -1 is missing."""
-    return pd.Categorical.from_codes(codes, pd.Index(np.asarray(texts, dtype="object")))
+    index = pd.Index(np.asarray(texts, dtype="object"), dtype="object")
+    return pd.Categorical.from_codes(codes, index)
 
 
 def numbered(codes: np.ndarray, numbers: Sequence[float] | np.ndarray) -> pd.Categorical:

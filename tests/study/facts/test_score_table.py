@@ -4,6 +4,7 @@ from sqlalchemy import create_engine, insert, text
 
 from study import Study, study_status
 from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
+from study.facts.score_table import compact_score_table, score_rows
 from study.schema.database import read_frame
 from study.schema.tables import outputs, responses
 from tests.study.populated_study import fill
@@ -13,6 +14,19 @@ from tests.study.populated_study import fill
 def filled(any_study: Study) -> Study:
     fill(any_study)
     return any_study
+
+
+def test_its_rows_are_those_of_the_compact_table(
+    filled: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("study.facts.score_table._ROWS_AT_ONCE", 2)
+    with filled.read() as connection:
+        compact = compact_score_table(connection, filled.construct_versions(connection))
+    rows = list(score_rows(compact))
+    whole = filled.score_table()
+    assert len(rows) > 3
+    assert repr(rows) == repr(list(whole.itertuples(index=False, name=None)))
+    assert list(whole) == list(SCORE_COLUMNS)
 
 
 def test_each_kind_of_score_is_in_the_table_once_for_each_system(filled: Study) -> None:
