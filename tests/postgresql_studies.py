@@ -38,16 +38,17 @@ class PostgreSQLStudies:
     def __init__(self, address: str) -> None:
         self._server = make_url(address)
         self._empty: list[str] = []
+        self._in_use: dict[Path, str] = {}
         self._structure: object = None
 
     def open(self, folder: Path) -> Study:
         """Return an empty study in `folder`."""
         if self._empty:
             folder.mkdir()
-            name = self._empty.pop()
+            name = self._in_use[folder] = self._empty.pop()
             (folder / "study.toml").write_text(self._settings(name), encoding="utf-8")
             return Study.open(folder)
-        name = f"ccrs_test_{uuid4().hex}"
+        name = self._in_use[folder] = f"ccrs_test_{uuid4().hex}"
         self._on_server(f"CREATE DATABASE {name}")
         study = Study.create(folder, self._settings(name))
         if self._structure is None:
@@ -58,8 +59,8 @@ class PostgreSQLStudies:
     def take_back(self, study: Study) -> None:
         """Close a study, and empty its database for the next."""
         study.close()
-        name = make_url(study.config.database).database
-        assert name is not None
+        # Not the name in its settings, which a test may have changed.
+        name = self._in_use.pop(study.folder)
         if self._emptied(name):
             self._empty.append(name)
         else:

@@ -128,9 +128,10 @@ _UNWRITABLE = {
     "readonly": "Make the study's folder and database writable.",
 }
 _LACKS_A_PART = (
-    "It lacks a part that this version of the study has, so something else than ccrs changed it; "
+    "A table or column that ccrs created is missing, so another program has changed the database; "
     "restore it from a backup."
 )
+# Regular expressions: the server's words have names in between.
 _REMEDIES = {
     "locked": "Another process is writing; try again when it has finished.",
     "unable to open": "Check that the study's folder exists and can be written.",

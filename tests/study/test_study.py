@@ -97,7 +97,7 @@ def test_a_database_that_lacks_a_column_is_said_with_the_remedy(any_study: Study
     with any_study.write() as connection:
         connection.execute(text("ALTER TABLE query RENAME COLUMN attributes TO traits"))
     with (
-        pytest.raises(StudyError, match=r"attributes.*lacks a part.*restore it from a backup"),
+        pytest.raises(StudyError, match=r"attributes.*is missing.*restore it from a backup"),
         any_study.read() as connection,
     ):
         connection.execute(select(queries.c.attributes))
