@@ -27,13 +27,14 @@ def sdk() -> None:
 
 @pytest.fixture(scope="session")
 def label_studio(sdk: None) -> Iterator[LabelStudioServer]:
-    """Return a running server."""
+    """Return a running server, which no test made call another machine."""
     executable = os.environ.get("CCRS_TEST_LABEL_STUDIO")
     if not executable:
         absent("CCRS_TEST_LABEL_STUDIO names no label-studio")
         return
     with running(Path(executable)) as server:
         yield server
+        assert server.outside_calls() == []
 
 
 @pytest.fixture(scope="session")

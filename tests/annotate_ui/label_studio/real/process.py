@@ -25,6 +25,8 @@ OWNER = "0123456789abcdef0123456789abcdef01234567"
 # Migrating takes the longer part of a minute, on a busy machine several.
 _STARTING = 600
 _STOPPING = 30
+_CALLS = "outside-calls.txt"
+_README = Path(__file__).parents[4] / "annotate_ui/label_studio/README.md"
 
 
 @dataclass(frozen=True)
@@ -39,8 +41,13 @@ class Member:
 class LabelStudioServer:
     """A running server."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, data: Path) -> None:
         self.url = url
+        self._data = data
+
+    def outside_calls(self) -> list[str]:
+        """Return what the server asked of other machines since it was started."""
+        return (self._data / _CALLS).read_text().splitlines()
 
     def client(self, token: str = OWNER) -> "httpx.Client":
         """Return a client that speaks as the owner of a token."""
@@ -105,7 +112,7 @@ def _started(executable: Path, data: Path) -> Iterator[LabelStudioServer]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    server = LabelStudioServer(f"http://127.0.0.1:{port}")
+    server = LabelStudioServer(f"http://127.0.0.1:{port}", data)
     command = [str(executable), "start", "--no-browser"]
     command += ["--internal-host", "127.0.0.1", "--port", str(port)]
     with (data / "server.log").open("w") as log:
@@ -125,20 +132,27 @@ def _started(executable: Path, data: Path) -> Iterator[LabelStudioServer]:
 def _environment(data: Path) -> dict[str, str]:
     # It reads bare names such as HOST, PORT, DEBUG and CI, so it is given nothing else.
     return {
+        **_documented_settings(),
         "PATH": os.environ["PATH"],
         "HOME": str(data),
         "LABEL_STUDIO_BASE_DATA_DIR": str(data),
         "LABEL_STUDIO_USERNAME": "owner@example.org",
         "LABEL_STUDIO_PASSWORD": "a-long-password-of-the-owner",
         "LABEL_STUDIO_USER_TOKEN": OWNER,
-        "LABEL_STUDIO_ENABLE_LEGACY_API_TOKEN": "true",
-        "LABEL_STUDIO_COLLECT_ANALYTICS": "false",
-        "LABEL_STUDIO_LATEST_VERSION_CHECK": "false",
-        "LABEL_STUDIO_SENTRY_DSN": "",
-        "LABEL_STUDIO_FRONTEND_SENTRY_DSN": "",
-        "LABEL_STUDIO_DISABLE_SIGNUP_WITHOUT_LINK": "true",
-        "LABEL_STUDIO_CORS_ALLOW_ALL_ORIGINS": "false",
+        **recording(data / _CALLS),
     }
+
+
+def _documented_settings() -> dict[str, str]:
+    """Return the settings with which README.md starts a server."""
+    block = next(part for part in _README.read_text().split("```") if "label-studio start" in part)
+    return dict(re.findall(r"\b(\w+)=(\S*)", block))
+
+
+def recording(file: Path) -> dict[str, str]:
+    """Return the environment in which Python records calls to other machines in a file."""
+    folder = Path(__file__).parent / "recorder"
+    return {"PYTHONPATH": str(folder), "CCRS_TEST_OUTSIDE_CALLS": str(file)}
 
 
 def _wait(server: LabelStudioServer, process: "subprocess.Popen[bytes]", log: Path) -> None:
