@@ -21,6 +21,13 @@ _TITLE = click.option(
     help="Name of the projects, shortened to 30 characters. Default: that of the last project "
     "pushed, else the study's name.",
 )
+_WORKSPACE = click.option(
+    "--workspace",
+    type=click.IntRange(1),
+    metavar="ID",
+    help="Workspace in which projects are created, by its number, in editions of Label Studio that "
+    "have workspaces. Default: that of the last project pushed.",
+)
 _RATER = click.option(
     "--rater",
     "raters",
@@ -54,8 +61,11 @@ def label_studio() -> None:
 @label_studio.command("push")
 @reaches_server
 @_TITLE
+@_WORKSPACE
 @AS_JSON
-def push_command(place: ServerPlace, title: str | None, as_json: bool) -> None:
+def push_command(
+    place: ServerPlace, title: str | None, workspace: int | None, as_json: bool
+) -> None:
     """Create projects and tasks of STUDY in Label Studio.
 
     Slots that are assigned to Label Studio get tasks; rated tasks stay as they are. There is a
@@ -72,7 +82,7 @@ def push_command(place: ServerPlace, title: str | None, as_json: bool) -> None:
 
     with place.opened() as (study, server):
         with progress("Sending tasks", hidden=as_json) as advance:
-            done = push(study, server, title=title, progress=advance)
+            done = push(study, server, title=title, workspace=workspace, progress=advance)
         again = place.needed_options(study, server)
         next_step = " ".join(["ccrs label-studio sync", shell_word(place.folder), *again])
         print_result(done.as_json(), [*pushed_lines(done), f"Next: {next_step}"], as_json)
@@ -137,6 +147,7 @@ def sync_command(
     people = _codes(raters)
     with place.opened() as (study, server):
         settings = study.config_hash
+        unpublished: list[int] = []
 
         def round_once() -> Round:
             return sync_once(
@@ -144,13 +155,15 @@ def sync_command(
             )
 
         def lines(done: Round) -> list[str]:
-            nonlocal settings
+            nonlocal settings, unpublished
             settings = _report_edits(place.folder, settings)
             shown = []
             if done.pulled is not None and done.pulled.stored_anything:
                 shown += pulled_lines(done.pulled)
-            if done.pushed.tasks or done.pushed.deleted or done.pushed.missing_projects:
+            is_news = done.pushed.unpublished != unpublished
+            if done.pushed.tasks or done.pushed.deleted or done.pushed.missing_projects or is_news:
                 shown += pushed_lines(done.pushed)
+            unpublished = done.pushed.unpublished
             return shown
 
         _repeat(round_once, interval, lines, rounds=rounds)

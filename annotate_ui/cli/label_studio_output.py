@@ -30,6 +30,12 @@ def pushed_lines(done: Pushed) -> list[str]:
             "Label Studio before you delete the projects.",
         ),
         *_missing(done.missing_projects),
+        *_projects(done.published, "were published, so that raters see them."),
+        *_projects(
+            done.unpublished,
+            "are not published, so that raters do not see them. Publish them in Label Studio if "
+            "they are to be rated.",
+        ),
         *(f"design.{name} of study.toml does not apply here." for name in done.ignored_settings),
     ]
 

@@ -21,7 +21,13 @@ from annotate_ui.label_studio.projects import (
 from annotate_ui.label_studio.reserved_slots import Slot, ready, slots, split_by_stage
 from annotate_ui.label_studio.results import Pushed
 from annotate_ui.label_studio.revisions import Origins
-from annotate_ui.label_studio.server_projects import exchange, last_title, unknown_projects
+from annotate_ui.label_studio.server_projects import (
+    exchange,
+    last_title,
+    new_projects_workspace,
+    publish,
+    unknown_projects,
+)
 from annotate_ui.label_studio.task_data import NAME, PAIRS, Shown, study_name, task_names
 from annotate_ui.label_studio.task_upload import Pages, ProjectKind, TaskSender
 from study.errors import StudyError
@@ -52,6 +58,7 @@ def push(
     server: Server,
     *,
     title: str | None = None,
+    workspace: int | None = None,
     progress: Advance | None = None,
 ) -> Pushed:
     """Create the projects and tasks that the slots of this channel need and do not have yet.
@@ -65,16 +72,20 @@ def push(
     title
         Beginning of the projects' names, before the stage; default: that of the study's newest
         project on the server, else the study's name.
+    workspace
+        Number of the workspace in which projects are created, in editions other than the open one;
+        default: that of the study's newest project on the server.
 
     Raises
     ------
     StudyError
-        Nothing is assigned to Label Studio.
+        Nothing is assigned to Label Studio, or the open edition is asked for a workspace.
     ServerError
         The server could not be reached or refused. The next push recognizes what was sent.
     """
     advance = progress or (lambda done, total: None)  # noqa: ARG005
     with exchange(study, server) as on_server:
+        used_workspace = new_projects_workspace(server, workspace, on_server.present)
         _update_pages(study, server, on_server.present)
         deleted = _forget_deleted(study, server, on_server.present)
         outdated = _find_outdated(study, server, on_server.present)
@@ -114,11 +125,15 @@ def push(
             ignored_settings=_ignored_settings(study.config.design),
         )
         used_title = title or last_title(on_server.listed, mark_name) or study.config.name
-        TaskSender(study, server, on_server, used_title, result, advance).send(missing)
+        sender = TaskSender(study, server, on_server, used_title, used_workspace, result, advance)
+        sender.send(missing)
         with study.read() as connection:
-            known = {project.number for project in stored_projects(connection)}
+            projects = stored_projects(connection)
+        known = {project.number for project in projects}
         result.unknown_projects = unknown_projects(mark_name, on_server.listed, known)
         result.replaced = _delete_outdated(study, server, outdated)
+        sent_to = {project.number for project in result.projects}
+        result.published, result.unpublished = publish(server, projects, sent_to)
         return result
 
 

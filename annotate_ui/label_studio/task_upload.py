@@ -87,10 +87,12 @@ class TaskSender:
         server: Server,
         on_server: ServerProjects,
         title: str,
+        workspace: int | None,
         result: Pushed,
         advance: Advance,
     ) -> None:
-        self._study, self._server, self._title = study, server, title
+        self._study, self._server = study, server
+        self._title, self._workspace = title, workspace
         self._result, self._advance = result, advance
         self._listed, self._present = on_server.listed, list(on_server.present)
         self._known = len(on_server.present) + len(on_server.deleted)
@@ -178,6 +180,7 @@ class TaskSender:
             instructions=instructions(self._study, constructs, place, compares=compares),
             overlap=kind.overlap,
             in_order=self._pages.in_order,
+            workspace=self._workspace,
         )
 
     def _fill(self, project: StoredProject, kind: ProjectKind, tasks: Sequence[Shown]) -> int:

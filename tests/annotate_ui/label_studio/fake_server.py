@@ -16,6 +16,7 @@ class StandIn:
     """A server in memory."""
 
     url = "http://stand-in.example.org"
+    is_open_edition = True
 
     def __init__(self) -> None:
         self.identity = uuid4().hex
@@ -37,7 +38,14 @@ class StandIn:
         if number not in self.made:
             raise ServerError("not found", 404)
         settings = self.made[number]
-        return Project(number, settings["description"], len(self.tasks[number]), settings["xml"])
+        return Project(
+            number,
+            settings["description"],
+            len(self.tasks[number]),
+            settings["xml"],
+            settings.get("is_published", False),
+            settings.get("workspace"),
+        )
 
     def create_project(self, **settings: Any) -> int:
         """Make a project."""
