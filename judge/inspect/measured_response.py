@@ -1,47 +1,35 @@
 """One response as metrics measured it: values, texts, claims with labels, and raw answers."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import select
 
 from judge.inspect.claims import LabeledClaim, LabeledClaims, claim_lines
 from judge.inspect.judgment_lines import prompt_lines, sentence_lines
+from judge.inspect.measured_values import Measurement, measured_values
+from judge.inspect.measurement_notes import (
+    asked_metrics,
+    not_measured,
+    not_measured_note,
+    outdated_notes,
+    repeats_note,
+    unread_notes,
+)
 from judge.inspect.suite_runs import SuiteRuns, replayed, suite_runs
-from judge.metrics.metric import Content, Metric
-from judge.metrics.registry import SUITES, expanded, load_metric
-from judge.protocol.conditions import CCRS, metric_of, shuffle_of
-from judge.protocol.exchange import REASONS
+from judge.metrics.metric import Content, Metric, MetricInput, Prompt
+from judge.metrics.registry import load_metric
+from judge.protocol.conditions import shuffle_of
+from judge.protocol.exchange import REASONS, Answer
 from judge.running.pages import Place, pages
-from judge.running.runs import run_metric
 from judge.running.shown_texts import ShownTexts
 from judge.text import Result, printable
-from study.errors import StudyError, nearest
-from study.facts.judgments import counted_judgments
+from study.facts.find_response import FoundResponse, find_response
 from study.facts.marks_table import SentenceCount, marked_by_people
-from study.importing.existing_content import ExistingContent
-from study.schema.tables import judge_runs, judgments, responses as response_table, scores
+from study.schema.tables import responses as response_table
 from study.study import Study
 from study.text import shell_word
-
-
-@dataclass(frozen=True)
-class Measurement:
-    """The value of a metric on a construct, or the reason why there is none."""
-
-    scorer: str
-    """As in tables: the name of a run, or of a metric without a model."""
-    construct: str
-    repeat: int
-    value: float | None
-    """On the scale of the construct."""
-    missing_reason: str | None
-    meaning: str | None
-    """Explanation of the reason."""
-    parts: dict[str, float]
-    """Intermediate figures, such as the number of claims."""
 
 
 @dataclass(frozen=True)
@@ -127,180 +115,92 @@ def show_measurements(
     Raises
     ------
     StudyError
-        The study has no such response, none of the metrics has measured it, or a file cannot be
-        loaded.
+        The study has no such response, a metric is unknown, none of them has measured it, or a
+        file cannot be loaded.
     """
-    parts = [part.strip() for text in metrics for part in text.split(",")]
+    parts = [part for text in metrics for name in text.split(",") if (part := name.strip())]
     files = {load_metric(part).key: part for part in parts if part.endswith(".py")}
-    names = [*files, *(name for part in parts for name in SUITES.get(part, expanded(part)))]
     with study.read() as connection:
-        stored = ExistingContent(connection)
-        response = stored.find(response_id)
-        if response is None:
-            raise StudyError(
-                f"The study has no response {response_id!r}. "
-                f"{nearest(response_id, stored.response_ids())}".rstrip()
-            )
+        response = find_response(connection, response_id)
         versions = study.scored_versions(connection)
-        runs, older = _runs(connection, response, versions)
-        found = _of_scores(connection, response, versions)
-        known = {*map(metric_of, runs), *map(_key, found)}
-        chosen = known & set(names) if names else known
+        stored = measured_values(connection, response.id, versions)
+        asked = asked_metrics(parts, files, stored)
+        wanted = {*chain(*asked.values())} if parts else {*stored.values, *stored.outdated}
+        chosen = wanted.intersection(stored.values)
         if not chosen:
-            raise _not_measured(study, response_id, metrics, known)
-        runs = [run for run in runs if metric_of(run) in chosen]
-        found = [score for score in found if _key(score) in chosen]
+            raise not_measured(study.folder, response, parts, stored)
+        runs = [run for key, run in stored.runs.items() if key in chosen]
         suites = suite_runs(study, connection, {run["name"] for run in runs}, files)
-        members = {run["name"]: metric for suite in suites for run, metric in suite.members}
-        of_runs = _of_judgments(connection, response, versions, runs, members)
-        marked = marked_by_people(connection, study.construct_versions(connection), {response})
+        marked = marked_by_people(connection, study.construct_versions(connection), {response.id})
+    reasons = {run["name"]: metric.reasons for suite in suites for run, metric in suite.members}
     content = _content(study, response)
+    earlier = [name for key in stored.values for name in stored.earlier_runs.get(key, ())
+               if key in chosen]  # fmt: skip
     notes = [
-        f"The metric {metric_of(run)!r} is not installed, so the answers to it are not shown: name "
-        "its file, --metrics FILE.py."
-        for run in runs
-        if run_metric(run, study.folder, files.get(metric_of(run))) is None
+        *(
+            not_measured_note(study.folder, response, part)
+            for part, keys in asked.items()
+            if not chosen.intersection(keys)
+        ),
+        *outdated_notes(stored, wanted),
+        *unread_notes(study.folder, runs, files),
+        *repeats_note(study.folder, response, reasons, stored),
     ]
-    older = [run for run in older if metric_of(run) in chosen]
-    if older:
-        listed = ", ".join(repr(run["name"]) for run in older)
+    if earlier:
         notes.append(
-            f"Earlier runs of these metrics are not shown ({listed}): ccrs judge show "
-            f"{shell_word(study.folder)} RUN --response {shell_word(response_id)}."
+            f"Earlier runs of these metrics are not shown ({', '.join(map(repr, earlier))}): "
+            f"ccrs judge show {shell_word(study.folder)} RUN --response {shell_word(response_id)}."
         )
     return MeasuredResponse(
-        response_id=stored.id_of(response),
-        query_id=stored.queries[stored.responses[response].query].key,
-        systems=sorted(
-            system for (_, system), (output, _) in stored.outputs.items() if output == response
-        ),
+        response_id=response.response_id,
+        query_id=response.query_id,
+        systems=response.systems,
         question=content.question,
         text=content.text,
         references=list(content.references),
         passages=list(content.passages or ()),
-        measurements=[*of_runs, *found],
+        measurements=[
+            _explained(measured, reasons.get(measured.scorer))
+            for key, of_metric in stored.values.items()
+            if key in chosen
+            for measured in of_metric
+        ],
         marked={construct: sentences for (construct, _), sentences in marked.items()},
         evidence=[_evidence(study, suite, content) for suite in suites],
         notes=notes,
     )
 
 
-def _runs(
-    connection: Connection, response: int, versions: Mapping[str, int]
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the latest run of each metric that measured a response, and the earlier ones."""
-    measured = select(judgments.c.run_id).where(
-        judgments.c.response_id == response, judgments.c.construct_key.in_(versions)
-    )
-    rows = connection.execute(
-        select(judge_runs).where(judge_runs.c.id.in_(measured)).order_by(judge_runs.c.id)
-    ).mappings()
-    runs = [run for run in map(dict, rows) if metric_of(run) != CCRS]
-    latest = {metric_of(run): run for run in runs}
-    return list(latest.values()), [run for run in runs if run is not latest[metric_of(run)]]
-
-
-def _not_measured(
-    study: Study, response_id: str, metrics: Sequence[str], known: Iterable[str]
-) -> StudyError:
-    by = f" by {', '.join(metrics)}" if metrics else ""
-    measured = ", ".join(sorted(known))
-    remedy = (
-        f"Measured are: {measured}."
-        if measured
-        else f"Measure it: ccrs judge {shell_word(study.folder)} --metric ragchecker --base-url "
-        "URL --model NAME."
-    )
-    return StudyError(f"The response {response_id!r} has not been measured{by}. {remedy}")
-
-
-def _key(measured: Measurement) -> str:
-    """Return the metric of a scorer without a model; its encoder may be named after it."""
-    first = measured.scorer.split(" ")[0]
-    named = chain.from_iterable(SUITES.values())
-    return first if first.split("@")[0] in set(named) else measured.scorer
-
-
-def _of_judgments(
-    connection: Connection,
-    response: int,
-    versions: Mapping[str, int],
-    runs: Sequence[Mapping[str, Any]],
-    members: Mapping[str, Metric],
-) -> list[Measurement]:
-    """Return the values of runs, in the order of their suites."""
-    columns = ("run_id", "construct_key", "construct_version", "repeat", "value",
-               "missing_reason", "parts")  # fmt: skip
-    rows = counted_judgments(columns, judgments.c.response_id == response)
-    names = {run["id"]: run["name"] for run in runs}
-    found = []
-    for row in connection.execute(select(rows)).all():
-        if row.run_id in names and versions.get(row.construct_key) == row.construct_version:
-            name = names[row.run_id]
-            reasons = {**REASONS, **(members[name].reasons if name in members else {})}
-            found.append(
-                Measurement(
-                    name,
-                    row.construct_key,
-                    row.repeat,
-                    row.value,
-                    row.missing_reason,
-                    reasons.get(row.missing_reason or ""),
-                    dict(row.parts or {}),
-                )
-            )
-    order = list(names.values())
-    return sorted(found, key=lambda each: (order.index(each.scorer), each.construct, each.repeat))
-
-
-def _of_scores(
-    connection: Connection, response: int, versions: Mapping[str, int]
-) -> list[Measurement]:
-    """Return the values of metrics without a model, or imported ones."""
-    rows = connection.execute(
-        select(scores)
-        .where(scores.c.response_id == response, scores.c.scorer_kind == "metric")
-        .order_by(scores.c.scorer, scores.c.construct_key, scores.c.repeat)
-    ).all()
-    return [
-        Measurement(
-            row.scorer,
-            row.construct_key,
-            row.repeat,
-            row.value,
-            row.missing_reason,
-            REASONS.get(row.missing_reason or ""),
-            {},
-        )
-        for row in rows
-        if versions.get(row.construct_key) == row.construct_version
-    ]
-
-
-def _content(study: Study, response: int) -> Content:
+def _content(study: Study, response: FoundResponse) -> Content:
     with study.read() as connection:
-        columns = (response_table.c.query_id, response_table.c.context_hash)
-        row = connection.execute(select(*columns).where(response_table.c.id == response)).one()
-    place = Place(row.query_id, bytes(row.context_hash or b""), response)
+        statement = select(response_table.c.context_hash)
+        context = connection.execute(statement.where(response_table.c.id == response.id)).scalar()
+    place = Place(response.query, bytes(context or b""), response.id)
     [page] = pages(study, [place], None, texts=True)
     return page.contents[0]
+
+
+def _explained(measured: Measurement, reasons: Mapping[str, str] | None) -> Measurement:
+    known = {**REASONS, **(reasons or {})}
+    return replace(measured, meaning=known.get(measured.missing_reason or ""))
 
 
 def _evidence(study: Study, suite: SuiteRuns, content: Content) -> SuiteEvidence:
     """Return the claims and the answers of a suite; metrics that share a prompt show it once."""
     claims = LabeledClaims()
-    answers: dict[str, RawAnswer] = {}
+    found: dict[str, tuple[Metric, MetricInput, Prompt, Answer]] = {}
     for run, metric in suite.members:
         texts = ShownTexts(metric, shuffle_of(run))
         for construct in metric.constructs:
             shown = texts.input_of(content, construct)
             for prompt, known in replayed(study, run, metric, shown, content):
-                if prompt.hash not in answers:
-                    answer = known.answer
-                    title = claims.title(shown, prompt)
-                    claims.add(metric, shown, prompt, answer.text)
-                    answers[prompt.hash] = RawAnswer(title, answer.text, answer.missing)
-    return SuiteEvidence(suite.name, list(claims.listed()), list(answers.values()))
+                claims.add(metric, shown, prompt, known.answer.text)
+                found.setdefault(prompt.hash, (metric, shown, prompt, known.answer))
+    answers = [
+        RawAnswer(claims.title(metric, shown, prompt), answer.text, answer.missing)
+        for metric, shown, prompt, answer in found.values()
+    ]
+    return SuiteEvidence(suite.name, list(claims.listed()), answers)
 
 
 def _value_lines(measurements: Sequence[Measurement]) -> list[str]:
@@ -320,7 +220,11 @@ def _value(measured: Measurement) -> str:
     if measured.value is None:
         meaning = f" ({measured.meaning})" if measured.meaning else ""
         return f"missing, {measured.missing_reason}{meaning}"
-    parts = ", ".join(f"{name} {number:g}" for name, number in measured.parts.items())
+    figures = dict(measured.parts)
+    # "1 of 2" in place of "counted 1, of 2".
+    share = [f"{figures.pop('counted'):g} of {figures.pop('of'):g}"] if {
+        "counted", "of"} <= {*figures} else []  # fmt: skip
+    parts = ", ".join([*share, *(f"{name} {number:g}" for name, number in figures.items())])
     return f"{measured.value:.4g}{f'  ({parts})' if parts else ''}"
 
 

@@ -22,9 +22,9 @@ from judge.running.scope import Scope, as_declared
 from judge.running.shown_texts import ShownTexts
 from judge.text import Result, printable, quoted
 from study.errors import StudyError, nearest
+from study.facts.find_response import find_response
 from study.facts.judgments import as_read, reason_before_score
 from study.facts.marks_table import SentenceCount, marked_by_people
-from study.importing.existing_content import ExistingContent
 from study.schema import PROMPT_NOT_WHOLE
 from study.schema.tables import judgments as judgment_table, readings, responses as response_table
 from study.study import Study
@@ -181,13 +181,8 @@ def show_response(
     """
     with study.read() as connection:
         run = run_of(connection, name)
-        content = ExistingContent(connection)
-        response = content.find(response_id)
-        if response is None:
-            raise StudyError(
-                f"The study has no response {response_id!r}. "
-                f"{nearest(response_id, content.response_ids())}".rstrip()
-            )
+        found = find_response(connection, response_id)
+        response = found.id
         judgments = _judgments(study, connection, run, response)
         versions = study.construct_versions(connection)
         marked = marked_by_people(connection, versions, {response})
@@ -210,11 +205,9 @@ def show_response(
     keys = [construct] if construct else list(judgments) or keys
     return RunResponse(
         run=name,
-        response_id=content.id_of(response),
-        query_id=content.queries[content.responses[response].query].key,
-        systems=sorted(
-            system for (_, system), (output, _) in content.outputs.items() if output == response
-        ),
+        response_id=found.response_id,
+        query_id=found.query_id,
+        systems=found.systems,
         system=(metric.prompts.system or None) if metric and metric.prompts else None,
         constructs=[
             replace(
@@ -303,7 +296,7 @@ def _replay(
     def find(prompt: Prompt) -> KnownAnswer | None:
         known = answers.find(prompt, item)
         answer = None if known is None else asdict(known.answer)
-        title = claims.title(shown, prompt)
+        title = claims.title(metric, shown, prompt)
         if known is not None:
             claims.add(metric, shown, prompt, known.answer.text)
         steps.append(

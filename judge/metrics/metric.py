@@ -218,6 +218,9 @@ class Metric(ABC):
     label_of_numbers: str | None = None
     """What the numbers of passages in an answer say of an item, such as `entailed`; None: its
     answers have no such numbers."""
+    items_a_prompt: int | None = None
+    """Items of a list that one prompt labels, from the first item on; None: all of them, or those
+    that the metric did not drop."""
     compares_texts: bool = False
     """Whether some of its prompts are answered by an encoder: see `cosine`."""
     encoder: str = ""

@@ -56,6 +56,7 @@ class _OwnWords(Ragas):
     """Asks in this project's words."""
 
     prompts = step_prompts(__file__)
+    items_a_prompt = _ITEMS_A_PROMPT
 
     @classmethod
     def create(cls, prompts: str, study_folder: Path | None) -> Metric:

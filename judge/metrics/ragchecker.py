@@ -102,6 +102,7 @@ class RagChecker(Metric):
     scale = RatingScale(min=0, max=1)
     steps = 2
     prompts = step_prompts(__file__)
+    items_a_prompt = CLAIMS_A_PROMPT
     checks: ClassVar[tuple[Check, ...]] = ()
     """The checks that the metric needs, and no others are made."""
 

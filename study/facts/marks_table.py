@@ -32,14 +32,15 @@ class MarkSet(NamedTuple):
 
 
 def mark_sets(
-    connection: Connection, versions: Mapping[str, int]
+    connection: Connection, versions: Mapping[str, int], only: Collection[int] | None = None
 ) -> tuple[list[MarkSet], dict[str, int]]:
     """Return the marks that count, and how many sets are left out, by reason.
 
-    `versions` are the current versions of the constructs. Of two sets of one person for the same
-    response, the first counts, and one from the study before an imported one.
+    `versions` are the current versions of the constructs, and `only` the database keys of the
+    wanted responses, by default all. Of two sets of one person for the same response, the first
+    counts, and one from the study before an imported one.
     """
-    rows = list(_rows(connection))
+    rows = list(_rows(connection, only))
     current = current_responses(connection)[0] if rows else []
     ids = {response.id: response.response_id for response in current}
     sets: dict[tuple[int, str, str, int], MarkSet] = {}
@@ -111,8 +112,8 @@ def marked_by_people(
     asked to mark are left out.
     """
     found: dict[tuple[str, int], list[MarkSet]] = {}
-    for marks in mark_sets(connection, versions)[0]:
-        if marks.response in responses and marks.repeat == 0:
+    for marks in mark_sets(connection, versions, responses)[0]:
+        if marks.repeat == 0:
             found.setdefault((marks.construct, marks.response), []).append(marks)
     sentences = {}
     for place, sets in found.items():
@@ -125,7 +126,7 @@ def marked_by_people(
     return sentences
 
 
-def _rows(connection: Connection) -> Iterator[Any]:
+def _rows(connection: Connection, only: Collection[int] | None) -> Iterator[Any]:
     counted = counted_marks()
     own = (
         select(
@@ -157,4 +158,6 @@ def _rows(connection: Connection) -> Iterator[Any]:
     ).order_by(imported_marks.c.id)
     for statement, of in ((own, assignments), (imported, imported_marks)):
         joined = statement.join(responses, responses.c.id == of.c.response_id)
+        if only is not None:
+            joined = joined.where(of.c.response_id.in_(only))
         yield from connection.execute(joined.join(queries, queries.c.id == responses.c.query_id))

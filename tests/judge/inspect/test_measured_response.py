@@ -1,8 +1,10 @@
 """`ccrs measure show`: one response with all that metrics measured, and what it rests on."""
 
 import json
+from dataclasses import replace
 
 import pytest
+import tomlkit
 from click.testing import CliRunner
 
 from judge import (
@@ -13,9 +15,14 @@ from judge import (
     show_response,
     show_run,
 )
+from judge.metrics.ragchecker import RagChecker
+from judge.metrics.registry import PROMPTED_SUITES, load_metric
+from judge.metrics.trulens import TruLens
 from judge.protocol.exchange import Answer
 from study import Study, StudyError
 from study.cli.root import cli
+from study.importing.import_store import import_rows
+from study.importing.rows import LocatedRow, ResponseRow
 from tests.judge.small_studies import Scripted, ScriptedSettings, store
 
 RESPONSE = "It opens at 8. Dogs stay out."
@@ -64,7 +71,7 @@ def test_the_page_has_values_claims_labels_passages_and_answers(measured: Study)
     page = "\n".join(show_measurements(measured, "r").lines())
     for text in (
         "passage 3:\n    | Cats \\x1b[2J.\n",
-        "AC         50  (counted 1, of 2)\n",
+        "AC         50  (1 of 2)\n",
         # The check by the third passage has one label fewer.
         "  m ragchecker-faithfulness                  CC         missing, labels_too_few (labels: "
         "the answer has nothing for some of the items)\n",
@@ -106,12 +113,66 @@ def test_metrics_are_chosen_and_the_latest_run_counts(measured: Study) -> None:
         "Earlier runs of these metrics are not shown ('m ragchecker-precision'): ccrs judge show "
         f"{measured.folder} RUN --response r."
     ]
-    with pytest.raises(StudyError, match="no response 'q'"):
+    with pytest.raises(StudyError, match=r"no response 'q'\. Its ids are such as 'r'"):
         show_measurements(measured, "q")
-    with pytest.raises(
-        StudyError, match=r"not been measured by ragas\. Measured are: EM, F1, ragch"
-    ):
+
+
+def test_a_metric_without_values_is_named_with_its_command(measured: Study) -> None:
+    remedy = f"ccrs judge {measured.folder} --metric ragas --base-url URL --model NAME."
+    with pytest.raises(StudyError) as error:
         show_measurements(measured, "r", ["ragas"])
+    assert "not been measured by ragas. Measured are: EM, F1, ragch" in str(error.value)
+    assert str(error.value).endswith(f"Measure it: {remedy}")
+    with pytest.raises(StudyError, match=r"Measure it: ccrs measure .* --metrics NDCG@10"):
+        show_measurements(measured, "r", ["NDCG@10"])
+    assert show_measurements(measured, "r", ["F1,ragas"]).notes == [
+        f"Not measured by ragas: {remedy}"
+    ]
+    with pytest.raises(StudyError, match=r"metric 'ragcheker'\. Did you mean 'ragchecker'"):
+        show_measurements(measured, "r", ["F1,ragcheker"])
+    store(measured, {"query_id": "q", "query": "When?", "system": "B", "response": "Never.",
+                     "response_id": "q-B"})  # fmt: skip
+    with pytest.raises(StudyError, match=r"--metrics F1, or ccrs judge .* ragchecker"):
+        show_measurements(measured, "q-B")
+
+
+def test_values_for_an_earlier_version_of_a_construct_are_not_shown(measured: Study) -> None:
+    constructs = [c.model_dump(mode="json", exclude_defaults=True) for c in
+                  measured.config.constructs]  # fmt: skip
+    for construct in constructs:
+        construct["question"] += " Really?" if construct["key"] == "CC" else ""
+    settings = measured.folder / "study.toml"
+    settings.write_text(settings.read_text() + tomlkit.dumps({"constructs": constructs}))
+    with Study.open(measured.folder) as study:
+        shown = show_measurements(study, "r")
+        assert {each.construct for each in shown.measurements} == {"AC", "IR", "retrieval"}
+        assert [note[:40] for note in shown.notes] == ["Measured for an earlier version of CC on"]
+        with pytest.raises(StudyError, match="for an earlier version of CC only, and not"):
+            show_measurements(study, "r", ["ragchecker-faithfulness"])
+
+
+def test_a_replaced_response_is_not_measured_any_more(any_study: Study) -> None:
+    row = {"query_id": "q", "query": "When?", "references": ["At 8."], "system": "A"}
+    for text in ("At 8.", "At 9."):
+        located = [LocatedRow(1, ResponseRow(**row, response=text, response_id="r"))]
+        import_rows(any_study, located, source=text, sha256=text, importer="r", revise=True)
+    measure_study(any_study, ["F1"])
+    assert show_measurements(any_study, "r").text == "At 9."
+    with pytest.raises(StudyError, match="A later response replaced it, so it is not measured"):
+        show_measurements(any_study, "r@1")
+
+
+def test_prompts_of_another_version_are_noted_once(
+    measured: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prompts = replace(RagChecker.prompts, steps=TruLens.prompts.steps)
+    for key in PROMPTED_SUITES["ragchecker"]:
+        monkeypatch.setattr(type(load_metric(key)), "prompts", prompts)
+    shown = show_measurements(measured, "r", ["ragchecker"])
+    [note] = shown.notes
+    assert note.startswith("The prompts ragchecker-own-v1 with the hash ")
+    assert ", by ragchecker, are neither installed nor in the study" in note
+    assert shown.measurements
 
 
 def test_any_answer_of_a_model_can_be_shown(any_study: Study, scripted: type[Scripted]) -> None:
