@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from judge.metrics.metric import Metric, MetricInput, Prompt
-from judge.parsing.structured_answers import UnreadableError, on_one_line, read_list, read_object
+from judge.parsing.structured_answers import UnreadableError, on_one_line, read_by_number, read_list
 from judge.text import printable
 
 _NUMBERED = re.compile(r"\d+\. (.*)")
@@ -242,7 +242,7 @@ def _read(prompt: Prompt, answer: str | None) -> list[str] | dict[str, Any] | No
     except UnreadableError:
         pass
     try:
-        return None if asked == "array" else dict(read_object(answer, lines=True))
+        return None if asked == "array" else read_by_number(answer)
     except UnreadableError:
         return None
 

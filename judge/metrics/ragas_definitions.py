@@ -18,7 +18,7 @@ class Ragas(Metric):
     """Base of the metrics of Ragas."""
 
     key = "ragas"
-    version = "3"
+    version = "4"
     constructs: tuple[str, ...] = ()
     fields: tuple[Sees, ...] = ()
     scorer_kind = "metric"

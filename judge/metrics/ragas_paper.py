@@ -23,7 +23,7 @@ from judge.metrics.ragas_definitions import (
 from judge.metrics.step_readers import share
 from judge.parsing.markup import after_thinking
 from judge.parsing.parse_answer import is_cut
-from judge.parsing.structured_answers import UnreadableError, on_one_line, read_list
+from judge.parsing.structured_answers import UnreadableError, ascii_digits, on_one_line, read_list
 from judge.prompts.step_prompts import step_prompts
 from judge.protocol.exchange import Answer
 from study.sentences import sentences
@@ -31,7 +31,8 @@ from study.sentences import sentences
 _PROMPTS = step_prompts(__file__)
 _FINAL = re.compile(r"\bfinal\s+verdicts?\b", re.IGNORECASE)
 _VERDICT = re.compile(
-    r"^(?:\W*(\d{1,3})[.):])?.*\bverdict\W+(yes|no)\W*$", re.IGNORECASE | re.MULTILINE
+    r"^(?:[^\w\n]*(\d{1,3})[.):])?.*\bverdict[^\w\n]+(yes|no)[^\w\n]*$",
+    re.IGNORECASE | re.MULTILINE,
 )
 _NUMBER = re.compile(r"\d+")
 _WORD = re.compile(r"[^\W\d_]+")
@@ -158,16 +159,18 @@ def _verdicts(answer: Answer, number: int) -> Sequence[bool]:
     """Return the final verdicts.
 
     They are what follows "Final verdict", or an answer that consists of verdicts, or else the words
-    after "Verdict" at the end of lines. Where they are numbered, it is from 1 to `number`.
+    after "Verdict" at the end of lines. Where they are numbered, it is from 1 to `number`; the
+    introduction may have their number in brackets.
     """
     text = _whole(answer, "verdicts")
     *explained, last = _FINAL.split(text)
+    last = re.sub(rf"\A([^\n:(]*)\({number}\)(?=\s*:)", r"\1", last)
     words = [word for found in _WORD.findall(last) if (word := found.casefold()) not in _AROUND]
-    numbers = _NUMBER.findall(last)
+    numbers = [ascii_digits(place) for place in _NUMBER.findall(last)]
     if not explained and not _ANSWERS.issuperset(words):
         found = _VERDICT.findall(text)
         words = [word.casefold() for _, word in found]
-        numbers = [place for place, _ in found if place]
+        numbers = [ascii_digits(place) for place, _ in found if place]
     places = [str(place) for place in range(1, number + 1)]
     if len(words) != number or not _ANSWERS.issuperset(words) or numbers not in ([], places):
         raise NoValueError("labels_unreadable")

@@ -24,7 +24,7 @@ class TruLens(Metric):
     """Base of the metrics."""
 
     key = "trulens"
-    version = "3"
+    version = "4"
     constructs: tuple[str, ...] = ()
     fields: tuple[Sees, ...] = ()
     scorer_kind = "metric"

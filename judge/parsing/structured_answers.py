@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Sequence
 from typing import Any
+from unicodedata import decimal
 
 from judge.parsing.markup import after_thinking, without_turn_end
 
@@ -21,7 +22,8 @@ FAULTS = {
 }
 """What can be wrong with an answer, in a word, and its explanation."""
 
-_FENCE = re.compile(r"\A```[A-Za-z]{0,20}\s*\n(.*?)\n?\s*```\Z", re.DOTALL)
+# Each part of the text is matched by one part of an expression: long answers take linear time.
+_FENCE = re.compile(r"\A```[A-Za-z]{0,20}[^\S\n]*\n(.*)```\Z", re.DOTALL)
 # Bullets, and numbers as Latin and East Asian texts have them: "1. ", "(1) ", "1、", "（1）".
 _ITEM = re.compile(r"\A(?:[-*•]\s+|\(?(\d{1,3})[.):]\s+|[(（]?(\d{1,3})[、．）]\s*)(\S.*)\Z")
 _NUMBERED = re.compile(r"\A[(（]?(\d{1,3})[.):、．）：]\s*(\S.*)\Z")
@@ -71,17 +73,27 @@ def read_list(text: str | None, what: str = "items") -> list[str]:
     return [on_one_line(item) for item in items]
 
 
-def read_object(text: str | None, *, lines: bool = False) -> list[tuple[str, Any]]:
+def read_object(text: str | None) -> list[tuple[str, Any]]:
     """Return the members of a JSON object, in order; a name may be there twice.
-
-    With `lines`, numbered lines such as "1: yes" are members as well.
 
     Raises
     ------
     UnreadableError
-        The answer is not an object, apart from a code fence and a closed think block.
+        The answer is not an object, apart from a code fence, a closed think block and a token that
+        ends the turn.
     """
-    return _members(_content(text), lines=lines)
+    return _members(_content(text), lines=False)
+
+
+def read_by_number(text: str | None) -> dict[str, Any]:
+    """Return the members of a JSON object, or numbered lines such as "1: yes", by their numbers.
+
+    Raises
+    ------
+    UnreadableError
+        The answer is neither.
+    """
+    return {ascii_digits(name): value for name, value in _members(_content(text), lines=True)}
 
 
 def read_labels(text: str | None, number: int, labels: Sequence[str]) -> list[str]:
@@ -91,7 +103,8 @@ def read_labels(text: str | None, number: int, labels: Sequence[str]) -> list[st
     ----------
     text
         A JSON object with the keys "1" to `number`, or lines such as "1: yes". Every number has to
-        be there exactly once, with one of the labels; capitals do not matter.
+        be there exactly once, with one of the labels; capitals and the script of digits do not
+        matter.
 
     Raises
     ------
@@ -183,6 +196,11 @@ def on_one_line(text: str) -> str:
     return _WHITE_SPACE.sub(" ", text.strip())
 
 
+def ascii_digits(text: str) -> str:
+    """Return a text with the digits of any script, such as full-width ones, as 0 to 9, stripped."""
+    return "".join(str(decimal(sign, sign)) for sign in text.strip())
+
+
 def numbered(items: Sequence[str]) -> str:
     """Return items as numbered lines, as prompts show them."""
     return "\n".join(f"{place}. {item}" for place, item in enumerate(items, 1))
@@ -204,7 +222,7 @@ def _members(content: str, *, lines: bool) -> "_Object":
 def _numbered_values(content: str, number: int, *, lines: bool) -> list[Any]:
     """Return the values of an object with the keys "1" to `number`, in order."""
     pairs = _members(content, lines=lines)
-    found = {name.strip(): value for name, value in pairs}
+    found = {ascii_digits(name): value for name, value in pairs}
     wanted = [str(place) for place in range(1, number + 1)]
     unknown = set(found) - set(wanted)
     if len(found) < len(pairs):

@@ -1,15 +1,17 @@
 """Answers to steps as models write them: each is read whole, or has a fault of `FAULTS`."""
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
-from judge.metrics.metric import NoValueError
+from judge.metrics.metric import MissingValue, NoValueError
 from judge.metrics.registry import PROMPTED_SUITES, load_metric
 from judge.metrics.step_readers import labels_in, list_in, numbers_in, texts_in, word_in
 from judge.parsing.structured_answers import FAULTS
 from judge.protocol.exchange import Answer
+from tests.judge.metrics.test_llm_suites import result
 
 A, B = "A is b.", "C is d."
 LISTS: list[tuple[str, list[str] | str]] = [
@@ -90,6 +92,10 @@ LABELS: list[tuple[str, Sequence[str] | str]] = [
     (f'{{"1 ": " Entailed. ", {REST}', NAMES),
     ("1: entailed\n2: NEUTRAL\n3: contradicted", NAMES),
     ("1、entailed\n2、neutral\n3、contradicted", NAMES),
+    ("1. entailed\n２. neutral\n（３）contradicted", NAMES),
+    ('{"１": "entailed", "２": "neutral", "３": "contradicted"}', NAMES),
+    ('{"١": "entailed", "٢": "neutral", "٣": "contradicted"}', NAMES),
+    ('{"1": "entailed", "１": "neutral", "2": "neutral", "3": "neutral"}', "repeated"),
     ("", "empty"),
     ("I cannot assess these claims.", "unreadable"),
     ("[]", "unreadable"),
@@ -113,8 +119,6 @@ LABELS: list[tuple[str, Sequence[str] | str]] = [
     ('{"0": "entailed", "1": "neutral", "2": "neutral"}', "unknown_number"),
     (f'{{"-1": "neutral", "1": "entailed", {REST}', "unknown_number"),
     (f'{{"01": "entailed", {REST}', "unknown_number"),
-    ('{"１": "entailed", "２": "neutral", "３": "neutral"}', "unknown_number"),
-    ('{"١": "entailed", "٢": "neutral", "٣": "neutral"}', "unknown_number"),
     (f'{{"¹": "neutral", "1": "entailed", {REST}', "unknown_number"),
     (f'{{"claim 1": "entailed", {REST}', "unknown_number"),
     (f'{{"labels": {{"1": "entailed", {REST}}}', "unknown_number"),
@@ -193,3 +197,15 @@ def test_every_fault_of_every_reader_is_explained() -> None:
                                               "numbers", "texts") for fault in FAULTS}  # fmt: skip
     for key in {key for suite in PROMPTED_SUITES.values() for key in suite}:
         assert reasons <= load_metric(key).reasons.keys()
+
+
+@pytest.mark.parametrize("before", ["```", "1. ", "<think>", "verdict", "final", '["'])
+def test_readers_take_linear_time(before: str) -> None:
+    text = f"{before}{chr(10) * 50_000}x"
+    began = time.process_time()
+    for key in ("ragchecker-precision", "ragas-faithfulness"):
+        assert isinstance(result(key, text), MissingValue)
+    paper = result("ragas-faithfulness", f"- {A}", text, prompts="ragas-paper-v1")
+    assert isinstance(paper, MissingValue)
+    # Quadratic time is a minute.
+    assert time.process_time() - began < 5

@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy import select
 
 from judge import OpenAISettings, export_run, judge_study, reparse_run, show_run
+from judge.parsing.parse_answer import PARSER_VERSION
 from judge.prompts.prompt_versions import prompt_version
 from judge.protocol.exchange import Answer
 from study import Study, StudyError
@@ -120,6 +121,8 @@ def test_a_score_of_another_scale_is_missing_by_construct(
     [
         (f"```json\n{json.dumps(GOOD)}\n```", 85),
         (f"<think>Well.</think>\n{json.dumps(GOOD)}", 85),
+        # Since version 5 of the parser.
+        (f"{json.dumps(GOOD)}<|im_end|>", 85),
         (json.dumps({**GOOD, "rating": "85"}), 85),
         (json.dumps({**GOOD, "rating": 101}), "out_of_range"),
         (json.dumps({**GOOD, "rating": None}), "no_score"),
@@ -146,6 +149,7 @@ def test_an_object_is_read_whole_or_not_at_all(
     expected = (outcome, None) if isinstance(outcome, int) else (None, outcome)
     assert (parsed.value, parsed.reason) == expected
     assert form.parse(answer, "length", ()).reason == "truncated"
+    assert int(PARSER_VERSION) >= 5
 
 
 def test_schemas_follow_the_construct_over_http(study: Study) -> None:
