@@ -73,22 +73,25 @@ def scorers(analysis: Analysis) -> Iterator[Table]:
     for name, kind in kinds.items():
         rows = first[first["scorer"] == name]
         missing = Counter(rows.loc[rows["value"].isna(), "missing_reason"].dropna())
+        responses = rows["response_id"].nunique()
+        members = analysis.options.derived_from.get(str(name), ())
+        spent = _spent(runs.get(str(name)), members, rows, responses)
         built.add(
             str(name),
             kind,
             f"{rows['value'].notna().sum():,}",
             _counts(dict(missing.most_common())),
-            *_spent(runs, analysis.options.derived_from, str(name), rows),
+            *_spent_in_words(spent),
         )
         records.append(
             {
                 "scorer": name,
                 "kind": kind,
-                "responses": rows["response_id"].nunique(),
+                "responses": responses,
                 "scores": rows["value"].notna().sum(),
                 "missing": missing.total(),
                 "missing_by_reason": _counts(dict(missing.most_common())),
-                **_spent_numbers(runs, analysis.options.derived_from, str(name), rows),
+                **spent,
             }
         )
     table = built.table(
@@ -104,43 +107,50 @@ def scorers(analysis: Analysis) -> Iterator[Table]:
     yield replace(table, data=pd.DataFrame(records))
 
 
+_MEMBERS, _NO_MODEL, _NOT_KNOWN = "as its members", "asks no model", "not known"
+
+
 def _spent(
-    runs: Mapping[str, Run], derived: Mapping[str, object], name: str, scores: pd.DataFrame
-) -> tuple[str, ...]:
-    if name in runs:
-        run = runs[name]
-        total = run["account"]["account"]
-        time = _time(total["seconds"]) if total["calls"] else ""
-        tokens = run["account"]["tokens"]
-        responses = scores["response_id"].nunique()
-        counted = sum(tokens.get(name, 0) for name in ("prompt", "completion"))
-        return (
-            f"{total['answered']:,}",
-            f"{total['answered'] / responses:.1f}",
-            _counts(tokens),
-            f"{counted / responses:,.0f}" if tokens else "",
-            time,
-            _cost(run),
-        )
-    if name in derived:
-        return ("as its members", "", "", "", "", "")
-    if (scores["source"] == "own").all():
-        return ("0", "0", "0", "0", "", "0")
-    return ("not known", "", "", "", "", "")
-
-
-def _spent_numbers(
-    runs: Mapping[str, Run], derived: Mapping[str, object], name: str, scores: pd.DataFrame
+    run: Run | None, members: Sequence[str], scores: pd.DataFrame, responses: int
 ) -> dict[str, Any]:
-    """Return what a scorer took as numbers; nothing where that is not known."""
-    if name in runs:
-        account = runs[name]["account"]
-        total = account["account"]
-        tokens = {f"{kind}_tokens": number for kind, number in account["tokens"].items()}
-        return {"answers": total["answered"], **tokens, "seconds": total["seconds"],
-                "cost": total["cost"]}  # fmt: skip
-    is_own = name not in derived and (scores["source"] == "own").all()
-    return {"answers": 0, "cost": 0.0} if is_own else {}
+    """Return what a scorer took, as columns of the CSV; without what is not known."""
+    if run is not None:
+        total, tokens = run["account"]["account"], run["account"]["tokens"]
+        both = sum(tokens.get(kind, 0) for kind in ("prompt", "completion"))
+        return {
+            "counted_by": "calls of the run",
+            "answers": total["answered"],
+            "answers_a_response": total["answered"] / responses,
+            **{f"{kind}_tokens": number for kind, number in tokens.items()},
+            "tokens_a_response": both / responses if tokens else None,
+            "calls": total["calls"],
+            "unended": total["unended"],
+            "seconds": total["seconds"] if total["calls"] else None,
+            "cost": total["cost"],
+            "unpriced": total["unpriced"],
+        }
+    if members:
+        return {"counted_by": f"{_MEMBERS}: {', '.join(members)}"}
+    if (scores["source"] == "own").all():
+        return {"counted_by": _NO_MODEL, "answers": 0, "cost": 0.0}
+    return {"counted_by": _NOT_KNOWN}
+
+
+def _spent_in_words(spent: Mapping[str, Any]) -> tuple[str, ...]:
+    if spent["counted_by"] == _NO_MODEL:
+        return ("0", "0", "0", "0", "", "0")
+    if "calls" not in spent:
+        return (spent["counted_by"].partition(":")[0], "", "", "", "", "")
+    kinds = [name.removesuffix("_tokens") for name in spent if name.endswith("_tokens")]
+    seconds = spent["seconds"]
+    return (
+        f"{spent['answers']:,}",
+        f"{spent['answers_a_response']:.1f}",
+        _counts({kind: spent[f"{kind}_tokens"] for kind in kinds}),
+        _number(spent["tokens_a_response"], ",.0f"),
+        "" if seconds is None else _time(seconds),
+        _cost_in_words(spent["cost"], spent["unpriced"]),
+    )
 
 
 def calls(analysis: Analysis) -> Iterator[Table]:
@@ -251,10 +261,13 @@ def _computed(run: Run) -> str:
 
 
 def _cost(run: Run) -> str:
-    cost, without = _calls("cost")(run), _calls("unpriced")(run)
+    return _cost_in_words(_calls("cost")(run), _calls("unpriced")(run))
+
+
+def _cost_in_words(cost: float | None, unpriced: int) -> str:
     if cost is None:
         return ""
-    return f"{cost:,.2f}" + (f" ({counted(without, 'call')} without prices)" if without else "")
+    return f"{cost:,.2f}" + (f" ({counted(unpriced, 'call')} without prices)" if unpriced else "")
 
 
 def _ended(run: Run) -> str:

@@ -138,7 +138,9 @@ def test_judges_and_metrics_are_listed_with_what_they_lack_and_cost() -> None:
     blend = judged.assign(scorer="blend", source="own")
     options = Options(resamples=100, derived_from={"blend": ("judge", "F1")})
     scores = pd.concat([*parts, blend], ignore_index=True)
-    (listed,) = tables.scorers(analysed_with(analysis_of(scores, options), RUN))
+    total = RUN["account"]["account"] | {"unpriced": 1}
+    run = RUN | {"account": RUN["account"] | {"account": total}}
+    (listed,) = tables.scorers(analysed_with(analysis_of(scores, options), run))
     shown = {row[0].text: [cell.text for cell in row[1:]] for row in listed.rows}
     n = len(judged)
     assert shown == {
@@ -151,7 +153,7 @@ def test_judges_and_metrics_are_listed_with_what_they_lack_and_cost() -> None:
             "4,000 prompt, 1,000 cached",
             f"{4000 / n:,.0f}",
             "20.0 s",
-            "0.50",
+            "0.50 (1 call without prices)",
         ],
         "F1": ["metric", str(n - 1), "1 no reference", "0", "0", "0", "0", "", "0"],
         "imported": ["metric", str(n), "", "not known", "", "", "", "", ""],
@@ -162,11 +164,19 @@ def test_judges_and_metrics_are_listed_with_what_they_lack_and_cost() -> None:
     data = data.where(data.notna(), None)
     assert data.loc["judge"].to_dict() == {
         "kind": "judge", "responses": n, "scores": n, "missing": 0, "missing_by_reason": "",
-        "answers": 38, "prompt_tokens": 4000, "cached_tokens": 1000, "seconds": 20.0, "cost": 0.5,
+        "counted_by": "calls of the run", "answers": 38, "answers_a_response": 38 / n,
+        "prompt_tokens": 4000, "cached_tokens": 1000, "tokens_a_response": 4000 / n, "calls": 2,
+        "unended": 1, "seconds": 20.0, "cost": 0.5, "unpriced": 1,
     }  # fmt: skip
     assert data.loc["F1", ["scores", "missing", "answers", "cost"]].tolist() == [n - 1, 1, 0, 0]
     assert data.loc["imported", ["answers", "cost"]].tolist() == [None, None]
     assert data.loc["blend", ["answers", "cost"]].tolist() == [None, None]
+    assert data["counted_by"].to_dict() == {
+        "judge": "calls of the run",
+        "F1": "asks no model",
+        "imported": "not known",
+        "blend": "as its members: judge, F1",
+    }
     assert list(tables.scorers(analysed_with(analysis_of(frame, options), RUN))) == []
 
 
