@@ -58,7 +58,8 @@ _NOT_FOR_PAIRS = _NOT_FOR_PROBES | {
 def judge() -> None:
     """Score the responses of STUDY with a language model.
 
-    Without one of the commands below, `run` is used; its options are listed last.
+    Without one of the commands below, `run` is used; its options are listed last. A folder that
+    has the name of a command is written with its place: ./show.
     Those with names of engines in brackets exist for these engines only.
 
     \b
@@ -157,6 +158,8 @@ def _judge(study: Any, settings: JudgeSettings, as_json: bool) -> None:
         if outcome is outcomes[-1]:
             run = shlex.quote(outcome.run)
             steps = [f"Next: ccrs judge show {shell_word(study.folder)} {run}"]
+            if len(outcomes) > 1:
+                steps = [f"Next: ccrs measure show {shell_word(study.folder)} RESPONSE"]
             if not any(each.remaining for each in outcomes):
                 steps.append(f"      ccrs report {shell_word(study.folder)}")
         print_fields(outcome, as_json, *steps)

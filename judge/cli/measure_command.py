@@ -19,7 +19,8 @@ def measure() -> None:
     """Score the responses of STUDY with metrics that ask no judge.
 
     Without one of the commands below, `run` is used; its options are listed last. `show` shows one
-    response with the values of all metrics, those of `ccrs judge --metric` included.
+    response with the values of all metrics, those of `ccrs judge --metric` included. A folder that
+    has the name of a command is written with its place: ./show.
 
     \b
     Examples:

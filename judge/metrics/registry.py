@@ -27,11 +27,8 @@ SUITES = {
 }
 """Names for several metrics without prompts."""
 
-# The metric that asks all prompts on passages comes first, so that those on one passage follow each
-# other; the others use its answers.
 PROMPTED_SUITES = {
     "ragchecker": (
-        "ragchecker-noise-relevant",
         "ragchecker-precision",
         "ragchecker-recall",
         "ragchecker-f1",
@@ -41,16 +38,17 @@ PROMPTED_SUITES = {
         "ragchecker-claim-recall",
         "ragchecker-context-precision",
         "ragchecker-context-utilization",
+        "ragchecker-noise-relevant",
         "ragchecker-noise-irrelevant",
     ),
     "ragchecker-together": (
-        "ragchecker-together-noise-relevant",
         "ragchecker-together-hallucination",
         "ragchecker-together-faithfulness",
         "ragchecker-together-self-knowledge",
         "ragchecker-together-claim-recall",
         "ragchecker-together-context-precision",
         "ragchecker-together-context-utilization",
+        "ragchecker-together-noise-relevant",
         "ragchecker-together-noise-irrelevant",
     ),
     "ragas": (
@@ -69,7 +67,11 @@ PROMPTED_SUITES = {
     "crud": ("crud-recall", "crud-precision"),
     "ares": ("ares-context-relevance", "ares-answer-faithfulness", "ares-answer-relevance"),
 }
-"""Names for several metrics that ask a model and share their prompts."""
+"""Names for several metrics that ask a model and share their prompts, in the order of lists."""
+
+ASKED_FIRST = frozenset({"ragchecker-noise-relevant", "ragchecker-together-noise-relevant"})
+"""Metrics that ask all prompts on passages, so that those on one passage follow each other: the
+others of the suite use their answers."""
 
 _LOW_IS_GOOD = frozenset(
     [NovelWords.key, *(name for name, metric in NLI.items() if metric.low_is_good)]

@@ -8,7 +8,7 @@ from time import monotonic
 
 from judge.engines.engine import Ready
 from judge.metrics.metric import Metric
-from judge.metrics.registry import expanded, load_metric
+from judge.metrics.registry import ASKED_FIRST, expanded, load_metric
 from judge.run_settings import JudgeSettings
 from judge.running.comparisons import Comparisons, encoder_for
 from judge.running.drift import DriftRounds
@@ -151,13 +151,19 @@ def judge_metrics(
 
 
 def _of_one_engine(metrics: Sequence[Metric]) -> list[list[int]]:
-    """Return the places of metrics with one system message and temperature, for one engine."""
+    """Return the places of metrics with one system message and temperature, for one engine.
+
+    Each group is in the order in which its metrics are asked.
+    """
     groups: dict[tuple[object, ...], list[int]] = {}
     for place, metric in enumerate(metrics):
         prompts = metric.prompts
         key = prompts and (type(prompts), prompts.system, prompts.temperature)
         groups.setdefault((key,), []).append(place)
-    return list(groups.values())
+    return [
+        sorted(group, key=lambda place: metrics[place].key not in ASKED_FIRST)
+        for group in groups.values()
+    ]
 
 
 def _judge_with(

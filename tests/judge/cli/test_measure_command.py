@@ -204,3 +204,15 @@ def test_bleu_without_its_package_names_the_extra(
     monkeypatch.setitem(sys.modules, "sacrebleu.metrics.bleu", None)
     with pytest.raises(StudyError, match=r"ccrs-study\[metrics\]"):
         ccrs(study.folder, "--metrics", "lexical")
+
+
+@pytest.mark.parametrize("group", ["measure", "judge"])
+def test_a_misspelled_command_is_no_folder(group: str, tmp_path: Path) -> None:
+    done = CliRunner().invoke(cli, [group, "shwo", "s", "q1-A"])
+    assert done.exit_code == 2
+    assert "'shwo' is neither a folder nor a command. Did you mean 'show'?" in done.output
+    (tmp_path / "shwo").mkdir()
+    done = CliRunner().invoke(cli, [group, str(tmp_path / "shwo"), "--nothing"])
+    assert "No such option" in done.output
+    usage = CliRunner().invoke(cli, [group, "--help"]).output.splitlines()[0]
+    assert usage.endswith(f"{group} STUDY [OPTIONS] or COMMAND [ARGS]...")

@@ -25,7 +25,7 @@ from judge.metrics.metric import Content, MetricInput, MetricValue, MissingValue
 from judge.metrics.registry import expanded, load_metric
 from judge.protocol.exchange import Answer
 from study import Study, StudyError
-from study.schema.tables import step_answers
+from study.schema.tables import judge_runs, step_answers
 from tests.judge.small_studies import Scripted, ScriptedSettings, fill
 
 UPSTREAM = {
@@ -420,6 +420,10 @@ def test_a_suite_is_judged_on_one_engine_and_resumed(
     assert [outcome.run for outcome in outcomes] == [
         f"mine {key}" for key in expanded("ragchecker")
     ]
+    with study.read() as connection:
+        first = connection.execute(select(judge_runs.c.name).order_by(judge_runs.c.id)).scalar()
+    # It asks all prompts on passages, so that those on one passage follow each other.
+    assert first == "mine ragchecker-noise-relevant"
     assert len(outcomes) == len(UPSTREAM)
     assert all(outcome.run_judgments >= 8 and not outcome.missing for outcome in outcomes)
     prompts = Counter(request.prompt for request in scripted.asked)

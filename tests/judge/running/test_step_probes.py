@@ -133,7 +133,7 @@ def test_a_metric_that_compares_texts_is_probed(
 
 
 def test_one_metric_is_probed_at_a_time(campaign: Study) -> None:
-    with pytest.raises(StudyError, match="suite of 11: name one of ragchecker-noise-relevant"):
+    with pytest.raises(StudyError, match="suite of 11: name one of ragchecker-precision"):
         probe_study(campaign, ScriptedSettings(metric="ragchecker"))
     words = ["probe", str(campaign.folder), "--model", "m", "--metric", "ares", "--dry-run"]
     assert "name one of ares-" in str(CliRunner().invoke(judge, words).exception)

@@ -112,6 +112,9 @@ def test_the_command_prints_one_document(
     done = printed()
     assert len(done["runs"]) == 11
     assert done["forecast"] is None
+    words = ["judge", str(study.folder), "--engine", "scripted", "--metric", "ragchecker"]
+    lines = CliRunner().invoke(cli, words).output.splitlines()
+    assert f"Next: ccrs measure show {study.folder} RESPONSE" in lines
 
 
 @pytest.mark.parametrize("answer", [lambda _: Answer("prose"), lambda _: Answer("")])
