@@ -67,7 +67,8 @@ def verify(scores: ScoreTable) -> list[LibraryCheck]:
     """Check agreement of people, and of each judge with them, construct by construct."""
     checks: list[LibraryCheck] = []
     for construct in scores.constructs:
-        data = construct_data(scores, construct)
+        # No figure here takes a response that nobody rated.
+        data = construct_data(scores, construct, queries=scores.rated_queries)
         checks += _alphas(data)
         checks += _iccs(data)
         checks += _associations(data)

@@ -109,9 +109,7 @@ class Context:
     @cached_property
     def rated_queries(self) -> tuple[str, ...]:
         """Queries with a value or a preference of people, in order of appearance."""
-        rows = self.scores.frame
-        rated = rows["scorer_kind"].isin(["human", "adjudicated"]) & rows["value"].notna()
-        names = dict.fromkeys(rows.loc[rated, "query_id"].astype("object"))
+        names = dict.fromkeys(self.scores.rated_queries)
         if self.preferences is not None:
             rows = self.preferences.frame
             compared = rows["scorer_kind"].isin(["human", "adjudicated"])

@@ -251,6 +251,13 @@ class ScoreTable(_Table):
         """Queries in order of appearance."""
         return tuple(_names(self.frame["query_id"]))
 
+    @cached_property
+    def rated_queries(self) -> tuple[str, ...]:
+        """Queries with a human or adjudicated value, in order of appearance."""
+        people = self.frame["scorer_kind"].isin(["human", "adjudicated"])
+        rated = people & self.frame["value"].notna()
+        return tuple(_names(self.frame.loc[rated, "query_id"]))
+
 
 @dataclass(frozen=True)
 class PreferenceTable(_Table):
