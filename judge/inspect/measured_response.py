@@ -128,7 +128,7 @@ def show_measurements(
         wanted = {*chain(*asked.values())} if parts else {*stored.values, *stored.outdated}
         chosen = wanted.intersection(stored.values)
         if not chosen:
-            raise not_measured(study.folder, response, parts, stored)
+            raise not_measured(study.folder, response, asked, stored)
         runs = [run for key, run in stored.runs.items() if key in chosen]
         suites = suite_runs(study, connection, {run["name"] for run in runs}, files)
         marked = marked_by_people(connection, study.construct_versions(connection), {response.id})
@@ -220,12 +220,11 @@ def _value(measured: Measurement) -> str:
     if measured.value is None:
         meaning = f" ({measured.meaning})" if measured.meaning else ""
         return f"missing, {measured.missing_reason}{meaning}"
-    figures = dict(measured.parts)
-    # "1 of 2" in place of "counted 1, of 2".
-    share = [f"{figures.pop('counted'):g} of {figures.pop('of'):g}"] if {
-        "counted", "of"} <= {*figures} else []  # fmt: skip
-    parts = ", ".join([*share, *(f"{name} {number:g}" for name, number in figures.items())])
-    return f"{measured.value:.4g}{f'  ({parts})' if parts else ''}"
+    figures = [f"{name} {number:g}" for name, number in measured.parts.items()]
+    if {*measured.parts} >= {"counted", "of"}:
+        share = f"{measured.parts['counted']:g} of {measured.parts['of']:g}"
+        figures = [share, *(text for text in figures if not text.startswith(("counted ", "of ")))]
+    return f"{measured.value:.4g}" + (f"  ({', '.join(figures)})" if figures else "")
 
 
 def _said(answer: RawAnswer) -> str:

@@ -41,18 +41,21 @@ def asked_metrics(
 
 
 def not_measured(
-    folder: Path, response: FoundResponse, parts: Sequence[str], stored: MeasuredValues
+    folder: Path,
+    response: FoundResponse,
+    asked: Mapping[str, tuple[str, ...]],
+    stored: MeasuredValues,
 ) -> StudyError:
     """Return the error for a response without values of the metrics that were asked for."""
-    by = f" by {', '.join(parts)}" if parts else ""
+    by = f" by {', '.join(asked)}" if asked else ""
     text = f"The response {response.response_id!r} has not been measured{by}."
     if stored.values:
         text += f" Measured are: {', '.join(sorted(stored.values))}."
     if not response.in_use:
         return StudyError(f"{text} A later response replaced it, so it is not measured any more.")
-    if stored.outdated:
-        text += f" {' '.join(outdated_notes(stored, None))}"
-    commands = [_remedy(folder, part) for part in parts or ("F1", "ragchecker")]
+    keys = {*chain(*asked.values())} if asked else None
+    text = " ".join([text, *outdated_notes(stored, keys)])
+    commands = [_remedy(folder, part) for part in asked or ("F1", "ragchecker")]
     return StudyError(f"{text} Measure it: {', or '.join(dict.fromkeys(commands))}.")
 
 

@@ -77,10 +77,8 @@ def _versions(connection: Connection, key: str) -> list[tuple[int, int, int]]:
 
 
 def _unknown(connection: Connection, name: str) -> StudyError:
-    keys = [
-        key
-        for column in (responses.c.key, response_aliases.c.key)
-        for key in connection.execute(select(column)).scalars()
-    ]
+    of_responses = select(responses.c.key).order_by(responses.c.id)
+    keys = [*connection.execute(of_responses).scalars()]
+    keys += connection.execute(select(response_aliases.c.key)).scalars()
     hint = nearest(name, keys) or (f"Its ids are such as {keys[0]!r}." if keys else "It has none.")
     return StudyError(f"The study has no response {name!r}. {hint}")

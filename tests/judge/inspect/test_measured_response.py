@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import tomlkit
@@ -23,7 +24,7 @@ from study import Study, StudyError
 from study.cli.root import cli
 from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, ResponseRow
-from tests.judge.small_studies import Scripted, ScriptedSettings, store
+from tests.judge.small_studies import Scripted, ScriptedSettings, always, store
 
 RESPONSE = "It opens at 8. Dogs stay out."
 PASSAGES = ["We open at 8.", "From 8, no dogs.", "Cats \x1b[2J."]
@@ -160,6 +161,27 @@ def test_a_replaced_response_is_not_measured_any_more(any_study: Study) -> None:
     assert show_measurements(any_study, "r").text == "At 9."
     with pytest.raises(StudyError, match="A later response replaced it, so it is not measured"):
         show_measurements(any_study, "r@1")
+
+
+def test_a_metric_that_is_not_installed_and_repeats_are_noted(
+    measured: Study, scripted: type[Scripted], tmp_path: Path
+) -> None:
+    later = {"model": "m", "repeats": 2, "temperature": 1.0}
+    judge_study(measured, ScriptedSettings(metric="ragchecker-recall", name="twice", **later))
+    [note] = show_measurements(measured, "r", ["ragchecker-recall"]).notes[:1]
+    assert note == (
+        "Claims and answers are those of the first of 2 repeats; the others: ccrs judge show "
+        f"{measured.folder} RUN --response r."
+    )
+    source = Path(__file__).parents[1] / "metrics" / "faithfulness.py"
+    for name in (source, source.with_suffix(".toml")):
+        (tmp_path / name.name).write_text(name.read_text())
+    scripted.answer = always(Answer("yes"))
+    judge_study(measured, ScriptedSettings(metric=str(tmp_path / source.name), name="f"))
+    assert show_measurements(measured, "r", ["faithfulness"]).notes == [
+        "The metric 'faithfulness' is not installed, so claims and answers are not shown: name "
+        "its file, --metrics FILE.py."
+    ]
 
 
 def test_prompts_of_another_version_are_noted_once(
