@@ -96,13 +96,19 @@ def real_database(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _ctrl_c_reaches_programs() -> None:
-    """Let programs that tests start hear Ctrl-C, also where the tests run in the background.
+def _signals_reach_programs() -> None:
+    """Let programs that tests start hear Ctrl-C and the end of a terminal, also in the background.
 
-    A shell has its background jobs ignore the signal, and they hand that on to their children.
+    A shell has its background jobs ignore the first, `nohup` the second, and they hand that on to
+    their children.
     """
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    usual: dict[int, Any] = {
+        signal.SIGINT: signal.default_int_handler,
+        signal.SIGHUP: signal.SIG_DFL,
+    }
+    for number, handler in usual.items():
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, handler)
 
 
 @pytest.fixture
