@@ -97,6 +97,7 @@ class _StandIn:
 
     url = "http://stand-in"
     identity = "one"
+    is_open_edition = True
 
     def __init__(self, file: Path) -> None:
         self._tasks: list[dict[str, Any]] = []

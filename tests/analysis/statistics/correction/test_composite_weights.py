@@ -15,7 +15,7 @@ from tests.analysis.ragged import repeated
 
 
 def sample(seed: int, queries: int = 30) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Scores (n, 3), an overall rating that takes .7 of the first and .3 of the second, queries."""
+    """Scores (n, 3), an overall rating of .7, .3 and -.2 times them plus noise, and queries."""
     rng = np.random.default_rng(seed)
     query = np.repeat(np.arange(queries), 4)
     scores = 50 + 12 * rng.normal(size=(query.size, 3)) + 6 * rng.normal(size=queries)[query, None]
@@ -29,7 +29,12 @@ def test_equals_scipy(seed: int) -> None:
     weights_family = composite_weights(scores, overall, query, 12)
     expected, _ = nnls(scores - scores.mean(axis=0), overall - overall.mean())
     assert weights_family.points() == pytest.approx(expected, abs=1e-4)
-    assert weights_family.points()[2] == 0
+    assert (weights_family.points()[expected == 0] == 0).all()
+
+
+def test_a_construct_that_lowers_the_overall_rating_has_no_weight() -> None:
+    scores, overall, query = sample(1)
+    assert composite_weights(scores, overall, query, 30).points()[2] == 0
 
 
 def test_of_weights_is_the_sample_with_queries_repeated() -> None:
