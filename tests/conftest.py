@@ -11,7 +11,8 @@ import hypothesis
 import pytest
 
 from study import Study
-from study.schema import database
+from study.schema import creation, database
+from tests import sqlite_tables
 from tests.postgresql_studies import PostgreSQLStudies
 
 # No property depends on the machine's speed. `quick`, the default, tries the same examples at every
@@ -86,6 +87,13 @@ def _no_wait_for_the_disk() -> Iterator[None]:
         connection.execute("PRAGMA synchronous=OFF")
 
     with patch.object(database, "_prepare_sqlite", prepare):
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _composed_once() -> Iterator[None]:
+    """Carry out the statements that create a study's tables without composing them each time."""
+    with patch.object(creation, "create_schema", sqlite_tables.create_schema):
         yield
 
 

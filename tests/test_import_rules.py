@@ -64,7 +64,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     ),
     "study": (
         *("errors", "types", "scales", "columns", "text", "sentences", "progress_bar"),
-        *("pyarrow_extra", "settings", "schema", "facts", "study", "status"),
+        *("entry_points", "pyarrow_extra", "settings", "schema", "facts", "study", "status"),
         *("importing", "assignment", "export", "lifecycle", "datasets", "example", "cli"),
     ),
     "annotate_ui": (

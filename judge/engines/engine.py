@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from importlib.metadata import entry_points
 from threading import Lock
 from typing import ClassVar, Protocol, cast, runtime_checkable
 
@@ -13,6 +12,7 @@ from judge.prompts.template import PromptSet
 from judge.protocol.conditions import Conditions, Run
 from judge.protocol.exchange import Answer, Failure, Request
 from judge.run_settings import JudgeSettings
+from study.entry_points import entry_points
 from study.errors import StudyError, nearest
 from study.schema import CallKind
 from study.study import Study

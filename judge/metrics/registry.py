@@ -2,7 +2,6 @@
 
 import sys
 from importlib.machinery import SourceFileLoader
-from importlib.metadata import entry_points
 from importlib.util import module_from_spec, spec_from_file_location
 from itertools import chain
 from pathlib import Path
@@ -15,6 +14,7 @@ from judge.metrics.metric import Metric
 from judge.metrics.nli import NLI
 from judge.metrics.retrieval import NAMES
 from judge.prompts.template import PAPER
+from study.entry_points import entry_points
 from study.errors import StudyError, nearest
 
 GROUP = "ccrs.metrics"

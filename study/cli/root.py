@@ -3,12 +3,14 @@
 import os
 import sys
 from collections.abc import Iterator
-from importlib.metadata import EntryPoint, entry_points, version
+from importlib.metadata import EntryPoint, version
 from importlib.util import find_spec
 from io import TextIOWrapper
 from pathlib import Path
 
 import click
+
+from study.entry_points import entry_points
 
 GROUP = "ccrs.commands"
 SECTIONS = {

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from inspect import signature
 from typing import Any, NamedTuple
 
+from study.entry_points import entry_points
 from study.errors import Fault, InputError, StudyError, nearest
 from study.importing.readers.column_layout import missing_column, separators_hint
 from study.importing.readers.records import KINDS, RecordCells

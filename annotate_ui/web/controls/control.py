@@ -7,7 +7,6 @@ bring one. Its template NAME.html and its script NAME.js are in its folder.
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from flask.typing import ResponseReturnValue
 from jinja2 import ChoiceLoader, DictLoader
 
 from annotate_ui.tasks.step_view import ConstructView
+from study.entry_points import entry_points
 from study.errors import StudyError, nearest
 from study.settings.constructs import ConstructSpec
 from study.settings.study_toml import StudyConfig

@@ -27,16 +27,21 @@ def rescaled(low: float, high: float, whole: bool) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "whole", "scale"),
+    ("form", "low", "high", "whole", "scale"),
     [
-        (0, 1, False, "0:1"),
-        (1, 5, True, "1:5:1"),
-        (0, 10, True, "0:10"),
-        (0, 100, True, "0:100"),
-        (0, 100, False, "0:100"),
+        ("csv", 0, 1, False, "0:1"),
+        ("csv", 1, 5, True, "1:5:1"),
+        ("csv", 0, 10, True, "0:10"),
+        ("csv", 0, 100, True, "0:100"),
+        ("csv", 0, 100, False, "0:100"),
+        ("tsv", 0, 100, False, "0:100"),
+        ("jsonl", 0, 10, True, "0:10"),
+        ("parquet", 1, 5, True, "1:5:1"),
+        ("semicolons", 0, 1, False, "0:1"),
+        ("semicolons", 0, 100, True, "0:100"),
+        ("wide", 0, 100, False, "0:100"),
     ],
 )
-@pytest.mark.parametrize("form", ["csv", "tsv", "jsonl", "parquet", "semicolons", "wide"])
 def test_each_scale_and_form_leads_to_a_command_that_runs(
     tmp_path: Path, form: str, low: float, high: float, whole: bool, scale: str
 ) -> None:

@@ -99,17 +99,16 @@ DEGENERATE = {
 }
 
 
-@pytest.mark.parametrize("reference", ["mean_of_raters", "adjudicated"])
 @pytest.mark.parametrize("case", DEGENERATE)
 @pytest.mark.parametrize(
-    "scale",
+    ("scale", "reference"),
     [
-        pytest.param(POINTS, id="declared"),
-        pytest.param(None, id="undeclared", marks=pytest.mark.slow),
+        pytest.param(POINTS, "mean_of_raters", id="declared"),
+        pytest.param(None, "adjudicated", id="undeclared", marks=pytest.mark.slow),
     ],
 )
 def test_degenerate_tables_give_a_report_with_reasons(
-    case: str, reference: str, scale: Scale | None, tmp_path: Path
+    case: str, scale: Scale | None, reference: str, tmp_path: Path
 ) -> None:
     options = Options(resamples=100, reference=reference)
     analysis = analyse(table(DEGENERATE[case](), scale), options=options)
