@@ -50,7 +50,7 @@ def test_more_statistics_than_a_third_of_the_queries_have_sidaks_value() -> None
 def test_all_intervals_hold_at_once_as_often_as_stated() -> None:
     rng = np.random.default_rng(3)
     covered = {"bootstrap": 0, "jackknife": 0}
-    trials = 300
+    trials = 150
     weights = QueryResampling(100, 500).bootstrap.astype(float)
     for _ in range(trials):
         values = rng.normal(size=(100, 1)) + rng.normal(size=(100, 5))
@@ -60,8 +60,8 @@ def test_all_intervals_hold_at_once_as_often_as_stated() -> None:
         for scheme, replicates in (("bootstrap", drawn), ("jackknife", left_out)):
             intervals = simultaneous_intervals(point, replicates, scheme)
             covered[scheme] += bool(((intervals.low <= 0) & (intervals.high >= 0)).all())
-    # Nominal .95 with a standard error of .0126.
-    assert all(0.91 < count / trials < 0.985 for count in covered.values()), covered
+    # Nominal .95 with a standard error of .018.
+    assert all(0.9 < count / trials < 0.995 for count in covered.values()), covered
 
 
 def test_what_has_no_interval_says_why_and_leaves_the_others() -> None:

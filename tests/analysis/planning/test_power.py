@@ -190,7 +190,7 @@ def test_a_plan_of_claims_as_files(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_power_is_the_share_of_reports_on_other_studies() -> None:
-    design, runs, reports = Design(40, 5, 3), 200, 40
+    design, runs, reports = Design(40, 5, 3), 200, 20
     settings = PlanSettings(queries=(40,), raters=(5,), responses_per_query=3, runs=runs, judged=60)
     plan = power(COMPONENTS, EFFECTS, settings)
     for cell in plan.cells:
@@ -207,11 +207,11 @@ def test_the_power_is_the_share_of_reports_on_other_studies() -> None:
 @pytest.mark.slow
 def test_without_an_effect_a_claim_is_made_at_the_nominal_level() -> None:
     zero = {name: 0.0 for name in CLAIMS if name != "non_inferiority"}
-    plan = power(COMPONENTS, zero, PlanSettings(queries=(40,), raters=(5,), runs=600, judged=200))
+    plan = power(COMPONENTS, zero, PlanSettings(queries=(40,), raters=(5,), runs=300, judged=200))
     for cell in plan.cells:
-        # Monte Carlo standard errors .009 and, at a level of at most .01, .004.
-        assert cell.uncorrected < 0.05 + 3.5 * 0.009, cell
-        assert cell.power < 0.01 + 3.5 * 0.004, cell
+        # Monte Carlo standard errors .013 and, at a level of at most .01, .006.
+        assert cell.uncorrected < 0.05 + 3.5 * 0.013, cell
+        assert cell.power < 0.01 + 3.5 * 0.006, cell
 
 
 @pytest.mark.parametrize(("constructs", "judges"), [(1, 1), (2, 3)])

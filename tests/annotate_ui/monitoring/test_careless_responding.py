@@ -41,18 +41,18 @@ def test_careless_raters_are_found_among_careful_ones(any_study: Study) -> None:
 
 
 @pytest.mark.slow
-def test_of_200_careful_raters_at_most_a_fiftieth_is_flagged(
+def test_of_100_careful_raters_at_most_two_are_flagged(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    # 10 campaigns of 20 raters, each with 12 queries of 4 responses.
+    # 5 campaigns of 20 raters, each with 12 queries of 4 responses.
     flagged = 0
-    for seed in range(10):
+    for seed in range(5):
         study = Study.create(tmp_path_factory.mktemp("careful") / "study")
         raters: dict[str, Habit] = {f"c{number:02}": "careful" for number in range(20)}
         simulate(study, raters, queries=80, checks=5, seed=seed)
         flagged += sum(bool(rater.flagged) for rater in rater_signals(study))
         study.close()
-    assert flagged <= 4, "1 when this was measured"
+    assert flagged <= 2, "1 of 200 when this was measured"
 
 
 def test_with_few_data_there_is_no_verdict(study: Study) -> None:

@@ -184,14 +184,15 @@ def test_shrout_and_fleiss() -> None:
 
 @pytest.mark.slow
 def test_covers_with_few_raters() -> None:
-    hits = 0
-    for seed in range(300):
+    hits, trials = 0, 150
+    for seed in range(trials):
         rng = np.random.default_rng(seed)
         values = rng.normal(0, 15, (60, 1)) + rng.normal(0, 5, 4) + rng.normal(0, 10, (60, 4))
         values[rng.random(values.shape) < 0.2] = np.nan
         interval = sem(values)[1]
         hits += interval.low <= np.sqrt(125) <= interval.high
-    assert hits / 300 > 0.91
+    # Nominal .95 with a standard error of .018.
+    assert hits / trials > 0.9
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
