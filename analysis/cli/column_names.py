@@ -23,6 +23,8 @@ _NO_SCORES = {
     "confidence", "conf", "logprob", "logprobs", "count", "num", "length", "words", "chars", "std",
     "sd", "stdev", "stderr", "se", "variance", "var", "seed", "temperature", "version", "age",
 }  # fmt: skip
+# A column of what several raters or judges gave together, where they have columns themselves.
+_SUMMARIES = {"avg", "average", "mean", "median", "sum", "consensus", "majority"}
 _IDENTIFYING = {
     "id": ("response_id", "id", "item_id"),
     "query": (
@@ -70,6 +72,16 @@ def is_of_rater(column: str) -> bool:
 def is_no_score(column: str) -> bool:
     """Whether the name has a word for something else than a score, such as llm_tokens."""
     return any(word.casefold() in _NO_SCORES for word in _words(column))
+
+
+def summaries(columns: Sequence[str]) -> list[str]:
+    """The columns that are named after a mean or the like, where others are not."""
+    found = [
+        column
+        for column in columns
+        if any(word.casefold() in _SUMMARIES for word in _words(column))
+    ]
+    return found if len(found) < len(columns) else []
 
 
 def by_construct(judges: Sequence[str], raters: Sequence[str]) -> Pair | None:

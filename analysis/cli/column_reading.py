@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from study.importing.readers.source import RecordSource
 
 
+WHITE_SPACE = "white space around ids, queries and systems left out"
+
+
 def read_named_columns(
     path: Path,
     columns: NamedColumns,
@@ -84,8 +87,11 @@ def read_named_columns(
     _note_repeated(rows, numbers, identifying, source)
     _note_summary(last, source)
     if not report.faults:
-        wide = pd.DataFrame(rows, columns=[*identifying.values(), *values, *kept], dtype=object)
-        wide[values] = wide[values].astype("float64")
+        # A column that is named for two purposes is once in the frame; `long_scores` refuses it.
+        names = dict.fromkeys([*identifying.values(), *values, *kept])
+        wide = pd.DataFrame(rows, columns=list(names), dtype=object).astype(
+            dict.fromkeys(values, "float64")
+        )
         frame = long_scores(wide, judge, human, **identifying)
         _note_outside(frame, numbers, scales, scorer_scales, source)
         _note_words(frame, numbers, words, values, scales, scorer_scales, source)
@@ -111,7 +117,10 @@ def _row(
     """Cells by column, and the columns with a word for pass or fail."""
     row: dict[str, Any] = {}
     for name, column in identifying.items():
-        row[column] = cells.words(name)
+        row[column] = written = cells.words(name)
+        if written is not None and written != written.strip():
+            row[column] = written.strip()
+            source.report.rules[WHITE_SPACE] += 1
         if name != "system" and not (row[column] or "").strip():
             source.report.fault("is blank.", "Fill it in.", cells.number, column)
     for column in kept:
@@ -127,11 +136,24 @@ def _note_repeated(
     identifying: Mapping[str, str],
     source: RecordSource,
 ) -> None:
-    """Report each row with the id (and construct) of an earlier one."""
+    """Report a row with the id (and construct) of an earlier one, or its id and another query."""
     if "id" not in identifying:
         return
     first: dict[tuple[Any, ...], int] = {}
+    of_id: dict[str, tuple[str, int]] = {}
     for number, row in zip(numbers, rows, strict=True):
+        if "query" in identifying:
+            here = row[identifying["query"]]
+            query, above = of_id.setdefault(row[identifying["id"]], (here, number))
+            if query != here:
+                source.report.fault(
+                    f"the response {row[identifying['id']]!r} is one to the query {here!r} here, "
+                    f"and to {query!r} in row {above}.",
+                    "Give each response an id that no other query's response has.",
+                    number,
+                    identifying["id"],
+                )
+                continue
         key = tuple(row[identifying[name]] for name in ("id", "construct") if name in identifying)
         before = first.setdefault(key, number)
         if before != number and key[0]:

@@ -16,6 +16,7 @@ from analysis.cli.column_names import (
     is_of_rater,
     is_other_field,
     paired_with,
+    summaries,
 )
 from analysis.cli.column_options import NamedColumns, command_with
 from analysis.core.errors import TableError
@@ -71,6 +72,8 @@ def recognized_columns(path: Path) -> NamedColumns | None:
     scores = [name for name in measured if not is_no_score(name)]
     judges = [name for name in scores if is_of_judge(name) and not is_of_rater(name)]
     raters = [name for name in scores if is_of_rater(name) and not is_of_judge(name)]
+    together = {*summaries(judges), *summaries(raters)}
+    judges, raters = ([n for n in names if n not in together] for names in (judges, raters))
     unclear = [name for name in measured if name not in judges and name not in raters]
     words = None if judges and raters else _in_words_only(contents, judges, raters)
     if not (judges or raters) and (not (measured or words) or _has_another_format(source)):

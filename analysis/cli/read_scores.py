@@ -83,8 +83,7 @@ def from_file(
     if columns and propose:
         _propose_scales(scores)
         _propose_cut(scores, chosen.get("cut", {}))
-    for line in frame.attrs.get("summary", ()):
-        click.echo(line, err=True)
+    _print_summary(frame, scores)
     scorers = dict.fromkeys(frame["scorer"])
     compared = None
     if preferences is not None:
@@ -116,6 +115,14 @@ def _only_construct(path: Path) -> str | None:
     of_scores = has(FIELDS, columns, "scorer", "value")
     named = has(FIELDS, columns, "construct_key") or folded(columns) & _LIKE_CONSTRUCTS
     return ONLY_CONSTRUCT if of_scores and not named else None
+
+
+def _print_summary(frame: DataFrame, scores: ScoreTable) -> None:
+    """Print what was accepted by a rule or left out, and names that may be one."""
+    from analysis.cli.alike_names import alike_names
+
+    for line in (*frame.attrs.get("summary", ()), *(f"Warning: {s}" for s in alike_names(scores))):
+        click.echo(line, err=True)
 
 
 def _propose_scales(scores: ScoreTable) -> None:

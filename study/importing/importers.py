@@ -239,7 +239,7 @@ def _undecided(head: Head, matching: list[Importer], candidates: list[Importer])
         return [Fault(f"it looks like {name}, but {f.problem}", f.remedy, 1) for f in faults]
     formats = "".join(f"\n    {importer.name}: {importer.description}" for importer in candidates)
     names = quoted_names(head.columns) or "no names"
-    problem = f"no format fits. The file has: {names}.{separators_hint(head.columns)}"
+    problem = f"no format fits. The file has: {names}.{separators_hint(head.columns, head.form)}"
     return [Fault(problem, f"Choose one with --as NAME. Formats:{formats}")]
 
 

@@ -113,8 +113,14 @@ def read_scores(
     )
     layout = scores.fields_of_table(columns) if form is scores else TableFields(form.FIELDS)
     if export is None:
-        _check_identifiers(source.path.name, layout, columns)
+        _check_identifiers(source, layout)
     source.report.warnings += layout.assumptions
+    known = {spec.key for spec in CCRS}
+    if further := [key for key in constructs if key not in known and key in columns]:
+        source.report.warnings.append(
+            f"each column of numbers is read as a construct: {quoted_names(further)}. Remove a "
+            "column that has something else than scores."
+        )
 
     def scale(row: Any) -> Ranged | None:
         specific = (scorer_scales or {}).get((row.scorer, row.construct_key))
@@ -159,10 +165,11 @@ def read_scores(
     return _frame(source, records, SCORE_COLUMNS)
 
 
-def _check_identifiers(name: str, layout: TableFields, columns: tuple[str, ...]) -> None:
+def _check_identifiers(source: RecordSource, layout: TableFields) -> None:
     """Refuse a table that does not name queries, or neither responses nor systems."""
+    name, columns = source.path.name, source.head.columns
     if not layout.query_per_response and not has(layout.fields, columns, "query_id"):
-        raise InputError(name, [_without_query(columns)])
+        raise InputError(name, [_without_query(source.head)])
     if not any(has(layout.fields, columns, one) for one in ("response_id", "system")):
         raise InputError(name, [missing_column(("response_id", "system"), columns)])
 
@@ -202,13 +209,14 @@ def compares_responses(path: Path | str) -> bool:
     return bool(folded(RecordSource(Path(path)).head.columns) & _COMPARED)
 
 
-def _without_query(columns: tuple[str, ...]) -> Fault:
+def _without_query(head: Head) -> Fault:
     """The fault of a table without queries, which may be no table of scores at all."""
+    columns = head.columns
     if any(has(scores.FIELDS, columns, name) for name in scores.FIELDS):
         return missing_column(("query_id",), columns)
     return Fault(
         f"no column is that of a table of scores. There are: {quoted_names(columns)}."
-        f"{separators_hint(columns)}",
+        f"{separators_hint(columns, head.form)}",
         "Give query_id, construct, scorer and value, or a column of numbers for each judge and "
         "rater, such as llm and human.",
         1,

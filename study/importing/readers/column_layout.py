@@ -79,9 +79,9 @@ def has(fields: Fields, columns: Iterable[str], *names: str) -> bool:
     return all(present.intersection(fields[name]) for name in names)
 
 
-def separators_hint(columns: Iterable[str]) -> str:
-    """Return a sentence on separators for a table with one column; otherwise nothing."""
-    if len(list(columns)) > 1:
+def separators_hint(columns: Iterable[str], form: str) -> str:
+    """Return a sentence on separators for delimited text with one column; otherwise nothing."""
+    if form != "delimited" or len(list(columns)) > 1:
         return ""
     return (
         " Columns are separated by commas, semicolons or tabs; a first line such as sep=| states "

@@ -70,8 +70,10 @@ def records(source: InputFile) -> Iterator[Record | Fault]:
         try:
             for fields in reader:
                 number += 1
-                rows += bool(fields)
-                if not fields:
+                # A spreadsheet writes the delimiters of blank rows too.
+                blank = not any(fields) and (width > 1 or not fields)
+                rows += not blank
+                if blank:
                     source.report.rules[BLANK_LINES] += 1
                 elif len(fields) == width:
                     yield Record(number, dict(zip(columns, fields, strict=True)))

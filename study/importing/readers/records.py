@@ -159,8 +159,12 @@ class RecordCells:
     def score(self, column: str, group: Hashable) -> tuple[float | None, bool]:
         """Read a number, or a word for pass or fail as 1 or 0, and whether it was a word.
 
-        The values of a `group`, a scorer on a construct, are written in one way.
+        The values of a `group`, a scorer on a construct, are written in one way. A JSON object
+        without the column has no value.
         """
+        if column not in self._record:
+            self._options.report.rules[cells.BLANKS] += 1
+            return None, False
         cell = self._record[column]
         word = verdict(cell)
         written, value = (NUMBERS, self.value_of(column)) if word is None else word

@@ -9,6 +9,9 @@ from study.errors import Fault, InputError
 from study.importing.readers import delimited, json_text, parquet
 from study.importing.readers.input_file import BOM, Form, InputFile, Record, not_text
 
+# A key without a value is left out of an object by many programs: so many tell the columns.
+_HEAD_RECORDS = 1000
+
 
 @dataclass(frozen=True)
 class RecordSource(InputFile):
@@ -47,26 +50,35 @@ class RecordSource(InputFile):
 
     @cached_property
     def head(self) -> "Head":
-        """Columns and first record, for recognising the file."""
+        """Columns and first record, for recognising the file.
+
+        The columns of JSON are the keys of its first records."""
         if self.form == "json document" and isinstance(self.document, dict):
             return Head(self.form, tuple(self.document), self.document)
-        if self.form == "delimited":
-            columns = delimited.header(self)
-            first = next((r for r in self.peeked() if isinstance(r, Record)), None)
-            return Head(self.form, columns, first.cells if first else {})
         if self.form == "parquet":
             return Head(self.form, parquet.header(self), {})
+        names = delimited.header(self) if self.form == "delimited" else ()
         faults: list[Fault] = []
-        for record in self.records():
-            if isinstance(record, Record):
-                return Head(self.form, tuple(record.cells), record.cells)
-            faults.append(record)
-        raise InputError(self.path.name, faults, self.report.notes)
+        first: dict[str, Any] | None = None
+        columns = dict.fromkeys(names)
+        for place, record in enumerate(self.peeked()):
+            if first is not None and (names or place >= _HEAD_RECORDS):
+                break
+            if isinstance(record, Fault):
+                faults.append(record)
+                continue
+            first = record.cells if first is None else first
+            columns.update(dict.fromkeys(record.cells))
+        if first is None:
+            raise InputError(self.path.name, faults, self.report.notes)
+        return Head(self.form, tuple(columns), first)
 
     def peeked(self) -> Iterator[Record | Fault]:
         """Read the beginning of the file without counting anything."""
+        if self.form == "delimited":
+            return delimited.records(InputFile(self.path))
         return (
-            delimited.records(InputFile(self.path)) if self.form == "delimited" else self.records()
+            json_text.lines(InputFile(self.path)) if self.form == "json lines" else self.records()
         )
 
     def records(self) -> Iterator[Record | Fault]:
@@ -82,7 +94,7 @@ class RecordSource(InputFile):
 
 
 class Head(NamedTuple):
-    """The columns of a table, or the keys of its first object."""
+    """The columns of a table, or the keys of its first objects."""
 
     form: Form
     columns: tuple[str, ...]
