@@ -109,7 +109,7 @@ class _Table:
             end = start + _ROWS_AT_ONCE
             hashes[start:end] = _hashes(self.frame.iloc[start:end])
         hashes.sort()
-        return sha256(hashes.tobytes()).hexdigest()
+        return sha256(hashes.data).hexdigest()
 
 
 @dataclass(frozen=True)
