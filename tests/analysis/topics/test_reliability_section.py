@@ -1,5 +1,6 @@
 import re
 from collections.abc import Callable
+from itertools import cycle
 from pathlib import Path
 
 import numpy as np
@@ -74,17 +75,20 @@ SLOW = {"200 systems", "70 raters"}
 
 
 @pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in DEGENERATE],
+    ("name", "scale"),
+    [
+        # Each on a declared scale or on none, in turn.
+        pytest.param(name, scale, id=name, marks=pytest.mark.slow if name in SLOW else ())
+        for name, scale in zip(DEGENERATE, cycle((POINTS, None)), strict=False)
+    ],
 )
-def test_degenerate_tables_are_reported(name: str, tmp_path: Path) -> None:
-    for number, scale in enumerate((POINTS, None)):
-        analysis = analyse(table(DEGENERATE[name], scale), options=QUICK)
-        page = write_report(analysis, tmp_path / str(number)).read_text(encoding="utf-8")
-        for figure in re.findall(r"<svg .*?</svg>", page, re.S):
-            # A browser drops a shape that has a coordinate which is not a number.
-            assert not re.search(r"[\s\"(,-](nan|inf)[\s\"),]", figure)
-        assert 'id="verdict"' in page
+def test_degenerate_tables_are_reported(name: str, scale: Scale | None, tmp_path: Path) -> None:
+    analysis = analyse(table(DEGENERATE[name], scale), options=QUICK)
+    page = write_report(analysis, tmp_path / "report").read_text(encoding="utf-8")
+    for figure in re.findall(r"<svg .*?</svg>", page, re.S):
+        # A browser drops a shape that has a coordinate which is not a number.
+        assert not re.search(r"[\s\"(,-](nan|inf)[\s\"),]", figure)
+    assert 'id="verdict"' in page
 
 
 @pytest.mark.usefixtures("without_drawing")
