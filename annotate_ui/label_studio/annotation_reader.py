@@ -11,20 +11,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
+from annotate_ui.label_studio import reasons
 from annotate_ui.label_studio.annotations import (
-    COMMENT_ONLY,
-    ENTERED_TWICE,
-    MARKED_AND_NONE,
-    MISSING,
-    NO_NUMBER,
-    NO_RANKING,
-    NOT_STORABLE,
-    TOO_LONG,
-    UNKNOWN_CHOICE,
-    UNKNOWN_CONTROL,
-    UNKNOWN_FLAG,
-    UNNAMED,
-    UNREADABLE,
     Annotation,
     ComparedPair,
     ConstructAnswer,
@@ -141,9 +129,9 @@ class AnnotationReader:
             key = control["construct"] if kind in VALUED else None
             if len(given[name]) != 1:
                 if kind in VALUED and not given[name]:
-                    annotation.reject(key, None, MISSING)
+                    annotation.reject(key, None, reasons.MISSING)
                 for value in given[name]:
-                    annotation.reject(key, value, ENTERED_TWICE)
+                    annotation.reject(key, value, reasons.ENTERED_TWICE)
                 continue
             value = given[name][0] if isinstance(given[name][0], dict) else {}
             if kind == "flags":
@@ -160,7 +148,7 @@ class AnnotationReader:
         if annotation.comment is not None and not (
             annotation.answers or annotation.preferences or annotation.marks
         ):
-            annotation.reject(None, annotation.comment, COMMENT_ONLY)
+            annotation.reject(None, annotation.comment, reasons.COMMENT_ONLY)
 
     def _by_control(
         self, annotation: Annotation, results: Sequence[Mapping[str, Any]]
@@ -177,7 +165,7 @@ class AnnotationReader:
             name, value = str(result["from_name"]), result.get("value")
             control = self.controls.get(name)
             if control is None:
-                reason = f"{UNKNOWN_CONTROL}: {storable_text(name)[:100]}"
+                reason = f"{reasons.UNKNOWN_CONTROL}: {storable_text(name)[:100]}"
                 annotation.reject(None, value, reason)
                 continue
             given[name].append(value)
@@ -216,9 +204,9 @@ class AnnotationReader:
         if isinstance(selected, str):
             better = control.get("labels", _PAIRWISE).get(selected)
         if better is None:
-            annotation.reject(key, selected, NO_NUMBER)
+            annotation.reject(key, selected, reasons.NO_NUMBER)
         elif len(names) != 2:
-            annotation.reject(key, selected, UNNAMED)
+            annotation.reject(key, selected, reasons.UNNAMED)
         elif (problem := _problem(better, self.preferences)) is not None:
             annotation.reject(key, better, problem)
         else:
@@ -253,7 +241,7 @@ def _unreadable(raw: Any, task: Any) -> UnreadableAnnotation:
     number, user = as_integer(fields.get("id")), as_integer(user_number(fields.get("completed_by")))
     value = as_json({"id": number, "user": user, "result": fields.get("result")})
     return UnreadableAnnotation(
-        number, as_integer(task), user, InvalidValue(None, value, UNREADABLE)
+        number, as_integer(task), user, InvalidValue(None, value, reasons.UNREADABLE)
     )
 
 
@@ -275,7 +263,7 @@ def _problem(number: Any, scale: RatingScale | None) -> str | None:
     if isinstance(number, float) and not math.isfinite(number) and scale is not None:
         return scale.problem(number)
     if not is_number(number):
-        return NO_NUMBER
+        return reasons.NO_NUMBER
     if scale is None:
         return None
     return scale.problem(float(number)) or scale.off_grid(float(number))
@@ -290,7 +278,7 @@ def _read_ranking(
 ) -> None:
     places = _places(name, control, value, names)
     if not places:
-        annotation.reject(control["construct"], value.get("ranker"), NO_RANKING)
+        annotation.reject(control["construct"], value.get("ranker"), reasons.NO_RANKING)
     for first, second in combinations([item for item in names if item in places], 2):
         better = (places[second] > places[first]) - (places[second] < places[first])
         annotation.preferences.append(_preference(control, first, second, float(better)))
@@ -329,7 +317,7 @@ def _read_marks(
     empty set of marks if exactly this is ticked, and otherwise none; elsewhere it has an empty set.
     """
     if any(choice != NOTHING_TO_MARK for choice in ticks):
-        annotation.reject(None, ticks, UNKNOWN_CHOICE)
+        annotation.reject(None, ticks, reasons.UNKNOWN_CHOICE)
     parts: dict[str, list[Mapping[str, Any]]] = {k: [] for k in control["labels"].values() if k}
     for value in values:
         for label in text_labels(value):
@@ -341,7 +329,7 @@ def _read_marks(
                 annotation.reject(None, label, reason)
     for key, places in parts.items():
         if places and ticks:
-            annotation.reject(None, places, MARKED_AND_NONE)
+            annotation.reject(None, places, reasons.MARKED_AND_NONE)
         elif places or "none" not in control or ticks == [NOTHING_TO_MARK]:
             marks = MarkedParts(key, control["versions"][key], tuple(places), opened)
             annotation.marks.append(marks)
@@ -352,7 +340,7 @@ def _flags(annotation: Annotation, control: Control, value: Any) -> tuple[str, .
     displayed = {flag: plain_text(flag) for flag in control["flags"]}
     unknown = [choice for choice in boxes if choice not in displayed.values()]
     if unknown:
-        annotation.reject(None, unknown, UNKNOWN_FLAG)
+        annotation.reject(None, unknown, reasons.UNKNOWN_FLAG)
     return tuple(flag for flag, text in displayed.items() if text in boxes)
 
 
@@ -365,10 +353,10 @@ def _read_comment(annotation: Annotation, value: Mapping[str, Any]) -> None:
     try:
         storable(text)
     except ValueError:
-        annotation.reject(None, text, NOT_STORABLE)
+        annotation.reject(None, text, reasons.NOT_STORABLE)
         return
     comment = "\n".join(part for part in (annotation.comment, text) if part)
     if len(comment) > _MAX_COMMENT:
-        annotation.reject(None, text, TOO_LONG)
+        annotation.reject(None, text, reasons.TOO_LONG)
         return
     annotation.comment = comment

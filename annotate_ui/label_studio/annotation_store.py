@@ -6,18 +6,8 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from annotate_ui.label_studio import CHANNEL
+from annotate_ui.label_studio import CHANNEL, reasons
 from annotate_ui.label_studio.annotations import (
-    CHANGED_TO_INVALID,
-    DELETED,
-    DUPLICATE,
-    LEFT,
-    NO_ACCOUNT,
-    NO_SLOT,
-    OTHER_CHANNEL,
-    TASK_CHANGED,
-    UNKNOWN_RESPONSE,
-    UNKNOWN_TASK,
     Annotation,
     ConstructAnswer,
     InvalidValue,
@@ -87,10 +77,10 @@ class AnnotationStore:
                 self._result.erased += 1
             elif rater is None:
                 # The person may have been erased from the study: none of their values is stored.
-                self._reject(located, InvalidValue(None, None, NO_ACCOUNT))
+                self._reject(located, InvalidValue(None, None, reasons.NO_ACCOUNT))
             elif located.response_id is None and annotation.task in compared:
                 # Its preferences are stored below.
-                self._reject_values(located, UNKNOWN_RESPONSE)
+                self._reject_values(located, reasons.UNKNOWN_RESPONSE)
                 self._reject(located, *annotation.invalid)
             elif isinstance(slot := self._find_slot(located, rater, counted), str):
                 self._reject_all(located, slot)
@@ -104,8 +94,8 @@ class AnnotationStore:
         for located, slot in filled:
             self._store_annotation(located, slot, exposures)
         for slot in deleted:
-            self._ratings.withdraw(slot.id, slot.construct_keys, DELETED)
-            self._marks.withdraw(slot.id, slot.construct_keys, DELETED)
+            self._ratings.withdraw(slot.id, slot.construct_keys, reasons.DELETED)
+            self._marks.withdraw(slot.id, slot.construct_keys, reasons.DELETED)
         self._preferences.store(projects, annotations, kept, self._raters.has_left, self._reject)
         for project in projects:
             self._reject_unreadable(project)
@@ -146,8 +136,8 @@ class AnnotationStore:
                 kept.add(origin(project, annotation.number))
                 keys.add((located.rater_id, ((before.response or 0,), project.construct_keys)))
             elif annotation.task in changed[project.id]:
-                self._reject_all(located, TASK_CHANGED)
-                pairs = (pair.rejected(TASK_CHANGED) for pair in annotation.preferences)
+                self._reject_all(located, reasons.TASK_CHANGED)
+                pairs = (pair.rejected(reasons.TASK_CHANGED) for pair in annotation.preferences)
                 self._reject(located, *pairs)
             else:
                 others.append(located)
@@ -191,19 +181,19 @@ class AnnotationStore:
         """Return the slot that an annotation fills, or the reason why it fills none."""
         project, key = located.project, located.task_key
         if located.response_id is None:
-            return UNKNOWN_RESPONSE if project.following else UNKNOWN_TASK
+            return reasons.UNKNOWN_RESPONSE if project.following else reasons.UNKNOWN_TASK
         if counted[located.rating_key] is not located:
-            return DUPLICATE
+            return reasons.DUPLICATE
         if self._raters.has_left(rater_id):
-            return LEFT
+            return reasons.LEFT
         slot = self._claims.slot_of(rater_id, key)
         rated = self._active(self._ratings, slot)
         elsewhere = self._claims.on_other_channels(rater_id, key)
         if elsewhere - rated - self._active(self._marks, slot) == key[1]:
-            return OTHER_CHANNEL
+            return reasons.OTHER_CHANNEL
         claimed = self._claims.claim(rater_id, key, has_values=bool(rated))
         if claimed is None:
-            return NO_SLOT
+            return reasons.NO_SLOT
         # The rater saw the fields of the project, which study.toml may have changed since.
         return replace(claimed, stage=Stage(project.stage, key[1], project.fields))
 
@@ -220,7 +210,7 @@ class AnnotationStore:
         self._ratings.withdraw(
             slot.id,
             [key for key in slot.construct_keys if key in invalid],
-            CHANGED_TO_INVALID,
+            reasons.CHANGED_TO_INVALID,
             annotation.updated,
         )
         stage_fields = project.stage_fields
@@ -255,18 +245,18 @@ class AnnotationStore:
                 )
                 comment = None
             elif not annotation.skipped:
-                self._reject(located, answer.rejected(OTHER_CHANNEL))
+                self._reject(located, answer.rejected(reasons.OTHER_CHANNEL))
         elsewhere -= self._active(self._marks, slot)
         marked = set()
         for marks in annotation.marks:
             key = marks.construct_key
-            ranges = OTHER_CHANNEL if key in elsewhere else self._ranges(slot, marks)
+            ranges = reasons.OTHER_CHANNEL if key in elsewhere else self._ranges(slot, marks)
             if isinstance(ranges, str):
                 self._reject(located, marks.rejected(ranges))
                 continue
             marked.add(key)
             self._marks.add(slot.id, key, project, annotation, ranges=ranges, **context(marks))
-        self._marks.withdraw(slot.id, {*slot.construct_keys} - marked, DELETED)
+        self._marks.withdraw(slot.id, {*slot.construct_keys} - marked, reasons.DELETED)
 
     def _ranges(self, slot: Slot, marks: MarkedParts) -> list[Range] | str:
         """Return the marked parts of the response, or why one is not in it."""

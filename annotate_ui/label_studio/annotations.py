@@ -6,33 +6,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from annotate_ui.label_studio import reasons
 from study.importing.rows import MarkedPart
 from study.types import Sees
-
-SKIPPED = "skipped in Label Studio"
-NO_NUMBER = "not a number"
-UNNAMED = "the task does not name the responses that were compared"
-NO_RANKING = "not a ranking of the task's responses"
-MISSING = "required but missing"
-ENTERED_TWICE = "given twice in one annotation"
-UNKNOWN_CONTROL = "unknown control"
-UNREADABLE = "unreadable annotation"
-UNKNOWN_FLAG = "unknown remark"
-UNKNOWN_CHOICE = "unknown choice"
-MARKED_AND_NONE = "marks, and the statement that there is nothing to mark"
-OTHER_CHANNEL = "the rater has this response on another channel, whose value counts"
-LEFT = "the rater has left the study"
-UNKNOWN_RESPONSE = "its response is not in the study"
-DELETED = "deleted in Label Studio"
-CHANGED_TO_INVALID = "changed in Label Studio to an invalid value"
-DUPLICATE = "another annotation of the same task by the same rater; the latest counts"
-NO_SLOT = "no slot was planned for this task"
-UNKNOWN_TASK = "a task that was not pushed"
-TASK_CHANGED = "the task was changed in Label Studio after others had annotated it"
-NO_ACCOUNT = "its account was deleted in Label Studio, and it was not pulled before"
-COMMENT_ONLY = "a comment without any value"
-TOO_LONG = "longer than 5000 characters"
-NOT_STORABLE = "contains characters that cannot be stored"
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +127,7 @@ class Annotation:
     def reject(self, construct_key: str | None, value: Any, reason: str) -> None:
         """Add a value that cannot become a rating; None: it is missing."""
         # ASCII: characters that a database cannot store are written as escapes.
-        written = None if reason == MISSING else json.dumps(value)
+        written = None if reason == reasons.MISSING else json.dumps(value)
         self.invalid.append(InvalidValue(construct_key, written, reason))
 
     @property

@@ -7,12 +7,8 @@ Values that cannot be ratings become missing values, each with its reason.
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 
-from annotate_ui.label_studio.annotations import (
-    ENTERED_TWICE,
-    MISSING,
-    NO_NUMBER,
-    Annotation,
-)
+from annotate_ui.label_studio import reasons
+from annotate_ui.label_studio.annotations import Annotation
 from annotate_ui.label_studio.export_annotations import Annotations
 from annotate_ui.label_studio.export_controls import described_controls, unmapped_controls
 from annotate_ui.label_studio.export_inventory import read_inventory, scorers_of_users
@@ -30,7 +26,11 @@ DESCRIPTION = (
 )
 SOURCE = "label_studio"
 TAKES_COLUMNS = True
-_REASONS = {MISSING: "blank", NO_NUMBER: "no_number", ENTERED_TWICE: "given_twice"}
+_REASONS = {
+    reasons.MISSING: "blank",
+    reasons.NO_NUMBER: "no_number",
+    reasons.ENTERED_TWICE: "given_twice",
+}
 
 
 def matches(head: Head) -> bool:

@@ -7,13 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from annotate_ui.label_studio import reasons
 from annotate_ui.label_studio.annotation_reader import AnnotationReader
-from annotate_ui.label_studio.annotations import (
-    UNKNOWN_CONTROL,
-    Annotation,
-    InvalidValue,
-    UnreadableAnnotation,
-)
+from annotate_ui.label_studio.annotations import Annotation, InvalidValue, UnreadableAnnotation
 from annotate_ui.label_studio.export_controls import map_controls, mark_controls
 from annotate_ui.label_studio.export_inventory import ExportControl
 from annotate_ui.label_studio.task_content import TaskContent, unplaced
@@ -56,7 +52,7 @@ class ExportReading:
 
     def left_out(self, invalid: InvalidValue) -> str:
         """Return how a value that belongs to no construct is counted."""
-        name = invalid.reason.removeprefix(f"{UNKNOWN_CONTROL}: ")
+        name = invalid.reason.removeprefix(f"{reasons.UNKNOWN_CONTROL}: ")
         if name == invalid.reason:
             return name
         control = self.inventory.get(name)

@@ -11,7 +11,8 @@ from tempfile import TemporaryDirectory
 from typing import Any, Self
 from xml.etree.ElementTree import Element, ParseError, fromstring
 
-from annotate_ui.label_studio.annotations import UNKNOWN_CONTROL, Annotation, UnreadableAnnotation
+from annotate_ui.label_studio import reasons
+from annotate_ui.label_studio.annotations import Annotation, UnreadableAnnotation
 from annotate_ui.label_studio.export_inventory import ExportControl, read_inventory
 from annotate_ui.label_studio.export_reading import ExportReading, export_reading
 from annotate_ui.label_studio.result_values import is_ground_truth
@@ -194,7 +195,7 @@ def _without_unknown(
     annotation: Annotation, project: ReadProject, reading: ExportReading
 ) -> Annotation:
     """Return an annotation without results of controls that give no construct a value."""
-    unknown = [i for i in annotation.invalid if i.reason.startswith(UNKNOWN_CONTROL)]
+    unknown = [i for i in annotation.invalid if i.reason.startswith(reasons.UNKNOWN_CONTROL)]
     project.left_out.update(reading.left_out(invalid) for invalid in unknown)
     return replace(annotation, invalid=[i for i in annotation.invalid if i not in unknown])
 

@@ -5,16 +5,8 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, insert, select
 
-from annotate_ui.label_studio import CHANNEL
-from annotate_ui.label_studio.annotations import (
-    CHANGED_TO_INVALID,
-    DELETED,
-    DUPLICATE,
-    LEFT,
-    OTHER_CHANNEL,
-    UNKNOWN_RESPONSE,
-    ComparedPair,
-)
+from annotate_ui.label_studio import CHANNEL, reasons
+from annotate_ui.label_studio.annotations import ComparedPair
 from annotate_ui.label_studio.drawn_pairs import pair_probabilities
 from annotate_ui.label_studio.located_annotations import FetchedProject, LocatedAnnotation
 from annotate_ui.label_studio.results import Pulled
@@ -93,16 +85,16 @@ class PreferenceStore:
             invalid |= {(external_id, i.construct_key or "") for i in located.annotation.invalid}
             for pair in located.annotation.preferences:
                 if pair.first not in names or pair.second not in names:
-                    reject(located, pair.rejected(UNKNOWN_RESPONSE))
+                    reject(located, pair.rejected(reasons.UNKNOWN_RESPONSE))
                     continue
                 first, second = names[pair.first], names[pair.second]
                 key = (located.rater_id, frozenset((first, second)), pair.construct_key)
                 if key in wanted:
-                    reject(wanted[key].located, wanted[key].pair.rejected(DUPLICATE))
+                    reject(wanted[key].located, wanted[key].pair.rejected(reasons.DUPLICATE))
                 wanted[key] = _Wanted(located, pair, first, second)
         counted: dict[PairKey, _Wanted] = {}
         for key, want in wanted.items():
-            reason = LEFT if has_left(key[0]) else self._counts_elsewhere(key)
+            reason = reasons.LEFT if has_left(key[0]) else self._counts_elsewhere(key)
             if reason is not None:
                 reject(want.located, want.pair.rejected(reason))
             else:
@@ -122,7 +114,7 @@ class PreferenceStore:
         if key not in self._comparisons:
             return None
         newest = self._decisions.newest.get((self._comparisons[key].id, key[2]))
-        return OTHER_CHANNEL if newest is None or newest.channel != CHANNEL else None
+        return reasons.OTHER_CHANNEL if newest is None or newest.channel != CHANNEL else None
 
     def _add_comparisons(self, counted: dict[PairKey, _Wanted]) -> None:
         """Add the comparisons of pairs that the study does not have."""
@@ -179,6 +171,6 @@ class PreferenceStore:
                 continue
             if newest.channel == CHANNEL and project_of(newest.external_id) in project_ids:
                 changed = (newest.external_id, key[2]) in invalid
-                reason = CHANGED_TO_INVALID if changed else DELETED
+                reason = reasons.CHANGED_TO_INVALID if changed else reasons.DELETED
                 self._decisions.withdraw(comparison.id, [key[2]], reason)
                 self._counting.discard(key[:2])

@@ -1,7 +1,7 @@
 """Pushing: projects and tasks for the slots of this channel are added; rated ones stay."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sqlalchemy import Connection
 
@@ -28,8 +28,8 @@ from annotate_ui.label_studio.server_projects import (
     publish,
     unknown_projects,
 )
-from annotate_ui.label_studio.task_data import NAME, PAIRS, Shown, study_name, task_names
-from annotate_ui.label_studio.task_upload import Pages, ProjectKind, TaskSender
+from annotate_ui.label_studio.task_data import PAIRS, Shown, task_names
+from annotate_ui.label_studio.task_upload import Pages, ProjectKind, TaskSender, tasks_of
 from study.errors import StudyError
 from study.facts.comparison_decisions import people_by_pair
 from study.progress_bar import Advance
@@ -83,54 +83,25 @@ def push(
     ServerError
         The server could not be reached or refused. The next push recognizes what was sent.
     """
-    advance = progress or (lambda done, total: None)  # noqa: ARG005
     with exchange(study, server) as on_server:
         used_workspace = new_projects_workspace(server, workspace, on_server.present)
         _update_pages(study, server, on_server.present)
-        deleted = _forget_deleted(study, server, on_server.present)
+        result = Pushed(
+            server.url,
+            deleted=_forget_deleted(study, server, on_server.present),
+            missing_projects=[project.number for project in on_server.missing],
+            ignored_settings=_ignored_settings(study.config.design),
+        )
         outdated = _find_outdated(study, server, on_server.present)
         for project in on_server.missing:
             forget(study, project, list(project.tasks))
-        with study.write() as connection:
-            projects = stored_projects(connection)
-            places = task_places(projects, {project.id: tasks for project, tasks in outdated})
-            detached = _detached_slots(connection, study, projects)
-            split_by_stage(connection, study, places, detached)
-        with study.read() as connection:
-            reserved = slots(connection, study)
-            rated = rated_slots(connection)
-            mark_name = study_name(connection)
-            current = [slot for slot in reserved if slot.current_keys]
-            pairs = pairs_to_compare(connection, study, current, rated)
-            decided = people_by_pair(connection, CHANNEL)
-        if not reserved and study.config.design.ratings:
-            raise StudyError(
-                "Nothing is assigned to Label Studio. Reserve slots with "
-                f"`ccrs assign {study.folder} --open --channel {CHANNEL}`."
-            )
-        due = ready(current, rated)
-        missing = _missing_tasks(
-            study, [slot for slot in due if slot.id not in detached & rated], places, rated
-        )
-        missing |= _missing_pairs(study, pairs, places, decided)
-        result = Pushed(
-            server.url,
-            existing=sum(len(project.tasks) for project in projects),
-            deleted=deleted,
-            outdated=sum(len(project.tasks) - len(untouched) for project, untouched in outdated),
-            missing_projects=[project.number for project in on_server.missing],
-            blocked=sum(sum(project.blocked.values()) for project in projects),
-            waiting=len(current) - len(due),
-            slots=len(reserved),
-            ignored_settings=_ignored_settings(study.config.design),
-        )
-        used_title = title or last_title(on_server.listed, mark_name) or study.config.name
-        sender = TaskSender(study, server, on_server, used_title, used_workspace, result, advance)
+        missing = _missing(study, outdated, result)
+        used_title = title or last_title(on_server) or study.config.name
+        sender = TaskSender(study, server, on_server, used_title, used_workspace, result, progress)
         sender.send(missing)
         with study.read() as connection:
             projects = stored_projects(connection)
-        known = {project.number for project in projects}
-        result.unknown_projects = unknown_projects(mark_name, on_server.listed, known)
+        result.unknown_projects = unknown_projects(on_server, projects)
         result.replaced = _delete_outdated(study, server, outdated)
         sent_to = {project.number for project in result.projects}
         result.published, result.unpublished = publish(server, projects, sent_to)
@@ -140,6 +111,70 @@ def push(
 def _ignored_settings(design: DesignSpec) -> list[str]:
     default = DesignSpec()
     return [name for name in _OF_OWN_PAGES if getattr(design, name) != getattr(default, name)]
+
+
+def _missing(study: Study, outdated: _Outdated, result: Pushed) -> dict[ProjectKind, list[Shown]]:
+    """Return what needs a further task, by the kind of project; the result gets what needs none."""
+    with study.write() as connection:
+        projects = stored_projects(connection)
+        places = task_places(projects, {project.id: tasks for project, tasks in outdated})
+        detached = _detached_slots(connection, study, projects)
+        split_by_stage(connection, study, places, detached)
+    with study.read() as connection:
+        reserved = slots(connection, study)
+        rated = rated_slots(connection)
+        current = [slot for slot in reserved if slot.current_keys]
+        pairs = pairs_to_compare(connection, study, current, rated)
+        decided = people_by_pair(connection, CHANNEL)
+    if not reserved and study.config.design.ratings:
+        raise StudyError(
+            "Nothing is assigned to Label Studio. Reserve slots with "
+            f"`ccrs assign {study.folder} --open --channel {CHANNEL}`."
+        )
+    due = ready(current, rated)
+    result.existing = sum(len(project.tasks) for project in projects)
+    result.outdated = sum(len(project.tasks) - len(untouched) for project, untouched in outdated)
+    result.blocked = sum(sum(project.blocked.values()) for project in projects)
+    result.waiting, result.slots = len(current) - len(due), len(reserved)
+    due = [slot for slot in due if slot.id not in detached & rated]
+    needed = [*_needed_ratings(study, due, places, rated)]
+    needed += _needed_comparisons(study, pairs, places, decided)
+    missing: dict[ProjectKind, list[Shown]] = defaultdict(list)
+    for kind, shown in needed:
+        if kind.overlap > 0:
+            missing[kind].append(shown)
+    return missing
+
+
+def _needed_ratings(
+    study: Study, due: Sequence[Slot], places: Mapping[TaskKey, int], rated: set[int]
+) -> Iterator[tuple[ProjectKind, Shown]]:
+    by_task: dict[TaskKey, list[Slot]] = defaultdict(list)
+    for slot in due:
+        by_task[slot.task_key].append(slot)
+    for task_key, some in by_task.items():
+        # A task may have more annotations than places if raters' annotations were deleted.
+        filled = sum(slot.id in rated for slot in some)
+        count = len(some) - max(places.get(task_key, 0), filled)
+        stage, current = some[0].stage, some[0].current_keys
+        keys = tuple(spec.key for spec in study.config.constructs if spec.key in current)
+        yield ProjectKind(stage.number, stage.fields, keys, count), task_key[0]
+
+
+def _needed_comparisons(
+    study: Study,
+    pairs: Sequence[PairToCompare],
+    places: Mapping[TaskKey, int],
+    decided: Mapping[frozenset[int], int],
+) -> Iterator[tuple[ProjectKind, Shown]]:
+    by_pair: Counter[frozenset[int]] = Counter()
+    for (shown, _), count in places.items():
+        by_pair[frozenset(shown)] += count
+    for pair in pairs:
+        both = frozenset(pair.sides)
+        count = pair.wanted - max(by_pair[both], decided.get(both, 0))
+        fields = shown_fields_of(study, pair.construct_keys)
+        yield ProjectKind(PAIRS, fields, pair.construct_keys, count), pair.sides
 
 
 def _detached_slots(
@@ -166,10 +201,7 @@ def _forget_deleted(study: Study, server: Server, present: Iterable[StoredProjec
     for project in present:
         if project.tasks and _absent(study, project, server.task_names(project.number)):
             # Read again in one reply: a task may be between the pages of a list that changes.
-            exported = {
-                int(task["id"]): task.get("data", {}).get(NAME)
-                for task in server.export(project.number)
-            }
+            exported = {task.number: task.name for task in tasks_of(server, project)}
             deleted += forget(study, project, _absent(study, project, exported))
     return deleted
 
@@ -204,47 +236,6 @@ def _update_pages(study: Study, server: Server, present: Iterable[StoredProject]
         if project.controls != page.controls:
             with study.write() as connection:
                 store_controls(connection, project, page.controls)
-
-
-def _missing_tasks(
-    study: Study, due: Sequence[Slot], places: Mapping[TaskKey, int], rated: set[int]
-) -> dict[ProjectKind, list[Shown]]:
-    """Return the responses that need a further task, by the kind of project."""
-    order = [construct.key for construct in study.config.constructs]
-    by_task: dict[TaskKey, list[Slot]] = defaultdict(list)
-    for slot in due:
-        by_task[slot.task_key].append(slot)
-    missing: dict[ProjectKind, list[Shown]] = defaultdict(list)
-    for task_key, some in by_task.items():
-        # A task may have more annotations than places if raters' annotations were deleted.
-        filled = sum(slot.id in rated for slot in some)
-        count = len(some) - max(places.get(task_key, 0), filled)
-        if count > 0:
-            stage = some[0].stage
-            keys = tuple(key for key in order if key in some[0].current_keys)
-            missing[ProjectKind(stage.number, stage.fields, keys, count)].append(task_key[0])
-    return missing
-
-
-def _missing_pairs(
-    study: Study,
-    pairs: Sequence[PairToCompare],
-    places: Mapping[TaskKey, int],
-    decided: Mapping[frozenset[int], int],
-) -> dict[ProjectKind, list[Shown]]:
-    """Return the pairs that need a further task, by the kind of project."""
-    by_pair: Counter[frozenset[int]] = Counter()
-    for (shown, _), count in places.items():
-        by_pair[frozenset(shown)] += count
-    missing: dict[ProjectKind, list[Shown]] = defaultdict(list)
-    for pair in pairs:
-        both = frozenset(pair.sides)
-        count = pair.wanted - max(by_pair[both], decided.get(both, 0))
-        if count > 0:
-            fields = shown_fields_of(study, pair.construct_keys)
-            kind = ProjectKind(PAIRS, fields, pair.construct_keys, count)
-            missing[kind].append(pair.sides)
-    return missing
 
 
 def _find_outdated(study: Study, server: Server, present: Iterable[StoredProject]) -> _Outdated:
@@ -283,15 +274,5 @@ def _delete_outdated(study: Study, server: Server, outdated: _Outdated) -> int:
 
 
 def _untouched(study: Study, server: Server, project: StoredProject) -> set[Shown]:
-    with study.read() as connection:
-        names = task_names(connection, project.stage)
-    by_task = {number: shown for shown, number in project.tasks.items()}
-    untouched = set()
-    for task in server.export(project.number):
-        shown = by_task.get(int(task["id"]))
-        if shown is None or task.get("annotations") or task.get("drafts"):
-            continue
-        # Label Studio reuses numbers: the task must also have the response's name.
-        if task.get("data", {}).get(NAME) == names[shown]:
-            untouched.add(shown)
-    return untouched
+    untouched = {task.number: task.name for task in tasks_of(server, project) if not task.touched}
+    return set(project.tasks).difference(_absent(study, project, untouched))

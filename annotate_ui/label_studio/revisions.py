@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Subquery, Table, insert, null, select
 
-from annotate_ui.label_studio import CHANNEL
-from annotate_ui.label_studio.annotations import SKIPPED, Annotation
+from annotate_ui.label_studio import CHANNEL, reasons
+from annotate_ui.label_studio.annotations import Annotation
 from annotate_ui.label_studio.projects import StoredProject
 from annotate_ui.label_studio.reserved_slots import Slot
 from annotate_ui.label_studio.results import Pulled
@@ -90,7 +90,7 @@ class Revisions:
         """Add a value of an annotation, unless the newest revision has the same content."""
         if "value" in values:
             values["status"] = "skipped" if annotation.skipped else "rated"
-            values["reason"] = SKIPPED if annotation.skipped else None
+            values["reason"] = reasons.SKIPPED if annotation.skipped else None
         row = {
             "wall_seconds": annotation.lead_seconds,
             "external_id": origin(project, annotation.number),

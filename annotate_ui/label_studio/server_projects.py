@@ -9,6 +9,7 @@ from sqlalchemy import select
 
 from annotate_ui.label_studio.client import Project, Server, ServerError
 from annotate_ui.label_studio.projects import StoredProject, stored_projects
+from annotate_ui.label_studio.task_data import study_name
 from study.errors import StudyError
 from study.schema.locks import LockSpace, exclusive
 from study.schema.tables import external_projects, external_raters
@@ -18,18 +19,18 @@ NOT_FOUND = 404
 _TITLE = "Made by ccrs-study; delete nothing here. Title: "
 
 
-def project_mark(study_name: str, number: int, made_of: str) -> str:
-    """Return the mark of the study's project of this number on a server, made of these settings.
+def project_mark(name: str, number: int, made_of: str) -> str:
+    """Return the mark of a study's project of this number on a server, made of these settings.
 
     It is part of the project's description, by which a push finds a project again that an
     interrupted push made.
     """
     digest = blake2b(f"{number}\n{made_of}".encode(), digest_size=8).hexdigest()
-    return f"{_mark(study_name)}{number} {digest}]"
+    return f"{_mark(name)}{number} {digest}]"
 
 
-def _mark(study_name: str) -> str:
-    return f"[ccrs-study {study_name} "
+def _mark(name: str) -> str:
+    return f"[ccrs-study {name} "
 
 
 def description(place: str, title: str, mark: str) -> str:
@@ -37,39 +38,42 @@ def description(place: str, title: str, mark: str) -> str:
     return f"{place} {_TITLE}{title} {mark}"
 
 
-def last_title(listed: Iterable[Project], study_name: str) -> str | None:
-    """Return the title with which the study's newest project was pushed; None: there is none."""
-    mark = f" {_mark(study_name)}"
-    for project in sorted(listed, key=lambda project: project.id, reverse=True):
-        text, found, _ = project.description.rpartition(mark)
-        if found and _TITLE in text:
-            return text.split(_TITLE, 1)[1]
-    return None
-
-
-def unknown_projects(
-    study_name: str, listed: Iterable[Project], known: Collection[int]
-) -> list[int]:
-    """Return the numbers of projects that were made for this study but are not stored in it.
-
-    Such a study was restored to an earlier backup, or a copy of it was pushed.
-    """
-    mark = _mark(study_name)
-    return [p.id for p in listed if mark in p.description and p.id not in known]
-
-
 @dataclass(frozen=True)
 class ServerProjects:
     """The projects that a study pushed, compared with what the server has."""
 
+    study_name: str
+    """The name by which projects of the study are marked."""
     listed: Sequence[Project]
     """All projects of the server, also those of others."""
     present: Sequence[StoredProject]
     """Those of the study that the server still has."""
     deleted: Sequence[StoredProject]
     """Those of the study that the server no longer has."""
-    missing: Sequence[StoredProject]
-    """Deleted ones whose tasks the study still has."""
+
+    @property
+    def missing(self) -> list[StoredProject]:
+        """Deleted ones whose tasks the study still has."""
+        return [project for project in self.deleted if project.tasks]
+
+
+def last_title(on_server: ServerProjects) -> str | None:
+    """Return the title with which the study's newest project was pushed; None: there is none."""
+    mark = f" {_mark(on_server.study_name)}"
+    for project in sorted(on_server.listed, key=lambda project: project.id, reverse=True):
+        text, found, _ = project.description.rpartition(mark)
+        if found and _TITLE in text:
+            return text.split(_TITLE, 1)[1]
+    return None
+
+
+def unknown_projects(on_server: ServerProjects, stored: Iterable[StoredProject]) -> list[int]:
+    """Return the numbers of projects that were made for this study but are not stored in it.
+
+    Such a study was restored to an earlier backup, or a copy of it was pushed.
+    """
+    mark, known = _mark(on_server.study_name), {project.number for project in stored}
+    return [p.id for p in on_server.listed if mark in p.description and p.id not in known]
 
 
 @contextmanager
@@ -113,7 +117,7 @@ def _check_identity(study: Study, server: Server) -> None:
 
 def _server_projects(study: Study, server: Server) -> ServerProjects:
     with study.read() as connection:
-        known = stored_projects(connection)
+        name, known = study_name(connection), stored_projects(connection)
     listed = server.projects()
     numbers = {project.id for project in listed}
     deleted = [
@@ -122,7 +126,7 @@ def _server_projects(study: Study, server: Server) -> ServerProjects:
         if project.number not in numbers and _is_deleted(server, project.number)
     ]
     present = [project for project in known if project not in deleted]
-    return ServerProjects(listed, present, deleted, [p for p in deleted if p.tasks])
+    return ServerProjects(name, listed, present, deleted)
 
 
 def new_projects_workspace(

@@ -25,7 +25,6 @@ from annotate_ui.label_studio.task_data import (
     NAME,
     PAIRS,
     Shown,
-    study_name,
     task_data,
     task_names,
 )
@@ -47,6 +46,26 @@ class ProjectKind(NamedTuple):
     fields: tuple[Sees, ...]
     construct_keys: tuple[str, ...]
     overlap: int
+
+
+class ServerTask(NamedTuple):
+    """A task as it is on the server."""
+
+    number: int
+    name: str | None
+    """None: it was not pushed."""
+    touched: bool
+    """Whether it has an annotation or a draft."""
+
+
+def tasks_of(server: Server, project: StoredProject) -> list[ServerTask]:
+    """Return the tasks that a project has on the server."""
+    tasks = []
+    for task in server.export(project.number):
+        name = task.get("data", {}).get(NAME)
+        touched = bool(task.get("annotations") or task.get("drafts"))
+        tasks.append(ServerTask(int(task["id"]), name if isinstance(name, str) else None, touched))
+    return tasks
 
 
 class Pages:
@@ -89,17 +108,16 @@ class TaskSender:
         title: str,
         workspace: int | None,
         result: Pushed,
-        advance: Advance,
+        advance: Advance | None,
     ) -> None:
         self._study, self._server = study, server
         self._title, self._workspace = title, workspace
         self._result, self._advance = result, advance
-        self._listed, self._present = on_server.listed, list(on_server.present)
+        self._name, self._listed = on_server.study_name, on_server.listed
+        self._present = list(on_server.present)
         self._known = len(on_server.present) + len(on_server.deleted)
         self._pages = Pages(study)
         self._sent = self._total = 0
-        with study.read() as connection:
-            self._name = study_name(connection)
 
     def send(self, missing: Mapping[ProjectKind, Sequence[Shown]]) -> None:
         """Send the tasks that are missing, each kind to an existing project or a new one.
@@ -219,7 +237,8 @@ class TaskSender:
             sent = {shown: number for (_, shown), number in zip(batch, numbers, strict=True)}
             self._store(project, sent)
             self._sent += len(sent)
-            self._advance(self._sent, self._total)
+            if self._advance is not None:
+                self._advance(self._sent, self._total)
 
     def _adopt_unknown(self, project: StoredProject, names: Mapping[str, Shown]) -> None:
         if self._server.project(project.number).tasks != len(project.tasks):
@@ -227,20 +246,18 @@ class TaskSender:
 
     def _adopt(self, project: StoredProject, names: Mapping[str, Shown]) -> None:
         """Store the tasks that the server has; delete untouched ones that it has twice."""
-        by_name: dict[str, list[tuple[int, bool]]] = defaultdict(list)
-        for task in self._server.export(project.number):
-            name = task.get("data", {}).get(NAME)
-            touched = bool(task.get("annotations") or task.get("drafts"))
-            if isinstance(name, str):
-                by_name[name].append((int(task["id"]), touched))
+        by_name: dict[str, list[ServerTask]] = defaultdict(list)
+        for task in tasks_of(self._server, project):
+            if task.name is not None:
+                by_name[task.name].append(task)
         stored = set(project.tasks.values())
         doubles: list[int] = []
         adopted: dict[Shown, int] = {}
         for name, tasks in by_name.items():
-            first, *others = sorted(tasks, key=lambda task: (task[0] not in stored, task[0]))
-            doubles += [number for number, touched in others if not touched]
-            if first[0] not in stored and name in names and names[name] not in project.tasks:
-                adopted[names[name]] = first[0]
+            first, *others = sorted(tasks, key=lambda task: (task.number not in stored, task))
+            doubles += [task.number for task in others if not task.touched]
+            if first.number not in stored and name in names and names[name] not in project.tasks:
+                adopted[names[name]] = first.number
         if doubles:
             self._server.delete_tasks(project.number, doubles)
         self._store(project, adopted)

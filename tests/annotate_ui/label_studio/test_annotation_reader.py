@@ -6,19 +6,9 @@ from typing import Any
 
 import pytest
 
+from annotate_ui.label_studio import reasons
 from annotate_ui.label_studio.annotation_reader import AnnotationReader
-from annotate_ui.label_studio.annotations import (
-    COMMENT_ONLY,
-    ENTERED_TWICE,
-    MISSING,
-    NO_NUMBER,
-    NOT_STORABLE,
-    TOO_LONG,
-    UNKNOWN_FLAG,
-    UNREADABLE,
-    Annotation,
-    InvalidValue,
-)
+from annotate_ui.label_studio.annotations import Annotation, InvalidValue
 from annotate_ui.label_studio.client import ServerError, tasks_in
 from study.errors import StudyError
 from study.scales import RatingScale
@@ -71,11 +61,11 @@ def test_values_are_read_by_name_and_not_by_place() -> None:
         (250, "250 is outside the scale 0 to 100"),
         (-1, "-1 is outside the scale 0 to 100"),
         (66.6, "66.6 is not a point of the scale 0 to 100 in steps of 0.5"),
-        ("77", NO_NUMBER),
-        (None, NO_NUMBER),
-        (True, NO_NUMBER),
-        ([1], NO_NUMBER),
-        (10**400, NO_NUMBER),
+        ("77", reasons.NO_NUMBER),
+        (None, reasons.NO_NUMBER),
+        (True, reasons.NO_NUMBER),
+        ([1], reasons.NO_NUMBER),
+        (10**400, reasons.NO_NUMBER),
         (float("nan"), "nan is not a finite number"),
     ],
     ids=["above", "below", "between", "text", "null", "bool", "list", "huge", "nan"],
@@ -88,22 +78,22 @@ def test_a_value_off_the_scale_is_invalid(value: Any, reason: str) -> None:
 
 
 def test_other_invalid_results_have_their_reasons() -> None:
-    assert [invalid.reason for invalid in read().invalid] == [MISSING]
+    assert [invalid.reason for invalid in read().invalid] == [reasons.MISSING]
     twice = read(("QR", {"number": 1}), ("QR", {"number": 2}))
     assert (twice.answers, [invalid.reason for invalid in twice.invalid]) == (
         [],
-        [ENTERED_TWICE, ENTERED_TWICE],
+        [reasons.ENTERED_TWICE, reasons.ENTERED_TWICE],
     )
     strange = read(("QR", {"number": 1}), ("QR_flags", {"choices": ["c"]}), ("other", {}))
     assert len(strange.answers) == 1
     assert [invalid.reason.split(":")[0] for invalid in strange.invalid] == [
         "unknown control",
-        UNKNOWN_FLAG,
+        reasons.UNKNOWN_FLAG,
     ]
     good = ("QR", {"number": 1})
-    assert read(good, ("comment", {"text": ["x" * 5001]})).invalid[0].reason == TOO_LONG
-    assert read(good, ("comment", {"text": ["a\x00"]})).invalid[0].reason == NOT_STORABLE
-    assert read(("comment", {"text": ["alone"]})).invalid[-1].reason == COMMENT_ONLY
+    assert read(good, ("comment", {"text": ["x" * 5001]})).invalid[0].reason == reasons.TOO_LONG
+    assert read(good, ("comment", {"text": ["a\x00"]})).invalid[0].reason == reasons.NOT_STORABLE
+    assert read(("comment", {"text": ["alone"]})).invalid[-1].reason == reasons.COMMENT_ONLY
 
 
 def test_a_skip_has_no_value_for_any_construct() -> None:
@@ -138,7 +128,7 @@ def test_an_annotation_that_cannot_be_read_stops_no_other() -> None:
     task = {"id": 1, "data": None, "annotations": [*broken, good]}
     (annotation,), unreadable, _ = AnnotationReader(CONTROLS, {}, None).read(task, {})
     assert (annotation.user, annotation.name) == (4, None)
-    assert [unread.invalid.reason for unread in unreadable] == [UNREADABLE] * 5
+    assert [unread.invalid.reason for unread in unreadable] == [reasons.UNREADABLE] * 5
     # Nothing of a person is kept but the number.
     assert [(unread.number, unread.user) for unread in unreadable] == [
         (1, 4),
@@ -167,7 +157,7 @@ def test_a_relation_between_results_is_ignored() -> None:
 @pytest.mark.parametrize("value", [None, 5, []], ids=str)
 def test_a_result_without_a_value_is_not_a_number(value: Any) -> None:
     annotation = read(("QR", value))
-    assert [invalid.reason for invalid in annotation.invalid] == [NO_NUMBER]
+    assert [invalid.reason for invalid in annotation.invalid] == [reasons.NO_NUMBER]
 
 
 @pytest.mark.parametrize(
@@ -204,7 +194,7 @@ def test_an_invalid_comment_or_remark_leaves_the_value(odd: Any) -> None:
         ("comment", {"text": odd}), ("QR_flags", {"choices": odd}), ("QR", {"number": 66.5})
     )
     assert [answer.value for answer in annotation.answers] == [66.5]
-    assert [invalid.reason for invalid in annotation.invalid] == [UNKNOWN_FLAG]
+    assert [invalid.reason for invalid in annotation.invalid] == [reasons.UNKNOWN_FLAG]
     assert annotation.comment is not None
 
 
@@ -240,5 +230,7 @@ def test_a_point_that_is_ticked_is_its_number(ticked: Any, value: float | None) 
     reader = AnnotationReader({"A": control}, {}, None)
     (annotation,), _, _ = reader.read({"id": 1, "annotations": [body]}, {})
     assert [answer.value for answer in annotation.answers] == ([] if value is None else [value])
-    expected = [] if value is not None else [InvalidValue("A", json.dumps(ticked), NO_NUMBER)]
+    expected = (
+        [] if value is not None else [InvalidValue("A", json.dumps(ticked), reasons.NO_NUMBER)]
+    )
     assert annotation.invalid == expected

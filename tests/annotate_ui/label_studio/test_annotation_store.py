@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import insert, select
 
-from annotate_ui.label_studio.annotations import LEFT, MISSING, UNKNOWN_TASK
+from annotate_ui.label_studio import reasons
 from annotate_ui.label_studio.projects import rated_slots
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
@@ -80,7 +80,7 @@ def test_a_text_that_was_not_opened_is_not_stored_as_shown(study: Study, server:
     project = pushed(together, server, constructs=["QR", "CC"])
     server.annotate(project.number, next(iter(project.tasks.values())), 5, "10:00", QR=70)
     done = pull(together, server)
-    assert (done.new, [rejected.reason for rejected in done.rejected]) == (1, [MISSING])
+    assert (done.new, [rejected.reason for rejected in done.rejected]) == (1, [reasons.MISSING])
     with together.read() as connection:
         assert list(connection.scalars(select(reveals.c.fields))) == [["question", "response"]]
     together.close()
@@ -295,7 +295,7 @@ def test_values_of_a_rater_who_left_are_rejected(study: Study, server: Any) -> N
     server.annotate(project.number, second, 5, "10:30", QR=10)
     done = pull(study, server)
     assert (done.new, done.withdrawn) == (0, 0)
-    assert {rejected.reason for rejected in done.rejected} == {LEFT}
+    assert {rejected.reason for rejected in done.rejected} == {reasons.LEFT}
     assert study.score_table()["value"].tolist() == [70.0]
 
 
@@ -304,7 +304,10 @@ def test_an_unknown_task_is_reported(study: Study, server: Any) -> None:
     (strange,) = server.import_tasks(project.number, [{"data": {"ccrs_id": "0" * 32}}])
     server.annotate(project.number, strange, 5, "10:00", QR=70)
     done = pull(study, server)
-    assert (done.new, [rejected.reason for rejected in done.rejected]) == (0, [UNKNOWN_TASK])
+    assert (done.new, [rejected.reason for rejected in done.rejected]) == (
+        0,
+        [reasons.UNKNOWN_TASK],
+    )
 
 
 def test_the_known_one_of_two_equal_tasks_stays(study: Study, server: Any) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from annotate_ui.label_studio.annotations import UNKNOWN_TASK
+from annotate_ui.label_studio import reasons
 from annotate_ui.label_studio.follow import follow
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
@@ -74,7 +74,10 @@ def test_other_texts_under_the_same_numbers_are_other_tasks(
     reserve(restored, constructs=["QR"])
     assert (push(restored, server).adopted, len(server.tasks[project.number])) == (0, 4)
     done = pull(restored, server)
-    assert (done.new, {rejected.reason for rejected in done.rejected}) == (0, {UNKNOWN_TASK})
+    assert (done.new, {rejected.reason for rejected in done.rejected}) == (
+        0,
+        {reasons.UNKNOWN_TASK},
+    )
     restored.close()
 
 
@@ -108,5 +111,5 @@ def test_a_task_without_its_name_is_left_alone(study: Study, server: Any) -> Non
     made[0]["result"][0]["value"]["number"] = 10
     done = pull(study, server)
     assert (done.withdrawn, done.changed) == (0, 0)
-    assert [rejected.reason for rejected in done.rejected] == [UNKNOWN_TASK] * 2
+    assert [rejected.reason for rejected in done.rejected] == [reasons.UNKNOWN_TASK] * 2
     assert study.score_table()["value"].tolist() == [70.0, 70.0]

@@ -6,13 +6,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from annotate_ui.label_studio.annotations import (
-    DUPLICATE,
-    MARKED_AND_NONE,
-    OTHER_CHANNEL,
-    TASK_CHANGED,
-    UNKNOWN_CHOICE,
-)
+from annotate_ui.label_studio import reasons
 from annotate_ui.label_studio.configuration import NOTHING_TO_MARK
 from annotate_ui.label_studio.follow import follow
 from annotate_ui.label_studio.followed_project import FollowOptions
@@ -119,7 +113,7 @@ def test_marks_follow_every_change(asked: Study, server: Any) -> None:
     assert pull(asked, server).marks == 2
     made["result"].append(NOTHING)
     done = pull(asked, server)
-    assert (done.marks, [r.reason for r in done.rejected]) == (1, [MARKED_AND_NONE])
+    assert (done.marks, [r.reason for r in done.rejected]) == (1, [reasons.MARKED_AND_NONE])
     made["result"][1:] = [marked(0, 8, "another text")]
     done = pull(asked, server)
     assert (done.marks, done.withdrawn, done.unchanged) == (0, 0, 2)
@@ -161,7 +155,9 @@ def test_only_the_box_that_is_ticked_says_that_nothing_is_marked(asked: Study, s
     assert (pull(asked, server).marks, revisions(asked)) == (0, [])
     made["result"][1] = unticked("another")
     done = pull(asked, server)
-    assert [(one.value, one.reason) for one in done.rejected] == [('["another"]', UNKNOWN_CHOICE)]
+    assert [(one.value, one.reason) for one in done.rejected] == [
+        ('["another"]', reasons.UNKNOWN_CHOICE)
+    ]
     assert revisions(asked) == []
     made["result"][1] = NOTHING
     assert (pull(asked, server).rejected, revisions(asked)) == ([], [(1, [])])
@@ -176,14 +172,14 @@ def test_marks_of_an_annotation_that_does_not_count_are_rejected(study: Study, s
     done = follow(study, server, project, FOLLOWED)
     assert (done.marks, done.rejected_new) == (1, 1)
     (rejected,) = done.rejected
-    assert (rejected.construct, rejected.reason) == ("QR", DUPLICATE)
+    assert (rejected.construct, rejected.reason) == ("QR", reasons.DUPLICATE)
     assert [part["end"] for part in json.loads(rejected.value)] == [8]
     assert follow(study, server).stored_anything is False
     server.tasks[project][task]["data"]["response"] += " longer"
     other = server.annotate(project, task, 6, "12:00")
     other["result"] = [marked(0, 8, label="beside")]
-    reasons = [one.reason for one in follow(study, server).rejected if one.rater == "ls-6"]
-    assert (reasons, revisions(study)) == ([TASK_CHANGED], [(1, [[0, 9]])])
+    given = [one.reason for one in follow(study, server).rejected if one.rater == "ls-6"]
+    assert (given, revisions(study)) == ([reasons.TASK_CHANGED], [(1, [[0, 9]])])
 
 
 def test_marks_are_rejected_with_the_value_that_counts_elsewhere(study: Study, server: Any) -> None:
@@ -202,7 +198,9 @@ def test_marks_are_rejected_with_the_value_that_counts_elsewhere(study: Study, s
         made["result"].append(marked(0, 8))
         done = pull(asked, server, raters={5: "anna"})
         assert (done.new, done.marks, revisions(asked)) == (1, 0, [])
-        assert {(one.construct, one.reason) for one in done.rejected} == {("QR", OTHER_CHANNEL)}
+        assert {(one.construct, one.reason) for one in done.rejected} == {
+            ("QR", reasons.OTHER_CHANNEL)
+        }
         assert (done.rejected_new, pull(asked, server).stored_anything) == (2, False)
 
 

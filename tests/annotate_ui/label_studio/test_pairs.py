@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import select
 
 from annotate_ui.cli.label_studio_output import pushed_lines
-from annotate_ui.label_studio.annotations import LEFT, TASK_CHANGED, UNKNOWN_RESPONSE
+from annotate_ui.label_studio import reasons
 from annotate_ui.label_studio.client import ServerError
 from annotate_ui.label_studio.configuration import choice_values
 from annotate_ui.label_studio.follow import follow
@@ -129,7 +129,9 @@ def test_the_place_of_a_person_who_cannot_count_goes_to_another(
         better("AC", "Response 1 is better"),
     ]
     done = pull(compared, server)
-    assert {rejected.reason for rejected in done.rejected if rejected.rater == "ls-6"} == {LEFT}
+    assert {rejected.reason for rejected in done.rejected if rejected.rater == "ls-6"} == {
+        reasons.LEFT
+    }
     again = push(compared, server)
     # What ls-6 compared before leaving counts.
     assert (again.blocked, again.tasks, again.projects[0].overlap) == (1, 1, 1)
@@ -302,7 +304,11 @@ def test_a_value_in_a_task_whose_responses_are_only_compared_is_rejected(
     done = follow(study, server, number, options)
     assert (done.new, preferences(study)) == (1, [0.0])
     (rejected,) = done.rejected
-    assert (rejected.construct, rejected.value, rejected.reason) == ("QR", "70.0", UNKNOWN_RESPONSE)
+    assert (rejected.construct, rejected.value, rejected.reason) == (
+        "QR",
+        "70.0",
+        reasons.UNKNOWN_RESPONSE,
+    )
 
 
 def test_preferences_of_a_changed_task_are_rejected(study: Study, server: Any) -> None:
@@ -315,5 +321,5 @@ def test_preferences_of_a_changed_task_are_rejected(study: Study, server: Any) -
     later = server.annotate(number, exported["id"], 6, "12:00")
     later["result"] = [better("which", "B is better")]
     done = follow(study, server)
-    assert (done.kept, [one.reason for one in done.rejected]) == (1, [TASK_CHANGED])
+    assert (done.kept, [one.reason for one in done.rejected]) == (1, [reasons.TASK_CHANGED])
     assert (done.rejected[0].construct, preferences(study)) == ("AC", [0.0])

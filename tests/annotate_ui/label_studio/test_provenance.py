@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from annotate_ui.label_studio.annotations import DUPLICATE, NO_ACCOUNT, OTHER_CHANNEL, UNREADABLE
+from annotate_ui.label_studio import reasons
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from study import Study
@@ -40,7 +40,10 @@ def test_a_deleted_account_takes_no_values_along(study: Study, server: Any) -> N
     server.annotate(project.number, second, 6, "10:00", QR=5)["completed_by"] = None
     made["completed_by"] = None
     done = pull(study, server)
-    assert (done.withdrawn, [rejected.reason for rejected in done.rejected]) == (0, [NO_ACCOUNT])
+    assert (done.withdrawn, [rejected.reason for rejected in done.rejected]) == (
+        0,
+        [reasons.NO_ACCOUNT],
+    )
     assert pull(study, server).stored_anything is False
     assert study.score_table()["value"].tolist() == [70.0]
 
@@ -74,7 +77,7 @@ def test_an_annotation_that_became_unreadable_is_not_withdrawn(study: Study, ser
     done = pull(study, server)
     assert (done.withdrawn, [rejected.reason for rejected in done.rejected]) == (
         0,
-        [UNREADABLE] * 2,
+        [reasons.UNREADABLE] * 2,
     )
 
 
@@ -179,7 +182,7 @@ def test_two_accounts_of_a_rater_are_treated_as_one(study: Study, server: Any) -
     server.annotate(project.number, task, 5, "10:00", QR=70)
     server.annotate(project.number, task, 6, "11:00", QR=20)
     done = pull(study, server, raters={5: "anna", 6: "anna"})
-    assert (done.new, [rejected.reason for rejected in done.rejected]) == (1, [DUPLICATE])
+    assert (done.new, [rejected.reason for rejected in done.rejected]) == (1, [reasons.DUPLICATE])
     assert pull(study, server).stored_anything is False
     assert [r.value for r in revisions_of(study, "anna", "QR")] == [20.0]
 
@@ -219,7 +222,7 @@ def test_where_the_first_of_two_channels_is_taken_back_the_other_counts(
     assert pull(study, server).withdrawn == 1
     assert counts() == [11.0, "own"]
     server.annotate(project.number, task, 5, "12:00", QR=44)
-    assert [rejected.reason for rejected in pull(study, server).rejected] == [OTHER_CHANNEL]
+    assert [rejected.reason for rejected in pull(study, server).rejected] == [reasons.OTHER_CHANNEL]
     assert counts() == [11.0, "own"]
 
 
@@ -235,6 +238,6 @@ def test_only_the_values_of_a_task_that_count_elsewhere_are_rejected(
     done = pull(study, server, raters={5: "anna"})
     assert done.new == 1
     assert [(rejected.construct, rejected.reason) for rejected in done.rejected] == [
-        ("CC", OTHER_CHANNEL)
+        ("CC", reasons.OTHER_CHANNEL)
     ]
     assert pull(study, server).stored_anything is False

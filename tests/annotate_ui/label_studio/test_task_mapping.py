@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from annotate_ui.label_studio.annotations import LEFT, OTHER_CHANNEL
+from annotate_ui.label_studio import reasons
 from annotate_ui.label_studio.located_annotations import blocked_places
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
@@ -49,7 +49,7 @@ def test_a_place_that_its_rater_can_t_fill_comes_again(study: Study, server: Any
     server.annotate(project.number, first, 5, "10:00", QR=70)
     server.annotate(project.number, second, 5, "10:00", QR=70)["was_cancelled"] = True
     done = pull(study, server, raters={5: "anna"})
-    assert {rejected.reason for rejected in done.rejected} == {OTHER_CHANNEL}
+    assert {rejected.reason for rejected in done.rejected} == {reasons.OTHER_CHANNEL}
     again = push(study, server)
     assert (again.tasks, again.blocked) == (2, 2)
     assert push(study, server).tasks == 0
@@ -179,7 +179,7 @@ def test_a_rater_who_left_does_not_keep_a_place(
     server.annotate(project.number, second, 5, "10:30", QR=10)
     done = pull(study, server)
     if gone == "left":
-        assert {rejected.reason for rejected in done.rejected} == {LEFT}
+        assert {rejected.reason for rejected in done.rejected} == {reasons.LEFT}
     else:
         assert (done.erased, done.rejected, done.rejected_new) == (2, [], 0)
     open_for(study, 1)

@@ -4,15 +4,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from annotate_ui.label_studio.annotations import (
-    CHANGED_TO_INVALID,
-    DELETED,
-    DUPLICATE,
-    MISSING,
-    NO_NUMBER,
-    OTHER_CHANNEL,
-    SKIPPED,
-)
+from annotate_ui.label_studio import reasons
 from annotate_ui.label_studio.client import Server
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
@@ -120,9 +112,12 @@ def test_an_edit_a_skip_and_a_deletion(
 
     assert [r.value for r in revisions(campaign, ada, first, "QR")] == [40, 45]
     taken = revisions(campaign, ada, second, "QR")
-    assert [(r.status, r.reason) for r in taken] == [("rated", None), ("withdrawn", DELETED)]
+    assert [(r.status, r.reason) for r in taken] == [
+        ("rated", None),
+        ("withdrawn", reasons.DELETED),
+    ]
     (skip,) = revisions(campaign, bo, first, "QR")
-    assert (skip.status, skip.value, skip.reason) == ("skipped", None, SKIPPED)
+    assert (skip.status, skip.value, skip.reason) == ("skipped", None, reasons.SKIPPED)
 
     annotate(label_studio, ada, project.tasks[second,], {"QR": 99})
     assert pull(campaign, server).changed == 1
@@ -147,12 +142,14 @@ def test_values_that_only_the_server_accepts_are_stored_as_rejected(
     assert sorted(
         (rejected.value, rejected.reason) for rejected in done.rejected if rejected.value
     ) == [
-        ('"77"', NO_NUMBER),
-        ("10.0", DUPLICATE),
+        ('"77"', reasons.NO_NUMBER),
+        ("10.0", reasons.DUPLICATE),
         ("250", "250 is outside the scale 0 to 100"),
-        ("null", NO_NUMBER),
+        ("null", reasons.NO_NUMBER),
     ]
-    assert [rejected.reason for rejected in done.rejected if rejected.value is None] == [MISSING]
+    assert [rejected.reason for rejected in done.rejected if rejected.value is None] == [
+        reasons.MISSING
+    ]
     again = pull(campaign, server)
     assert (again.stored_anything, len(again.rejected), again.rejected_new) == (False, 5, 0)
     with campaign.read() as connection:
@@ -172,7 +169,7 @@ def test_a_rating_that_becomes_impossible_is_taken_back(
     edit(label_studio, members[0], made, {"QR": 400})
     assert pull(campaign, server).withdrawn == 1
     last = revisions(campaign, members[0], response, "QR")[-1]
-    assert (last.status, last.reason) == ("withdrawn", CHANGED_TO_INVALID)
+    assert (last.status, last.reason) == ("withdrawn", reasons.CHANGED_TO_INVALID)
 
 
 def test_new_responses_and_new_slots_come_with_the_next_push(
@@ -212,7 +209,7 @@ def test_the_own_pages_go_before_a_rating_of_the_same_response_over_there(
     assert done.raters == {f"ls-{bo.id}": bo.id}
     assert done.new == 4
     assert [(rejected.rater, rejected.reason) for rejected in done.rejected] == [
-        ("anna", OTHER_CHANNEL)
+        ("anna", reasons.OTHER_CHANNEL)
     ] * 4
     assert set(campaign.score_table()["scorer"]) == {f"ls-{bo.id}"}
 
