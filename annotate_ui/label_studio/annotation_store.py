@@ -56,8 +56,7 @@ class AnnotationStore:
         self._marks = Revisions(connection, study, result, MARKS, channel)
         self._preferences = PreferenceStore(connection, study, result)
         self._origins = Origins(connection)
-        rows = connection.execute(select(responses.c.id, responses.c.key))
-        self._rejected = RejectedValues(connection, {row.id: row.key for row in rows})
+        self._rejected = RejectedValues(connection)
         self._rules = {spec.key: rules_hash(spec) for spec in study.config.constructs}
         self._texts: dict[int, str] = {}
 

@@ -16,7 +16,7 @@ from annotate_ui.label_studio.export_reading import ExportReading, export_readin
 from annotate_ui.label_studio.short_exports import LACKING, is_short, tasks
 from annotate_ui.label_studio.task_content import TaskContent, TaskReader
 from study.errors import Fault
-from study.importing.importers import FileDescription, FormatOptions
+from study.importing.importers import FormatOptions
 from study.importing.readers.source import Head, RecordSource
 from study.importing.rows import MarkedPart, MarksRow, PreferenceRow, Rows, ScoreRow
 
@@ -26,6 +26,8 @@ DESCRIPTION = (
 )
 SOURCE = "label_studio"
 TAKES_COLUMNS = True
+# What an importer may have; see `study.importing.importers.Importer`.
+is_certain, describe, unmapped = is_short, described_controls, unmapped_controls
 _REASONS = {
     reasons.MISSING: "blank",
     reasons.NO_NUMBER: "no_number",
@@ -37,21 +39,6 @@ def matches(head: Head) -> bool:
     """Whether the file is a list of tasks with annotations, or an export in a short form."""
     full = head.form.startswith("json") and {"data", "annotations"} <= set(head.columns)
     return full or is_short(head)
-
-
-def is_certain(head: Head) -> bool:
-    """Whether the file is not a table of another format, whatever its further columns are."""
-    return is_short(head)
-
-
-def describe(source: RecordSource, options: FormatOptions) -> FileDescription:
-    """Return the controls and users of the export, and the options of its import."""
-    return described_controls(source, options)
-
-
-def unmapped(source: RecordSource, options: FormatOptions) -> list[str]:
-    """Return the controls whose construct is unknown."""
-    return unmapped_controls(source, options)
 
 
 def rows(source: RecordSource, options: FormatOptions) -> Rows:

@@ -5,7 +5,12 @@ from collections.abc import Mapping
 from annotate_ui.label_studio import FOLLOWED
 from annotate_ui.label_studio.client import Server, ServerError
 from annotate_ui.label_studio.followed_content import FollowedContent
-from annotate_ui.label_studio.followed_project import FollowOptions, ReadProject, read_project
+from annotate_ui.label_studio.followed_project import (
+    STORED_OPTIONS,
+    FollowOptions,
+    ReadProject,
+    read_project,
+)
 from annotate_ui.label_studio.projects import stored_projects, stored_scales
 from annotate_ui.label_studio.pull import ConfirmNewRaters, PullContext
 from annotate_ui.label_studio.results import Pulled
@@ -52,14 +57,15 @@ def follow(
     advance = progress or (lambda done, total: None)  # noqa: ARG005
     with exchange(study, server):
         with study.read() as connection:
-            stored = {p.number: p for p in stored_projects(connection, followed=True)}
+            followed = stored_projects(connection, followed=True)
             pushed = {project.number for project in stored_projects(connection)}
             versions = study.construct_versions(connection)
         if number in pushed:
             raise StudyError(
                 f"Project {number} was pushed from this study: `ccrs label-studio pull` reads it."
             )
-        wanted = {n: FollowOptions.stored(project.following or {}) for n, project in stored.items()}
+        stored = {project.number: project for project in followed}
+        wanted = {p.number: STORED_OPTIONS.validate_python(p.following) for p in followed}
         if number is not None:
             known = wanted.get(number, FollowOptions())
             wanted[number] = known if options is None else known.updated(options)

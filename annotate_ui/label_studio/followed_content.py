@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from sqlalchemy import Connection, insert, update
 
 from annotate_ui.label_studio.client import Server
-from annotate_ui.label_studio.followed_project import FollowOptions, ReadProject
+from annotate_ui.label_studio.followed_project import STORED_OPTIONS, FollowOptions, ReadProject
 from annotate_ui.label_studio.located_annotations import FetchedProject
 from annotate_ui.label_studio.projects import StoredProject, stored_projects
 from annotate_ui.label_studio.results import Pulled
@@ -174,7 +174,7 @@ class FollowedContent:
         values = {
             "fields": list(project.fields),
             "controls": project.controls,
-            "following": options.as_json(),
+            "following": STORED_OPTIONS.dump_python(options, mode="json"),
         }
         t = external_projects
         stored = self._stored(project.number)
@@ -190,9 +190,7 @@ class FollowedContent:
                     config_hash=self._study.config_hash,
                 )
             )
-        elif values != {name: getattr(stored, name) for name in values} | {
-            "fields": list(stored.fields)
-        }:
+        elif {**values, "fields": project.fields} != {n: getattr(stored, n) for n in values}:
             with append_only_suspended(self._connection, [t.name]):
                 self._connection.execute(update(t).where(t.c.id == stored.id).values(**values))
         else:
@@ -202,10 +200,8 @@ class FollowedContent:
         return stored
 
     def _stored(self, number: int) -> StoredProject | None:
-        for project in stored_projects(self._connection, followed=True):
-            if project.number == number:
-                return project
-        return None
+        projects = stored_projects(self._connection, followed=True)
+        return next((project for project in projects if project.number == number), None)
 
 
 def _content_of(row: ResponseRow) -> bytes:

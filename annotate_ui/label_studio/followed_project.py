@@ -5,11 +5,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Self
 from xml.etree.ElementTree import Element, ParseError, fromstring
+
+from pydantic import TypeAdapter
 
 from annotate_ui.label_studio import reasons
 from annotate_ui.label_studio.annotations import Annotation, UnreadableAnnotation
@@ -58,18 +60,6 @@ class FollowOptions:
     values: Mapping[str, float] = field(default_factory=dict)
     users_left_out: tuple[int, ...] = ()
 
-    @classmethod
-    def stored(cls, values: Mapping[str, Any]) -> Self:
-        """Return options as they are stored in a study."""
-        ranges = {name: (low, high) for name, (low, high) in values["ranges"].items()}
-        users = tuple(values["users_left_out"])
-        return cls(**{**values, "ranges": ranges, "users_left_out": users})
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the options as they are stored."""
-        stored: dict[str, Any] = json.loads(json.dumps(asdict(self)))
-        return stored
-
     def updated(self, newer: Self) -> Self:
         """Return these options with newer ones, which take precedence."""
         users = tuple(sorted({*self.users_left_out, *newer.users_left_out}))
@@ -79,6 +69,10 @@ class FollowOptions:
             if one.name != "users_left_out"
         }
         return replace(newer, **merged, users_left_out=users)
+
+
+STORED_OPTIONS = TypeAdapter(FollowOptions)
+"""Options as JSON, in which form a study stores them."""
 
 
 @dataclass

@@ -1,7 +1,6 @@
 """Values that cannot become ratings: stored once with their reason, reported by every pull."""
 
 import json
-from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
@@ -10,15 +9,14 @@ from sqlalchemy import Connection, insert, select
 from annotate_ui.label_studio.annotations import Annotation, InvalidValue
 from annotate_ui.label_studio.projects import StoredProject
 from annotate_ui.label_studio.results import Pulled, Rejection
-from study.schema.tables import raters, rejected_values
+from study.schema.tables import raters, rejected_values, responses
 
 
 class RejectedValues:
     """The rejected values of one pull."""
 
-    def __init__(self, connection: Connection, response_keys: Mapping[int, str]) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._response_keys = response_keys
         self._rows: dict[tuple[int, str], dict[str, Any]] = {}
 
     def add(
@@ -57,11 +55,13 @@ class RejectedValues:
             self._connection.execute(insert(t), new)
         people = self._connection.execute(select(raters.c.id, raters.c.code))
         codes = {row.id: row.code for row in people}
+        rated = self._connection.execute(select(responses.c.id, responses.c.key))
+        keys = {row.id: row.key for row in rated}
         result.rejected_new = len(new)
         result.rejected = [
             Rejection(
                 codes.get(row["rater_id"]),
-                self._response_keys.get(row["response_id"]),
+                keys.get(row["response_id"]),
                 row["construct_key"],
                 row["value"],
                 row["reason"],

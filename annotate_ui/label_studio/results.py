@@ -142,14 +142,5 @@ class Pulled(_Result):
     @property
     def stored_anything(self) -> bool:
         """Whether the pull wrote anything."""
-        return any(
-            (
-                self.new,
-                self.changed,
-                self.withdrawn,
-                self.marks,
-                self.raters,
-                self.rejected_new,
-                self.imported,
-            )
-        )
+        values = self.new + self.changed + self.withdrawn + self.marks
+        return bool(values or self.raters or self.rejected_new or self.imported)

@@ -18,16 +18,6 @@ from study.types import Sees
 _SAME_MOMENT = timedelta(seconds=2)
 
 
-class ShownStage(NamedTuple):
-    """A stage of a response that was shown to a rater."""
-
-    assignment_id: int
-    at: datetime
-    stage: int
-    fields: tuple[Sees, ...]
-    repeat: int
-
-
 class Exposure(NamedTuple):
     """The fields that a rater had seen when a rating was given."""
 
@@ -86,21 +76,15 @@ class Exposures:
     def __init__(self, connection: Connection) -> None:
         rows = connection.execute(
             select(
-                assignments.c.rater_id,
-                responses.c.query_id,
-                assignments.c.id,
-                reveals.c.created_at,
-                reveals.c.stage,
-                reveals.c.fields,
-                assignments.c.repeat,
+                assignments.c.rater_id, responses.c.query_id, assignments.c.repeat,
+                reveals.c.assignment_id, reveals.c.created_at, reveals.c.stage, reveals.c.fields,
             )
             .join_from(reveals, assignments, reveals.c.assignment_id == assignments.c.id)
             .join(responses, assignments.c.response_id == responses.c.id)
-        )
-        self._shown: dict[tuple[int, int], list[ShownStage]] = defaultdict(list)
-        for rater, query, assignment, at, stage, fields, repeat in rows:
-            shown = ShownStage(assignment, at, stage, tuple(fields), repeat)
-            self._shown[rater, query].append(shown)
+        )  # fmt: skip
+        self._shown: dict[tuple[int, int], list[Any]] = defaultdict(list)
+        for row in rows:
+            self._shown[row.rater_id, row.query_id].append(row)
 
     def at(
         self, slot: Slot, time: datetime, shown: Iterable[Sees], allowed: Iterable[Sees]
@@ -120,13 +104,8 @@ class Exposures:
         before = [
             stage
             for stage in self._shown[slot.rater_id, slot.query_id]
-            if stage.at <= time and stage.assignment_id != slot.id
+            if stage.created_at <= time and stage.assignment_id != slot.id
         ]
         fields = {field for stage in before for field in stage.fields}.union(shown)
-        return Exposure(
-            list(in_order(fields)),
-            any(
-                stage.stage > slot.stage.number and stage.repeat == slot.repeat for stage in before
-            ),
-            not fields.issubset(allowed),
-        )
+        later = (s.stage > slot.stage.number and s.repeat == slot.repeat for s in before)
+        return Exposure(list(in_order(fields)), any(later), not fields.issubset(allowed))

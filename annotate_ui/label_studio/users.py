@@ -80,18 +80,11 @@ class Raters:
 
         They include people whose ratings were imported.
         """
-        users = select(external_raters.c.rater_id).where(
-            external_raters.c.instance == self.instance, external_raters.c.rater_id.is_not(None)
-        )
-        people = set(
-            self.connection.execute(
-                select(raters.c.code).where(raters.c.id.not_in(users))
-            ).scalars()
-        )
+        rows = self.connection.execute(select(raters.c.id, raters.c.code))
+        codes = {row.id: row.code for row in rows}
         imported = select(scores.c.scorer).where(scores.c.scorer_kind == "human").distinct()
-        with_account = select(raters.c.code).where(raters.c.id.in_(users))
-        people |= set(self.connection.execute(imported).scalars())
-        return sorted(people - set(self.connection.execute(with_account).scalars()))
+        people = {*codes.values(), *self.connection.execute(imported).scalars()}
+        return sorted(people - {codes[rater] for rater in self.by_user.values() if rater})
 
     def existing(self, user: int | None) -> int | None:
         """Return the rater that a user already is, without adding one."""
