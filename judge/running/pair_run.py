@@ -1,14 +1,14 @@
 """Comparing pairs of responses: from the settings to the outcome."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
 
 from judge.engines.engine import Ready, TokenCount
 from judge.metrics.pairwise import Pairwise
 from judge.protocol.conditions import Conditions
-from judge.protocol.exchange import REASONS
 from judge.run_settings import JudgeSettings
+from judge.running.call_outcome import CallOutcome
 from judge.running.pages import Place, places
 from judge.running.pairs import (
     PairPlan,
@@ -22,7 +22,7 @@ from judge.running.preview import cost_lines
 from judge.running.runs import newest_run
 from judge.running.scope import Scope, run_scope, select_constructs
 from judge.running.session import AnswerDelivery, OnProgress, ask, open_session, store_end
-from judge.text import Result, by_number, duration
+from judge.text import Result
 from study.errors import StudyError
 from study.facts.pair_choices import compared_by_people
 from study.study import Study
@@ -52,53 +52,18 @@ class PairPreview(Result):
         return [*lines, "No prompt was sent and nothing was written."]
 
 
-@dataclass(frozen=True)
-class PairOutcome(Result):
+@dataclass(frozen=True, kw_only=True)
+class PairOutcome(CallOutcome):
     """The result of one call of `compare_pairs`."""
 
-    run: str
     begun: bool
     """Whether the call began the run."""
     planned: PairWork
-    answered: int
-    missing: dict[str, int]
-    """Stored answers without a value, by reason."""
-    failed: dict[str, int]
-    """Prompts without an answer, by reason; the next call asks them again."""
-    remaining: int
-    """Prompts that are still to be asked, those beyond --limit included."""
-    reasons: dict[str, str]
-    """Explanations of the reasons of the metric."""
-    tokens: dict[str, int] = field(default_factory=dict)
-    seconds: float = 0.0
-    cost: float | None = None
-    notes: tuple[str, ...] = ()
-    examples: tuple[str, ...] = ()
-    asks: bool = True
-    """Whether the engine answers during a call."""
 
     def lines(self) -> list[str]:
         """Return the outcome as lines of text."""
-        lines = [
-            f"Run {self.run!r}" + (" was begun." if self.begun else " was continued."),
-            *self.planned.lines(),
-            f"{self.answered} prompts were answered in {duration(self.seconds)}.",
-            *self.notes,
-        ]
-        tokens = ", ".join(f"{n:,} {name}" for name, n in self.tokens.items() if n)
-        if tokens:
-            cost = "" if self.cost is None else f", which cost {self.cost:,.2f}"
-            lines.append(f"Tokens: {tokens}{cost}.")
-        known = {**REASONS, **self.reasons}
-        lines += [
-            f"Missing: {n} {reason} ({known.get(reason, 'no explanation')})."
-            for reason, n in by_number(self.missing)
-        ]
-        lines += [f"No answer: {n} {reason}." for reason, n in by_number(self.failed)]
-        lines += [f"  {example}" for example in self.examples]
-        if self.remaining and self.asks:
-            lines.append(f"{self.remaining} prompts are still to be asked; run the command again.")
-        return lines
+        run = f"Run {self.run!r}" + (" was begun." if self.begun else " was continued.")
+        return [run, *self.planned.lines(), *self.answer_lines()]
 
 
 class PairsStoppedError(StudyError):

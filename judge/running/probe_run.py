@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from judge.engines.engine import Ready, TokenCount
@@ -10,8 +10,8 @@ from judge.metrics.registry import PROMPTED_SUITES, expanded, load_metric
 from judge.perturbations.catalogue import select_probes
 from judge.perturbations.perturbation import Probe
 from judge.protocol.conditions import Conditions
-from judge.protocol.exchange import REASONS
 from judge.run_settings import JudgeSettings
+from judge.running.call_outcome import CallOutcome
 from judge.running.comparisons import encoder_for
 from judge.running.pages import Place, places
 from judge.running.preview import cost_lines
@@ -34,7 +34,7 @@ from judge.running.scope import (
 )
 from judge.running.session import AnswerDelivery, OnProgress, ask, open_session, store_end
 from judge.running.step_probes import StepProbes
-from judge.text import Result, by_number, duration
+from judge.text import Result
 from study.errors import StudyError
 from study.schema import DRIFT
 from study.study import Study
@@ -106,50 +106,15 @@ class ProbePreview(Result):
         return [*lines, *self.notes, "No prompt was sent and nothing was written."]
 
 
-@dataclass(frozen=True)
-class ProbeOutcome(Result):
+@dataclass(frozen=True, kw_only=True)
+class ProbeOutcome(CallOutcome):
     """The result of one call of `probe_study`."""
 
-    run: str
     planned: ProbeWork
-    answered: int
-    missing: dict[str, int]
-    """Stored answers without a value, by reason."""
-    failed: dict[str, int]
-    """Prompts without an answer, by reason; the next call asks them again."""
-    remaining: int
-    """Prompts that are still to be asked, those beyond --limit included."""
-    tokens: dict[str, int] = field(default_factory=dict)
-    seconds: float = 0.0
-    cost: float | None = None
-    notes: tuple[str, ...] = ()
-    examples: tuple[str, ...] = ()
-    asks: bool = True
-    """Whether the engine answers during a call."""
-    reasons: dict[str, str] = field(default_factory=dict)
-    """Explanations of the metric's own missing reasons."""
 
     def lines(self) -> list[str]:
         """Return the outcome as lines of text."""
-        lines = [
-            *self.planned.lines(self.run),
-            f"{self.answered} prompts were answered in {duration(self.seconds)}.",
-            *self.notes,
-        ]
-        meanings = REASONS | self.reasons
-        tokens = ", ".join(f"{n:,} {name}" for name, n in self.tokens.items() if n)
-        if tokens:
-            cost = "" if self.cost is None else f", which cost {self.cost:,.2f}"
-            lines.append(f"Tokens: {tokens}{cost}.")
-        lines += [
-            f"Missing: {n} {reason} ({meanings.get(reason, 'no explanation')})."
-            for reason, n in by_number(self.missing)
-        ]
-        lines += [f"No answer: {n} {reason}." for reason, n in by_number(self.failed)]
-        lines += [f"  {example}" for example in self.examples]
-        if self.remaining and self.asks:
-            lines.append(f"{self.remaining} prompts are still to be asked; run the command again.")
-        return lines
+        return [*self.planned.lines(self.run), *self.answer_lines()]
 
 
 class ProbingStoppedError(StudyError):
