@@ -21,7 +21,7 @@ class Ares(Metric):
     """Base of the metrics: 1 for yes, 0 for no."""
 
     key = "ares"
-    version = "3"
+    version = "4"
     constructs: tuple[str, ...] = ()
     fields: tuple[Sees, ...] = ()
     scale = RatingScale(min=0, max=1)

@@ -34,7 +34,7 @@ class Crud(Metric):
     """Base of the metrics, which share all prompts."""
 
     key = "crud"
-    version = "4"
+    version = "5"
     constructs: tuple[str, ...] = ()
     fields: tuple[Sees, ...] = ("question", "response", "reference")
     scorer_kind = "metric"

@@ -18,7 +18,7 @@ class Ragas(Metric):
     """Base of the metrics of Ragas."""
 
     key = "ragas"
-    version = "4"
+    version = "5"
     constructs: tuple[str, ...] = ()
     fields: tuple[Sees, ...] = ()
     scorer_kind = "metric"
@@ -38,7 +38,7 @@ class AnswerRelevanceDefinition(Ragas):
     """Mean cosine of the question and questions made from the response alone."""
 
     key = "ragas-answer-relevance"
-    version = "4"
+    version = "5"
     constructs = ("QR",)
     fields = ("question", "response")
     scale = RatingScale(min=-1, max=1)

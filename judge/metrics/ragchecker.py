@@ -95,7 +95,7 @@ class RagChecker(Metric):
     """Base of the metrics: lists claims in a first step, and checks them in a second."""
 
     key = "ragchecker"
-    version = "4"
+    version = "5"
     constructs: tuple[str, ...] = ()
     fields: tuple[Sees, ...] = ()
     scorer_kind = "metric"

@@ -24,7 +24,7 @@ class TruLens(Metric):
     """Base of the metrics."""
 
     key = "trulens"
-    version = "4"
+    version = "5"
     constructs: tuple[str, ...] = ()
     fields: tuple[Sees, ...] = ()
     scorer_kind = "metric"

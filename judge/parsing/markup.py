@@ -6,14 +6,27 @@ It is replaced by a space and never just deleted, so that no two digits are join
 import re
 from itertools import islice
 
-_THINK = re.compile(r"\s*<(think|thinking|reasoning)>.*?</\1>", re.IGNORECASE | re.DOTALL)
-_THINK_BEGINS = re.compile(r"\s*<(?:think|thinking|reasoning)>", re.IGNORECASE)
+_THINK = re.compile(
+    r"\s*(?:<(think|thinking|thought|reasoning|seed:think)>.*?</\1>|"
+    # Magistral and Kimi.
+    r"\[THINK\].*?\[/THINK\]|◁think▷.*?◁/think▷|"
+    # gpt-oss: the channels before the final one, with their tokens or, as vLLM prints, without.
+    r"(?:<\|start\|>assistant)?<\|channel\|>(?:.*?<\|channel\|>)?final\s*(?:<\|constrain\|>\w*)?"
+    r"<\|message\|>|"
+    r"analysis(?=\S)(?-i:.*?assistantfinal))",
+    re.IGNORECASE | re.DOTALL,
+)
+_THINK_BEGINS = re.compile(
+    r"\s*(?:<(?:think|thinking|thought|reasoning|seed:think)>|\[THINK\]|◁think▷|"
+    r"(?:<\|start\|>assistant)?<\|channel\|>)",
+    re.IGNORECASE,
+)
 _THINK_TAG = re.compile(r"</?(?:think|thinking|reasoning)>", re.IGNORECASE)
 _THINK_ENDS = re.compile(
     r"^</(?:think|thinking|reasoning)>(?=[ ]{0,9}\r?\n)", re.IGNORECASE | re.MULTILINE
 )
 _TURN_ENDS = re.compile(
-    r"(?:</s>|<end_of_turn>|<\|(?:eot_id|im_end|end_of_text|endoftext|end)\|>)\Z"
+    r"(?:</s>|<end_of_turn>|<\|(?:eot_id|im_end|end_of_text|endoftext|end|return)\|>)\Z"
 )
 
 _SPACES = dict.fromkeys(
@@ -25,12 +38,12 @@ _SPACES = dict.fromkeys(
     " ",
 )
 _LINE_BREAKS = dict.fromkeys([0x0B, 0x0C, 0x0D, 0x85, 0x2028, 0x2029], "\n")
-_QUOTES = {**dict.fromkeys(map(ord, "“”„‟«»"), '"'), **dict.fromkeys(map(ord, "‘’‚‛"), "'")}
+_QUOTES = {**dict.fromkeys(map(ord, "“”„‟«»「」『』"), '"'), **dict.fromkeys(map(ord, "‘’‚‛"), "'")}
 # Full-width forms of digits and of the signs next to them: "８５／１００", "９０％".
 _WIDE = {
     code: chr(code - 0xFEE0) for code in (*range(0xFF10, 0xFF1B), 0xFF05, 0xFF08, 0xFF09, 0xFF0F)
 }
-_SIGNS = {0x2212: "-", **_WIDE}
+_SIGNS = {0x2212: "-", ord("【"): "[", ord("】"): "]", **_WIDE}
 _PLAIN = {**_SPACES, **_LINE_BREAKS, **_SIGNS}
 
 _FENCE = re.compile(r"``` ?[A-Za-z]{0,20} {0,9}\n")

@@ -66,7 +66,9 @@ _NUMBERED_BEFORE = re.compile(
     re.IGNORECASE,
 )
 _COUNTED = re.compile(
-    # A noun or a unit follows: any word that is not in this list.
+    # A noun or a unit follows: any word that is not in this list, or a word that counts in Chinese,
+    # Japanese or Korean.
+    r" ?(?:[个個条條项項处處句段篇种種次年月件つ개명년]|か所)|"
     r"(?:[-–][0-9.]+)?%?[ -](?!(?:and|or|to|but|nor|so|as|at|by|for|from|in|on|if|is|was|be|are|"
     r"were|would|could|should|might|may|can|will|seems?|feels?|because|since|due|given|though|although|"
     r"then|than|this|that|it|the|an?|i|my|we|not|only|with|without|when|while|out|here|now|max|"

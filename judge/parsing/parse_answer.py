@@ -27,7 +27,7 @@ from judge.parsing.score_forms import (
 from judge.parsing.score_patterns import Names
 from study.scales import RatingScale
 
-PARSER_VERSION = "5"
+PARSER_VERSION = "6"
 """Changes with every change of an outcome; stored with each judgment."""
 
 LONGEST = 5_000
