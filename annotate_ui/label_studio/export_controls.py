@@ -127,7 +127,7 @@ def map_controls(
         *_regions(controls, constructs),
         *_unmapped(whole, options),
         *_duplicates(constructs, options.declared_controls),
-        *_wrong_options(controls, constructs, options, named_marks),
+        *_wrong_options(controls, constructs, options, named_marks, source.head.columns),
         *_labels_without_value(controls, values),
         *_unused_values(values, known, options),
         *range_faults(controls, constructs, options),
@@ -284,6 +284,7 @@ def _wrong_options(
     constructs: Mapping[str, str | None],
     options: FormatOptions,
     of_marks: Collection[str],
+    columns: Collection[str],
 ) -> Iterator[Fault]:
     """Yield a fault for each option with a control that does not rate in this file."""
     rating = (
@@ -297,6 +298,8 @@ def _wrong_options(
             if key and key not in options.constructs:
                 hint = nearest(key, options.constructs)
                 yield Fault(f"{control!r} is mapped to {key!r}, which is not a construct.", hint)
+        elif control not in controls and not key and control in columns:
+            continue  # A field of the data, which a short form has as a column.
         elif control not in controls:
             hint = nearest(control, controls)
             yield Fault(

@@ -17,7 +17,7 @@ from annotate_ui.label_studio.result_values import (
     text_labels,
     user_number,
 )
-from annotate_ui.label_studio.short_exports import tasks
+from annotate_ui.label_studio.short_exports import is_short, tasks
 from annotate_ui.label_studio.task_content import names_a_pair
 from study.errors import Fault, InputError
 from study.importing.importers import FormatOptions
@@ -106,10 +106,18 @@ class Inventory:
 
 
 def read_inventory(source: RecordSource, options: FormatOptions) -> Inventory:
-    """Return the controls and users of an export."""
+    """Return the controls and users of an export.
+
+    Raises
+    ------
+    InputError
+        Records of a short form cannot be read: without them it has other controls and users.
+    """
     inventory = Inventory()
+    faults: list[Fault] = []
     for record in tasks(source, options):
         if not isinstance(record, Record):
+            faults.append(record)
             continue
         of_pairs = names_a_pair(record.cells, options)
         for annotation in _annotations(record):
@@ -131,6 +139,8 @@ def read_inventory(source: RecordSource, options: FormatOptions) -> Inventory:
                 if is_number(number):
                     control.numbers.append((record.number, float(number)))
                 control.labels += [(record.number, label) for label in _labels(result)]
+    if faults and is_short(source.head):
+        raise InputError(source.path.name, faults)
     return inventory
 
 

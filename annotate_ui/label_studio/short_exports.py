@@ -116,8 +116,15 @@ def _task(record: Record, options: FormatOptions) -> dict[str, Any] | Fault:
         data.setdefault("item_id", record.cells.get("id"))
     task: dict[str, Any] = {"id": number, "data": data, "annotations": []}
     identifier = _whole(record.cells.get("annotation_id"))
-    if identifier is None:
+    if identifier is None and blank(record.cells.get("annotation_id")):
         return task  # It was not annotated.
+    if identifier is None:
+        return Fault(
+            f"the annotation_id {abbreviate(record.cells['annotation_id'])} is not a number.",
+            "Export the project again, or leave the cell empty if the task was not annotated.",
+            record.number,
+            "annotation_id",
+        )
     user = _whole(record.cells.get("annotator"))
     if user is None:
         return Fault(
@@ -180,6 +187,10 @@ def _decoded(cell: Any) -> Any:
 
 
 def _whole(cell: Any) -> int | None:
+    """Return a whole number, which pandas writes as 3.0 in a column that also has blanks."""
     if isinstance(cell, int) and not isinstance(cell, bool):
         return cell
-    return int(cell) if isinstance(cell, str) and cell.isascii() and cell.isdigit() else None
+    if isinstance(cell, float) and cell.is_integer():
+        return int(cell)
+    digits = cell.removesuffix(".0") if isinstance(cell, str) else ""
+    return int(digits) if digits.isascii() and digits.isdigit() else None

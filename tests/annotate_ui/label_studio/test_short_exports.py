@@ -126,3 +126,34 @@ def test_columns_of_another_format_are_renamed_in_the_file(study: Study, tmp_pat
             study, written(tmp_path, "json", record(1, 5, QR=[{"number": 50}])),
             columns={"modell": "system"},
         )  # fmt: skip
+
+
+def test_numbers_with_a_point_in_their_columns_are_read(study: Study, tmp_path: Path) -> None:
+    row = record(1, "5.0", quality=stars(7)) | {"annotation_id": 1.0, "id": "3.0"}
+    controls, ranges = {"quality": "QR"}, {"quality": (1.0, 10.0)}
+    summary = import_file(study, written(tmp_path, "csv", row), controls=controls, ranges=ranges)
+    assert summary.added["scores"] == 1
+
+
+@pytest.mark.parametrize(
+    ("cells", "problem"),
+    [
+        ({"annotator": "a@b.org"}, "'a@b.org' is not the number of a user"),
+        ({"annotation_id": "first"}, "the annotation_id 'first' is not a number"),
+    ],
+)
+def test_a_record_that_cannot_be_read_is_the_fault_and_not_the_option(
+    study: Study, tmp_path: Path, cells: dict[str, Any], problem: str
+) -> None:
+    path = written(tmp_path, "csv", record(1, 5, quality=stars(7)) | cells)
+    with pytest.raises(InputError) as caught:
+        import_file(study, path, controls={"quality": "QR"}, ranges={"quality": (1.0, 10.0)})
+    assert problem in str(caught.value)
+    assert "has no result" not in str(caught.value)
+
+
+def test_a_field_that_has_the_name_of_a_construct_is_left_out(study: Study, tmp_path: Path) -> None:
+    path = written(tmp_path, "csv", record(1, 5, quality=stars(4), AC=80))
+    controls = {"quality": "QR", "AC": ""}
+    summary = import_file(study, path, controls=controls, ranges={"quality": (1.0, 5.0)})
+    assert summary.added["scores"] == 1
