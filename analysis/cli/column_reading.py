@@ -118,7 +118,10 @@ def _row(
     row: dict[str, Any] = {}
     for name, column in identifying.items():
         row[column] = written = cells.words(name)
-        if written is not None and written != written.strip():
+        if written is not None and isinstance(cells.raw(name), float):
+            # One id is 1 or 1.0: pandas makes floats of a column in which some are missing.
+            row[column] = written.removesuffix(".0")
+        elif written is not None and written != written.strip():
             row[column] = written.strip()
             source.report.rules[WHITE_SPACE] += 1
         if name != "system" and not (row[column] or "").strip():

@@ -142,10 +142,9 @@ def text(cell: Any) -> str | None:
 
 
 def words(cell: Any) -> str | None:
-    """Read a text unchanged, or a number as text, 1.0 as "1"; None if it is missing."""
+    """Read a text unchanged, or a number as written; None if it is missing."""
     if isinstance(cell, int | float | Decimal) and not isinstance(cell, bool) and not blank(cell):
-        # One column has 1 and 1.0 where some of its numbers are missing: pandas makes it floats.
-        return str(int(cell) if isinstance(cell, float) and cell.is_integer() else cell)
+        return str(cell)
     return text(cell)
 
 
