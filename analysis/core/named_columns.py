@@ -43,7 +43,8 @@ def long_scores(
     id, query, system, construct
         Columns that identify the response, its question, the system that gave it, and the
         construct. Without `id` each row is a separate response, without `query` each response
-        has a separate query, without `construct` and mappings the construct is "score".
+        has a separate query, without `construct` and mappings the construct is "score". White space
+        around these texts does not count.
 
     Returns
     -------
@@ -72,15 +73,18 @@ def long_scores(
     ]
     twice = sorted({name for name in used if (used + others).count(name) > 1})
     faults += [f"column {name!r} is named for two purposes; each has one" for name in twice]
+    # Columns may be named by numbers, which are given as text.
+    by_name = frame.set_axis(present, axis=1)
     if not faults:
         faults += [
             f"column {name!r} is blank in {rows_named(blank)}; fill it in"
             for name in others
-            if name != system and (blank := np.flatnonzero(_blank(frame[name]))).size
+            if name != system and (blank := np.flatnonzero(_blank(by_name[name]))).size
         ]
     if faults:
         raise TableError("table", faults)
     names = _names_of_scorers(columns)
+    frame = by_name.assign(**{name: by_name[name].map(_without_white_space) for name in others})
     response = frame[id] if id else pd.Series([f"row {n + 1}" for n in range(len(frame))])
     base = pd.DataFrame({"response_id": response.to_numpy()})
     base["query_id"] = frame[query].to_numpy() if query else base["response_id"]
@@ -98,6 +102,10 @@ def long_scores(
         for kind, key, column in columns
     ]
     return pd.concat(parts, ignore_index=True)
+
+
+def _without_white_space(cell: Any) -> Any:
+    return cell.strip() if isinstance(cell, str) else cell
 
 
 def _blank(column: pd.Series[Any]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

@@ -102,3 +102,15 @@ def test_the_index_of_the_table_does_not_matter() -> None:
         long_scores(moved, "llm", "anna", query="question"),
         long_scores(WIDE, "llm", "anna", query="question"),
     )
+
+
+def test_white_space_around_a_query_or_system_does_not_count() -> None:
+    spaced = pd.DataFrame({"q": ["a", "a ", "b"], "s": ["A", "A", " A"], "llm": 1, "anna": 2})
+    scores = long_scores(spaced, "llm", "anna", query="q", system="s")
+    assert set(scores["query_id"]) == {"a", "b"}
+    assert set(scores["system"]) == {"A"}
+
+
+def test_a_column_that_is_named_by_a_number_is_given_as_text() -> None:
+    numbered = WIDE.rename(columns={"llm": 0})
+    assert set(long_scores(numbered, "0", "anna")["scorer"]) == {"0", "anna"}
