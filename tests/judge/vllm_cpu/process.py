@@ -9,7 +9,7 @@ from tests.judge.tiny_model.process import ROOT, build
 
 VARIABLE = "CCRS_TEST_VLLM_PYTHON"
 
-_ENVIRONMENT = {
+ENVIRONMENT = {
     "HF_HUB_OFFLINE": "1",
     "TQDM_DISABLE": "1",
     "VLLM_CPU_KVCACHE_SPACE": "1",
@@ -19,6 +19,8 @@ _ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     # A single function of the sampler would be compiled for half a minute.
     "TORCHDYNAMO_DISABLE": "1",
+    # The engine is in the process of the command: each further process imports vLLM anew.
+    "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
     # Ray's processes would give way to all others of the machine.
     "RAY_worker_niceness": "0",
     "PYTHONPATH": str(ROOT),
@@ -58,7 +60,7 @@ def command(folder: Path, model: Path, *more: str, engine: str = "vllm") -> list
 
 def environment() -> dict[str, str]:
     """Return the environment in which it runs."""
-    return {**os.environ, **_ENVIRONMENT}
+    return {**os.environ, **ENVIRONMENT}
 
 
 def judge(

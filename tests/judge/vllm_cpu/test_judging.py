@@ -18,7 +18,7 @@ from tests.judge.vllm_cpu.judged_example import (
     killed_midway,
     stored_judgments,
 )
-from tests.judge.vllm_cpu.process import command, judge
+from tests.judge.vllm_cpu.process import ENVIRONMENT, command, judge
 
 pytestmark = pytest.mark.model
 
@@ -106,8 +106,14 @@ def test_a_repeat_gives_the_same_judgments(twice: Path) -> None:
 
 
 def test_a_killed_run_goes_on_to_the_same_bits(
-    uncached: Path, model: Path, expected: list[tuple[Any, ...]], tmp_path: Path
+    uncached: Path,
+    model: Path,
+    expected: list[tuple[Any, ...]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    # As for a user, with an engine in processes of its own.
+    monkeypatch.setitem(ENVIRONMENT, "VLLM_ENABLE_V1_MULTIPROCESSING", "1")
     folder = copytree(uncached, tmp_path / "killed")
     words = ("--name", "tiny")
     stored, _, began = killed_midway(command(folder, model, *words), folder, WHOLE // 3)
