@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import select
 
-from annotate_ui.label_studio import CHANNEL, reasons
+from annotate_ui.label_studio import reasons
 from annotate_ui.label_studio.annotations import (
     Annotation,
     ConstructAnswer,
@@ -39,17 +39,10 @@ from study.study import Study
 
 
 class AnnotationStore:
-    """Stores the annotations of one server, within a transaction that the caller has opened."""
+    """Stores the annotations of one server, within the transaction of its raters."""
 
-    def __init__(
-        self,
-        connection: Connection,
-        study: Study,
-        raters: Raters,
-        result: Pulled,
-        channel: str = CHANNEL,
-    ) -> None:
-        self._connection = connection
+    def __init__(self, study: Study, raters: Raters, result: Pulled, channel: str) -> None:
+        self._connection = connection = raters.connection
         self._raters, self._result = raters, result
         self._claims = SlotClaims(connection, study, channel)
         self._ratings = Revisions(connection, study, result, RATINGS, channel)
@@ -105,6 +98,7 @@ class AnnotationStore:
         self._ratings.flush()
         self._marks.flush()
         self._rejected.store(self._result)
+        self._result.raters = self._raters.new
 
     def _rater(self, project: StoredProject, annotation: Annotation) -> int | None:
         if annotation.user is None:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from annotate_ui.label_studio import FOLLOWED
+from annotate_ui.label_studio.annotation_store import AnnotationStore
 from annotate_ui.label_studio.client import Server, ServerError
 from annotate_ui.label_studio.followed_content import FollowedContent
 from annotate_ui.label_studio.followed_project import (
@@ -11,8 +12,8 @@ from annotate_ui.label_studio.followed_project import (
     ReadProject,
     read_project,
 )
-from annotate_ui.label_studio.projects import stored_projects, stored_scales
-from annotate_ui.label_studio.pull import ConfirmNewRaters, PullContext
+from annotate_ui.label_studio.projects import StoredProject, stored_projects, stored_scales
+from annotate_ui.label_studio.pull import ConfirmNewRaters, storing
 from annotate_ui.label_studio.results import Pulled
 from annotate_ui.label_studio.server_projects import NOT_FOUND, exchange
 from study.errors import StudyError
@@ -57,18 +58,14 @@ def follow(
     advance = progress or (lambda done, total: None)  # noqa: ARG005
     with exchange(study, server):
         with study.read() as connection:
-            followed = stored_projects(connection, followed=True)
             pushed = {project.number for project in stored_projects(connection)}
+            stored = {p.number: p for p in stored_projects(connection, followed=True)}
             versions = study.construct_versions(connection)
         if number in pushed:
             raise StudyError(
                 f"Project {number} was pushed from this study: `ccrs label-studio pull` reads it."
             )
-        stored = {project.number: project for project in followed}
-        wanted = {p.number: STORED_OPTIONS.validate_python(p.following) for p in followed}
-        if number is not None:
-            known = wanted.get(number, FollowOptions())
-            wanted[number] = known if options is None else known.updated(options)
+        wanted = _wanted(stored, number, options)
         if not wanted:
             raise StudyError(
                 f"{study.folder} follows no project of {server.url}. Name one with --project, the "
@@ -80,20 +77,31 @@ def follow(
             # An edited construct does not change what raters answered: their values stay with the
             # version of the first pull, until the owner gives options for the project again.
             kept = {} if n not in stored or n == number else stored[n].versions
-            read = _read(study, server, n, used, {**versions, **kept}, result)
-            projects += [] if read is None else [read]
+            try:
+                projects.append(_read(study, server, n, used, {**versions, **kept}, result))
+            except ServerError as error:
+                if error.status != NOT_FOUND or n not in stored:
+                    raise
+                result.missing_projects.append(n)
             advance(step, len(wanted) + 1)
         users = {a.user for project in projects for a in project.annotations}
-        context = PullContext(study, server, raters or {}, confirm_new_raters, result)
-        context.store(
-            users,
-            lambda connection: FollowedContent(connection, study, server, result).fetched(
-                projects, wanted
-            ),
-            FOLLOWED,
-        )
+        with storing(study, server, users, raters or {}, confirm_new_raters) as people:
+            content = FollowedContent(people.connection, study, server, result)
+            fetched = content.fetched(projects, wanted)
+            AnnotationStore(study, people, result, FOLLOWED).store(fetched)
         advance(len(wanted) + 1, len(wanted) + 1)
         return result
+
+
+def _wanted(
+    stored: Mapping[int, StoredProject], number: int | None, options: FollowOptions | None
+) -> dict[int, FollowOptions]:
+    """Return how each project is read: those that are followed, and the one that is named."""
+    wanted = {n: STORED_OPTIONS.validate_python(p.following) for n, p in stored.items()}
+    if number is not None:
+        known = wanted.get(number, FollowOptions())
+        wanted[number] = known if options is None else known.updated(options)
+    return wanted
 
 
 def _read(
@@ -103,19 +111,9 @@ def _read(
     options: FollowOptions,
     versions: Mapping[str, int],
     result: Pulled,
-) -> ReadProject | None:
-    """Return a project; None: it was deleted."""
-    try:
-        xml = server.project(number).xml
-        exported = list(server.export(number))
-    except ServerError as error:
-        if error.status != NOT_FOUND:
-            raise
-        with study.read() as connection:
-            if not any(p.number == number for p in stored_projects(connection, followed=True)):
-                raise
-        result.missing_projects.append(number)
-        return None
+) -> ReadProject:
+    xml = server.project(number).xml
+    exported = list(server.export(number))
     with study.read() as connection:
         scales = stored_scales(connection, versions)
     project = read_project(number, xml, exported, study.config, versions, scales, options)

@@ -1,9 +1,7 @@
 """Pulling: annotations become revisions of ratings; values that cannot are stored as rejected."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
-
-from sqlalchemy import Connection
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 
 from annotate_ui.label_studio import CHANNEL
 from annotate_ui.label_studio.annotation_reader import AnnotationReader
@@ -71,49 +69,34 @@ def pull(
             fetched.append(_fetch(server, project, reader, result))
             advance(number, steps)
         users = {annotation.user for one in fetched for annotation in one.annotations}
-        context = PullContext(study, server, raters or {}, confirm_new_raters, result)
-        context.store(users, lambda _: fetched, CHANNEL)
+        with storing(study, server, users, raters or {}, confirm_new_raters) as people:
+            AnnotationStore(study, people, result, CHANNEL).store(fetched)
         advance(steps, steps)
         return result
 
 
-@dataclass(frozen=True)
-class PullContext:
-    """A study, a server and the people of one pull."""
-
-    study: Study
-    server: Server
-    raters: Mapping[int, str]
-    confirm_new_raters: ConfirmNewRaters | None
-    result: Pulled
-
-    def store(
-        self,
-        users: Collection[int | None],
-        fetched: Callable[[Connection], Sequence[FetchedProject]],
-        channel: str,
-    ) -> None:
-        """Store annotations, made by these users, in one transaction."""
+@contextmanager
+def storing(
+    study: Study,
+    server: Server,
+    users: Collection[int | None],
+    codes: Mapping[int, str],
+    confirm_new_raters: ConfirmNewRaters | None,
+) -> Iterator[Raters]:
+    """Open a transaction in which these users are raters; `codes` are those the caller gives."""
+    if confirm_new_raters is not None:
         # Before the writing transaction, so that other raters can save while the owner decides.
-        self._confirm(users)
-        with self.study.write() as connection:
-            people = Raters(connection, self.server.url, self.server.identity)
-            people.assign(self.raters)
-            projects = fetched(connection)
-            AnnotationStore(connection, self.study, people, self.result, channel).store(projects)
-            self.result.raters = people.new
-
-    def _confirm(self, users: Collection[int | None]) -> None:
-        """Ask before users become new raters, if the study has raters without a user."""
-        if self.confirm_new_raters is None:
-            return
-        with self.study.read() as connection:
-            people = Raters(connection, self.server.url, self.server.identity)
-            codes = set(people.without_account()) - set(self.raters.values())
-        known = people.by_user.keys() | self.raters.keys()
+        with study.read() as connection:
+            people = Raters(connection, server.url, server.identity)
+            others = sorted({*people.without_account()} - {*codes.values()})
+        known = people.by_user.keys() | codes.keys()
         new = sorted(user for user in users if user is not None and user not in known)
-        if new and codes:
-            self.confirm_new_raters(new, sorted(codes))
+        if new and others:
+            confirm_new_raters(new, others)
+    with study.write() as connection:
+        people = Raters(connection, server.url, server.identity)
+        people.assign(codes)
+        yield people
 
 
 def _fetch(

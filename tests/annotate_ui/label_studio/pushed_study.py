@@ -6,6 +6,8 @@ from sqlalchemy import select
 
 from annotate_ui.label_studio.projects import StoredProject, stored_projects
 from annotate_ui.label_studio.push import push
+from annotate_ui.label_studio.results import Pulled
+from annotate_ui.participants.withdrawal import leave, rater_key
 from study import Study
 from study.assignment.planner import assign
 from study.schema.tables import assignments, raters, ratings
@@ -17,9 +19,11 @@ def reserve(study: Study, per_item: int = 1, **options: Any) -> None:
     assign(study, per_item=per_item, open_slots=True, channel="label_studio", **options)
 
 
-def pushed(study: Study, server: Any, per_item: int = 1, **options: Any) -> StoredProject:
-    """Fill a study, push its first stage, and return that project."""
-    fill(study, queries=1, systems=2)
+def pushed(
+    study: Study, server: Any, per_item: int = 1, *, systems: int = 2, **options: Any
+) -> StoredProject:
+    """Fill a study with a query, push its first stage, and return that project."""
+    fill(study, queries=1, systems=systems)
     reserve(study, per_item, **options)
     push(study, server)
     return projects(study)[0]
@@ -50,3 +54,21 @@ def revisions_of(study: Study, rater: str, construct: str) -> list[Any]:
                 .order_by(ratings.c.id)
             )
         )
+
+
+def rejections(done: Pulled) -> list[str]:
+    """Return the reasons why values were rejected."""
+    return [rejected.reason for rejected in done.rejected]
+
+
+def change(annotation: dict[str, Any], at: str, value: float) -> None:
+    """Change the first value of an annotation at a time of day."""
+    annotation["result"][0]["value"]["number"] = value
+    annotation["updated_at"] = f"2026-01-01T{at}:00Z"
+
+
+def departs(study: Study, rater: str, how: Any) -> None:
+    """Let a rater leave the study."""
+    with study.read() as connection:
+        key = rater_key(connection, study, rater)
+    leave(study, key, how)

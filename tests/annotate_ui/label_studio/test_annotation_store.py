@@ -14,7 +14,6 @@ from annotate_ui.label_studio.push import push
 from annotate_ui.label_studio.reserved_slots import slots
 from annotate_ui.label_studio.server_projects import exchange
 from annotate_ui.monitoring.campaign_progress import campaign_progress
-from annotate_ui.participants.withdrawal import leave, rater_key
 from study import Study
 from study.errors import StudyError
 from study.importing.import_store import import_rows
@@ -22,9 +21,12 @@ from study.importing.rows import LocatedRow, ScoreRow
 from study.schema.tables import assignments, ratings as rating_table, reveals
 from tests.annotate_ui.label_studio.fake_server import StandIn
 from tests.annotate_ui.label_studio.pushed_study import (
+    change,
+    departs,
     edited,
     projects,
     pushed,
+    rejections,
     reserve,
     revisions_of,
 )
@@ -80,7 +82,7 @@ def test_a_text_that_was_not_opened_is_not_stored_as_shown(study: Study, server:
     project = pushed(together, server, constructs=["QR", "CC"])
     server.annotate(project.number, next(iter(project.tasks.values())), 5, "10:00", QR=70)
     done = pull(together, server)
-    assert (done.new, [rejected.reason for rejected in done.rejected]) == (1, [reasons.MISSING])
+    assert (done.new, rejections(done)) == (1, [reasons.MISSING])
     with together.read() as connection:
         assert list(connection.scalars(select(reveals.c.fields))) == [["question", "response"]]
     together.close()
@@ -96,8 +98,7 @@ def test_both_databases_store_the_same(any_study: Study) -> None:
     done = pull(study, server)
     assert (done.new, done.rejected_new, len(done.rejected)) == (2, 1, 1)
     assert pull(study, server).stored_anything is False
-    made["result"][0]["value"]["number"] = 75
-    made["updated_at"] = "2026-01-01T11:00:00Z"
+    change(made, "11:00", 75)
     server.tasks[project.number][first]["annotations"].pop()
     done = pull(study, server)
     assert (done.changed, done.withdrawn) == (1, 1)
@@ -155,8 +156,7 @@ def test_a_later_stage_of_a_repeat_is_no_reveal_of_the_first_values(
                 created_at=datetime(2026, 1, 1, 11, tzinfo=UTC),
             )
         )
-    made["result"][0]["value"]["number"] = 75
-    made["updated_at"] = "2026-01-01T12:00:00Z"
+    change(made, "12:00", 75)
     pull(study, server)
     first, edited = revisions_of(study, "ls-5", "QR")
     assert (first.after_reveal, first.seen_more) == (False, False)
@@ -171,8 +171,7 @@ def test_a_value_that_was_made_unfit_leaves_its_slot_undone(study: Study, server
     pull(study, server)
     with study.read() as connection:
         assert len(rated_slots(connection)) == 2
-    made["result"][0]["value"]["number"] = 250
-    made["updated_at"] = "2026-01-01T11:00:00Z"
+    change(made, "11:00", 250)
     assert pull(study, server).withdrawn == 1
     with study.read() as connection:
         taken_back = set(connection.execute(select(rating_table.c.assignment_id)).scalars())
@@ -198,8 +197,7 @@ def test_a_value_changed_after_the_next_stage_was_seen_is_kept_and_does_not_coun
     for task in later.tasks.values():
         server.annotate(later.number, task, 5, "12:00", CC=60)
     pull(study, server)
-    annotations[0]["result"][0]["value"]["number"] = 20
-    annotations[0]["updated_at"] = "2026-01-01T13:00:00Z"
+    change(annotations[0], "13:00", 20)
     pull(study, server)
 
     first, _, edited = revisions_of(study, "ls-5", "QR")
@@ -289,13 +287,11 @@ def test_values_of_a_rater_who_left_are_rejected(study: Study, server: Any) -> N
     first, second = sorted(project.tasks.values())
     server.annotate(project.number, first, 5, "10:00", QR=70)
     pull(study, server)
-    with study.read() as connection:
-        key = rater_key(connection, study, "ls-5")
-    leave(study, key, "removed")
+    departs(study, "ls-5", "removed")
     server.annotate(project.number, second, 5, "10:30", QR=10)
     done = pull(study, server)
     assert (done.new, done.withdrawn) == (0, 0)
-    assert {rejected.reason for rejected in done.rejected} == {reasons.LEFT}
+    assert set(rejections(done)) == {reasons.LEFT}
     assert study.score_table()["value"].tolist() == [70.0]
 
 
@@ -304,7 +300,7 @@ def test_an_unknown_task_is_reported(study: Study, server: Any) -> None:
     (strange,) = server.import_tasks(project.number, [{"data": {"ccrs_id": "0" * 32}}])
     server.annotate(project.number, strange, 5, "10:00", QR=70)
     done = pull(study, server)
-    assert (done.new, [rejected.reason for rejected in done.rejected]) == (
+    assert (done.new, rejections(done)) == (
         0,
         [reasons.UNKNOWN_TASK],
     )

@@ -21,9 +21,8 @@ SERVER = "https://xserverx.example.org/ls"
 
 
 @pytest.fixture
-def pulled(study: Study, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Study:
+def pulled(study: Study) -> Study:
     """Return a study with a pulled value of user 5 that cannot be a rating."""
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     with study.write() as connection:
         rater = Raters(connection, SERVER, "x").rater_of(5)
         project = {

@@ -6,8 +6,7 @@ from typing import Any
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from study import Study
-from tests.annotate_ui.label_studio.pushed_study import projects, reserve
-from tests.annotate_ui.rated_campaign import fill
+from tests.annotate_ui.label_studio.pushed_study import projects, pushed
 
 _CONSTRUCT = """
 [[constructs]]
@@ -30,11 +29,8 @@ def asking(study: Study, word: str) -> Study:
 def test_unrated_tasks_ask_for_the_constructs_of_the_current_study_toml(
     study: Study, server: Any
 ) -> None:
-    fill(study, queries=1, systems=3)
     first = asking(study, "wel")
-    reserve(first, constructs=["FL"])
-    push(first, server)
-    (project,) = projects(first)
+    project = pushed(first, server, systems=3, constructs=["FL"])
     rated, begun, _ = sorted(project.tasks.values())
     server.annotate(project.number, rated, 5, "10:00", FL=3)
     server.tasks[project.number][begun]["drafts"].append({"id": 1})
@@ -57,11 +53,8 @@ def test_unrated_tasks_ask_for_the_constructs_of_the_current_study_toml(
 
 
 def test_a_task_that_is_rated_at_that_moment_stays(study: Study, server: Any) -> None:
-    fill(study, queries=1, systems=1)
     first = asking(study, "wel")
-    reserve(first, constructs=["FL"])
-    push(first, server)
-    (project,) = projects(first)
+    project = pushed(first, server, systems=1, constructs=["FL"])
     (task,) = project.tasks.values()
     export, times = server.export, []
 
@@ -80,20 +73,16 @@ def test_a_task_that_is_rated_at_that_moment_stays(study: Study, server: Any) ->
 
 
 def test_what_runs_with_an_earlier_study_toml_leaves_later_tasks(study: Study, server: Any) -> None:
-    fill(study, queries=1, systems=2)
     running = asking(study, "wel").pinned()
-    reserve(running, constructs=["FL"])
-    push(running, server)
+    pushed(running, server, constructs=["FL"])
     edited = asking(study, "well")
     assert (push(edited, server).replaced, push(running, server).replaced) == (2, 0)
     assert (push(running, server).tasks, push(edited, server).tasks) == (0, 0)
 
 
 def test_new_tasks_are_there_before_the_others_go(study: Study, server: Any) -> None:
-    fill(study, queries=1, systems=2)
     first = asking(study, "wel")
-    reserve(first, constructs=["FL"])
-    push(first, server)
+    pushed(first, server, constructs=["FL"])
     there = []
     delete = server.delete_tasks
 

@@ -116,10 +116,7 @@ def test_users_with_long_numbers_are_distinguished(study: Study, tmp_path: Path)
     assert study.score_table()["scorer"].tolist() == [f"ls-{10**18}"]
 
 
-def test_people_of_two_servers_are_not_one(
-    study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+def test_people_of_two_servers_are_not_one(study: Study, tmp_path: Path) -> None:
     path = written(tmp_path, task(1, annotation(1, 5, QR=20), annotation(2, 6, QR=30)))
     with study.write() as connection:
         people = Raters(connection, "http://one.example.org", "x")

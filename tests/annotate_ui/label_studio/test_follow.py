@@ -16,7 +16,7 @@ from study.errors import InputError, StudyError
 from study.lifecycle.erase import erase
 from study.schema.tables import assignments, decisions, ratings as rating_table, responses
 from tests.annotate_ui.label_studio.fake_server import StandIn
-from tests.annotate_ui.label_studio.pushed_study import reserve
+from tests.annotate_ui.label_studio.pushed_study import rejections, reserve
 from tests.annotate_ui.rated_campaign import fill
 
 XML = """<View><Text name="r" value="$answer"/><Header value="$question"/>
@@ -213,7 +213,7 @@ def test_responses_of_the_study_are_matched(study: Study) -> None:
     for task in (one, two):
         server.give(number, task, 5, "10:00", stars={"rating": 5})
     done = follow(study, server, number, PLAIN)
-    assert (done.new, [r.reason for r in done.rejected]) == (
+    assert (done.new, rejections(done)) == (
         1,
         ["its response is not in the study"],
     )
@@ -252,7 +252,7 @@ def test_two_tasks_with_one_response_and_users_left_out(study: Study) -> None:
     server.give(number, two, 6, "11:00", stars={"rating": 5})
     options = STARS.updated(FollowOptions(users_left_out=(6,)))
     done = follow(study, server, number, options, raters={5: "anna"})
-    assert (done.new, [r.reason for r in done.rejected], dict(done.left_out)) == (
+    assert (done.new, rejections(done), dict(done.left_out)) == (
         1,
         ["another annotation of the same task by the same rater; the latest counts"],
         {"annotations of users that --rater leaves out": 1},

@@ -17,7 +17,7 @@ from study.importing.rows import LocatedRow, ResponseRow
 from study.lifecycle.backup import backup
 from study.lifecycle.restore import restore
 from tests.annotate_ui.label_studio.fake_server import StandIn
-from tests.annotate_ui.label_studio.pushed_study import projects, pushed, reserve
+from tests.annotate_ui.label_studio.pushed_study import projects, pushed, rejections, reserve
 from tests.annotate_ui.rated_campaign import fill
 
 
@@ -74,7 +74,7 @@ def test_other_texts_under_the_same_numbers_are_other_tasks(
     reserve(restored, constructs=["QR"])
     assert (push(restored, server).adopted, len(server.tasks[project.number])) == (0, 4)
     done = pull(restored, server)
-    assert (done.new, {rejected.reason for rejected in done.rejected}) == (
+    assert (done.new, set(rejections(done))) == (
         0,
         {reasons.UNKNOWN_TASK},
     )
@@ -97,10 +97,7 @@ def test_a_project_unknown_to_an_earlier_backup_is_reported(
 
 
 def test_a_task_without_its_name_is_left_alone(study: Study, server: Any) -> None:
-    fill(study, queries=1, systems=2)
-    reserve(study, constructs=["QR"])
-    push(study, server)
-    (project,) = projects(study)
+    project = pushed(study, server, constructs=["QR"])
     made = [
         server.annotate(project.number, task, 5, "10:00", QR=70)
         for task in sorted(project.tasks.values())
@@ -111,5 +108,5 @@ def test_a_task_without_its_name_is_left_alone(study: Study, server: Any) -> Non
     made[0]["result"][0]["value"]["number"] = 10
     done = pull(study, server)
     assert (done.withdrawn, done.changed) == (0, 0)
-    assert [rejected.reason for rejected in done.rejected] == [reasons.UNKNOWN_TASK] * 2
+    assert rejections(done) == [reasons.UNKNOWN_TASK] * 2
     assert study.score_table()["value"].tolist() == [70.0, 70.0]

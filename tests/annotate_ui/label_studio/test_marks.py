@@ -14,7 +14,7 @@ from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from study import Study
 from study.schema.tables import responses, sentence_marks
-from tests.annotate_ui.label_studio.pushed_study import edited, projects, reserve
+from tests.annotate_ui.label_studio.pushed_study import edited, projects, rejections, reserve
 from tests.annotate_ui.rated_campaign import fill, give
 
 SETTINGS = """
@@ -113,7 +113,7 @@ def test_marks_follow_every_change(asked: Study, server: Any) -> None:
     assert pull(asked, server).marks == 2
     made["result"].append(NOTHING)
     done = pull(asked, server)
-    assert (done.marks, [r.reason for r in done.rejected]) == (1, [reasons.MARKED_AND_NONE])
+    assert (done.marks, rejections(done)) == (1, [reasons.MARKED_AND_NONE])
     made["result"][1:] = [marked(0, 8, "another text")]
     done = pull(asked, server)
     assert (done.marks, done.withdrawn, done.unchanged) == (0, 0, 2)

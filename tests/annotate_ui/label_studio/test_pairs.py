@@ -14,7 +14,6 @@ from annotate_ui.label_studio.follow import follow
 from annotate_ui.label_studio.followed_project import FollowOptions
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
-from annotate_ui.participants.withdrawal import leave, rater_key
 from study import Study
 from study.assignment.planner import assign
 from study.errors import StudyError
@@ -23,7 +22,7 @@ from study.scales import RatingScale
 from study.schema.tables import comparisons, decisions
 from tests.annotate_ui.label_studio.export_builder import annotation, written
 from tests.annotate_ui.label_studio.fake_server import StandIn
-from tests.annotate_ui.label_studio.pushed_study import projects, reserve
+from tests.annotate_ui.label_studio.pushed_study import departs, projects, rejections, reserve
 from tests.annotate_ui.rated_campaign import fill
 
 
@@ -121,9 +120,7 @@ def test_the_place_of_a_person_who_cannot_count_goes_to_another(
     server.annotate(number, second, 5, "11:00")["result"] = [better("QR", "Who knows")]
     assert pull(compared, server).new == 4
     assert push(compared, server).tasks == 0
-    with compared.read() as connection:
-        key = rater_key(connection, compared, "ls-6")
-    leave(compared, key, "left")
+    departs(compared, "ls-6", "left")
     server.annotate(number, second, 6, "12:00")["result"] = [
         better("QR", "Response 1 is better"),
         better("AC", "Response 1 is better"),
@@ -283,7 +280,7 @@ def test_a_choice_between_the_points_of_the_scale_is_no_preference(
         )
         server.tasks[number] = {task["id"]: {**task, "drafts": []} for task in exported}
         done = follow(study, server, number, FollowOptions(**options))
-        assert (done.new, [rejected.reason for rejected in done.rejected]) == (1, [reason])
+        assert (done.new, rejections(done)) == (1, [reason])
     assert study.preference_table()["value"].dropna().tolist() == [1.0]
 
 
@@ -321,5 +318,5 @@ def test_preferences_of_a_changed_task_are_rejected(study: Study, server: Any) -
     later = server.annotate(number, exported["id"], 6, "12:00")
     later["result"] = [better("which", "B is better")]
     done = follow(study, server)
-    assert (done.kept, [one.reason for one in done.rejected]) == (1, [reasons.TASK_CHANGED])
+    assert (done.kept, rejections(done)) == (1, [reasons.TASK_CHANGED])
     assert (done.rejected[0].construct, preferences(study)) == ("AC", [0.0])

@@ -12,24 +12,20 @@ from study import Study
 from study.lifecycle.erase import erase
 from study.schema.tables import rejected_values
 from tests.annotate_ui.label_studio.fake_server import StandIn
-from tests.annotate_ui.label_studio.pushed_study import projects, pushed, reserve, revisions_of
+from tests.annotate_ui.label_studio.pushed_study import (
+    change,
+    edited,
+    projects,
+    pushed,
+    rejections,
+    reserve,
+    revisions_of,
+)
 from tests.annotate_ui.rated_campaign import fill, give, open_next, rate
 
 
-def open_for(study: Study, per_item: int, *constructs: str) -> None:
-    keys = list(constructs) or ["QR"]
-    reserve(study, per_item, constructs=keys)
-
-
-def settings(study: Study, *lines: str) -> Study:
-    """Return the study after its settings were edited."""
-    path = study.folder / "study.toml"
-    path.write_text("\n".join([path.read_text(), *lines, ""]))
-    return Study.open(study.folder)
-
-
-def construct(key: str, *more: str) -> tuple[str, ...]:
-    return "[[constructs]]", f'key = "{key}"', f'name = "{key}"', 'question = "?"', *more
+def construct(key: str, more: str = "") -> str:
+    return f'[[constructs]]\nkey = "{key}"\nname = "{key}"\nquestion = "?"\n{more}\n'
 
 
 def test_a_deleted_account_takes_no_values_along(study: Study, server: Any) -> None:
@@ -40,7 +36,7 @@ def test_a_deleted_account_takes_no_values_along(study: Study, server: Any) -> N
     server.annotate(project.number, second, 6, "10:00", QR=5)["completed_by"] = None
     made["completed_by"] = None
     done = pull(study, server)
-    assert (done.withdrawn, [rejected.reason for rejected in done.rejected]) == (
+    assert (done.withdrawn, rejections(done)) == (
         0,
         [reasons.NO_ACCOUNT],
     )
@@ -75,16 +71,13 @@ def test_an_annotation_that_became_unreadable_is_not_withdrawn(study: Study, ser
     made[0]["created_at"] = "soon"
     made[1]["id"] = "?"
     done = pull(study, server)
-    assert (done.withdrawn, [rejected.reason for rejected in done.rejected]) == (
+    assert (done.withdrawn, rejections(done)) == (
         0,
         [reasons.UNREADABLE] * 2,
     )
 
 
-def test_unreadable_values_of_an_erased_rater_are_not_kept(
-    study: Study, monkeypatch: pytest.MonkeyPatch, tmp_path: Any, server: Any
-) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+def test_unreadable_values_of_an_erased_rater_are_not_kept(study: Study, server: Any) -> None:
     project = pushed(study, server, constructs=["QR"])
     task = min(project.tasks.values())
     server.annotate(project.number, task, 5, "10:00", QR=71717)["created_at"] = "soon"
@@ -101,10 +94,9 @@ def test_unreadable_values_of_an_erased_rater_are_not_kept(
 
 @pytest.mark.parametrize("readable", [True, False])
 def test_values_of_an_erased_rater_do_not_return_when_the_account_is_deleted(
-    any_study: Study, readable: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Any, server: Any
+    any_study: Study, readable: bool, server: Any
 ) -> None:
     study = any_study
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     project = pushed(study, server, constructs=["QR"])
     made = server.annotate(project.number, min(project.tasks.values()), 5, "10:00", QR=70)
     pull(study, server)
@@ -124,8 +116,8 @@ def test_a_narrower_scale_does_not_change_earlier_projects(study: Study, server:
     for task in project.tasks.values():
         server.annotate(project.number, task, 5, "10:00", AC=70)
     pull(study, server)
-    edited = settings(study, *construct("AC", "scale = { min = 0, max = 10 }"))
-    done = pull(edited, server)
+    later = edited(study, construct("AC", "scale = { min = 0, max = 10 }"))
+    done = pull(later, server)
     assert (done.withdrawn, done.rejected, done.unchanged) == (0, [], 2)
 
 
@@ -135,25 +127,25 @@ def test_a_project_with_a_removed_construct_is_still_pulled(study: Study, server
     made = server.annotate(project.number, first, 5, "10:00", AC=70, IR=60)
     pull(study, server)
     server.tasks[project.number][second]["drafts"].append({"id": 1})
-    edited = settings(study, *construct("AC"))
-    assert push(edited, server).tasks == 0
+    later = edited(study, construct("AC"))
+    assert push(later, server).tasks == 0
     made["result"][0]["value"]["number"] = 30
     server.annotate(project.number, second, 6, "10:00", AC=20, IR=10)
-    done = pull(edited, server)
+    done = pull(later, server)
     assert (done.new, done.changed, done.rejected) == (2, 1, [])
-    fill(edited, queries=2, systems=2)
-    open_for(edited, 1, "AC")
-    assert push(edited, server).tasks == 2
+    fill(later, queries=2, systems=2)
+    reserve(later, constructs=["AC"])
+    assert push(later, server).tasks == 2
 
 
 def test_a_slot_with_a_removed_construct_asks_for_the_others(study: Study, server: Any) -> None:
     fill(study, queries=1, systems=1)
-    open_for(study, 1, "AC", "IR")
-    edited = settings(study, *construct("AC"))
-    push(edited, server)
-    (project,) = projects(edited)
+    reserve(study, constructs=["AC", "IR"])
+    later = edited(study, construct("AC"))
+    push(later, server)
+    (project,) = projects(later)
     server.annotate(project.number, min(project.tasks.values()), 5, "10:00", AC=20)
-    assert pull(edited, server).new == 1
+    assert pull(later, server).new == 1
 
 
 @pytest.mark.parametrize("first", ["staged", "all"])
@@ -182,7 +174,7 @@ def test_two_accounts_of_a_rater_are_treated_as_one(study: Study, server: Any) -
     server.annotate(project.number, task, 5, "10:00", QR=70)
     server.annotate(project.number, task, 6, "11:00", QR=20)
     done = pull(study, server, raters={5: "anna", 6: "anna"})
-    assert (done.new, [rejected.reason for rejected in done.rejected]) == (1, [reasons.DUPLICATE])
+    assert (done.new, rejections(done)) == (1, [reasons.DUPLICATE])
     assert pull(study, server).stored_anything is False
     assert [r.value for r in revisions_of(study, "anna", "QR")] == [20.0]
 
@@ -194,8 +186,7 @@ def test_a_response_assigned_later_stays_on_the_channel_where_it_was_rated(
     made = [server.annotate(project.number, t, 5, "10:00", QR=70) for t in project.tasks.values()]
     pull(study, server, raters={5: "anna"})
     give(study, "anna", keys=["QR"])
-    made[0]["result"][0]["value"]["number"] = 30
-    made[0]["updated_at"] = "2026-01-01T11:00:00Z"
+    change(made[0], "11:00", 30)
     done = pull(study, server)
     assert (done.changed, done.rejected) == (1, [])
 
@@ -222,18 +213,15 @@ def test_where_the_first_of_two_channels_is_taken_back_the_other_counts(
     assert pull(study, server).withdrawn == 1
     assert counts() == [11.0, "own"]
     server.annotate(project.number, task, 5, "12:00", QR=44)
-    assert [rejected.reason for rejected in pull(study, server).rejected] == [reasons.OTHER_CHANNEL]
+    assert rejections(pull(study, server)) == [reasons.OTHER_CHANNEL]
     assert counts() == [11.0, "own"]
 
 
 def test_only_the_values_of_a_task_that_count_elsewhere_are_rejected(
     study: Study, server: Any
 ) -> None:
-    fill(study, queries=1, systems=1)
-    open_for(study, 1, "CC", "ID")
-    push(study, server)
+    project = pushed(study, server, systems=1, constructs=["CC", "ID"])
     give(study, "anna", keys=["CC"])
-    (project,) = projects(study)
     server.annotate(project.number, min(project.tasks.values()), 5, "10:00", CC=70, ID=30)
     done = pull(study, server, raters={5: "anna"})
     assert done.new == 1

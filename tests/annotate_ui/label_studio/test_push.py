@@ -236,10 +236,7 @@ def test_responses_rated_in_a_deleted_project_are_not_asked_again(
     assert push(study, server).tasks == 0
 
 
-def test_a_user_who_may_be_a_known_rater_needs_a_decision(
-    study: Study, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, server: Any
-) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+def test_a_user_who_may_be_a_known_rater_needs_a_decision(study: Study, server: Any) -> None:
     project = pushed(study, server, constructs=["QR"])
     give(study, "anna", keys=["CC"])
     server.annotate(project.number, min(project.tasks.values()), 5, "10:00", QR=70)

@@ -9,23 +9,25 @@ from annotate_ui.label_studio import reasons
 from annotate_ui.label_studio.located_annotations import blocked_places
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
-from annotate_ui.participants.withdrawal import leave, rater_key
 from study import Study
 from study.lifecycle.erase import erase
 from study.schema import now
 from study.schema.tables import assignments
 from tests.annotate_ui.label_studio.fake_server import StandIn
-from tests.annotate_ui.label_studio.pushed_study import projects, pushed
-from tests.annotate_ui.label_studio.test_provenance import open_for, settings
-from tests.annotate_ui.rated_campaign import fill, give
+from tests.annotate_ui.label_studio.pushed_study import (
+    departs,
+    edited,
+    projects,
+    pushed,
+    rejections,
+    reserve,
+)
+from tests.annotate_ui.rated_campaign import give
 
 
 def test_an_existing_place_is_not_split_when_others_are_removed(study: Study, server: Any) -> None:
-    fill(study, queries=1, systems=1)
-    together = settings(study, "[rating]", 'disclosure = "all"')
-    open_for(together, 3, "QR", "CC")
-    push(together, server)
-    (project,) = projects(study)
+    together = edited(study, '[rating]\ndisclosure = "all"\n')
+    project = pushed(together, server, 3, systems=1, constructs=["QR", "CC"])
     server.annotate(project.number, min(project.tasks.values()), 5, "10:00", QR=70, CC=60)
     pull(together, server)
     server.delete_project(project.number)
@@ -49,7 +51,7 @@ def test_a_place_that_its_rater_can_t_fill_comes_again(study: Study, server: Any
     server.annotate(project.number, first, 5, "10:00", QR=70)
     server.annotate(project.number, second, 5, "10:00", QR=70)["was_cancelled"] = True
     done = pull(study, server, raters={5: "anna"})
-    assert {rejected.reason for rejected in done.rejected} == {reasons.OTHER_CHANNEL}
+    assert set(rejections(done)) == {reasons.OTHER_CHANNEL}
     again = push(study, server)
     assert (again.tasks, again.blocked) == (2, 2)
     assert push(study, server).tasks == 0
@@ -87,9 +89,7 @@ def test_a_place_whose_value_still_counts_is_not_created_again(
     ]
     pull(study, server)
     if why == "left":
-        with study.read() as connection:
-            key = rater_key(connection, study, "ls-5")
-        leave(study, key, "left")
+        departs(study, "ls-5", "left")
     else:
         for annotation in made:
             annotation["created_at"] = "soon"
@@ -162,10 +162,7 @@ def test_lost_places_are_counted_by_users_and_never_beyond_the_overlap(study: St
 
 
 @pytest.mark.parametrize("gone", ["left", "erased"])
-def test_a_rater_who_left_does_not_keep_a_place(
-    study: Study, gone: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Any, server: Any
-) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+def test_a_rater_who_left_does_not_keep_a_place(study: Study, gone: str, server: Any) -> None:
     project = pushed(study, server, constructs=["QR"])
     first, second = sorted(project.tasks.values())
     server.annotate(project.number, first, 5, "10:00", QR=70)
@@ -173,16 +170,14 @@ def test_a_rater_who_left_does_not_keep_a_place(
     if gone == "erased":
         erase(study, "ls-5")
     else:
-        with study.read() as connection:
-            key = rater_key(connection, study, "ls-5")
-        leave(study, key, "removed")
+        departs(study, "ls-5", "removed")
     server.annotate(project.number, second, 5, "10:30", QR=10)
     done = pull(study, server)
     if gone == "left":
-        assert {rejected.reason for rejected in done.rejected} == {reasons.LEFT}
+        assert set(rejections(done)) == {reasons.LEFT}
     else:
         assert (done.erased, done.rejected, done.rejected_new) == (2, [], 0)
-    open_for(study, 1)
+    reserve(study, constructs=["QR"])
     before = push(study, server).tasks
     assert before == (1 if gone == "left" else 2)
     assert push(study, server).tasks == 0

@@ -11,6 +11,7 @@ from annotate_ui.label_studio.push import push
 from study import Study
 from study.assignment.planner import assign
 from study.schema.tables import assignments, raters, ratings, rejected_values
+from tests.annotate_ui.label_studio.pushed_study import pushed
 from tests.annotate_ui.label_studio.real.process import LabelStudioServer, Member
 from tests.annotate_ui.label_studio.real.rater_actions import (
     annotate,
@@ -175,10 +176,7 @@ def test_a_rating_that_becomes_impossible_is_taken_back(
 def test_new_responses_and_new_slots_come_with_the_next_push(
     study: Study, server: Server, label_studio: LabelStudioServer, members: Two
 ) -> None:
-    fill(study, queries=1, systems=2)
-    assign(study, per_item=1, open_slots=True, channel="label_studio", constructs=["QR"])
-    assert push(study, server).tasks == 2
-    (project,) = projects(study)
+    project = pushed(study, server, constructs=["QR"])
     rate_all(label_studio, members[0], project, 30)
     pull(study, server)
 
@@ -218,10 +216,7 @@ def test_a_skip_holds_its_place_and_a_deleted_task_comes_again(
     study: Study, server: Server, label_studio: LabelStudioServer, members: Two
 ) -> None:
     ada, bo = members
-    fill(study, queries=1, systems=2)
-    assign(study, per_item=1, open_slots=True, channel="label_studio", constructs=["QR"])
-    push(study, server)
-    (project,) = projects(study)
+    project = pushed(study, server, constructs=["QR"])
     first, second = sorted(project.tasks.values())
     annotate(label_studio, ada, first, {}, skip=True)
     with label_studio.client(bo.token) as client:
@@ -238,10 +233,7 @@ def test_a_skip_holds_its_place_and_a_deleted_task_comes_again(
 def test_a_deleted_project_is_named_and_its_rest_sent_again(
     study: Study, server: Server, label_studio: LabelStudioServer, members: Two
 ) -> None:
-    fill(study, queries=1, systems=2)
-    assign(study, per_item=1, open_slots=True, channel="label_studio", constructs=["QR"])
-    push(study, server)
-    (project,) = projects(study)
+    project = pushed(study, server, constructs=["QR"])
     annotate(label_studio, members[0], min(project.tasks.values()), {"QR": 40})
     pull(study, server)
     with label_studio.client() as owner:
@@ -255,10 +247,7 @@ def test_a_deleted_project_is_named_and_its_rest_sent_again(
 def test_a_relation_takes_no_rating_back(
     study: Study, server: Server, label_studio: LabelStudioServer, members: Two
 ) -> None:
-    fill(study, queries=1, systems=1)
-    assign(study, per_item=1, open_slots=True, channel="label_studio", constructs=["QR"])
-    push(study, server)
-    (project,) = projects(study)
+    project = pushed(study, server, constructs=["QR"], systems=1)
     (task,) = project.tasks.values()
     relation = {"type": "relation", "from_id": "QR", "to_id": "QR", "direction": "right"}
     annotate(label_studio, members[0], task, {"QR": 40}, extra=[relation])
@@ -269,11 +258,8 @@ def test_a_relation_takes_no_rating_back(
 def test_unrated_tasks_follow_an_edited_construct(
     study: Study, server: Server, label_studio: LabelStudioServer, members: Two
 ) -> None:
-    fill(study, queries=1, systems=3)
     first = asking(study, "wel")
-    assign(first, per_item=1, open_slots=True, channel="label_studio", constructs=["FL"])
-    push(first, server)
-    (project,) = projects(first)
+    project = pushed(first, server, systems=3, constructs=["FL"])
     rated, begun, untouched = sorted(project.tasks.values())
     annotate(label_studio, members[0], rated, {"FL": 3})
     with label_studio.client(members[0].token) as client:

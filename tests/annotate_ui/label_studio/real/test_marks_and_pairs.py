@@ -6,11 +6,10 @@ from annotate_ui.label_studio.client import Server
 from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from study import Study
-from tests.annotate_ui.label_studio.pushed_study import edited, reserve
+from tests.annotate_ui.label_studio.pushed_study import edited, pushed
 from tests.annotate_ui.label_studio.real.process import LabelStudioServer, Member
-from tests.annotate_ui.label_studio.real.rater_actions import projects, signed_in, submit
+from tests.annotate_ui.label_studio.real.rater_actions import signed_in, submit
 from tests.annotate_ui.label_studio.test_marks import SETTINGS
-from tests.annotate_ui.rated_campaign import fill
 
 
 def test_marks_and_pairs_come_back(
@@ -21,10 +20,7 @@ def test_marks_and_pairs_come_back(
     browser: Browser,
 ) -> None:
     asked = edited(study, f"{SETTINGS}\n[design]\ncomparisons = 1.0\n")
-    fill(asked, queries=1, systems=2)
-    reserve(asked)
-    push(asked, server)
-    (project,) = projects(asked)
+    project = pushed(asked, server)
     page = signed_in(browser, label_studio, members[0])
     for (response,), task in sorted(project.tasks.items()):
         page.goto(f"{label_studio.url}/projects/{project.number}/data?task={task}")
