@@ -6,8 +6,9 @@ It is replaced by a space and never just deleted, so that no two digits are join
 import re
 from itertools import islice
 
+_NAMES = "think|thinking|thought|reasoning|seed:think"
 _THINK = re.compile(
-    r"\s*(?:<(think|thinking|thought|reasoning|seed:think)>.*?</\1>|"
+    rf"\s*(?:<({_NAMES})>.*?</\1>|"
     # Magistral and Kimi.
     r"\[THINK\].*?\[/THINK\]|◁think▷.*?◁/think▷|"
     # gpt-oss: the channels before the final one, with their tokens or, as vLLM prints, without.
@@ -17,14 +18,12 @@ _THINK = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _THINK_BEGINS = re.compile(
-    r"\s*(?:<(?:think|thinking|thought|reasoning|seed:think)>|\[THINK\]|◁think▷|"
+    rf"\s*(?:<(?:{_NAMES})>|\[THINK\]|◁think▷|"
     r"(?:<\|start\|>assistant)?<\|channel\|>)",
     re.IGNORECASE,
 )
-_THINK_TAG = re.compile(r"</?(?:think|thinking|reasoning)>", re.IGNORECASE)
-_THINK_ENDS = re.compile(
-    r"^</(?:think|thinking|reasoning)>(?=[ ]{0,9}\r?\n)", re.IGNORECASE | re.MULTILINE
-)
+_THINK_TAG = re.compile(rf"</?(?:{_NAMES})>", re.IGNORECASE)
+_THINK_ENDS = re.compile(rf"^</(?:{_NAMES})>(?=[ ]{{0,9}}\r?\n)", re.IGNORECASE | re.MULTILINE)
 _TURN_ENDS = re.compile(
     r"(?:</s>|<end_of_turn>|<\|(?:eot_id|im_end|end_of_text|endoftext|end|return)\|>)\Z"
 )

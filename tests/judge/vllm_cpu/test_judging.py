@@ -112,7 +112,7 @@ def test_a_killed_run_goes_on_to_the_same_bits(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    # As for a user, with an engine in processes of its own.
+    # As a user's call does, with the engine in separate processes.
     monkeypatch.setitem(ENVIRONMENT, "VLLM_ENABLE_V1_MULTIPROCESSING", "1")
     folder = copytree(uncached, tmp_path / "killed")
     words = ("--name", "tiny")

@@ -246,8 +246,8 @@ def test_a_parquet_file_cut_off(study: Study, tmp_path: Path) -> None:
 
 
 def test_a_metric_that_the_first_sample_lacks_is_read(study: Study, write: Write) -> None:
-    samples = [{"user_input": f"Q{n}", "response": f"R{n}"} for n in range(3)]
-    samples[2]["faithfulness"] = 0.5  # type: ignore[assignment]
+    first = [{"user_input": f"Q{n}", "response": f"R{n}"} for n in range(2)]
+    samples = [*first, {"user_input": "Q2", "response": "R2", "faithfulness": 0.5}]
     path = write("r.jsonl", samples)
     named, ranges = {"faithfulness": "CC"}, {"faithfulness": (0.0, 1.0)}
     import_file(study, path, system="A", controls=named, ranges=ranges)
