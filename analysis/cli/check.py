@@ -9,6 +9,7 @@ import click
 
 from analysis.cli.analysis_input import CannotRun, kind_option, scale_option
 from analysis.cli.column_options import NamedColumns, named_columns_options
+from analysis.cli.given_options import Facts, check_given
 from analysis.cli.read_scores import from_file
 from analysis.cli.read_study import from_study
 from analysis.cli.report import analysis_options
@@ -107,12 +108,18 @@ def check(
             Threshold(construct=spec.construct_key, **spec.model_dump(exclude={"construct_key"}))
             for spec in specs
         ]
+        check_given(Facts(inputs.scores, thresholds=limits))
         earlier = None if baseline is None else read_baseline(baseline)
         # Answers need a fraction of the figures.
         compute = analyse if limits or not requirements else headline
         with working("Computing the figures"):
             analysis = compute(
-                inputs.scores, inputs.preferences, inputs.options, inputs.name, inputs.edited
+                inputs.scores,
+                inputs.preferences,
+                inputs.options,
+                inputs.name,
+                inputs.edited,
+                given=set(chosen),
             )
             results = checked(analysis, limits, earlier) if limits or not requirements else []
             answers = answered(analysis, requirements)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,34 +12,11 @@ from typing import Any, TypeVar
 import click
 
 from analysis.cli.typed_command import typed_command
+from study.importing.score_columns.named_columns import NamedColumns
+
+__all__ = ["NamedColumns", "command_with", "named_columns_options"]
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-@dataclass(frozen=True)
-class NamedColumns:
-    """Columns of judges and raters, as COLUMN or CONSTRUCT=COLUMN, and what identifies a row."""
-
-    judge: tuple[str, ...] = ()
-    human: tuple[str, ...] = ()
-    id: str | None = None
-    query: str | None = None
-    system: str | None = None
-    construct: str | None = None
-
-    def __bool__(self) -> bool:
-        return any((self.judge, self.human, self.id, self.query, self.system, self.construct))
-
-    def options(self, construct_option: str = "--construct") -> str:
-        """The options that name these columns, quoted for a shell."""
-        words = []
-        for name in ("judge", "human"):
-            words += [f"--{name} {shlex.quote(text)}" for text in getattr(self, name)]
-        for name in ("id", "query", "system", "construct"):
-            if (column := getattr(self, name)) is not None:
-                option = construct_option if name == "construct" else f"--{name}"
-                words.append(f"{option} {shlex.quote(column)}")
-        return " ".join(words)
 
 
 _PARAMETERS = {
@@ -49,13 +26,14 @@ _PARAMETERS = {
     "query": "query_column",
     "system": "system_column",
     "construct": "construct_column",
+    "values": "word_values",
 }
 # A command's own --construct is the key of a construct.
 CONSTRUCT_OPTIONS = {"plan": "--construct-column"}
 
 
 def named_columns_options(command: F) -> F:
-    """Add --judge, --human, --id, --query, --system and --construct to a command.
+    """Add --judge, --human, --id, --query, --system, --construct and --values to a command.
 
     The command receives them as `columns`, which are `NamedColumns`. `ccrs plan` has the last one
     as --construct-column, `ccrs judge rank` a --judge of its own.
@@ -79,6 +57,15 @@ def named_columns_options(command: F) -> F:
         "Default: each row is a separate query.",
         "id": "Column that identifies the response. Default: each row is one.",
     }
+    result = click.option(
+        "--values",
+        _PARAMETERS["values"],
+        multiple=True,
+        metavar="WORD=NUMBER,...",
+        callback=_checked,
+        help="Numbers of words in place of scores, such as good=2,ok=1,bad=0,unsure= (missing). "
+        "Repeatable. Well-known words are read without it.",
+    )(result)
     for field, text in texts.items():
         option = CONSTRUCT_OPTIONS.get(name, "--construct") if field == "construct" else None
         result = click.option(
@@ -98,6 +85,19 @@ def named_columns_options(command: F) -> F:
     return packed
 
 
+def _checked(
+    context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Refuse numbers of words that cannot be read."""
+    from study.importing.readers.value_words import declared_values
+
+    try:
+        declared_values(texts)
+    except ValueError as error:
+        raise click.BadParameter(str(error), context, parameter) from None
+    return texts
+
+
 def command_with(columns: NamedColumns, path: Path) -> str:
     """The command that runs, with its arguments and options, and these columns."""
     context = click.get_current_context(silent=True)
@@ -106,16 +106,6 @@ def command_with(columns: NamedColumns, path: Path) -> str:
     if context.params.get("judges"):
         columns = replace(columns, judge=())
     option = CONSTRUCT_OPTIONS.get(context.command.name or "", "--construct")
-    typed = typed_command(whole_paths=True, without=_PARAMETERS.values())
+    of_columns = {name for field, name in _PARAMETERS.items() if field != "values"}
+    typed = typed_command(whole_paths=True, without=of_columns)
     return f"{typed} {columns.options(option)}"
-
-
-def column_of(text: str, present: Sequence[str]) -> str:
-    """The column of COLUMN or CONSTRUCT=COLUMN."""
-    return parts(text, present)[1]
-
-
-def parts(text: str, present: Sequence[str]) -> tuple[str | None, str]:
-    """The construct, if it is named, and the column of CONSTRUCT=COLUMN."""
-    construct, separator, column = text.partition("=")
-    return (construct, column) if separator and text not in present else (None, text)

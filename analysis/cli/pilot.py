@@ -13,6 +13,7 @@ from analysis.cli.read_scores import from_file
 from analysis.cli.read_study import from_study
 
 if TYPE_CHECKING:
+    from analysis.core.tables import ScoreTable
     from analysis.planning.components import Components
     from analysis.planning.planned_report import PlannedReport
 
@@ -31,6 +32,8 @@ class StartingPoint:
     report: PlannedReport
     """As many constructs and judges as the pilot has."""
     notes: tuple[str, ...]
+    scores: ScoreTable | None = None
+    """The pilot's, if there is one."""
 
 
 def starting_point(
@@ -48,7 +51,7 @@ def starting_point(
     from analysis.planning.components import parse_components
     from analysis.planning.planned_report import PlannedReport
 
-    width, per_query, report = 100.0, 4, PlannedReport()
+    width, per_query, report, scores = 100.0, 4, PlannedReport(), None
     if source is None:
         general = read_scales(scales)[0].general
         width = 100.0 if general is None else general.width
@@ -57,15 +60,18 @@ def starting_point(
     else:
         if not source.exists():
             raise CannotRun(f"{source} does not exist; name a study's folder or a table")
-        if columns and source.is_dir():
-            raise CannotRun("--judge and --human name columns of a bare table; leave them out")
+        if (columns or scales or kinds) and source.is_dir():
+            raise CannotRun(
+                "--judge, --human, --scale and --kind describe a bare table; a study has them in "
+                f"{source / 'study.toml'}"
+            )
         inputs = (
             from_study(source, {})
             if source.is_dir()
             else from_file(source, scales, kinds, None, None, {}, columns=columns)
         )
         parts, per_query, width, note = pilot_of(inputs, construct, scorer)
-        report = report_on(inputs)
+        report, scores = report_on(inputs), inputs.scores
         notes = [note]
         if components:
             parts = overridden(parts, components)
@@ -77,7 +83,7 @@ def starting_point(
     if minutes is None:
         minutes = 1.0
         notes.append("Hours: 1 minute a response is assumed; set it with --minutes")
-    return StartingPoint(parts, per_query, width, minutes, report, tuple(notes))
+    return StartingPoint(parts, per_query, width, minutes, report, tuple(notes), scores)
 
 
 def pilot_of(

@@ -9,6 +9,7 @@ import click
 
 from analysis.cli.analysis_input import SCALE_FORM, CannotRun, kind_option
 from analysis.cli.column_options import NamedColumns, named_columns_options
+from analysis.cli.given_options import Facts, check_given
 from study.cli.options import AS_JSON
 
 if TYPE_CHECKING:
@@ -218,6 +219,14 @@ def plan(
         if not half_widths and not effects:
             half_widths = _in_points(WANTED, STATISTICS, start.width)
             effects = _in_points(CLAIMED, CLAIMS, start.width)
+        check_given(
+            Facts(
+                start.scores,
+                planned={*half_widths, *effects},
+                claims=bool(effects),
+                pilot=source is not None,
+            )
+        )
         chosen: dict[str, Any] = {
             "queries": _numbers("queries", queries),
             "raters": _numbers("raters", raters),
@@ -269,6 +278,8 @@ def _numbered(option: str, texts: tuple[str, ...], number: str) -> dict[str, flo
     numbers = {}
     for text in texts:
         name, _, value = text.partition("=")
+        if name in numbers:
+            raise CannotRun(f"{option} {text}: {name} is named twice")
         try:
             numbers[name] = float(value)
         except ValueError:

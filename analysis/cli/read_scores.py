@@ -37,14 +37,14 @@ def from_file(
     Columns that are not named are recognized; a line says what was taken as what. `propose`:
     whether likely scales are printed.
     """
-    from analysis.cli.column_options import NamedColumns
     from analysis.cli.column_reading import read_named_columns
-    from analysis.cli.column_recognition import in_words, recognized_columns
     from analysis.cli.study_inputs import declared
+    from analysis.cli.taken_columns import told_by_names
     from analysis.core.options import Options
     from analysis.core.scales import parse_scale
     from analysis.core.table_declarations import check_kinds, check_scales, read_kinds, read_scales
     from analysis.core.tables import PreferenceTable, ScoreTable
+    from analysis.core.word_scales import with_word_scales
     from study import read_scores
     from study.importing.read_table import read_preferences
 
@@ -52,14 +52,8 @@ def from_file(
         raise CannotRun("--preference-scale describes the table of --preferences, which is missing")
     of_kind = read_kinds(kinds)
     by_construct, by_scorer = read_scales(scales)
-    if not (columns and (columns.judge or columns.human)) and (
-        recognized := recognized_columns(path)
-    ):
-        # What the user names takes precedence over what columns are called.
-        named = {key: value for key, value in vars(columns or NamedColumns()).items() if value}
-        columns = replace(recognized, **named)
-        if not of_kind:
-            click.echo(in_words(columns, path), err=True)
+    columns, values = _without_values(columns)
+    columns, told = told_by_names(path, columns, of_kind)
     # The readers check the ranges, since they know a value's row in the file.
     if columns:
         if of_kind:
@@ -67,11 +61,16 @@ def from_file(
                 "--judge and --human state the kind of each column; leave --kind out: "
                 f"{columns.options()}"
             )
-        frame = read_named_columns(path, columns, by_construct, by_scorer)
+        frame = read_named_columns(path, columns, by_construct, by_scorer, values).to_frame()
     else:
         only = _only_construct(path)
         frame = read_scores(
-            path, kinds=of_kind, construct=only, scales=by_construct, scorer_scales=by_scorer
+            path,
+            kinds=told,
+            construct=only,
+            scales=by_construct,
+            scorer_scales=by_scorer,
+            values=values,
         )
         if only is not None:
             click.echo(f"No column names a construct; it is called {only}.", err=True)
@@ -79,7 +78,9 @@ def from_file(
     present = dict.fromkeys(zip(frame["scorer"], frame["construct"], strict=True))
     check_scales(by_construct, by_scorer, present)
     constructs = list(dict.fromkeys(frame["construct"]))
-    scores = ScoreTable.from_frame(frame, by_construct.of(constructs), by_scorer)
+    scores = ScoreTable.from_frame(
+        frame, *with_word_scales(frame, by_construct.of(constructs), by_scorer)
+    )
     if columns and propose:
         _propose_scales(scores)
         _propose_cut(scores, chosen.get("cut", {}))
@@ -100,16 +101,30 @@ def from_file(
     return AnalysisInput(scores, compared, options, path.stem)
 
 
+def _without_values(
+    columns: NamedColumns | None,
+) -> tuple[NamedColumns | None, dict[str, float | None]]:
+    """The columns alone, and the declared numbers of words."""
+    from study.importing.readers.value_words import declared_values
+
+    if not columns:
+        return None, {}
+    try:
+        return replace(columns, values=()), declared_values(columns.values)
+    except ValueError as error:
+        raise CannotRun(f"--values: {error}") from None
+
+
 # Names that columns with constructs have elsewhere; such a column is to be renamed.
 _LIKE_CONSTRUCTS = {"metric", "criterion", "dimension", "aspect", "category", "measure"}
 
 
 def _only_construct(path: Path) -> str | None:
     """The construct of a table that has a row for each score and names none."""
-    from analysis.core.named_columns import ONLY_CONSTRUCT
     from study.importing.formats.scores import FIELDS
     from study.importing.readers.column_layout import folded, has
     from study.importing.readers.source import RecordSource
+    from study.importing.score_columns.scorer_names import ONLY_CONSTRUCT
 
     columns = RecordSource(path).head.columns
     of_scores = has(FIELDS, columns, "scorer", "value")

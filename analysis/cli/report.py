@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ import click
 
 from analysis.cli.analysis_input import AnalysisInput, CannotRun, kind_option, scale_option
 from analysis.cli.column_options import NamedColumns, named_columns_options
+from analysis.cli.given_options import Facts, check_given
 from analysis.cli.read_scores import from_file, from_preferences
 from analysis.cli.read_study import from_study
 from analysis.cli.typed_command import typed_command
@@ -131,6 +132,7 @@ def report(
             raise CannotRun(f"{path} does not exist; name a study's folder or a table of scores")
     folder = out or default_folder(source)
     chosen = chosen_settings({"layout": layout, **options})
+    given = {*chosen, *(["hypotheses"] if hypotheses else ())}
     try:
         check_folder(folder)
         if source.is_dir():
@@ -158,7 +160,8 @@ def report(
             _check_runs(inputs.options.runs, inputs.scores)
         if "second_metrics" in chosen:
             _check_names(inputs.options.second_metrics, inputs.scores)
-        write(inputs, title or inputs.name, folder, verify, as_json, full)
+        check_given(Facts(inputs.scores))
+        write(inputs, title or inputs.name, folder, verify, as_json, full, given=given)
     except (AnalysisError, StudyError) as error:
         raise CannotRun(str(error)) from None
     if show:
@@ -214,7 +217,10 @@ def write(
     verify: bool,
     as_json: bool,
     full: bool = False,
+    *,
+    given: Collection[str] = (),
 ) -> None:
+    """Print the answers and write the report; `given` are the options that were typed."""
     from analysis.decisions.answers import decisions
     from analysis.decisions.corrected_means import corrected_means
     from analysis.pipeline.estimation import completed, headline
@@ -230,6 +236,7 @@ def write(
         source.edited,
         source.probes,
         source.marks,
+        given=given,
     )
     if not as_json:
         about = speaking(first)

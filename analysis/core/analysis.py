@@ -12,6 +12,7 @@ from analysis.core.construct_data import ConstructData
 from analysis.core.context import Context
 from analysis.core.estimates import EstimateList
 from analysis.core.options import Options
+from analysis.core.scales import Scale
 from analysis.core.tables import PreferenceTable, ScoreTable
 
 
@@ -87,6 +88,23 @@ class Analysis:
     def options(self) -> Options:
         """The options of the report."""
         return self.context.options
+
+    @property
+    def level(self) -> float:
+        """Confidence level of the intervals."""
+        return self.options.level
+
+    def full_name(self, construct: str) -> str:
+        """Name of a construct as readers know it."""
+        return self.scores.full_name(construct)
+
+    def human_scale(self, construct: str) -> Scale | None:
+        """Scale of people's values on a construct."""
+        return self.context.human_scale(construct)
+
+    def scorer_scale(self, construct: str, scorer: str) -> Scale | None:
+        """Scale of a scorer on a construct."""
+        return self.scores.scale(construct, scorer)
 
     @property
     def ordered(self) -> Analysis:

@@ -13,35 +13,19 @@ Claims declared in advance, by options or study.toml, are outside: each keeps it
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from analysis.core.estimates import Estimate
+from analysis.core.multiple_tests import holm
 
 VERDICT = "verdict"
 
 #: Part of the error that the verdict may make.
 VERDICT_SHARE = 0.5
-
-
-def holm(p: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """p-values (m,) adjusted by Holm's step-down method; undefined ones are left out.
-
-    Holm (1979), Scandinavian Journal of Statistics 6:65-70.
-    [.01, .04, .03, .005] becomes [.03, .06, .06, .02].
-    """
-    values = np.asarray(p, dtype=np.float64)
-    adjusted = np.full(values.size, np.nan)
-    defined = np.flatnonzero(np.isfinite(values))
-    order = defined[np.argsort(values[defined], kind="stable")]
-    stepped = values[order] * np.arange(order.size, 0, -1)
-    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(stepped)) if order.size else stepped
-    return adjusted
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +45,7 @@ class Family:
     @property
     def comparisons(self) -> int:
         """Number of comparisons with a p-value."""
-        return sum(bool(np.isfinite(p)) for p in self.adjusted.values())
+        return sum(bool(math.isfinite(p)) for p in self.adjusted.values())
 
     @property
     def holding(self) -> int:
@@ -92,7 +76,7 @@ class Claims:
         """Every comparison as report.json has it."""
         for family in self.families:
             for e in family.estimates:
-                if np.isfinite(e.p):
+                if math.isfinite(e.p):
                     yield {
                         "family": family.key,
                         "statistic": e.statistic,
@@ -116,7 +100,7 @@ def claims(
 ) -> Claims:
     """The families of a report whose intervals have this level."""
     chosen = {key: _distinct(estimates) for key, estimates in sections.items()}
-    chosen = {key: e for key, e in chosen.items() if any(np.isfinite(one.p) for one in e)}
+    chosen = {key: e for key, e in chosen.items() if any(math.isfinite(one.p) for one in e)}
     of_verdict = Family(VERDICT, _distinct(verdict), (1 - level) * VERDICT_SHARE)
     each = (1 - level) * (1 - VERDICT_SHARE) / max(1, len(chosen))
     return Claims((of_verdict, *(Family(key, e, each) for key, e in chosen.items())))

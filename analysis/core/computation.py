@@ -1,6 +1,7 @@
 """How numbers are computed: compiled loops, one thread for linear algebra, quantiles.
 
-Quantiles come from `scipy.special`, since importing `scipy.stats` takes a second or more.
+Quantiles come from `scipy.special`, since importing `scipy.stats` takes a second or more. It is
+loaded with the first one: what needs none does not wait for it (see `core.distributions`).
 """
 
 from __future__ import annotations
@@ -8,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from scipy import special
-from threadpoolctl import ThreadpoolController
+from analysis.core.distributions import t_tail
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 Loop = TypeVar("Loop", bound=Callable[..., Any])
 
@@ -36,7 +39,10 @@ def compiled(function: Loop) -> Loop:
 
 @cache
 def _libraries() -> ThreadpoolController:
-    # Called when scipy.special is loaded: SciPy's own BLAS is not listed before that.
+    # SciPy's own BLAS is not listed before it is loaded.
+    import scipy.special  # noqa: F401
+    from threadpoolctl import ThreadpoolController
+
     return ThreadpoolController()
 
 
@@ -49,13 +55,14 @@ def one_blas_thread() -> Iterator[None]:
 
 def t_quantile(probability: float, df: float) -> float:
     """Student's t with df degrees of freedom."""
+    from scipy import special
+
     return float(special.stdtrit(df, probability))
 
 
 def two_sided_p(t: float, df: float) -> float:
     """p of a t value with df degrees of freedom, infinite for the normal distribution."""
-    tail = special.ndtr(-abs(t)) if df == float("inf") else special.stdtr(df, -abs(t))
-    return 2 * float(tail)
+    return 2 * t_tail(abs(t), df)
 
 
 def p_by_source(value: float, variances: Sequence[float], dfs: Sequence[float]) -> float:
@@ -68,16 +75,21 @@ def p_by_source(value: float, variances: Sequence[float], dfs: Sequence[float]) 
     for _ in range(60):
         middle = (low + high) / 2
         quantiles = [t_quantile(10**middle / 2, df) for df in dfs]
-        reach = sum(q**2 * variance for q, variance in zip(quantiles, variances, strict=True))
+        # A quantile of few degrees of freedom may be too large to be squared by a power.
+        reach = sum(q * q * variance for q, variance in zip(quantiles, variances, strict=True))
         low, high = (middle, high) if reach > value**2 else (low, middle)
     return float(10**high)
 
 
 def f_quantile(probability: float, df_numerator: float, df_denominator: float) -> float:
     """F with the degrees of freedom of numerator and denominator."""
+    from scipy import special
+
     return float(special.fdtri(df_numerator, df_denominator, probability))
 
 
 def chi2_quantile(probability: float, df: float) -> float:
     """Chi-squared with df degrees of freedom."""
+    from scipy import special
+
     return 2 * float(special.gammaincinv(df / 2, probability))

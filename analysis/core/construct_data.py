@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from analysis.core.arrays import BoolArray, FloatArray, IntArray
+from analysis.core.options import Reference
 from analysis.core.query_statistic import NOISE
 from analysis.core.table_checks import codes_of
 from analysis.core.tables import ScoreTable
-
-Reference = Literal["mean_of_raters", "adjudicated"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,11 +18,12 @@ import numpy as np
 from analysis.core.arrays import FloatArray
 from analysis.core.construct_data import ConstructData, construct_data, sharing
 from analysis.core.estimates import Estimate
+from analysis.core.interval import Interval
 from analysis.core.mark_table import MarkTable
 from analysis.core.options import Options
 from analysis.core.probe_table import ProbeTable
 from analysis.core.query_statistic import QueryStatistic
-from analysis.core.resampling import Interval, QueryResampling, Replicates
+from analysis.core.resampling import QueryResampling, Replicates
 from analysis.core.scales import Level, Scale
 from analysis.core.tables import PreferenceTable, ScoreTable
 from analysis.core.uncertainty import Transform

@@ -38,6 +38,8 @@ def check_cuts(scores: ScoreTable, cuts: Mapping[str, float]) -> None:
             for construct in scores.constructs
             if key in {name, f"{name}:{construct}"}
         ]
+        if not scores.constructs:
+            raise AnalysisError(f"{option} has no effect here: there are no scores to cut")
         if not named:
             raise AnalysisError(
                 f"{option}: name one of {', '.join((PEOPLE, *machines))}, alone or with one of the "
@@ -75,6 +77,19 @@ def passing_without_cut(scores: ScoreTable, construct: str, scorer: str) -> bool
     people = values[rows["scorer_kind"].isin(["human", "adjudicated"]).to_numpy()]
     own = values[(rows["scorer"] == scorer).to_numpy()]
     return _two_values(own) and bool(np.isfinite(people).any()) and not _two_values(people)
+
+
+def gives_verdicts(scores: ScoreTable, construct: str, scorer: str) -> bool:
+    """Whether a scorer passes or fails responses, so that there is nothing to cut.
+
+    That is so on a scale of two points, and without a scale where all values are 0 and 1.
+    """
+    scale = scores.scale(construct, scorer)
+    if scale is not None:
+        return scale.binary
+    frame = scores.frame
+    rows = frame[(frame["construct"] == construct) & (frame["scorer"] == scorer)]
+    return _two_values(rows["value"].to_numpy(dtype=np.float64))
 
 
 def _two_values(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> bool:

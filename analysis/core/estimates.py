@@ -6,17 +6,21 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from analysis.core.uncertainty import Uncertainty
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FIELDS = (
     "statistic", "constructs", "scorers", "systems", "scope", "target", "value", "ci_low",
     "ci_high", "ci_level", "method", "n_responses", "n_queries", "n_raters", "n_dropped",
     "reason", "params",
 )  # fmt: skip
+
+#: Columns of a table of estimates even where they are blank.
+_ALWAYS = ("statistic", "constructs", "scorers", "scope", "value", "ci_low", "ci_high", "reason")
 
 #: Values of `scope`, in addition to system:NAME.
 SCOPES = ("pooled", "between_queries", "within_query", "system_level")
@@ -151,7 +155,12 @@ class EstimateList:
 
 
 def to_frame(estimates: Iterable[Estimate]) -> pd.DataFrame:
-    """Estimates as a table, a row each; lists joined by ' + ', params one column each."""
+    """Estimates as a table, a row each; lists joined by ' + ', params one column each.
+
+    Columns in which no estimate has anything are left out.
+    """
+    import pandas as pd
+
     rows = []
     for estimate in estimates:
         record = estimate.as_json()
@@ -162,4 +171,6 @@ def to_frame(estimates: Iterable[Estimate]) -> pd.DataFrame:
     columns = [name for name in FIELDS if name != "params"]
     frame = pd.DataFrame(rows)
     extra = sorted(name for name in frame.columns if name not in columns)
-    return frame.reindex(columns=[*columns, *extra])
+    frame = frame.reindex(columns=[*columns, *extra])
+    blank = (frame.isna() | (frame == "")).all()
+    return frame[[name for name in frame.columns if name in _ALWAYS or not blank[name]]]

@@ -51,7 +51,7 @@ def of_one_layout(scores: ScoreTable, layout: str | None = None) -> tuple[ScoreT
     if layout is not None and layout not in counts:
         listed = ", ".join(f"{count} {name}" for name, count in counts.items())
         raise AnalysisError(
-            f"no value of people has the layout {layout!r}; there are "
+            f"--layout {layout}: no value of people has the layout {layout!r}; there are "
             f"{listed or 'no values with a layout'}"
         )
     if len(counts) < 2:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
-
-from analysis.core.arrays import FloatArray
 from analysis.core.scales import Scale
-from analysis.core.tables import ScoreTable
+
+if TYPE_CHECKING:
+    from analysis.core.tables import ScoreTable
 
 # Share of values on a short scale from which the others are taken for slips.
 _MOST = 0.9
+# More consecutive whole numbers may be a part of a longer scale.
+_MOST_GRADES = 7
 
 
 @dataclass(frozen=True)
@@ -42,42 +45,58 @@ def scored_values(scores: ScoreTable) -> tuple[Scored, ...]:
 
 def _scored(scores: ScoreTable) -> Iterator[Scored]:
     rows = scores.frame
-    values = rows["value"].to_numpy(dtype=np.float64)
+    values = rows["value"].astype("float64")
     by_pair = {
         (construct, scorer): values[
-            ((rows["construct"] == construct) & (rows["scorer"] == scorer)).to_numpy()
-        ]
+            (rows["construct"] == construct) & (rows["scorer"] == scorer)
+        ].tolist()
         for construct in scores.constructs
         for scorer in scores.scorers(construct)
     }
+    declared = {
+        (construct, scorer): scores.scale(construct, scorer) for construct, scorer in by_pair
+    }
+    yield from scored_lists(by_pair, scores.scorer_kinds, declared)
+
+
+def scored_lists(
+    by_pair: Mapping[tuple[str, str], list[float]],
+    kinds: Mapping[str, str],
+    declared: Mapping[tuple[str, str], Scale | None],
+) -> Iterator[Scored]:
+    """The values by construct and scorer, NaN where missing, with the scales they look like."""
     for (construct, scorer), here in by_pair.items():
-        present = here[np.isfinite(here)]
-        declared = scores.scale(construct, scorer)
+        present = _known(here)
+        scale = declared.get((construct, scorer))
         # Fractions up to 1 are on a scale of their own, which says nothing about the others.
         together = [v for (_, s), v in by_pair.items() if s == scorer and not _fractions(_known(v))]
         yield Scored(
-            construct, scorer, scores.scorer_kinds[scorer], int(present.size),
-            int(here.size - present.size),
-            float(present.min()) if present.size else float("nan"),
-            float(present.max()) if present.size else float("nan"),
-            int(np.unique(present).size),
-            None if declared is None else f"{declared.min:g}:{declared.max:g}",
-            looks_like(here, np.concatenate([here, *together])),
-            _passes_or_fails(present, declared),
+            construct, scorer, kinds[scorer], len(present), len(here) - len(present),
+            min(present, default=float("nan")),
+            max(present, default=float("nan")),
+            len(set(present)),
+            None if scale is None else f"{scale.min:g}:{scale.max:g}",
+            looks_like(here, [value for values in (here, *together) for value in values]),
+            _passes_or_fails(present, scale),
         )  # fmt: skip
 
 
-def _passes_or_fails(present: FloatArray, declared: Scale | None) -> bool:
+def _passes_or_fails(present: list[float], declared: Scale | None) -> bool:
     if declared is not None and (declared.min, declared.max) != (0, 1):
         return False
-    distinct = np.unique(present)
-    both = distinct.size == 2 or (declared is not None and declared.binary and distinct.size == 1)
-    return bool(both and np.isin(distinct, (0.0, 1.0)).all())
+    distinct = set(present)
+    both = len(distinct) == 2 or (declared is not None and declared.binary and len(distinct) == 1)
+    return both and distinct <= {0.0, 1.0}
 
 
 def likely_scales(scores: ScoreTable) -> tuple[str, ...]:
     """The `--scale` options that would declare what values without a declared scale look like."""
-    return tuple(_scales(scored_values(scores)))
+    return likely_options(scored_values(scores))
+
+
+def likely_options(scored: tuple[Scored, ...]) -> tuple[str, ...]:
+    """The same, from what the values look like."""
+    return tuple(_scales(scored))
 
 
 def _scales(scored: tuple[Scored, ...]) -> Iterator[str]:
@@ -100,13 +119,40 @@ def _scales(scored: tuple[Scored, ...]) -> Iterator[str]:
         own[construct] = {
             scorer: scale for scorer, scale in likely.items() if scale != of_people[construct]
         }
-    common = _most_frequent(list(of_people.values()))
-    yield common
+    # An option without a scorer also applies to values that it would refuse, such as people's 0 and
+    # 1 beside a judge's 1 to 5: there each scorer has an option of its own.
+    apart = [key for key in constructs if _beyond(scored, key, of_people[key], own[key])]
+    together = [key for key in constructs if key not in apart]
+    undeclared = {v.construct for v in scored} - {*constructs}
+    whole = bool(together) and not (apart or undeclared)
+    common = _most_frequent([of_people[key] for key in together]) if whole else None
+    if common is not None:
+        yield common
     for construct in constructs:
-        if of_people[construct] != common:
+        if construct in apart:
+            own[construct] = {
+                v.scorer: own[construct].get(v.scorer, of_people[construct])
+                for v in open_
+                if v.construct == construct
+            }
+        elif of_people[construct] != common:
             yield f"{construct}={of_people[construct]}"
         for scorer, scale in own[construct].items():
             yield f"{scorer}:{construct}={scale}"
+
+
+def _beyond(
+    scored: tuple[Scored, ...], construct: str, common: str, own: Mapping[str, str]
+) -> bool:
+    """Whether a scale for all scorers of a construct leaves out values of one of them."""
+    low, high = map(float, common.split(":")[:2])
+    return any(
+        values_of.construct == construct
+        and values_of.n > 0
+        and values_of.scorer not in own
+        and (values_of.low < low or values_of.high > high)
+        for values_of in scored
+    )
 
 
 def _reconciled(scored: list[Scored]) -> dict[str, str]:
@@ -116,6 +162,18 @@ def _reconciled(scored: list[Scored]) -> dict[str, str]:
     same scale, although numbers such as 3.5 alone might be on one from 0 to 10.
     """
     likely = {v.scorer: v.looks_like for v in scored if v.looks_like is not None}
+    for low in ("0", "1"):
+        # One scorer may not use the last grades.
+        grades = {name: of for name, of in likely.items() if _is_grades(of, low)}
+        if grades:
+            longest = max(grades.values(), key=lambda of: float(of.split(":")[1]))
+            likely |= dict.fromkeys(grades, longest)
+            high = float(longest.split(":")[1])
+            between = [
+                v.scorer for v in scored
+                if v.looks_like == "0:10" and float(low) <= v.low <= v.high <= high != 5
+            ]  # fmt: skip
+            likely |= dict.fromkeys(between, longest)
     if "1:5:1" in likely.values():
         between = [v.scorer for v in scored if v.looks_like == "0:10" and 1 <= v.low <= v.high <= 5]
         people = any(v.kind == "human" for v in scored if v.scorer in between)
@@ -126,11 +184,15 @@ def _reconciled(scored: list[Scored]) -> dict[str, str]:
     return likely
 
 
+def _is_grades(scale: str, low: str) -> bool:
+    return scale.startswith(f"{low}:") and scale.endswith(":1") and scale.count(":") == 2
+
+
 def _most_frequent(scales: list[str]) -> str:
     return max(dict.fromkeys(scales), key=scales.count)
 
 
-def looks_like(values: npt.ArrayLike, scorer_values: npt.ArrayLike | None = None) -> str | None:
+def looks_like(values: Iterable[float], scorer_values: Iterable[float] | None = None) -> str | None:
     """The usual scale of values, in the form of `--scale`: 0:1, 1:5:1, 0:10 or 0:100.
 
     Parameters
@@ -144,7 +206,8 @@ def looks_like(values: npt.ArrayLike, scorer_values: npt.ArrayLike | None = None
     Returns
     -------
     The scale, or None where the values are on none of them, are all equal, or are from 1 to 5
-    with few exceptions.
+    with few exceptions. Consecutive whole numbers from 0, -1 or 1 on, seven at most, are a scale
+    by themselves: 0:2:1, 0:4:1, 1:7:1.
 
     Notes
     -----
@@ -153,26 +216,28 @@ def looks_like(values: npt.ArrayLike, scorer_values: npt.ArrayLike | None = None
     """
     of_scorer = _known(values)
     wider = of_scorer if scorer_values is None else _known(scorer_values)
-    if of_scorer.size == 0 or np.ptp(wider) == 0:
+    if not of_scorer or min(wider) == max(wider):
         return None
     alone, together = _smallest(of_scorer), _smallest(wider)
     # Fractions show that the scale is 0 to 1, whatever the values on other constructs.
     return alone if alone == "0:1" and _fractions(of_scorer) else together
 
 
-def _fractions(values: FloatArray) -> bool:
+def _fractions(values: list[float]) -> bool:
     """Whether values are from 0 to 1 and not all at these ends."""
-    return bool(values.size and values.max() <= 1 and (values % 1 != 0).any())
+    return bool(values) and max(values) <= 1 and any(value % 1 for value in set(values))
 
 
-def _known(values: npt.ArrayLike) -> FloatArray:
-    array = np.asarray(values, dtype=np.float64).ravel()
-    return array[np.isfinite(array)]
+def _known(values: Iterable[float]) -> list[float]:
+    return [value for value in map(float, values) if math.isfinite(value)]
 
 
-def _smallest(values: FloatArray) -> str | None:
-    low, high = float(values.min()), float(values.max())
-    whole = bool((values % 1 == 0).all())
+def _smallest(values: list[float]) -> str | None:
+    low, high = min(values), max(values)
+    distinct = sorted(set(values))
+    whole = not any(value % 1 for value in distinct)
+    if whole and (grades := _grades(distinct)) is not None:
+        return grades
     if low < 0 or high > 100:
         return None
     if high <= 1:
@@ -180,7 +245,20 @@ def _smallest(values: FloatArray) -> str | None:
     if whole and low >= 1 and high <= 5:
         return "1:5:1"
     # A few values beyond 10 among points of 1 to 5 are slips rather than a scale.
-    within = values[values <= 5]
-    if whole and low >= 1 and high > 10 and within.size >= _MOST * values.size:
-        return None if np.unique(within).size > 2 else "0:100"
+    within = [value for value in values if value <= 5]
+    if whole and low >= 1 and high > 10 and len(within) >= _MOST * len(values):
+        return None if len(set(within)) > 2 else "0:100"
     return "0:10" if high <= 10 else "0:100"
+
+
+def _grades(distinct: list[float]) -> str | None:
+    """The scale of three to seven consecutive whole numbers that begin at -1, 0 or 1."""
+    low, high = distinct[0], distinct[-1]
+    consecutive = all(b - a == 1 for a, b in pairwise(distinct))
+    if not consecutive or not 3 <= len(distinct) <= _MOST_GRADES:
+        return None
+    if low == -1 and high == 1:
+        return "-1:1:1"
+    if low == 0 or (low == 1 and high > 5):
+        return f"{low:g}:{high:g}:1"
+    return None

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Literal, get_args
 
-from analysis.core.construct_data import Reference
 from analysis.core.errors import AnalysisError
 from analysis.core.hypothesis import Hypothesis
 from analysis.core.published_figures import PublishedFigures
+
+Reference = Literal["mean_of_raters", "adjudicated"]
 
 #: The attribute in which runs of one judge may differ.
 SEED = "seed"
@@ -125,3 +126,13 @@ class Options:
             raise AnalysisError(f"true rate {self.true_rate:g} is not between 0.5 and 1")
         if not 0 <= self.alt_test_epsilon < 1:
             raise AnalysisError(f"epsilon {self.alt_test_epsilon:g} is not between 0 and 1")
+
+
+def changed_fields(options: Options) -> tuple[str, ...]:
+    """Names of the options whose value is not the default."""
+    default = Options()
+    return tuple(
+        option.name
+        for option in fields(Options)
+        if getattr(options, option.name) != getattr(default, option.name)
+    )

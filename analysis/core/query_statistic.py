@@ -55,6 +55,10 @@ class QueryStatistic:
     key: bytes | None = None
     parts: tuple[QueryStatistic, ...] = ()
     combination: Combination | None = None
+    trials: int | None = None
+    """Independent comparisons that a correlation of 1 or -1 rests on; None: not known."""
+    resolution: float | None = None
+    """The smallest step of the values that the statistic is a mean of, if it is one."""
 
     @classmethod
     def combined(

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,13 @@ from scipy.special import expit
 
 from analysis.core.arrays import BoolArray, FloatArray, IntArray
 from analysis.core.computation import one_blas_thread, t_quantile, two_sided_p
+from analysis.core.end_intervals import (
+    all_alike,
+    mostly_equal,
+    of_equal_values,
+    rare_quantile,
+)
+from analysis.core.interval import Interval, withheld
 from analysis.core.query_statistic import BLOCK_NUMBERS, QueryStatistic
 from analysis.core.skewness import jackknife_skewness, with_skewness, without_skewness
 from analysis.core.uncertainty import Transform, Uncertainty
@@ -30,7 +37,7 @@ Statistic = QueryStatistic | Callable[[FloatArray], FloatArray]
 #: two thirds of the scores are at the end of the scale, that covers .86 to .91 at 15 queries, .92
 #: to .94 at 60 and .94 to .95 at 500; the jackknife .92 to .96, .95 to .96 and .95
 #: (tests/coverage/coverage.csv). It also needs fewer evaluations: one a query.
-PERCENTILE_FROM = 500
+PERCENTILE_FROM = 1000
 
 #: With a larger share of undefined resamples no percentile interval is given.
 UNDEFINED_ALLOWED = 0.01
@@ -56,36 +63,6 @@ KEPT_WEIGHTS = 32_000_000
 FOLDS = 10
 
 
-@dataclass(frozen=True)
-class Interval:
-    """An interval; where it cannot be given, both ends are NaN and `reason` explains why."""
-
-    low: float
-    high: float
-    level: float
-    method: str
-    reason: str | None = None
-    undefined_share: float = 0.0
-    resamples: int = 0
-    p: float = np.nan
-    """Two-sided p of the value 0 by the method of the interval; NaN where it gives none."""
-    uncertainty: Uncertainty | None = None
-    """The error that the ends come from, for tests against other values at other levels."""
-
-    @property
-    def fields(self) -> dict[str, Any]:
-        """Fields of an `Estimate`: ends and error, level and method where there is an interval."""
-        defined = not np.isnan(self.low)
-        return {
-            "ci_low": self.low,
-            "ci_high": self.high,
-            "ci_level": self.level if defined else None,
-            "method": self.method if defined else None,
-            "p": self.p,
-            "uncertainty": self.uncertainty,
-        }
-
-
 @dataclass(frozen=True, eq=False)
 class Replicates:
     """A statistic's point value and its values (R,) on the resamples of one scheme."""
@@ -95,6 +72,12 @@ class Replicates:
     scheme: Scheme
     n_queries: int
     reason: str | None = None
+    trials: int | None = None
+    """Independent comparisons that a correlation rests on; None: not known."""
+    resolution: float | None = None
+    """The smallest step of the values that the statistic is a mean of, if it is one."""
+    separate: bool = False
+    """Whether it is known that each response is that of another query."""
 
     def __sub__(self, other: Replicates) -> Replicates:
         """Joint difference; both must come from the same resamples."""
@@ -130,11 +113,6 @@ def effective_df(values: FloatArray) -> float:
     if spread <= 0:
         return count - 1.0
     return float(np.clip(2 * total**2 / spread * (count - 1) / (count + 1), 1, count - 1))
-
-
-def withheld(level: float, method: str, reason: str, undefined_share: float = 0.0) -> Interval:
-    """The result where no interval can be given, with the reason."""
-    return Interval(np.nan, np.nan, level, method, reason, undefined_share)
 
 
 @dataclass(frozen=True)
@@ -252,8 +230,11 @@ class QueryResampling:
         if isinstance(statistic, QueryStatistic):
             contributing, reason = statistic.contributing, statistic.reason
             point = statistic.point
+            trials, resolution = statistic.trials, statistic.resolution
+            separate = statistic.n_responses == statistic.n_queries
         else:
             contributing, reason = np.ones(self.n_queries, dtype=bool), None
+            trials, resolution, separate = None, None, False
             point = float(statistic(np.ones((1, self.n_queries)))[0])
         if contributing.size != self.n_queries:
             raise ValueError(
@@ -264,7 +245,7 @@ class QueryResampling:
         if np.isnan(point) or count < 2:
             return Replicates(point, np.empty(0), chosen, count, reason)
         values = self.evaluate(statistic, chosen, contributing if chosen == "jackknife" else None)
-        return Replicates(point, values, chosen, count, reason)
+        return Replicates(point, values, chosen, count, reason, trials, resolution, separate)
 
     def interval(
         self,
@@ -274,36 +255,33 @@ class QueryResampling:
     ) -> Interval:
         """Interval of a statistic for these raters.
 
-        From 500 contributing queries on, the percentile bootstrap; below, the jackknife with a t
+        From 1,000 contributing queries on, the percentile bootstrap; below, the jackknife with a t
         quantile at `effective_df` degrees of freedom, for correlations on Fisher's z scale
         (`transform="fisher_z"`), for shares on the logit scale (`transform="logit"`; the error is
         the jackknife's divided by p(1 - p), since leaving a query out may leave a share of 0), for
         skewed differences with Hall's transformation of t (`transform="skewness"`). The
-        percentile interval needs no transform. For shares of .05 to .8 at 12 and 30 queries of 4
-        responses, independent or correlated by up to .6 within a query, the logit covers .950 to
-        .977, the plain interval .893 to .999.
+        percentile interval needs no transform. A correlation or share at an end of its range, and
+        a mean of equal values, have the intervals of `end_intervals`; a resample in which one side
+        of a correlation of responses is constant counts as a correlation of 0. For shares of .05 to
+        .8 at 12 and 30 queries of 4 responses, independent or correlated by up to .6 within a
+        query, the logit covers .950 to .977, the plain interval .893 to .999.
         """
         return self.interval_of(self.replicates(statistic, scheme), transform)
 
     def interval_of(self, replicates: Replicates, transform: Transform | None = None) -> Interval:
         """Interval of values already computed, so that differences can be formed first."""
         method = "percentile_bootstrap" if replicates.scheme == "bootstrap" else "jackknife_t"
-        if np.isnan(replicates.point):
-            why = replicates.reason or "the statistic is undefined on the sample"
-            return withheld(self.level, method, why)
-        if replicates.n_queries < 2:
-            count = replicates.n_queries
-            why = f"an interval needs at least 2 queries, there is {count}" if count else "no query"
+        if why := _nothing_to_resample(replicates):
             return withheld(self.level, method, why)
         values, point = replicates.values, replicates.point
+        if (at_end := self._at_end(replicates, transform)) is not None:
+            return at_end
+        if transform == "fisher_z" and replicates.trials:
+            # Where one side is constant, as without the only response that fails, nothing is
+            # ordered.
+            values = np.where(np.isfinite(values), values, 0.0)
         if transform == "fisher_z" and replicates.scheme == "jackknife":
-            inside = np.abs(values) < 1
-            if abs(point) >= 1:
-                return withheld(
-                    self.level, method, "a correlation of 1 or -1 has no interval on Fisher's scale"
-                )
-            values = np.arctanh(np.where(inside, values, np.nan))
-            point = float(np.arctanh(point))
+            values, point = _on_fishers_scale(values, point)
         defined = values[np.isfinite(values)]
         share = 1 - defined.size / values.size
         # A figure that rests on a single query has no jackknife error.
@@ -312,9 +290,43 @@ class QueryResampling:
                 self.level, method, f"undefined in {share:.1%} of {values.size} resamples", share
             )
         if np.ptp(defined) <= NO_SPREAD * max(1.0, abs(point)):
-            return withheld(self.level, method, EQUAL_RESAMPLES)
+            step, count = replicates.resolution, replicates.n_queries
+            equal = withheld(self.level, method, EQUAL_RESAMPLES)
+            return equal if step is None else of_equal_values(point, step, count, self.level)
+        known = replicates.trials or replicates.resolution
+        rare = bool(replicates.separate and known and mostly_equal(replicates.values.tolist()))
+        return self._of_spread(
+            point, defined, values.size, share, replicates.scheme, transform, rare
+        )
+
+    def _at_end(self, replicates: Replicates, transform: Transform | None) -> Interval | None:
+        """Interval of a correlation of 1 or -1, or a share of 0 or 1; None for other values."""
+        point = replicates.point
+        if transform == "logit" and not 0 < point < 1:
+            return all_alike(point, (0.0, 1.0), replicates.n_queries, self.level)
+        if transform != "fisher_z" or abs(point) < 1:
+            return None
+        if not replicates.trials:
+            return withheld(self.level, "jackknife_t", "it is 1 or -1 in every resample")
+        return all_alike(point, (-1.0, 1.0), replicates.trials, self.level)
+
+    def _of_spread(
+        self,
+        point: float,
+        defined: FloatArray,
+        size: int,
+        undefined_share: float,
+        scheme: Scheme,
+        transform: Transform | None,
+        rare: bool,
+    ) -> Interval:
+        """Interval of values on the scale of the transform that differ.
+
+        `rare`: most of them are equal, as where a judge differs from people on few responses.
+        """
+        method = "percentile_bootstrap" if scheme == "bootstrap" else "jackknife_t"
         tail = (1 - self.level) / 2
-        if replicates.scheme == "bootstrap":
+        if scheme == "bootstrap":
             low, high = np.quantile(defined, [tail, 1 - tail])
             # Resamples cannot show a small p; the normal distribution of many queries can.
             error = defined.std(ddof=1)
@@ -325,6 +337,8 @@ class QueryResampling:
             error = np.sqrt((count - 1) / count * np.sum((defined - defined.mean()) ** 2))
             # On the logit scale a rare event is one outlying query and not a heavy tail.
             df = count - 1.0 if transform == "logit" else effective_df(defined)
+            if rare and transform != "logit":
+                error *= rare_quantile(1 - tail, df, count) / t_quantile(1 - tail, df)
             # A share of 0 has no logit.
             p = np.nan if transform == "logit" else two_sided_p(point / error, df)
             if transform == "logit":
@@ -344,10 +358,30 @@ class QueryResampling:
                 low, high = np.tanh(low), np.tanh(high)
             elif transform == "logit":
                 low, high = expit(low), expit(high)
-        size = int(values.size)
         return Interval(
-            float(low), float(high), self.level, method, None, share, size, p, uncertainty
+            float(low), float(high), self.level, method, None, undefined_share, size, p, uncertainty
         )
+
+
+def _nothing_to_resample(replicates: Replicates) -> str | None:
+    """Why there can be no interval; None where there can."""
+    if np.isnan(replicates.point):
+        return replicates.reason or "the statistic is undefined on the sample"
+    count = replicates.n_queries
+    if count < 2:
+        return f"an interval needs at least 2 queries, there is {count}" if count else "no query"
+    return None
+
+
+def _on_fishers_scale(values: FloatArray, point: float) -> tuple[FloatArray, float]:
+    """Leave-one-out correlations (Q,) and the correlation itself on Fisher's z scale.
+
+    Where one of the former is 1 or -1 they are moved there by the slope at the point.
+    """
+    z = float(np.arctanh(point))
+    if (np.abs(values) >= 1).any():
+        return z + (values - point) / (1 - point**2), z
+    return np.arctanh(values), z
 
 
 def folds(n_queries: int, count: int = FOLDS, seed: int = 0) -> IntArray:

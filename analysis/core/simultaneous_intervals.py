@@ -9,7 +9,8 @@ import numpy.typing as npt
 
 from analysis.core.arrays import FloatArray
 from analysis.core.computation import t_quantile, two_sided_p
-from analysis.core.resampling import EQUAL_RESAMPLES, NO_SPREAD, UNDEFINED_ALLOWED, Interval, Scheme
+from analysis.core.interval import Interval
+from analysis.core.resampling import EQUAL_RESAMPLES, NO_SPREAD, UNDEFINED_ALLOWED, Scheme
 
 #: From this many statistics a query on, their correlations are not estimated.
 _MOST_A_QUERY = 1 / 3

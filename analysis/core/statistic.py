@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
-from analysis.core.context import Context
 from analysis.core.estimates import Estimate
+
+if TYPE_CHECKING:
+    from analysis.core.context import Context
 
 #: Which values are good; neither for a statistic that only describes.
 Better = Literal["higher", "lower", "0", "1", "neither"]

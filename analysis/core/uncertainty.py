@@ -10,10 +10,8 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from scipy import special
-
-from analysis.core.computation import p_by_source, t_quantile, two_sided_p
-from analysis.core.skewness import without_skewness
+from analysis.core.computation import p_by_source, two_sided_p
+from analysis.core.distributions import t_quantile
 
 Transform = Literal["fisher_z", "logit", "skewness"]
 
@@ -31,14 +29,23 @@ class Uncertainty:
     transform: Transform | None = None
     skewness: float = 0.0
     """Of the figure by its jackknife, where the transform is for it."""
+    trials: float = 0
+    """For a figure at an end of its range: the number of independent trials that all went this
+    way. It has no variance; its p is that of as many successes (Clopper and Pearson 1934)."""
+    range: tuple[float, float] = (0.0, 1.0)
+    """The ends, where there are such trials."""
 
     def p_at_most(self, value: float, threshold: float) -> float:
         """One-sided p of the truth being at most the threshold: small where it is above."""
+        if self.trials:
+            return self._p_of_trials(value, threshold)
         distance = self.distance(value, threshold)
         if math.isnan(distance):
             return 1.0
         error = math.sqrt(sum(self.variances))
         if self.transform == "skewness" and error > 0:
+            from analysis.core.skewness import without_skewness
+
             distance = error * without_skewness(distance / error, self.skewness)
         if distance == 0 or not error > 0:
             return 0.0 if distance > 0 else 1.0 if distance < 0 else 0.5
@@ -50,13 +57,27 @@ class Uncertainty:
 
     def p_at_least(self, value: float, threshold: float) -> float:
         """One-sided p of the truth being at least the threshold: small where it is below."""
-        if math.isnan(self.distance(value, threshold)):
+        if not self.trials and math.isnan(self.distance(value, threshold)):
             return 1.0
         return 1 - self.p_at_most(value, threshold)
+
+    def _p_of_trials(self, value: float, threshold: float) -> float:
+        low, high = self.range
+        share = min(1.0, max(0.0, (threshold - low) / (high - low)))
+        if value >= high:
+            return float(share**self.trials)
+        return 1 - float((1 - share) ** self.trials)
 
     def distance(self, value: float, threshold: float) -> float:
         """Value minus threshold on the scale of the variances."""
         return self._scaled(value) - self._scaled(threshold)
+
+    def factor(self, value: float, threshold: float, alpha: float) -> float | None:
+        """By how much the queries must grow for a bound at the threshold, if the value stays."""
+        if not self.trials:
+            return self.queries_factor(self.distance(value, threshold), alpha)
+        p = min(self.p_at_most(value, threshold), self.p_at_least(value, threshold))
+        return math.log(alpha) / math.log(p) if 0 < p < 1 else None
 
     def queries_factor(self, distance: float, alpha: float) -> float | None:
         """By how much the queries must grow for a bound at this distance, one-sided at alpha.
@@ -86,5 +107,9 @@ class Uncertainty:
         if self.transform == "fisher_z":
             return math.atanh(value) if abs(value) < 1 else math.copysign(math.inf, value)
         if self.transform == "logit":
-            return float(special.logit(value))
+            return (
+                math.log(value / (1 - value))
+                if 0 < value < 1
+                else math.copysign(math.inf, value - 0.5)
+            )
         return value

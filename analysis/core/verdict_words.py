@@ -12,7 +12,8 @@ import pandas as pd
 from analysis.core import table_checks as check
 from analysis.core.scales import Scale
 
-#: The word that is read as 1, and the one that is read as 0.
+#: The word that is read as 1, and the one that is read as 0; a file and `ccrs_study.evaluate` know
+#: further words.
 VERDICT_WORDS = (("pass", "fail"), ("true", "false"), ("yes", "no"))
 
 #: Scale of values that are 0 or 1.

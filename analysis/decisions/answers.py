@@ -1,9 +1,10 @@
-"""Answers to the four questions, so that a false yes is rare over all of an analysis.
+"""Answers to the questions, so that a false yes is rare over all of an analysis.
 
 A use needs every one of its figures to meet its threshold, so the p of the use is the largest of
-theirs (Berger 1982, Technometrics 24:295-300). For each use the p-values of all constructs and
-judges are corrected together by Holm's method: any false yes has a probability of at most half of
-1 - level, and so have any false no and any false yes with care.
+theirs (Berger 1982, Technometrics 24:295-300). It is refused where the interval of one figure is
+wholly on the other side. For each use the p-values of all constructs and judges are corrected
+together by Holm's method: any false yes has a probability of at most half of 1 - level, and so have
+a false yes with care and a false no of one figure.
 """
 
 from __future__ import annotations
@@ -11,16 +12,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from analysis.core.analysis import Analysis
-from analysis.core.claims import holm
-from analysis.decisions.limits import no_variation, of_scores
+from analysis.core.multiple_tests import holm
+from analysis.decisions.facts import ScoredFacts
+from analysis.decisions.limits import remarks, reservations
 from analysis.decisions.questions import (
     Evidence,
     Question,
     choose_between_responses,
+    order_responses,
     report_level,
 )
 from analysis.decisions.records import USES, Answer, DecidingFigure, Use, UseDecision
@@ -28,15 +29,21 @@ from analysis.decisions.replacement import replace_rater
 from analysis.decisions.standards import standards
 from analysis.decisions.system_order import rank_systems
 
+if TYPE_CHECKING:
+    from analysis.core.analysis import Analysis
+    from analysis.core.estimates import EstimateList
+    from analysis.core.options import Options
+
 _EVIDENCE: Mapping[Use, Callable[[Question], Evidence]] = {
     "rank_systems": rank_systems,
     "choose_between_responses": choose_between_responses,
+    "order_responses": order_responses,
     "report_level": report_level,
     "replace_rater": replace_rater,
 }
 
-#: From the worst to the best, for the judge as a whole.
-_WORST_FIRST: tuple[Answer, ...] = ("no", "undecided", "with_care", "yes")
+#: From the worst to the best, for the judge as a whole; what cannot be asked decides nothing.
+_WORST_FIRST: tuple[Answer, ...] = ("no", "undecided", "with_care", "yes", "not_applicable")
 
 
 def decisions(
@@ -46,8 +53,24 @@ def decisions(
 
     `speaking` are the constructs and scorers that have a verdict.
     """
-    by_use = [_of_use(analysis, use, speaking) for use in uses]
-    scorers = list(dict.fromkeys(scorer for _, scorer in speaking))
+    from analysis.decisions.table_facts import scored_facts
+
+    facts = [scored_facts(analysis, construct, scorer) for construct, scorer in speaking]
+    return answered(analysis.estimates, facts, analysis.options, uses)
+
+
+def answered(
+    estimates: EstimateList,
+    facts: Sequence[ScoredFacts],
+    options: Options,
+    uses: Sequence[Use] = USES,
+) -> list[UseDecision]:
+    """Answers from figures and facts; see `decisions`."""
+    questions = [
+        Question(estimates, of, standards(options, of.human_scale, len(facts))) for of in facts
+    ]
+    by_use = [_of_use(questions, use, options.level) for use in uses]
+    scorers = list(dict.fromkeys(of.scorer for of in facts))
     results: list[UseDecision] = []
     for scorer in scorers:
         of_scorer = [[d for d in answers if d.scorer == scorer] for answers in by_use]
@@ -60,31 +83,33 @@ def decisions(
     return results
 
 
-def _of_use(analysis: Analysis, use: Use, speaking: Sequence[tuple[str, str]]) -> list[UseDecision]:
+def _of_use(questions: Sequence[Question], use: Use, level: float) -> list[UseDecision]:
     """One question on all constructs and scorers, corrected together."""
-    evidence = []
-    for construct, scorer in speaking:
-        of_construct = standards(analysis, construct, len(speaking))
-        question = Question(analysis, construct, scorer, of_construct)
-        evidence.append(_evidence(use, question))
-    alpha = (1 - analysis.options.level) / 2
-    yes, weak, no = (holm([of(e) for e in evidence]) <= alpha for of in (_p, _p_weak, _p_against))
-    results = []
-    for place, (construct, scorer) in enumerate(speaking):
-        held = (bool(yes[place]), bool(weak[place]), bool(no[place]))
-        decision = _decision(construct, scorer, use, evidence[place], held)
-        results.append(replace(decision, answers=sum(bool(e.figures) for e in evidence)))
-    return results
+    evidence = [_evidence(use, question) for question in questions]
+    alpha = (1 - level) / 2
+    held = [
+        [p <= alpha for p in holm([of(e) for e in evidence])] for of in (_p, _p_weak, _p_against)
+    ]
+    asked = sum(bool(e.figures) for e in evidence)
+    return [
+        replace(_decision(question.facts, use, e, (yes, weak, no)), answers=asked)
+        for question, e, yes, weak, no in zip(questions, evidence, *held, strict=True)
+    ]
 
 
 def _evidence(use: Use, question: Question) -> Evidence:
-    why = question.analysis.rated[question.construct].reference_missing
-    if why:
-        return Evidence(missing=why)
+    if question.facts.reference_missing:
+        return Evidence(missing=question.facts.reference_missing)
     evidence = _EVIDENCE[use](question)
+    if evidence.not_posed is not None:
+        return evidence
     if evidence.missing is not None:
-        return replace(evidence, missing=no_variation(question) or evidence.missing)
-    return replace(evidence, limits=(*of_scores(question), *evidence.limits))
+        return replace(evidence, missing=question.facts.constant or evidence.missing)
+    return replace(
+        evidence,
+        reservations=(*reservations(question), *evidence.reservations),
+        remarks=(*remarks(question), *evidence.remarks),
+    )
 
 
 def _p(evidence: Evidence) -> float:
@@ -100,31 +125,39 @@ def _p_weak(evidence: Evidence) -> float:
 
 
 def _p_against(evidence: Evidence) -> float:
-    """Any figure that fails speaks against the use; Bonferroni over them."""
-    ps = [f.p_against for f in evidence.figures]
-    return min(1.0, len(ps) * min(ps)) if ps else math.nan
+    """One figure that fails speaks against the use, whatever the others."""
+    return min((f.p_against for f in evidence.figures), default=math.nan)
 
 
 def _decision(
-    construct: str, scorer: str, use: Use, evidence: Evidence, held: tuple[bool, bool, bool]
+    facts: ScoredFacts, use: Use, evidence: Evidence, held: tuple[bool, bool, bool]
 ) -> UseDecision:
     """`held`: whether the use, the weaker statement and the contrary hold after correction."""
     yes, weak, no = held
     answer: Answer = "undecided"
-    if yes:
-        answer = "with_care" if evidence.limits else "yes"
+    if evidence.not_posed is not None:
+        answer = "not_applicable"
+    elif yes:
+        answer = "with_care" if evidence.reservations else "yes"
     elif weak:
         answer = "with_care"
     elif no:
         answer = "no"
     figures = evidence.figures
     result = UseDecision(
-        construct, scorer, use, answer, figures, None, evidence.limits, evidence.missing
+        facts.construct,
+        facts.scorer,
+        use,
+        answer,
+        figures,
+        None,
+        (*evidence.reservations, *evidence.remarks),
+        evidence.not_posed or evidence.missing,
     )
     if answer == "no":
         binding = min(figures, key=lambda f: f.p_against)
         return replace(result, binding=binding, missing=None)
-    if evidence.missing is not None or not figures:
+    if result.missing is not None or not figures:
         return result
     binding = max(figures, key=lambda f: f.p)
     if yes:
@@ -166,7 +199,7 @@ def _raters_matter(figures: Sequence[DecidingFigure]) -> bool:
 def _rounded(number: float) -> int:
     """Upwards to two digits at most: 7.2 becomes 10, 43 becomes 50, 1,234 becomes 1,300."""
     step = 10 ** max(1, math.floor(math.log10(max(number, 1))) - 1)
-    return int(np.ceil(number / step) * step)
+    return int(math.ceil(number / step) * step)
 
 
 def _as_a_whole(answers: Sequence[UseDecision]) -> UseDecision:
@@ -176,4 +209,5 @@ def _as_a_whole(answers: Sequence[UseDecision]) -> UseDecision:
     its own.
     """
     weakest = min(answers, key=lambda d: _WORST_FIRST.index(d.answer))
-    return replace(weakest, construct=None, weakest=weakest.construct)
+    several = len(answers) > 1
+    return replace(weakest, construct=None, weakest=weakest.construct if several else None)

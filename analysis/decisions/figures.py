@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from scipy import special
-
+from analysis.core.distributions import normal_quantile, normal_tail
 from analysis.core.estimates import Estimate
 from analysis.core.uncertainty import Uncertainty
 from analysis.decisions.records import DecidingFigure, DecisionThreshold
@@ -26,8 +25,8 @@ def p_at_most(e: Estimate, threshold: float) -> float:
     half_width = abs(e.value - end)
     if half_width == 0:
         return 0.0 if threshold < end else 1.0
-    quantile = float(special.ndtri((1 + e.ci_level) / 2))
-    return float(special.ndtr(-quantile * (e.value - threshold) / half_width))
+    quantile = normal_quantile((1 + e.ci_level) / 2)
+    return normal_tail(quantile * (e.value - threshold) / half_width)
 
 
 def p_at_least(e: Estimate, threshold: float) -> float:
@@ -61,11 +60,12 @@ def within(
 ) -> DecidingFigure:
     """The figure is between the ends of a margin; `weaker` is the wider margin.
 
-    Two one-sided tests: both ends must be excluded (Schuirmann 1987).
+    Two one-sided tests: both ends must be excluded (Schuirmann 1987). It is outside where one end
+    is: a value can be beyond one of them only, so that one test is made.
     """
     margin = threshold.value
     supports, supports_weaker = (max(p_at_most(e, -m), p_at_least(e, m)) for m in (margin, weaker))
-    against = min(1.0, 2 * min(p_at_most(e, margin), p_at_least(e, -margin)))
+    against = min(p_at_most(e, margin), p_at_least(e, -margin))
     nearer = math.copysign(margin, e.value) if e.defined else math.nan
     return DecidingFigure(
         e,
@@ -87,12 +87,12 @@ def _factor(e: Estimate, threshold: float, alpha: float) -> float | None:
     uncertainty = e.uncertainty or _normal(e)
     if uncertainty is None or not e.defined:
         return None
-    return uncertainty.queries_factor(uncertainty.distance(e.value, threshold), alpha)
+    return uncertainty.factor(e.value, threshold, alpha)
 
 
 def _normal(e: Estimate) -> Uncertainty | None:
     """The error of an interval taken as symmetric and normal."""
     if not e.has_interval or e.ci_level is None:
         return None
-    error = (e.ci_high - e.ci_low) / 2 / float(special.ndtri((1 + e.ci_level) / 2))
+    error = (e.ci_high - e.ci_low) / 2 / normal_quantile((1 + e.ci_level) / 2)
     return Uncertainty((error**2,), (math.inf,))

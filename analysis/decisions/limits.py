@@ -1,10 +1,8 @@
-"""What qualifies every yes: missing scores, an unequal draw, a copy of a rater."""
+"""What qualifies an answer: what makes its figures uncertain, and what they rest on."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-
-import numpy as np
 
 from analysis.decisions.questions import Question
 
@@ -12,40 +10,24 @@ from analysis.decisions.questions import Question
 #: all off by the whole scale move a mean by the default margin of a level, 5% of the scale.
 MISSING_SHARE = 0.05
 
-#: Responses that a judge and a rater must share before equal values mean a copy.
-SHARED = 20
 
-
-def of_scores(question: Question) -> Iterator[str]:
-    """Limits of every use, from the judge's scores on rated responses."""
-    data = question.analysis.rated[question.construct]
-    scores = data.scorers[question.scorer]
-    rated = np.isfinite(data.reference)
-    scored = np.isfinite(scores)
-    missing = float(np.mean(~scored[rated]))
-    if missing > MISSING_SHARE:
-        yield f"it has no score for {missing:.0%} of the rated responses"
-    rows = question.analysis.scores.frame
-    people_here = (rows["construct"] == question.construct) & rows["scorer"].isin(data.people)
-    if rows.loc[people_here, "inclusion_prob"].nunique() > 1:
+def reservations(question: Question) -> Iterator[str]:
+    """Why figures may be off by more than their intervals; one of these makes a yes weaker."""
+    facts = question.facts
+    if facts.missing_share > MISSING_SHARE:
+        yield f"it has no score for {facts.missing_share:.0%} of the rated responses"
+    if facts.unequal_draw:
         yield "responses were drawn with unequal probabilities, which the figures do not weight"
-    people = dict(zip(data.raters, data.ratings.T, strict=True)) | data.adjudicated
-    for name, ratings in people.items():
-        shared = scored & np.isfinite(ratings)
-        if shared.sum() >= SHARED and (scores[shared] == ratings[shared]).all():
-            yield f"each of its scores equals the rating by {name}"
-            return  # one rater that it copies is enough to name
+    if facts.copy_of is not None and facts.n_raters > 1:
+        yield _copy(facts.copy_of)
 
 
-def no_variation(question: Question) -> str | None:
-    """Which side gives all responses one value; None where both vary."""
-    data = question.analysis.rated[question.construct]
-    scores, rated = data.scorers[question.scorer], np.isfinite(data.reference)
-    for whose, values in (
-        ("the judge gives every rated response the same value", scores[rated]),
-        ("people give every response the same value", data.reference[rated]),
-    ):
-        known = values[np.isfinite(values)]
-        if known.size > 1 and (known == known[0]).all():
-            return f"{whose} ({known[0]:g})"
-    return None
+def remarks(question: Question) -> Iterator[str]:
+    """What every answer rests on, which does not weaken it."""
+    if question.facts.copy_of is not None and question.facts.n_raters <= 1:
+        # Beside a single rater this is what a perfect judge looks like.
+        yield _copy(question.facts.copy_of)
+
+
+def _copy(rater: str) -> str:
+    return f"each of its scores equals the rating by {rater}"

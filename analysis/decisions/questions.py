@@ -7,17 +7,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.core.analysis import Analysis
-from analysis.core.estimates import Estimate
+from analysis.core.estimates import Estimate, EstimateList
 from analysis.core.statistic import ORDER
+from analysis.decisions.facts import ScoredFacts
 from analysis.decisions.figures import above, p_at_least, p_at_most, weaker_by, within
-from analysis.decisions.records import DecidingFigure
+from analysis.decisions.records import DecidingFigure, DecisionThreshold
 from analysis.decisions.standards import ENOUGH_RATERS, WEAKER, Standards
 
-#: Share of a judge's scores at the maximum from which a yes is qualified.
-CEILING = 0.5
+#: Share of a judge's scores at the maximum from which an answer says so, if people give it less
+#: often by `LESS_OFTEN`.
+CEILING, LESS_OFTEN = 0.5, 0.1
 
 ONE_RATER = "it is known against this one rater only"
+
+ONE_RATING = "each response has one rating, so that no rater stands beside the judge"
 
 NOMINAL = "its values name categories, which have no order and no distance"
 
@@ -26,60 +29,86 @@ NOMINAL = "its values name categories, which have no order and no distance"
 class Question:
     """One judge on one construct."""
 
-    analysis: Analysis
-    construct: str
-    scorer: str
+    estimates: EstimateList
+    facts: ScoredFacts
     standards: Standards
 
     def first(self, statistic: str, **where: Any) -> Estimate | None:
         """The figure of this judge on this construct, if it was computed."""
-        return self.analysis.estimates.first(
-            statistic, construct=self.construct, scorer=self.scorer, **where
+        facts = self.facts
+        return self.estimates.first(
+            statistic, construct=facts.construct, scorer=facts.scorer, **where
         )
 
     def select(self, statistic: str, **where: Any) -> list[Estimate]:
         """The figures of this judge on this construct."""
-        return self.analysis.estimates.select(
-            statistic, construct=self.construct, scorer=self.scorer, **where
+        facts = self.facts
+        return self.estimates.select(
+            statistic, construct=facts.construct, scorer=facts.scorer, **where
         )
-
-    @property
-    def nominal(self) -> bool:
-        """Whether the construct's values only name categories."""
-        return self.analysis.context.nominal([self.construct])
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """Figures that must all speak for the use, what qualifies a yes, and what is missing.
+    """Figures that must all speak for the use, what qualifies the answer, and what is missing.
 
-    Where something is missing, the figures that are known may still speak against the use.
+    `reservations` make a yes weaker, `remarks` do not. Where something is missing, the figures that
+    are known may still speak against the use. `not_posed` is why the table cannot be asked.
     """
 
     figures: tuple[DecidingFigure, ...] = ()
-    limits: tuple[str, ...] = ()
+    reservations: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
     missing: str | None = None
+    not_posed: str | None = None
 
 
 def choose_between_responses(question: Question) -> Evidence:
-    """Order within a query: no worse than a rater, and better than chance."""
-    if question.nominal:
-        return Evidence(missing=NOMINAL)
-    standards, scope = question.standards, {"scope": "within_query"}
-    order = as_well_as_a_rater(question, "within_query")
+    """Order of the responses to one query."""
+    if not question.facts.nominal and not question.facts.several_a_query:
+        return Evidence(not_posed="each query has one rated response")
+    return _ordered(question, "within_query")
+
+
+def order_responses(question: Question) -> Evidence:
+    """Order of responses to different queries, where each query has one."""
+    if not question.facts.nominal and question.facts.several_a_query:
+        return Evidence(not_posed="queries have several responses, which are compared instead")
+    return _ordered(question, "pooled")
+
+
+def _ordered(question: Question, scope: str) -> Evidence:
+    """No worse than a rater and better than chance; beside one rating, well by itself."""
+    if question.facts.nominal:
+        return Evidence(not_posed=NOMINAL)
+    if question.facts.one_rating:
+        return _as_one_rater_does(question, scope)
+    standards = question.standards
+    order = as_well_as_a_rater(question, scope)
     missing = [order] if isinstance(order, str) else []
     figures = [] if isinstance(order, str) else [order]
-    for statistic, threshold, weaker in (
-        ("pairwise_accuracy_difference", standards.accuracy, standards.weak_order),
-        (ORDER, standards.chance, 0.0),
-    ):
-        e = question.first(statistic, **scope)
+    wanted: list[tuple[str, DecisionThreshold, float]] = [(ORDER, standards.chance, 0.0)]
+    if scope == "within_query":
+        wanted.insert(0, ("pairwise_accuracy_difference", standards.accuracy, standards.weak_order))
+    for statistic, threshold, weaker in wanted:
+        e = question.first(statistic, scope=scope)
         if e is None or not e.has_interval:
-            missing.append(_why(e))
+            missing.append(why_missing(e))
         else:
             figures.append(above(e, threshold, weaker, standards.alpha))
-    limits = tuple(_limits_of_order(question))
-    return Evidence(tuple(figures), limits, missing[0] if missing else None)
+    remarks = tuple(_remarks_on_order(question, scope))
+    return Evidence(tuple(figures), remarks=remarks, missing=missing[0] if missing else None)
+
+
+def _as_one_rater_does(question: Question, scope: str) -> Evidence:
+    """The share of pairs that are ordered as by the only rater, or the adjudicated values."""
+    facts, standards = question.facts, question.standards
+    e = question.first("concordance", scope=scope)
+    if e is None or not e.has_interval:
+        return Evidence(missing=why_missing(e))
+    figure = above(e, standards.concordance, standards.weak_concordance, standards.alpha)
+    remarks = [] if facts.adjudicated else [ONE_RATER if facts.n_raters == 1 else ONE_RATING]
+    return Evidence((figure,), remarks=(*remarks, *_ceiling(question)))
 
 
 def as_well_as_a_rater(question: Question, scope: str) -> DecidingFigure | str:
@@ -87,7 +116,7 @@ def as_well_as_a_rater(question: Question, scope: str) -> DecidingFigure | str:
     where: dict[str, Any] = {"scope": scope, "measure": ORDER}
     difference = question.first("average_rater_difference", **where)
     if difference is None or not difference.has_interval:
-        return _why(difference)
+        return why_missing(difference)
     standards = question.standards
     figure = above(difference, standards.order, standards.weak_order, standards.alpha)
     if difference.n_raters >= ENOUGH_RATERS:
@@ -98,7 +127,7 @@ def as_well_as_a_rater(question: Question, scope: str) -> DecidingFigure | str:
     return weaker_by(figure, p_at_most(panel, standards.order.value))
 
 
-def _limits_of_order(question: Question) -> Iterator[str]:
+def _remarks_on_order(question: Question, scope: str) -> Iterator[str]:
     margin = question.standards.order.value
     without = question.select(
         "agreement_without_one", scope="within_query", measure=ORDER, left_out="query"
@@ -112,7 +141,7 @@ def _limits_of_order(question: Question) -> Iterator[str]:
                 f"without the query {e.params['name']} its tau-b is {-e.value:.2f} below a rater's"
             )
     pearson = question.first(
-        "human_ceiling_difference", scope="within_query", measure="pearson", target="these_raters"
+        "human_ceiling_difference", scope=scope, measure="pearson", target="these_raters"
     )
     if pearson is not None and pearson.has_interval and pearson.ci_high < 0:
         yield "by Pearson's r it agrees with people less than a rater does"
@@ -120,57 +149,93 @@ def _limits_of_order(question: Question) -> Iterator[str]:
 
 
 def _ceiling(question: Question) -> Iterator[str]:
-    share = question.first("share_at_max", scope="pooled")
-    scale = question.analysis.scores.scale(question.construct, question.scorer)
+    share, facts = question.first("share_at_max", scope="pooled"), question.facts
+    scale = facts.scorer_scale
     if share is None or not share.defined or scale is None or scale.two_valued:
         return
-    if share.value >= CEILING:
+    of_people = 0.0 if math.isnan(facts.people_at_max) else facts.people_at_max
+    if share.value >= max(CEILING, of_people + LESS_OFTEN):
         yield f"it does not distinguish the {share.value:.0%} of its scores at the maximum"
 
 
 def report_level(question: Question) -> Evidence:
-    """Level: bias within the margin for raters like these, overall and by system."""
-    classes, limits = tuple(_of_classes(question)), list(_cut(question))
-    if question.nominal:
-        return Evidence(classes, tuple(limits)) if classes else Evidence(missing=NOMINAL)
-    standards, level = question.standards, question.standards.level
+    """Level: bias within the margin for raters like these, overall and by system.
+
+    Where people pass or fail responses it is the two rates: a difference of pass rates may vanish
+    because wrong passes and wrong fails cancel each other.
+    """
+    classes, without_rate = _of_classes(question)
+    if classes or without_rate is not None:
+        remarks = (*_remarks_on_level(question), *_pass_rates_apart(question))
+        return Evidence(classes, tuple(_cut(question)), remarks, without_rate)
+    if question.facts.nominal:
+        return Evidence(not_posed=NOMINAL)
+    overall = _overall_bias(question)
+    if isinstance(overall, str):
+        return Evidence(missing=overall)
+    figures, missing = [overall], []
+    for figure in (*_by_system(question), _any_order(question)):
+        if isinstance(figure, str):
+            missing.append(figure)
+        else:
+            figures.append(figure)
+    remarks = (*_remarks_on_level(question), *_calibration(question))
+    first = missing[0] if missing else None
+    return Evidence(tuple(figures), remarks=remarks, missing=first)
+
+
+def _remarks_on_level(question: Question) -> Iterator[str]:
+    yield from _ceiling(question)
+    if question.facts.n_raters == 1 and not question.facts.adjudicated:
+        yield ONE_RATER
+
+
+def _pass_rates_apart(question: Question) -> Iterator[str]:
+    """Whether the pass rates of judge and people are shown to differ by more than the margin."""
+    bias = question.first("bias", scope="pooled", target="these_raters")
+    level = question.standards.level
+    if bias is None or level is None or not bias.has_interval:
+        return
+    if bias.ci_low > level.value or bias.ci_high < -level.value:
+        points = f"{abs(bias.value):.0%} {'above' if bias.value > 0 else 'below'}"
+        yield f"its pass rate is {points} people's"
+
+
+def _overall_bias(question: Question) -> DecidingFigure | str:
+    """The bias for raters like these, or for these; or why it is missing."""
+    facts, standards = question.facts, question.standards
     panel = question.first("bias", scope="pooled", target="these_raters")
     further = question.first("bias", scope="pooled", target="raters_like_these")
-    bias = further
-    limits += _ceiling(question)
-    data = question.analysis.rated[question.construct]
-    if data.reference_kind == "adjudicated":
-        bias = panel
-    elif len(data.raters) == 1:
-        bias = panel
-        limits.append(ONE_RATER)
-    limits += _calibration(question)
-    if classes and (bias is None or not bias.defined):
-        # Scores on a scale of their own have no bias, but a cut.
-        return Evidence(classes, tuple(limits))
-    if level is None or bias is None or not bias.has_interval:
-        return Evidence(classes, missing=_why(bias))
-    wider = WEAKER * level.value
-    overall = within(bias, level, wider, standards.alpha)
+    bias = panel if facts.adjudicated or facts.n_raters == 1 else further
+    level = standards.level
+    if bias is None or level is None or not bias.has_interval:
+        return why_missing(bias)
+    overall = within(bias, level, WEAKER * level.value, standards.alpha)
     if bias is further and panel is not None and bias.n_raters < ENOUGH_RATERS:
         margin = level.value
-        overall = weaker_by(overall, max(p_at_most(panel, -margin), p_at_least(panel, margin)))
-    figures, missing = [overall], []
-    for system in data.systems if len(data.systems) > 1 else ():
+        return weaker_by(overall, max(p_at_most(panel, -margin), p_at_least(panel, margin)))
+    return overall
+
+
+def _by_system(question: Question) -> Iterator[DecidingFigure | str]:
+    """The bias on each of several systems."""
+    systems, level = question.facts.systems, question.standards.level
+    for system in systems if len(systems) > 1 and level is not None else ():
         e = question.first("bias", scope=f"system:{system}", target="these_raters")
         if e is None:
-            missing.append(f"{system}: no response has both a score of the judge and a rating")
+            yield f"{system}: no response has both a score of the judge and a rating"
         elif not e.has_interval:
-            missing.append(f"{system}: {_why(e)}")
-        else:
-            figures.append(within(e, level, wider, standards.alpha))
-    figures += classes
+            yield f"{system}: {why_missing(e)}"
+        elif level is not None:
+            yield within(e, level, WEAKER * level.value, question.standards.alpha)
+
+
+def _any_order(question: Question) -> DecidingFigure | str:
+    """An order above chance: a judge without any relation to people may have their mean."""
     tau = question.first(ORDER, scope="pooled")
     if tau is None or not tau.has_interval:
-        missing.append(_why(tau))
-    else:
-        figures.append(above(tau, standards.chance, 0.0, standards.alpha))
-    return Evidence(tuple(figures), tuple(limits), missing[0] if missing else None)
+        return why_missing(tau)
+    return above(tau, question.standards.chance, 0.0, question.standards.alpha)
 
 
 def _calibration(question: Question) -> Iterator[str]:
@@ -179,10 +244,7 @@ def _calibration(question: Question) -> Iterator[str]:
     A mean of responses that are better or worse than those rated is then off by more than the bias.
     """
     square = question.first("calibration_error_squared")
-    scale, level = (
-        question.analysis.context.human_scale(question.construct),
-        question.standards.level,
-    )
+    scale, level = question.facts.human_scale, question.standards.level
     if square is None or not square.defined or scale is None or level is None or scale.two_valued:
         return
     error = math.sqrt(max(0.0, square.value))
@@ -193,13 +255,21 @@ def _calibration(question: Question) -> Iterator[str]:
         )
 
 
-def _of_classes(question: Question) -> Iterator[DecidingFigure]:
-    """True positive and true negative rate, where the construct has two values."""
-    standards = question.standards
+def _of_classes(question: Question) -> tuple[tuple[DecidingFigure, ...], str | None]:
+    """True positive and true negative rate, where the construct has two values.
+
+    With them, why one of the two is missing.
+    """
+    standards, figures, missing = question.standards, [], None
     for statistic in ("true_positive_rate", "true_negative_rate"):
         e = question.first(statistic, scope="pooled")
-        if e is not None:
-            yield above(e, standards.true_rate, standards.weak_true_rate, standards.alpha)
+        if e is None:
+            continue
+        if e.has_interval:
+            figures.append(above(e, standards.true_rate, standards.weak_true_rate, standards.alpha))
+        else:
+            missing = missing or f"{statistic.replace('_', ' ')}: {why_missing(e)}"
+    return tuple(figures), missing
 
 
 def _cut(question: Question) -> Iterator[str]:
@@ -213,7 +283,7 @@ def _cut(question: Question) -> Iterator[str]:
         )
 
 
-def _why(e: Estimate | None) -> str:
+def why_missing(e: Estimate | None) -> str:
     """Why there is no figure to decide by."""
     if e is None:
         return "it was not computed"

@@ -7,10 +7,12 @@ from typing import Literal, get_args
 
 from analysis.core.estimates import Estimate
 
-Use = Literal["rank_systems", "choose_between_responses", "report_level", "replace_rater"]
+Use = Literal[
+    "rank_systems", "choose_between_responses", "order_responses", "report_level", "replace_rater"
+]
 USES: tuple[Use, ...] = get_args(Use)
 
-Answer = Literal["yes", "with_care", "no", "undecided"]
+Answer = Literal["yes", "with_care", "no", "undecided", "not_applicable"]
 ANSWERS: tuple[Answer, ...] = get_args(Answer)
 
 
@@ -56,11 +58,11 @@ class UseDecision:
     """The answer for one construct, scorer and use; construct None for the judge as a whole.
 
     `binding` is the figure that decides: of those that speak for the use, the one with the least
-    support. `limits` name what makes a yes into with_care. `missing` states why the question has no
-    answer. `further_queries` is how many more would decide, None where the number is unknown;
-    `weakest` names the construct that decides for the judge as a whole. `answers` is for how many
-    answers to the question it is corrected, and `supported` whether all figures meet their
-    thresholds after that, so that only `limits` may keep it from a yes.
+    support. `limits` qualify the answer. `missing` states why the question has no answer, or cannot
+    be asked of this table (not_applicable). `further_queries` is how many more would decide, None
+    where the number is unknown; `weakest` names the construct that decides for the judge as a
+    whole. `answers` is for how many answers to the question it is corrected, and `supported`
+    whether all figures meet their thresholds after that.
     """
 
     construct: str | None

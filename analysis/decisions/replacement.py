@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from scipy import special
-
+from analysis.core.distributions import normal_quantile
 from analysis.core.estimates import Estimate
 from analysis.decisions.figures import above
 from analysis.decisions.questions import Evidence, Question, as_well_as_a_rater
@@ -18,19 +17,19 @@ PASSING = DecisionThreshold("winning_rate", "by definition", 0.5)
 
 def replace_rater(question: Question) -> Evidence:
     """The test is passed, and the judge orders responses no worse than the average rater."""
-    data = question.analysis.rated[question.construct]
-    if data.reference_kind == "adjudicated":
-        return Evidence(missing="an adjudicated value favors the raters whose values it settled")
-    if len(data.raters) < RATERS_NEEDED:
+    facts = question.facts
+    if facts.adjudicated:
+        return Evidence(not_posed="an adjudicated value favors the raters whose values it settled")
+    if facts.n_raters < RATERS_NEEDED:
         return Evidence(
-            missing=f"it takes {RATERS_NEEDED} raters, the table has {len(data.raters)}"
+            not_posed=f"it takes {RATERS_NEEDED} raters, the table has {facts.n_raters}"
         )
-    alignment = "equality" if question.nominal else "rmse"
+    alignment = "equality" if facts.nominal else "rmse"
     rate = question.first("alt_test_winning_rate", alignment=alignment)
     if rate is None or not rate.defined:
         return Evidence(missing=(rate.reason if rate else None) or "it was not computed")
     passed = _passed(rate, question.standards.alpha)
-    beside = _on_categories(question) if question.nominal else _in_order(question)
+    beside = _on_categories(question) if facts.nominal else _in_order(question)
     if isinstance(beside, str):
         return Evidence((passed,), missing=beside)
     return Evidence((passed, beside))
@@ -55,12 +54,12 @@ def replacement_factor(p: float, alpha: float) -> float | None:
     """
     if not 0 < p < 1 / 2:
         return None
-    return float((special.ndtri(alpha) / special.ndtri(p)) ** 2)
+    return (normal_quantile(alpha) / normal_quantile(p)) ** 2
 
 
 def _in_order(question: Question) -> DecidingFigure | str:
-    data = question.analysis.rated[question.construct]
-    return as_well_as_a_rater(question, "within_query" if data.several_a_query else "pooled")
+    scope = "within_query" if question.facts.several_a_query else "pooled"
+    return as_well_as_a_rater(question, scope)
 
 
 def _on_categories(question: Question) -> DecidingFigure | str:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from analysis.core.analysis import Analysis
+from analysis.core.options import Options
+from analysis.core.scales import Scale
 from analysis.decisions.records import DecisionThreshold
 
 #: By how much a judge's tau-b, or pairwise accuracy, may be below a rater's.
@@ -26,6 +27,11 @@ CHANCE_RATE = 0.5
 #: With fewer raters, `with_care` is about these raters at the full threshold.
 ENOUGH_RATERS = 5
 
+#: The smallest share of pairs that a judge must order as a single rater does. Two raters whose
+#: values correlate by .6 order .70 of the pairs alike (1/2 + arcsin(.6) / pi), and .6 is where the
+#: agreement of raters begins to count as good (Cicchetti 1994, Psychological Assessment 6:284-290).
+CONCORDANCE = 0.7
+
 DEFAULT = "default"
 
 
@@ -39,6 +45,7 @@ class Standards:
     level: DecisionThreshold | None
     """None without a scale: a share of it is then no number of points."""
     true_rate: DecisionThreshold
+    concordance: DecisionThreshold
     alpha: float
 
     @property
@@ -51,10 +58,14 @@ class Standards:
         """The minimum of the weaker statement on a rate: halfway from chance."""
         return (CHANCE_RATE + self.true_rate.value) / 2
 
+    @property
+    def weak_concordance(self) -> float:
+        """The minimum of the weaker statement on pairs: halfway from chance."""
+        return (CHANCE_RATE + self.concordance.value) / 2
 
-def standards(analysis: Analysis, construct: str, answers: int) -> Standards:
-    """The thresholds of a construct where a question has so many answers."""
-    options, scale = analysis.options, analysis.context.human_scale(construct)
+
+def standards(options: Options, scale: Scale | None, answers: int) -> Standards:
+    """The thresholds of a construct on this scale, where a question has so many answers."""
     margin, declared = options.non_inferiority_margin, "non_inferiority_margin"
     if margin is None:
         margin, declared = ORDER_MARGIN, DEFAULT
@@ -75,5 +86,6 @@ def standards(analysis: Analysis, construct: str, answers: int) -> Standards:
         DecisionThreshold("chance", "by definition", 0.0),
         level,
         rate,
+        DecisionThreshold("concordance", DEFAULT, CONCORDANCE),
         (1 - options.level) / 2 / max(1, answers),
     )

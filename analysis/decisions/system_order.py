@@ -29,12 +29,13 @@ SAME_SIGN = DecisionThreshold("same_sign", "by definition", 0.0)
 
 def rank_systems(question: Question) -> Evidence:
     """Every pair of systems, and one on which both agree for sure."""
-    if question.nominal:
-        return Evidence(missing=NOMINAL)
-    data = question.analysis.rated[question.construct]
-    systems = len(data.systems)
+    facts = question.facts
+    if facts.nominal:
+        return Evidence(not_posed=NOMINAL)
+    systems = len(facts.systems)
     if systems < SYSTEMS_NEEDED:
-        return Evidence(missing=f"it takes {SYSTEMS_NEEDED} systems, the table has {systems}")
+        has = f"the table has {systems}" if systems else "no column names systems"
+        return Evidence(not_posed=f"it takes {SYSTEMS_NEEDED} systems, {has}")
     agreement = question.first("decision_agreement")
     records = question.select("decision")
     if not records:
@@ -67,14 +68,14 @@ def rank_systems(question: Question) -> Evidence:
     factor = sure.factor(0.0, alpha / len(pairs))
     agreed = DecidingFigure(sure.record, SAME_SIGN, p, p, 1.0, sure.people * sure.judge > 0, factor)
     opposite = [e for e in records if e.params["decision"] == "opposite"]
-    limits = [
+    remarks = [
         f"people find {e.systems[0]} and {e.systems[1]} different in one direction and the judge "
         "in the other"
         for e in opposite[:1]
     ]
-    if data.reference_kind == "mean_of_raters" and len(data.raters) == 1:
-        limits.append(ONE_RATER)
-    return Evidence((order, agreed), tuple(limits), missing)
+    if facts.n_raters == 1 and not facts.adjudicated:
+        remarks.append(ONE_RATER)
+    return Evidence((order, agreed), remarks=tuple(remarks), missing=missing)
 
 
 @dataclass(frozen=True)

@@ -200,7 +200,10 @@ def noise_floors(analysis: Analysis) -> dict[Key, float]:
             analysis.estimates
             if turn == 0
             else analyse(
-                _with_repeat(analysis.scores, turn), analysis.preferences, analysis.options
+                _with_repeat(analysis.scores, turn),
+                analysis.preferences,
+                analysis.options,
+                given=(),
             ).estimates
         )
         for estimate in figures:

@@ -9,7 +9,9 @@ from analysis.core.estimates import Estimate
 from analysis.core.statistic import ORDER
 from analysis.topics.agreement.alternative_annotator import alternative_annotators
 from analysis.topics.agreement.association import biases, judge_against_humans
+from analysis.topics.agreement.concordance import concordances
 from analysis.topics.agreement.decisions import decisions_by_interval
+from analysis.topics.agreement.equal_values import equal_values
 from analysis.topics.agreement.human_ceiling import ceilings
 from analysis.topics.agreement.pairwise_accuracy import pairwise_beside_raters
 from analysis.topics.agreement.sensitivity import without_one_query
@@ -27,6 +29,8 @@ def figures_of_decisions(context: Context) -> Iterator[Estimate]:
     yield from judge_against_humans(ordered, (ORDER,), scopes)
     yield from judge_against_humans(ordered, ("bias",), {"pooled"} | systems)
     yield from biases(ordered)
+    yield from concordances(ordered)
+    yield from equal_values(ordered)
     yield from ceilings(ordered)
     yield from pairwise_beside_raters(ordered)
     yield from decisions_by_interval(ordered)

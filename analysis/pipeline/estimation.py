@@ -17,7 +17,7 @@ from analysis.core.errors import AnalysisError
 from analysis.core.estimates import Estimate, EstimateList
 from analysis.core.layouts import of_one_layout, values_by_layout
 from analysis.core.mark_table import MarkTable
-from analysis.core.options import Options
+from analysis.core.options import Options, changed_fields
 from analysis.core.probe_table import ProbeTable
 from analysis.core.scale_mapping import mapped_scores
 from analysis.core.statistic import estimates_of, within_ranges
@@ -51,19 +51,24 @@ def analyse(
     edited: ScoreTable | None = None,
     probes: ProbeTable | None = None,
     marks: MarkTable | None = None,
+    *,
+    given: Collection[str] | None = None,
 ) -> Analysis:
     """Analyse a table of scores, with preferences if there are any.
 
     `edited` is the table with what raters changed after they had been shown more, which is
     reported in addition to the figures of `scores`. `probes` are answers of judges to altered
-    prompts, `marks` people's marks on sentences.
+    prompts, `marks` people's marks on sentences. `given` are the options that the caller asked for;
+    by default those that differ from their defaults.
 
     Raises
     ------
     AnalysisError
-        Both tables are empty.
+        Both tables are empty, or an option that was asked for has no effect on them.
     """
-    return _whole(title, _context(scores, preferences, options, edited, probes, marks))
+    return _whole(
+        title, _checked_context(scores, preferences, options, edited, probes, marks, given)
+    )
 
 
 def headline(
@@ -74,11 +79,12 @@ def headline(
     edited: ScoreTable | None = None,
     probes: ProbeTable | None = None,
     marks: MarkTable | None = None,
+    *,
+    given: Collection[str] | None = None,
 ) -> Analysis:
     """Only the figures of the verdict, in a fraction of the time; see `completed`."""
-    return _analysis(
-        title, _context(scores, preferences, options, edited, probes, marks), _headline
-    )
+    context = _checked_context(scores, preferences, options, edited, probes, marks, given)
+    return _analysis(title, context, _headline)
 
 
 def comparison(
@@ -100,6 +106,25 @@ def comparison(
 def completed(analysis: Analysis) -> Analysis:
     """The whole analysis that a headline belongs to, on the same resamples."""
     return _whole(analysis.title, analysis.context)
+
+
+def _checked_context(
+    scores: ScoreTable,
+    preferences: PreferenceTable | None,
+    options: Options | None,
+    edited: ScoreTable | None,
+    probes: ProbeTable | None,
+    marks: MarkTable | None,
+    given: Collection[str] | None,
+) -> Context:
+    """The context; every option that was asked for can be used."""
+    context = _context(scores, preferences, options, edited, probes, marks)
+    names = changed_fields(context.options) if given is None else given
+    if names:
+        from analysis.pipeline.unused_options import COMMAND, PYTHON, check_unused
+
+        check_unused(context, names, PYTHON if given is None else COMMAND)
+    return context
 
 
 def _context(

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from analysis.core.arrays import FloatArray
 from analysis.core.construct_data import mean_over
-from analysis.core.resampling import Interval
+from analysis.core.interval import Interval
 from analysis.core.statistic import Target
 from analysis.planning.components import Components
 from analysis.planning.planned_report import Family

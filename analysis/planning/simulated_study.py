@@ -10,9 +10,10 @@ import numpy as np
 
 from analysis.core.arrays import FloatArray, IntArray
 from analysis.core.construct_data import mean_over
+from analysis.core.interval import Interval
 from analysis.core.pairs import Scope
 from analysis.core.query_statistic import QueryStatistic
-from analysis.core.resampling import Interval, QueryResampling
+from analysis.core.resampling import QueryResampling
 from analysis.core.statistic import ORDER
 from analysis.core.uncertainty import Transform
 from analysis.planning.components import Components

@@ -7,8 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from analysis.core.analysis import Analysis
-from analysis.decisions.questions import NOMINAL
+from analysis.decisions.described import Described
 from analysis.decisions.records import (
     Answer,
     CorrectedMeans,
@@ -17,11 +16,20 @@ from analysis.decisions.records import (
     Use,
     UseDecision,
 )
-from analysis.render.formatting import amount, between, correlation, counted, percent, points
+from analysis.render.formatting import (
+    amount,
+    between,
+    correlation,
+    counted,
+    percent,
+    percents,
+    points,
+)
 
 USE_WORDS: dict[Use, str] = {
     "rank_systems": "Rank systems",
     "choose_between_responses": "Choose between two responses",
+    "order_responses": "Order responses",
     "report_level": "Report a level",
     "replace_rater": "Stand in for a rater",
 }
@@ -30,6 +38,7 @@ ANSWER_WORDS: dict[Answer, str] = {
     "with_care": "with care",
     "no": "no",
     "undecided": "undecided",
+    "not_applicable": "not asked",
 }
 
 #: More queries than this many times those rated are not proposed.
@@ -40,21 +49,21 @@ LONGEST_REASON = 120
 _DETAILS = re.compile(r" \([^()]*\)")
 
 
-def sentence(analysis: Analysis, decision: UseDecision) -> str:
+def sentence(described: Described, decision: UseDecision) -> str:
     """The figure that decides, with its threshold, and what qualifies the answer."""
-    whose = "" if decision.weakest is None else f"{analysis.scores.full_name(decision.weakest)}: "
+    whose = "" if decision.weakest is None else f"{described.full_name(decision.weakest)}: "
     if decision.missing is not None:
         return f"{whose}not known, since {_shortened(decision.missing)}."
     parts = []
     if decision.binding is not None:
-        parts.append(phrase(analysis, decision.binding))
-        if _alone(analysis, decision):
+        parts.append(phrase(described, decision.binding))
+        if _alone(described, decision):
             parts.append(
                 f"not significant after correction for {counted(decision.answers, 'answer')}"
             )
     text = f"{whose}{'; '.join(parts)}"
     if decision.limits and decision.answer != "no":
-        text += f"; but {', and '.join(decision.limits)}"
+        text += f"; {', and '.join(decision.limits)}"
     return f"{text}."
 
 
@@ -63,30 +72,30 @@ def _shortened(reason: str) -> str:
     return reason if len(reason) <= LONGEST_REASON else _DETAILS.sub("", reason)
 
 
-def _alone(analysis: Analysis, decision: UseDecision) -> bool:
+def _alone(described: Described, decision: UseDecision) -> bool:
     """Whether all figures meet their thresholds by themselves, and not after correction."""
-    alpha = (1 - analysis.options.level) / 2
+    alpha = (1 - described.level) / 2
     return not decision.supported and all(f.p <= alpha for f in decision.figures)
 
 
-def answers_reading(analysis: Analysis, decisions: Sequence[UseDecision]) -> str:
+def answers_reading(described: Described, decisions: Sequence[UseDecision]) -> str:
     """What yes and no mean, and for how many answers they are corrected."""
     answers = max(decision.answers for decision in decisions)
-    level = analysis.options.level
+    level = described.level
     corrected = f", after correction for {answers} answers" if answers > 1 else ""
     return (
         "Yes and no are stated where the interval of every figure that decides is on that side of "
-        f"its threshold{corrected}; with care where a weaker threshold is met or the "
-        f"sentence names a limit. Square brackets are {level:.0%} intervals of one figure."
+        f"its threshold{corrected}; with care where a weaker threshold is met, or where figures "
+        f"may be off by more than their intervals. Square brackets are {level:.0%} intervals."
     )
 
 
-def phrase(analysis: Analysis, figure: DecidingFigure) -> str:
+def phrase(described: Described, figure: DecidingFigure) -> str:
     """One figure with its interval and its threshold."""
     e, threshold = figure.estimate, figure.threshold
-    scale = analysis.context.human_scale(e.constructs[0])
+    scale = described.human_scale(e.constructs[0])
     if e.statistic == "decision":
-        return _of_pair(analysis, figure)
+        return _of_pair(described, figure)
     if e.statistic == "bias":
         on = f" on {e.scope.removeprefix('system:')}" if e.systems else ""
         value = amount(e.value, scale, (e.ci_low, e.ci_high))
@@ -101,6 +110,12 @@ def phrase(analysis: Analysis, figure: DecidingFigure) -> str:
     if e.statistic in {"true_positive_rate", "true_negative_rate"}:
         name = e.statistic.replace("_", " ")
         return f"{name} {correlation(e.value)} {between(e)}, at least {_number(threshold)}"
+    if e.statistic == "concordance":
+        of = " to one query" if e.scope == "within_query" else ""
+        return (
+            f"{percent(e.value)} of pairs{of} ordered alike {percents(e)}, at least "
+            f"{percent(threshold.value)}"
+        )
     where = "within a query" if e.scope == "within_query" else "over all responses"
     names = {
         "average_rater_difference": f"tau-b {where} minus the average rater's",
@@ -115,10 +130,10 @@ def phrase(analysis: Analysis, figure: DecidingFigure) -> str:
     )
 
 
-def _of_pair(analysis: Analysis, figure: DecidingFigure) -> str:
+def _of_pair(described: Described, figure: DecidingFigure) -> str:
     e, threshold = figure.estimate, figure.threshold
-    scale = analysis.context.human_scale(e.constructs[0])
-    of_judge = analysis.scores.scale(e.constructs[0], e.scorers[0])
+    scale = described.human_scale(e.constructs[0])
+    of_judge = described.scorer_scale(e.constructs[0], e.scorers[0])
     sides = []
     for side, on in (("people", scale), ("judge", of_judge)):
         values = [e.params.get(key) for key in (side, f"{side}_low", f"{side}_high")]
@@ -139,7 +154,7 @@ def _number(threshold: DecisionThreshold) -> str:
 
 def settled_by(decision: UseDecision) -> str | None:
     """What would settle an open answer; None for one that more data would not change."""
-    if decision.answer in {"yes", "no"} or decision.missing == NOMINAL:
+    if decision.answer in {"yes", "no", "not_applicable"}:
         return None
     if decision.missing is not None:
         return f"needed first: {decision.missing}"
@@ -157,7 +172,7 @@ def settled_by(decision: UseDecision) -> str | None:
     return None
 
 
-def as_record(analysis: Analysis, decision: UseDecision) -> dict[str, Any]:
+def as_record(described: Described, decision: UseDecision) -> dict[str, Any]:
     """The decision as report.json has it."""
     threshold = None if decision.binding is None else decision.binding.threshold
     return {
@@ -166,7 +181,7 @@ def as_record(analysis: Analysis, decision: UseDecision) -> dict[str, Any]:
         "use": decision.use,
         "answer": decision.answer,
         "deciding": {
-            "sentence": sentence(analysis, decision),
+            "sentence": sentence(described, decision),
             "weakest_construct": decision.weakest,
             "limits": list(decision.limits),
             "figures": [_figure(figure, decision) for figure in decision.figures],
@@ -206,9 +221,9 @@ def _null(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def corrected_sentence(analysis: Analysis, corrected: CorrectedMeans) -> str:
+def corrected_sentence(described: Described, corrected: CorrectedMeans) -> str:
     """What corrected means give, in one sentence."""
-    scale = analysis.context.human_scale(corrected.construct)
+    scale = described.human_scale(corrected.construct)
     if math.isnan(corrected.half_width):
         return f"no corrected mean: {corrected.reason or 'it has no interval'}"
     # A half-width that is not 0 is not printed as 0, whatever the unknown scale.
@@ -222,7 +237,7 @@ def corrected_sentence(analysis: Analysis, corrected: CorrectedMeans) -> str:
     )
 
 
-def corrected_record(analysis: Analysis, corrected: CorrectedMeans) -> dict[str, Any]:
+def corrected_record(described: Described, corrected: CorrectedMeans) -> dict[str, Any]:
     """The corrected means as report.json has them."""
     return {
         "construct": corrected.construct,
@@ -230,5 +245,5 @@ def corrected_record(analysis: Analysis, corrected: CorrectedMeans) -> dict[str,
         "half_width": _null(corrected.half_width),
         "ratings_alone": _null(corrected.ratings_alone),
         "n_ratings": corrected.n_ratings,
-        "sentence": corrected_sentence(analysis, corrected),
+        "sentence": corrected_sentence(described, corrected),
     }

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from analysis.decisions.records import Answer, UseDecision
+from analysis.decisions.records import Answer, Use, UseDecision
 from analysis.render.decision_words import (
     ANSWER_WORDS,
     USE_WORDS,
@@ -16,9 +16,13 @@ from analysis.render.decision_words import (
 from analysis.render.document import Document
 from analysis.render.drawing import Figure
 from analysis.render.formatting import counted, listed
+from analysis.render.opening import JudgeOpening
+from analysis.render.opening_of_analysis import openings_of
 
 #: A sign in addition to word and color.
-SIGNS: dict[Answer, str] = {"yes": "✓", "with_care": "≈", "no": "✕", "undecided": "?"}
+SIGNS: dict[Answer, str] = {
+    "yes": "✓", "with_care": "≈", "no": "✕", "undecided": "?", "not_applicable": "–",
+}  # fmt: skip
 
 #: The figure of people's values against the judge's.
 PICTURE = "against-humans"
@@ -50,15 +54,35 @@ class JudgeAnswers:
 
     scorer: str
     rows: tuple[ConstructAnswers, ...]
+    uses: tuple[str, ...]
+    """What the table can be asked of the judge."""
+    opening: JudgeOpening
+    """What was compared, and the agreement."""
+
+    @property
+    def whole(self) -> list[ShownDecision]:
+        """The answers for the judge as a whole, without what qualifies all of them."""
+        why = {answer.name: answer.why for answer in self.opening.answers}
+        return [replace(d, sentence=why.get(d.use, d.sentence)) for d in self.rows[0].decisions]
 
 
 def answers_by_judge(document: Document) -> list[JudgeAnswers]:
     """The answers of each judge, in the order of the decisions."""
-    scorers = dict.fromkeys(decision.scorer for decision in document.decisions)
-    return [JudgeAnswers(scorer, tuple(_rows(document, scorer))) for scorer in scorers]
+    results = []
+    for opening in openings_of(document.analysis, document.decisions):
+        of_scorer = [d for d in document.decisions if d.scorer == opening.scorer]
+        asked = [
+            use
+            for use in USE_WORDS
+            if any(d.use == use and d.answer != "not_applicable" for d in of_scorer)
+        ]
+        rows = tuple(_rows(document, opening.scorer, asked))
+        uses = tuple(USE_WORDS[use] for use in asked)
+        results.append(JudgeAnswers(opening.scorer, rows, uses, opening))
+    return results
 
 
-def _rows(document: Document, scorer: str) -> list[ConstructAnswers]:
+def _rows(document: Document, scorer: str, asked: Sequence[Use]) -> list[ConstructAnswers]:
     full_name = document.analysis.scores.full_name
     corrected = {
         means.construct: corrected_sentence(document.analysis, means)
@@ -69,7 +93,7 @@ def _rows(document: Document, scorer: str) -> list[ConstructAnswers]:
     return [
         ConstructAnswers(
             "The judge as a whole" if key is None else full_name(key),
-            tuple(_shown(document, d) for d in of_scorer if d.construct == key),
+            tuple(_shown(document, d) for d in of_scorer if d.construct == key and d.use in asked),
             None if key is None else corrected.get(key),
         )
         for key in dict.fromkeys(decision.construct for decision in of_scorer)

@@ -98,6 +98,13 @@ def between(estimate: Estimate, scale: Scale | None = None, *, in_points: bool =
     return f"[{_end(estimate.ci_low)}, {_end(estimate.ci_high)}]"
 
 
+def percents(estimate: Estimate) -> str:
+    """The interval of a share in brackets, such as [79%, 88%], or an empty text without one."""
+    if not estimate.has_interval:
+        return ""
+    return f"[{estimate.ci_low:.0%}, {estimate.ci_high:.0%}]"
+
+
 def _end(value: float) -> str:
     """An end of an interval; more digits where two would hide on which side of 0 it is."""
     if NOISE < abs(value) < 0.005:

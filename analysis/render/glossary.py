@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from markupsafe import Markup, escape
@@ -92,6 +92,12 @@ TERMS = (
         "The share of pairs of systems that differ significantly by a scorer.",
     ),
 )  # fmt: skip
+
+
+def terms_of(sentences: Iterable[str]) -> list[Term]:
+    """The terms that occur in sentences, in their order."""
+    text = "\n".join(sentences)
+    return [term for term in TERMS if re.search(term.pattern, text, re.IGNORECASE)]
 
 
 class Marked:

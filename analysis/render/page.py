@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache, partial
 from importlib.resources import files
 from typing import Any
@@ -13,11 +13,10 @@ from markupsafe import Markup
 
 from analysis.core.resampling import PERCENTILE_FROM
 from analysis.render.compact_svg import shared_styles, with_classes
-from analysis.render.decision_words import USE_WORDS
 from analysis.render.document import Document
 from analysis.render.first_screen import answers_by_judge, next_steps, picture
 from analysis.render.formatting import counted, listed
-from analysis.render.glossary import TERMS, Marked
+from analysis.render.glossary import Marked, terms_of
 from analysis.render.verdict_notes import reading
 
 _MINUS = re.compile(r"(?<![\w.])-(?=[\d.])")
@@ -47,18 +46,30 @@ def page(document: Document, full: bool = False) -> str:
             names=names,
             open=" open" if full else "",
             judges=answers_by_judge(document),
-            uses=list(USE_WORDS.values()),
             picture=shown,
             next_steps=next_steps(document),
             contents=_contents,
             marked=partial(Marked, names),
-            terms=TERMS,
+            terms=terms_of(_sentences(document)),
+            full_names={key: name for key, name in names.items() if key != name},
             full=document.analysis.scores.full_name,
             full_first=partial(_full_first, names=names),
             percentile_from=PERCENTILE_FROM,
             checks=document.provenance.get("verification"),
         )
     )
+
+
+def _sentences(document: Document) -> Iterator[str]:
+    """The sentences of the page in which terms are explained."""
+    for judge in answers_by_judge(document):
+        yield from (line for part in judge.opening.constructs for line in part.agreement)
+        yield from (d.sentence for row in judge.rows for d in row.decisions)
+    for verdict in document.verdicts:
+        yield verdict.sentence
+        yield from verdict.notes
+    for chapter in document.chapters:
+        yield from chapter.reading
 
 
 def summary(document: Document) -> str:

@@ -10,6 +10,7 @@ import click
 
 from analysis.cli.analysis_input import CannotRun, kind_option, scale_option
 from analysis.cli.column_options import NamedColumns, named_columns_options
+from analysis.cli.given_options import Facts, check_given
 from analysis.cli.read_scores import from_file
 from analysis.cli.read_study import from_study
 
@@ -107,6 +108,9 @@ def rank(
         raise CannotRun(str(error)) from None
     if not len(analysis.estimates):
         raise CannotRun(_nothing(analysis))
+    differences = analysis.estimates.select("judge_difference")
+    present = dict.fromkeys(e.params["measure"] for e in differences)
+    check_given(Facts(inputs.scores, measures=tuple(map(str, present))))
     if out is not None:
         _write(out, _kept(analysis, measures))
     if as_json:

@@ -67,6 +67,14 @@ def init(folder: Path, settings: Path | None, as_json: bool) -> None:
 )
 @reads_export
 @click.option(
+    "--values",
+    "word_values",
+    multiple=True,
+    metavar="WORD=NUMBER,...",
+    help="Numbers of words in a table of scores, such as good=2,ok=1,bad=0,unsure= (missing). "
+    "Repeatable. Well-known words are read without it.",
+)
+@click.option(
     "--rater-prefix",
     metavar="TEXT",
     help="Prefix of the codes of other users, before their number. Default: ls-.",
@@ -97,6 +105,7 @@ def import_(
     construct: str | None,
     system: str | None,
     names: ExportNames,
+    word_values: tuple[str, ...],
     rater_prefix: str | None,
     allow_unmatched: bool,
     revise: bool,
@@ -117,6 +126,7 @@ def import_(
       ccrs import my-study export.json --control quality=AC --control stars=
       ccrs import my-study export.json --control stars=AC --scale stars=1:5 --rater 5=anna
       ccrs import my-study export.json --control verdict=AC --value good=100 --value bad=0
+      ccrs import my-study labels.csv --values good=100,ok=50,bad=0,unsure=
       ccrs import my-study ragas.csv --control faithfulness=CC --scale faithfulness=0:1
     """
     from dataclasses import asdict
@@ -128,6 +138,7 @@ def import_(
 
     scorer_kinds = import_options.unique_by_name("--kind", kinds, import_options.kind)
     named = names.read()
+    named["values"] = import_options.with_word_values(named["values"], word_values)
     summaries: list[dict[str, Any]] = []
     answers: dict[str, str] = {}
     with Study.open(folder) as study:

@@ -86,9 +86,10 @@ def reads_export(command: Callable[..., None]) -> Any:
     """Give a command these options, as `names`."""
 
     @wraps(command)
-    def with_names(**options: Any) -> None:
+    def with_names(*arguments: Any, **options: Any) -> None:
+        # Other decorators pass what they open as positional arguments.
         texts = {name: options.pop(name) for name in ExportNames.__dataclass_fields__}
-        command(names=ExportNames(**texts), **options)
+        command(*arguments, names=ExportNames(**texts), **options)
 
     made: Any = with_names
     for option in reversed(_OPTIONS):

@@ -34,13 +34,17 @@ def _topic(name: str) -> str:
 def _readmes(
     folder: Traversable, name: str, depth: int = _DEPTH
 ) -> Iterator[tuple[str, Traversable]]:
-    """Every README at or below a folder, with the name of its folder."""
+    """Every README at or below a folder, with the name of its folder.
+
+    Folders that begin with an underscore have files of the project that an installation puts in
+    there, whose topics have names of their own.
+    """
     for child in sorted(
         folder.iterdir(), key=lambda child: (child.name != "README.md", child.name)
     ):
         if child.name == "README.md":
             yield name, child
-        elif depth and child.is_dir():
+        elif depth and child.is_dir() and not child.name.startswith("_"):
             yield from _readmes(child, child.name, depth - 1)
 
 

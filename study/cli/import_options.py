@@ -1,6 +1,6 @@
 """The options of `ccrs import` that name something of a file, and what is asked where none does."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from math import isfinite
 from pathlib import Path
@@ -10,6 +10,7 @@ import click
 
 from study.errors import InputError
 from study.importing.file_import import unmapped_controls
+from study.importing.readers.value_words import declared_values
 from study.study import Study
 
 T = TypeVar("T")
@@ -76,6 +77,24 @@ def choice_value(text: str) -> tuple[str, float]:
     if not equals or not label or not isfinite(value):
         raise click.UsageError(f"--value {text}: write CHOICE=NUMBER, such as good=1.")
     return label, value
+
+
+def with_word_values(choices: Mapping[str, float], texts: Iterable[str]) -> dict[str, float | None]:
+    """Return the numbers of choices (--value) and of words (--values); None is missing.
+
+    Raises
+    ------
+    UsageError
+        A text is malformed, or a word has two numbers.
+    """
+    try:
+        words = declared_values(texts)
+    except ValueError as error:
+        raise click.UsageError(f"--values: {error}.") from None
+    for word in words:
+        if word in choices:
+            raise click.UsageError(f"--value and --values name {word!r}: keep one of them.")
+    return {**choices, **words}
 
 
 def column(text: str) -> list[tuple[str, str]]:

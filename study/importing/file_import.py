@@ -10,9 +10,11 @@ from study.errors import StudyError, nearest
 from study.importing.import_report import ImportSummary
 from study.importing.import_store import import_rows
 from study.importing.importers import FormatOptions, importer_for
+from study.importing.readers.cells import is_number
 from study.importing.readers.input_file import Advance, unseen
 from study.importing.readers.records import KINDS
 from study.importing.readers.source import RecordSource
+from study.importing.readers.value_words import checked_values
 from study.importing.value_checks import known_kinds
 from study.schema.tables import external_raters, queries as query_table, raters as rater_table
 
@@ -31,7 +33,7 @@ def import_file(
     construct: str | None = None,
     controls: Mapping[str, str] | None = None,
     ranges: Mapping[str, tuple[float, float]] | None = None,
-    values: Mapping[str, float] | None = None,
+    values: Mapping[str, float | None] | None = None,
     columns: Mapping[str, str] | None = None,
     raters: Mapping[str, str] | None = None,
     rater_prefix: str | None = None,
@@ -60,7 +62,9 @@ def import_file(
         Such a control or metric to its lowest and highest value, where they are not its
         construct's: values are mapped linearly.
     values
-        Choice of a Label Studio export to its number, for controls that `controls` names.
+        Word to its number, or to None if it means a missing value; before the words that are known
+        and those of study.toml. In a Label Studio export: choice to its number, for controls that
+        `controls` names.
     columns
         Field of the tasks in such an export to the name under which it is understood, such as
         `{"model": "system"}`.
@@ -116,7 +120,9 @@ def import_file(
         controls={**study.config.label_studio.controls, **(controls or {})},
         declared_controls=controls or {},
         ranges=ranges or {},
-        values=values or {},
+        values={word: n for word, n in (values or {}).items() if n is not None},
+        words={word: n for word, n in (values or {}).items() if not is_number(word)},
+        words_of_constructs=_words_of_constructs(study),
         columns=columns or {},
         raters=raters or {},
         rater_prefix=rater_prefix,
@@ -177,6 +183,23 @@ def unmapped_controls(
         controls={**study.config.label_studio.controls, **(controls or {})},
     )
     return chosen.unmapped(source, options)
+
+
+def _words_of_constructs(study: "Study") -> dict[str, dict[str, float | None]]:
+    return {
+        construct.key: _checked_words(
+            construct.word_values, f"values of the construct {construct.key} in study.toml"
+        )
+        for construct in study.config.constructs
+        if construct.values
+    }
+
+
+def _checked_words(values: Mapping[str, float | None], name: str) -> dict[str, float | None]:
+    try:
+        return checked_values(values.items())
+    except ValueError as error:
+        raise StudyError(f"{name}: {error}") from None
 
 
 def _checked_kinds(kinds: Mapping[str, str]) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """The installed importers: their options, and the choice of the one that reads a file."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint
 from inspect import signature
@@ -9,11 +9,15 @@ from typing import Any, NamedTuple
 from study.entry_points import entry_points
 from study.errors import Fault, InputError, StudyError, nearest
 from study.importing.readers.column_layout import missing_column, separators_hint
-from study.importing.readers.records import KINDS, RecordCells
+from study.importing.readers.judgment_cells import Ranged
+from study.importing.readers.records import KINDS, Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
+from study.importing.readers.value_words import checked_values
+from study.importing.readers.words_ahead import ScoredCell, WordsAhead
+from study.importing.readers.written_values import ValueRules
 from study.importing.rows import Rows
 from study.scales import RatingScale
-from study.text import quoted_names
+from study.text import quoted_names, shell_word
 
 
 @dataclass(frozen=True)
@@ -58,8 +62,52 @@ class FormatOptions:
     """By scorer: the scale that study.toml declares for it."""
     columns: Mapping[str, str] = field(default_factory=dict)
     """Field of a task's data in such a form to the name under which it is understood."""
+    words: Mapping[str, float | None] = field(default_factory=dict)
+    """Declared numbers by word; None means a missing value."""
+    words_of_constructs: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
+    """Those of each construct, where `words` does not have the word."""
+    table_scale: Callable[[str, str], Ranged | None] | None = None
+    """In a report on a file: the declared scale of a scorer on a construct."""
+    words_read: list[WordsAhead] = field(default_factory=list)
+    """The words of the file as they were read, noted by `read_values`."""
     metrics_are_constructs: bool = False
     """Whether each metric of another tool is a separate construct, as in a report on a file."""
+
+    def read_values(
+        self, reader: Reader, judged_cells: Callable[[], Iterable[ScoredCell]]
+    ) -> WordsAhead:
+        """Let a reader read words as values, and return the words of the file.
+
+        `judged_cells` reads the cells with judgments from the beginning of the file.
+
+        Raises
+        ------
+        StudyError
+            Declared numbers of words contradict each other.
+        """
+        try:
+            declared = checked_values(self.words.items())
+        except ValueError as error:
+            raise StudyError(f"Numbers of words: {error}.") from None
+        words = WordsAhead(judged_cells, declared, self.words_of_constructs)
+        self.words_read.append(words)
+        reader.options.values = ValueRules(words, self._scale_of, self._scale_option)
+        return words
+
+    def _scale_of(self, group: Hashable) -> Ranged | None:
+        if not isinstance(group, tuple):
+            return None
+        scorer, construct = group
+        if self.table_scale is not None:
+            return self.table_scale(scorer, construct)
+        return self.scorer_scales.get(scorer) or self.scales.get(construct)
+
+    def _scale_option(self, group: Hashable, scale: str) -> str:
+        if self.table_scale is None:
+            low, high = scale.split(":")
+            return f"scale = {{ min = {low}, max = {high} }} in study.toml"
+        scorer, construct = group if isinstance(group, tuple) else ("SCORER", "CONSTRUCT")
+        return f"--scale {shell_word(f'{scorer}:{construct}={scale}')}"
 
     def kind(self, cells: RecordCells, scorer: str | None) -> str | None:
         """Return the kind of a scorer: from the record, the caller or the study."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
 from study.errors import Fault, InputError
@@ -11,21 +11,21 @@ from study.importing.formats import preferences, responses, scores, scores_wide
 from study.importing.formats.scores import TableFields
 from study.importing.import_report import BLANK, TWICE, ImportReport
 from study.importing.importers import FormatOptions
-from study.importing.readers.cells import CellError, number
+from study.importing.readers.cells import CellError, number, ratio_or_percentage
 from study.importing.readers.column_layout import (
     folded,
     has,
     missing_column,
     separators_hint,
 )
+from study.importing.readers.column_words import word_in
 from study.importing.readers.input_file import Advance, Record, unseen
+from study.importing.readers.judgment_cells import Ranged, is_object
 from study.importing.readers.source import Head, RecordSource
-from study.importing.readers.verdict_words import (
-    beyond_pass_and_fail,
-    declare_two_points,
-    verdict,
-)
+from study.importing.readers.value_words import best_of, is_missing, is_verdict
+from study.importing.readers.written_values import declare_words, off_the_scale
 from study.importing.rows import LocatedRow, PreferenceRow, Rows, ScoreRow
+from study.importing.score_columns.judgment_table import WordScale, as_attribute, scale_of_words
 from study.importing.tool_exports import tool_export
 from study.settings.constructs import CCRS
 from study.text import quoted_names, shell_word
@@ -41,18 +41,6 @@ _LOOKED_AT = 200
 _COMPARED = {"response_a", "response_b"}
 
 
-class Ranged(Protocol):
-    """A scale, as far as its ends."""
-
-    @property
-    def min(self) -> float:
-        """Smallest value."""
-
-    @property
-    def max(self) -> float:
-        """Largest value."""
-
-
 def read_scores(
     path: Path | str,
     *,
@@ -61,6 +49,7 @@ def read_scores(
     construct: str | None = None,
     scales: Mapping[str, Ranged] | None = None,
     scorer_scales: Mapping[tuple[str, str], Ranged] | None = None,
+    values: Mapping[str, float | None] | None = None,
     progress: Advance | None = None,
 ) -> "DataFrame":
     """Read a table of scores: CSV, TSV, JSON lines or Parquet; long, or wide.
@@ -80,6 +69,9 @@ def read_scores(
         Values of columns that the file lacks, for all its rows.
     scales, scorer_scales
         Declared scales by construct, and by (scorer, construct); values outside are faults.
+    values
+        Numbers by word, such as `{"good": 2, "ok": 1, "bad": 0, "unsure": None}`; None is missing.
+        They are used before the words that are known.
     progress
         Called with the amount read and the total, in the same unit.
 
@@ -94,6 +86,10 @@ def read_scores(
     InputError
         With all faults of the file.
     """
+
+    def scale_of(scorer: str, construct: str) -> Ranged | None:
+        return (scorer_scales or {}).get((scorer, construct)) or (scales or {}).get(construct)
+
     source = RecordSource(Path(path), advance=progress or unseen)
     columns = source.head.columns
     export = tool_export(source.head)
@@ -110,6 +106,8 @@ def read_scores(
         scorer=scorer,
         construct=construct,
         metrics_are_constructs=export is not None,
+        words=values or {},
+        table_scale=scale_of,
     )
     layout = scores.fields_of_table(columns) if form is scores else TableFields(form.FIELDS)
     if export is None:
@@ -123,8 +121,7 @@ def read_scores(
         )
 
     def scale(row: Any) -> Ranged | None:
-        specific = (scorer_scales or {}).get((row.scorer, row.construct_key))
-        return specific or (scales or {}).get(row.construct_key)
+        return scale_of(row.scorer, row.construct_key)
 
     records: list[dict[str, Any]] = []
     # Key, and key with system, to the first row that has it and its value.
@@ -162,7 +159,20 @@ def read_scores(
             records.append(cells)
     if export is not None and not records and not source.report.faults:
         raise InputError(source.path.name, [_needs_study(source, export.name)])
-    return _frame(source, records, SCORE_COLUMNS)
+    frame = _frame(source, records, SCORE_COLUMNS)
+    frame.attrs["word_scales"] = as_attribute(_word_scales(options))
+    return frame
+
+
+def _word_scales(options: FormatOptions) -> dict[tuple[str, str], WordScale]:
+    """The scales of the words that were read, by scorer and construct."""
+    return {
+        (str(group[0]), str(group[1])): scale
+        for words in options.words_read
+        for group, found in words.met.items()
+        if isinstance(group, tuple) and found.vocabulary is not None
+        if (scale := scale_of_words(found.vocabulary)) is not None
+    }
 
 
 def _check_identifiers(source: RecordSource, layout: TableFields) -> None:
@@ -228,7 +238,7 @@ def _form(head: Head) -> Any:
     if names & _COMPARED:
         fault = Fault("the file compares responses.", "Read it as preferences.")
         raise InputError("scores", [fault])
-    if responses.matches(head):
+    if responses.has_responses(head) and not has(scores.FIELDS, names, "scorer", "value"):
         fault = Fault("the file contains responses, not scores.", "Import it into a study.")
         raise InputError("scores", [fault])
     # A label alone may be anything; next to the name of who gave it, it is the value.
@@ -255,7 +265,7 @@ def wide_constructs(source: RecordSource) -> tuple[str, ...]:
     for record in islice(source.peeked(), _LOOKED_AT):
         if isinstance(record, Record):
             for column in [c for c in open_columns if c not in numeric]:
-                sign = _looks_numeric(record.cells.get(column))
+                sign = _looks_numeric(record.cells.get(column), named=":" in column)
                 if sign is not None:
                     numeric[column] = sign
     names = [column for column, sign in numeric.items() if sign]
@@ -264,10 +274,20 @@ def wide_constructs(source: RecordSource) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name.rpartition(":")[2] for name in names))
 
 
-def _looks_numeric(cell: Any) -> bool | None:
-    if verdict(cell) is not None:
-        return True
+def _looks_numeric(cell: Any, *, named: bool) -> bool | None:
+    """Whether a cell has a judgment; None for a missing one.
+
+    `named`: the column's name has a scorer, so that any known word is one. Elsewhere words such as
+    low and high may describe a question.
+    """
+    word = word_in(cell)
+    if word is not None:
+        if is_missing(word):
+            return None
+        return is_verdict(cell) or (named and best_of([word]) is not None)
     try:
+        if ratio_or_percentage(str(cell)) is not None or is_object(cell):
+            return True
         value = number(cell, ImportReport(), typed=True, decimal_comma=True)
     except CellError:
         return False
@@ -296,13 +316,14 @@ def _checked(source: RecordSource, rows: Rows, scale: Any) -> Iterator[LocatedRo
                     located.column("scorer_kind"),
                 )
             limits = scale(row)
-            if limits and isinstance(row, ScoreRow) and row.verdict:
-                why = beyond_pass_and_fail(limits.min, limits.max)
+            if limits and isinstance(row, ScoreRow) and row.word_range:
+                why = off_the_scale(row.word_range, limits.min, limits.max)
                 if why is not None:
                     place = (number, located.column("value"))
+                    of_row = (row.scorer, row.construct_key, row.scorer_kind)
                     report.fault(
                         f"{why} ({row.construct_key} by {row.scorer!r}).",
-                        declare_two_points(row.scorer, row.construct_key, row.scorer_kind),
+                        declare_words(*of_row, row.word_range),
                         *place,
                     )
             elif limits and row.value is not None and not limits.min <= row.value <= limits.max:

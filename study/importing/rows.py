@@ -90,8 +90,8 @@ class ScoreRow(_Row):
     scorer_kind: ScorerKind
     repeat: int = Field(default=0, ge=0, le=_MOST_REPEATS)
     value: float | None = None
-    verdict: bool = Field(default=False, exclude=True)
-    """Whether the value was a word for pass or fail, which is read as 1 or 0; no column."""
+    word_range: tuple[float, float] | None = Field(default=None, exclude=True)
+    """Lowest and highest value of the words, where the value was a known word; no column."""
     missing_reason: Key | None = None
     """Why there is no value; default: "blank"."""
     rule: Key | None = None

@@ -1,16 +1,18 @@
 """Scores in exports of other tools: which construct a metric measures, and under which scorer."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from study.errors import Fault, nearest
 from study.importing.importers import FormatOptions
 from study.importing.message_text import made_id
-from study.importing.readers.records import RecordCells
+from study.importing.readers.input_file import Record
+from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import RecordSource
-from study.importing.readers.verdict_words import READ_AS_NUMBERS, verdict
+from study.importing.readers.value_words import best_of, folded_word
+from study.importing.readers.words_ahead import ScoredCell
 from study.importing.rows import Rows, ScoreRow
 from study.text import abbreviate, shell_word
 
@@ -44,6 +46,8 @@ class ToolScores:
     options: FormatOptions
     tool: str
     from_0_to_1: bool = False
+    ahead: list[ScoredCell] | None = None
+    """The judgments of the file while it is read ahead for its words."""
     _constructs: dict[str, str | None] = field(default_factory=dict)
     _unnamed: dict[str, str] = field(init=False)
 
@@ -87,11 +91,11 @@ class ToolScores:
             )
             return
         name = scorer or self.options.scorer or f"{self.tool}:{metric}"
-        word = verdict(value)
-        number = cells.number_in(metric, value) if word is None else word[1]
-        if word is not None:
-            self.source.report.rules[READ_AS_NUMBERS] += 1
-        if number is not None and word is None:
+        if self.ahead is not None:
+            self.ahead.append(ScoredCell(name, construct, value, cells.number))
+            return
+        number, word_range = cells.judged(metric, (name, construct), value)
+        if number is not None and word_range is None:
             if kind != "human" and (from_0_to_1 or self.from_0_to_1):
                 self._check_range(cells, metric, name, construct)
             number = self._mapped(cells, metric, construct, number)
@@ -105,8 +109,38 @@ class ToolScores:
             scorer=name,
             scorer_kind=self.options.kinds.get(name, kind),
             value=number,
-            verdict=word is not None,
+            word_range=word_range,
             missing_reason=missing_reason if number is None else None,
+        )
+
+    def read(
+        self,
+        reader: Reader,
+        rows_of: Callable[[RecordCells], Rows],
+        records: Callable[[RecordSource], Iterable[Record | Fault]] = RecordSource.records,
+    ) -> Rows:
+        """Yield the rows of each record, with the labels of a metric read by one vocabulary."""
+
+        def judged_cells() -> list[ScoredCell]:
+            found: list[ScoredCell] = []
+            self.ahead = found
+            again = RecordSource(self.source.path)
+            for _ in Reader(again, reader.fields).rows(rows_of, records(again)):
+                continue
+            self.ahead = None
+            return found
+
+        words = self.options.read_values(reader, judged_cells)
+        yield from reader.rows(rows_of, records(self.source))
+        yield from words.concluded(self.source.report)
+
+    def knows(self, label: Any) -> bool:
+        """Whether a label is a word with a value."""
+        if isinstance(label, bool):
+            return True
+        declared = {folded_word(word) for word in self.options.words}
+        return isinstance(label, str) and (
+            best_of([label]) is not None or folded_word(label) in declared
         )
 
     def wrong_controls(self) -> Iterator[Fault]:

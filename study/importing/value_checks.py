@@ -10,7 +10,7 @@ from study.errors import nearest
 from study.importing.existing_content import ExistingContent
 from study.importing.import_report import BLANK, ImportReport
 from study.importing.marks_store import MarksStore
-from study.importing.readers.verdict_words import beyond_pass_and_fail
+from study.importing.readers.written_values import off_the_scale
 from study.importing.rows import LocatedRow, MarksRow, PreferenceRow, ScoreRow
 from study.importing.value_store import Entry, ValueStore
 from study.scales import RatingScale
@@ -258,8 +258,8 @@ class ValueChecks:
             good = False
         self._kind_rows.setdefault(row.scorer, number)
         problem = None if row.value is None or scale is None else scale.problem(row.value)
-        if scale is not None and isinstance(row, ScoreRow) and row.verdict:
-            problem = beyond_pass_and_fail(scale.min, scale.max)
+        if scale is not None and isinstance(row, ScoreRow) and row.word_range:
+            problem = off_the_scale(row.word_range, scale.min, scale.max)
         if problem:
             self._report.fault(
                 f"{problem} ({row.construct_key} by {row.scorer!r}).",

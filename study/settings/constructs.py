@@ -5,7 +5,7 @@ Muhamed 2025 (arXiv 2506.20128, Appendix B). The questions and the rules for har
 project's; the judge's prompts do not contain those rules.
 """
 
-from typing import Self
+from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -42,10 +42,31 @@ class ConstructSpec(BaseModel):
         description="optional question that the rater answers in the comment, in words",
     )
 
+    values: dict[str, float | Literal[""]] = Field(
+        default={},
+        description='numbers of words in imported files, such as {good = 2, unsure = ""}; "" is '
+        "missing",
+    )
+
     mark_question: Text | None = Field(
         default=None,
         description="request to mark the sentences of the response that carry the judgment",
     )
+
+    @property
+    def word_values(self) -> dict[str, float | None]:
+        """Number of each word of `values`; None is missing."""
+        return {word: None if number == "" else number for word, number in self.values.items()}
+
+    @model_validator(mode="after")
+    def _values_are_of_the_scale(self) -> Self:
+        for word, number in self.word_values.items():
+            problem = None if number is None else self.scale.problem(number)
+            if not word.strip():
+                problem = "a word is blank; blank cells are missing values in any case"
+            if problem:
+                raise ValueError(f"values of {self.key}: {problem}")
+        return self
 
     @model_validator(mode="after")
     def _marks_need_a_response(self) -> Self:

@@ -19,7 +19,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from analysis.core.arrays import FloatArray
-from analysis.core.resampling import Interval, QueryResampling
+from analysis.core.interval import Interval
+from analysis.core.resampling import QueryResampling
 from analysis.statistics.binary.confusion_cells import ConfusionCells, confusion_cells
 from analysis.statistics.binary.rates import balanced_accuracy, kappa, mcc, rate
 from tests.coverage.tables import options, read_rows, write_rows

@@ -14,7 +14,8 @@ from itertools import combinations
 import numpy as np
 
 from analysis.core.arrays import FloatArray
-from analysis.core.resampling import Interval, QueryResampling, Transform
+from analysis.core.interval import Interval
+from analysis.core.resampling import QueryResampling, Transform
 from analysis.statistics.agreement.further_rater import beside_a_further_rater
 from analysis.statistics.agreement.human_ceiling import human_ceiling
 from tests.coverage.campaigns import (

@@ -14,9 +14,10 @@ from functools import cache
 import numpy as np
 
 from analysis.core.arrays import FloatArray
+from analysis.core.interval import Interval
 from analysis.core.pairs import Scope
 from analysis.core.query_statistic import QueryStatistic
-from analysis.core.resampling import PERCENTILE_FROM, Interval, QueryResampling, Scheme
+from analysis.core.resampling import PERCENTILE_FROM, QueryResampling, Scheme
 from analysis.core.statistic_family import StatisticFamily
 from analysis.core.uncertainty import Transform
 from analysis.statistics.agreement.association import Measure, association

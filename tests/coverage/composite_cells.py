@@ -14,8 +14,9 @@ from typing import Literal
 import numpy as np
 
 from analysis.core.arrays import FloatArray, IntArray
+from analysis.core.interval import Interval
 from analysis.core.query_statistic import QueryStatistic
-from analysis.core.resampling import Interval, QueryResampling, folds
+from analysis.core.resampling import QueryResampling, folds
 from analysis.statistics.agreement.association import association
 from analysis.statistics.correction.composite_weights import (
     FOLDS,

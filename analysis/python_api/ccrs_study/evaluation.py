@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -11,23 +12,28 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from analysis.core.analysis import Analysis
+from analysis.core.errors import TableError
 from analysis.core.estimates import to_frame
-from analysis.core.named_columns import ColumnNames, long_scores
 from analysis.core.options import Options
-from analysis.core.scales import Scale
 from analysis.core.tables import ScoreTable
+from analysis.core.word_scales import with_word_scales
 from analysis.decisions.answers import decisions
 from analysis.decisions.records import USES, UseDecision
 from analysis.pipeline.estimation import completed, headline
 from analysis.pipeline.report_files import as_document, write_document
+from analysis.pipeline.unused_options import PYTHON, check_unused
 from analysis.render.decision_words import ANSWER_WORDS, USE_WORDS, as_record
 from analysis.render.panels import panels
 from analysis.render.verdicts import speaking, verdicts
+from ccrs_study.frame_words import with_word_values
+from ccrs_study.named_frames import long_scores
+from ccrs_study.recognized_frame import evident_columns
+from ccrs_study.written_scales import Scales, scales_by_construct
+from study.importing.readers.value_words import checked_values
+from study.importing.score_columns.scorer_names import ColumnNames
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-Scales = Scale | tuple[float, float] | Mapping[str, Scale | tuple[float, float]]
 
 
 def evaluate(
@@ -40,6 +46,7 @@ def evaluate(
     system: str | None = None,
     construct: str | None = None,
     scale: Scales | None = None,
+    values: Mapping[str, float | None] | None = None,
     title: str = "Judge against people",
     **options: Any,
 ) -> Evaluation:
@@ -48,16 +55,21 @@ def evaluate(
     Parameters
     ----------
     data
-        One row for each response, with a column for each judge and each rater; or, without `judge`
-        and `human`, a long table of scores, whose columns are described in study/README.md.
+        One row for each response, with a column for each judge and each rater; or a long table of
+        scores, whose columns are described in study/README.md.
     judge, human
         Columns of judges and of raters: a name, several, or by construct ``{"QR": "llm_qr"}``.
+        Without both they are taken by their names where these tell it, such as llm and human.
     id, query, system, construct
         Columns that identify the response, its question, the system that gave it, and the
         construct. Name `query` if several responses answer one question: their scores are not
         independent, and the order within a question is what a judge is mostly used for.
     scale
-        Range of the values, ``(0, 100)``, or ranges by construct.
+        Range of the values, ``(0, 100)``, ``"1-5"`` or ``"1:5:1"`` (lowest value, highest value and
+        the step of people's values), or ranges by construct.
+    values
+        Numbers of words, such as ``{"good": 2, "ok": 1, "bad": 0, "unsure": None}``; None is
+        missing. Well-known words are read without it.
     options
         Fields of `Options`, such as ``seed=7`` or ``level=0.9``.
 
@@ -65,6 +77,8 @@ def evaluate(
     ------
     TableError
         The table has faults; the message lists all.
+    AnalysisError
+        An option is unsuitable, or has no effect on these scores.
 
     Examples
     --------
@@ -74,22 +88,33 @@ def evaluate(
     """
     if (judge is None) != (human is None):
         raise TypeError("name the columns of both judge and human, or of neither (a long table)")
+    if judge is None and human is None:
+        evident = evident_columns(data)
+        judge, human = evident.get("judge"), evident.get("human")
+        id, query = id or evident.get("id"), query or evident.get("query")  # noqa: A001
+        system = system or evident.get("system")
+        construct = construct or evident.get("construct")
+    rows = None
     if judge is not None and human is not None:
+        rows = len(data)
         data = long_scores(
             data, judge, human, id=id, query=query, system=system, construct=construct
         )
-    scales = _scales(scale, list(dict.fromkeys(data.get("construct", pd.Series(dtype=str)))))
-    scores = ScoreTable.from_frame(data, scales)
-    return Evaluation(headline(scores, options=Options(**options), title=title))
+    constructs = [str(key) for key in dict.fromkeys(data.get("construct", pd.Series(dtype=str)))]
+    scales = scales_by_construct(scale, constructs)
+    data, read_as = with_word_values(data, _checked(values), lambda _, key: scales.get(key), rows)
+    scores = ScoreTable.from_frame(data, *with_word_scales(data, scales, {}))
+    scores = replace(scores, warnings=(*read_as, *scores.warnings))
+    leading = headline(scores, options=Options(**options), title=title)
+    check_unused(leading.context, options, PYTHON)
+    return Evaluation(leading)
 
 
-def _scales(scale: Scales | None, constructs: list[str]) -> dict[str, Scale]:
-    if scale is None:
-        return {}
-    by_construct = scale if isinstance(scale, Mapping) else dict.fromkeys(constructs, scale)
-    return {
-        key: ends if isinstance(ends, Scale) else Scale(*ends) for key, ends in by_construct.items()
-    }
+def _checked(values: Mapping[str, float | None] | None) -> dict[str, float | None]:
+    try:
+        return checked_values((values or {}).items())
+    except ValueError as error:
+        raise TableError("values", [str(error)]) from None
 
 
 class Evaluation:

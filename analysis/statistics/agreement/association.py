@@ -24,7 +24,7 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from analysis.core.arrays import BoolArray, FloatArray
+from analysis.core.arrays import BoolArray, FloatArray, IntArray
 from analysis.core.pairs import Pairs, Scope, between_queries, read_pairs, within_query
 from analysis.core.query_statistic import (
     NOISE,
@@ -210,8 +210,44 @@ def association(
     of_weights = undefined if reason is not None else _kernel(measure, pairs, scope)
     key = _key(pairs) if measure == "kendall_tau_b" and scope != "within_query" else None
     return QueryStatistic(
-        of_weights, pairs.contributing, pairs.n_responses, pairs.n_dropped, reason, key
+        of_weights,
+        pairs.contributing,
+        pairs.n_responses,
+        pairs.n_dropped,
+        reason,
+        key,
+        trials=untied_trials(pairs, scope) if measure in CORRELATIONS else None,
+        resolution=smallest_step(pairs) if measure in DIFFERENCES else None,
     )
+
+
+def untied_trials(pairs: Pairs, scope: Scope) -> int:
+    """How many independent comparisons order what they compare, for a perfect order.
+
+    Within queries each query with different values is one. Elsewhere a comparison needs two values
+    that differ, so that a value which most points share leaves few: twice the number of the others.
+    """
+    x, y = pairs.levels
+    if scope == "within_query":
+        lowest, highest = (
+            _by_query(of, x, pairs.query, pairs.n_queries) for of in (np.minimum, np.maximum)
+        )
+        return int(np.count_nonzero(highest > lowest))
+    most = max(int(np.unique(values, return_counts=True)[1].max(initial=0)) for values in (x, y))
+    queries = int(np.count_nonzero(pairs.contributing))
+    return min(queries, 2 * (x.size - most))
+
+
+def _by_query(extreme: np.ufunc, values: FloatArray, query: IntArray, n_queries: int) -> FloatArray:
+    out = np.full(n_queries, np.inf if extreme is np.minimum else -np.inf)
+    extreme.at(out, query, values)
+    return out
+
+
+def smallest_step(pairs: Pairs) -> float | None:
+    """The smallest difference of two values that occur; None where all are equal."""
+    steps = np.diff(np.unique(np.concatenate(pairs.levels)))
+    return float(steps.min()) if steps.size else None
 
 
 def _key(pairs: Pairs) -> bytes:

@@ -24,14 +24,8 @@ import numpy as np
 
 from analysis.core.arrays import FloatArray
 from analysis.core.computation import p_by_source, t_quantile
-from analysis.core.resampling import (
-    EQUAL_RESAMPLES,
-    Interval,
-    QueryResampling,
-    Scheme,
-    effective_df,
-    withheld,
-)
+from analysis.core.interval import Interval, withheld
+from analysis.core.resampling import EQUAL_RESAMPLES, QueryResampling, Scheme, effective_df
 from analysis.core.uncertainty import Uncertainty
 from analysis.statistics.agreement.human_ceiling import HumanCeiling
 

@@ -10,14 +10,17 @@ import numpy as np
 
 from analysis.core.arrays import FloatArray, IntArray
 from analysis.core.computation import compiled
-from analysis.core.query_statistic import OfWeights, ratio
+from analysis.core.query_statistic import OfWeights
+from analysis.statistics.agreement.pair_figures import PairFigure, tau_b
 
 #: With this many cells per item or fewer, counting in a table beats the tree.
 CELLS_PER_ITEM = 4
 
 
-def tau_b_of_weights(x: FloatArray, y: FloatArray, query: IntArray) -> OfWeights:
-    """Kendall's tau-b of points x, y (n,) as a function of query weights.
+def tau_b_of_weights(
+    x: FloatArray, y: FloatArray, query: IntArray, figure: PairFigure = tau_b
+) -> OfWeights:
+    """Kendall's tau-b (or another `figure` of pairs) of points x, y (n,) by query weights.
 
     Pairs formed by two copies of one item are tied on both sides, as when it is repeated.
     """
@@ -33,10 +36,7 @@ def tau_b_of_weights(x: FloatArray, y: FloatArray, query: IntArray) -> OfWeights
             out = _by_table(contiguous, sorted_query, sorted_x, sorted_y, (n_x, n_y))
         else:
             out = _by_tree(contiguous, sorted_query, sorted_x, sorted_y, n_y)
-        score, untied_x, untied_y = out.T
-        # The root of a square is exact: a perfect order is 1, and not a rounding error more.
-        scale = np.sqrt(untied_x * untied_y)
-        return ratio(score, scale, scale > 0)
+        return figure(*out.T)
 
     return of_weights
 

@@ -19,6 +19,7 @@ from analysis.core.query_statistic import (
     ratio,
     sums_by_query,
 )
+from analysis.statistics.agreement.pair_figures import PairFigure, tau_b
 
 #: Up to this many points the pairs are summed in less time than 1,000 resamples take by the tree.
 POINTS_SUMMED = 4000
@@ -31,8 +32,10 @@ def few_enough(query: IntArray) -> bool:
     return query.size <= POINTS_SUMMED and np.unique(query).size <= QUERIES_SUMMED
 
 
-def tau_b_of_pair_sums(x: FloatArray, y: FloatArray, query: IntArray) -> OfWeights:
-    """Kendall's tau-b of points x, y (n,) as a quadratic form in query weights.
+def tau_b_of_pair_sums(
+    x: FloatArray, y: FloatArray, query: IntArray, figure: PairFigure = tau_b
+) -> OfWeights:
+    """Kendall's tau-b (or another `figure`) of points x, y (n,) by sums quadratic in weights.
 
     A pair of points of queries a and b counts as often as the product of the two queries' weights.
     Its sign does not depend on the weights, so that the pairs are summed once, into matrices
@@ -48,9 +51,7 @@ def tau_b_of_pair_sums(x: FloatArray, y: FloatArray, query: IntArray) -> OfWeigh
         score, untied_x, untied_y = (
             np.einsum("rq,rq->r", chosen @ part, chosen) / 2 for part in sums
         )
-        # The root of a square is exact: a perfect order is 1, and not a rounding error more.
-        scale = np.sqrt(untied_x * untied_y)
-        return ratio(score, scale, scale > 0)
+        return figure(score, untied_x, untied_y)
 
     return lambda weights: in_row_blocks(of_weights, weights, 8 * queries.size)
 
@@ -134,27 +135,20 @@ def _rank_correlation(x: FloatArray, y: FloatArray, query: IntArray, n_queries: 
     return lambda weights: in_row_blocks(of_weights, weights, 4 * cells.size, CACHED_NUMBERS)
 
 
-def kendall_of(pairs: Pairs) -> OfWeights:
-    """Kendall's tau-b over all pairs of points."""
+def kendall_of(pairs: Pairs, figure: PairFigure = tau_b) -> OfWeights:
+    """Kendall's tau-b, or another figure, over all pairs of points."""
     if few_enough(pairs.query):
-        return tau_b_of_pair_sums(*pairs.levels, pairs.query)
+        return tau_b_of_pair_sums(*pairs.levels, pairs.query, figure)
     # Imported here: a small sample needs no compiled loop.
     from analysis.statistics.agreement.kendall import tau_b_of_weights
 
-    return tau_b_of_weights(*pairs.levels, pairs.query)
+    return tau_b_of_weights(*pairs.levels, pairs.query, figure)
 
 
-def kendall_within_of(pairs: Pairs) -> OfWeights:
+def kendall_within_of(pairs: Pairs, figure: PairFigure = tau_b) -> OfWeights:
     """Tau-b from the pairs inside queries: concordances and untied pairs summed over queries."""
     sums = within_query_pairs(pairs)
-
-    def of_weights(weights: FloatArray) -> FloatArray:
-        score, untied_x, untied_y = (weights @ sums).T
-        # The root of a square is exact: a perfect order is 1, and not a rounding error more.
-        scale = np.sqrt(untied_x * untied_y)
-        return ratio(score, scale, scale > 0)
-
-    return of_weights
+    return lambda weights: figure(*(weights @ sums).T)
 
 
 def within_query_pairs(pairs: Pairs) -> FloatArray:

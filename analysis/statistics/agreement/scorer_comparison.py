@@ -109,7 +109,7 @@ def two_scorers(
     first, second
         Scorers of the table.
     level, resamples, seed
-        Of the intervals: the jackknife over queries below 500 queries, else the bootstrap.
+        Of the intervals: the jackknife over queries below 1,000 queries, else the bootstrap.
 
     Raises
     ------

@@ -94,9 +94,10 @@ def decisions(
 ) -> Decisions:
     """Decide on scores (queries, systems), NaN where missing, from the cells that both have.
 
-    `weights` are blocks (rows, queries) of bootstrap counts, which are drawn from 500 contributing
-    queries on; below, the jackknife serves. `adjusted` gives people's differences where raters are
-    not balanced over systems, from all ratings. ValueError where the shapes do not fit.
+    `weights` are blocks (rows, queries) of bootstrap counts, which are drawn from 1,000
+    contributing queries on; below, the jackknife serves. `adjusted` gives people's
+    differences where raters are not balanced over systems, from all ratings. ValueError where the
+    shapes do not fit.
     """
     x, y = _scores(judge, people)
     pairs = x.shape[1] * (x.shape[1] - 1) // 2

@@ -18,7 +18,7 @@ from scipy.special import betaincinv, ndtri
 
 from analysis.core.arrays import FloatArray
 from analysis.core.computation import t_quantile
-from analysis.core.resampling import Interval, withheld
+from analysis.core.interval import Interval, withheld
 
 METHOD = "wilson_effective_number"
 

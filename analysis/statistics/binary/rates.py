@@ -14,8 +14,8 @@ from types import MappingProxyType
 import numpy as np
 
 from analysis.core.arrays import FloatArray
+from analysis.core.interval import Interval, withheld
 from analysis.core.query_statistic import QueryStatistic, ratio, undefined
-from analysis.core.resampling import Interval, withheld
 from analysis.statistics.binary.clustered_share import METHOD, clustered_share
 from analysis.statistics.binary.confusion_cells import (
     FAIL_FAIL,
@@ -127,7 +127,15 @@ def _of_cells(cells: ConfusionCells, function: _OfCells) -> QueryStatistic:
         cells.n_responses,
         cells.n_dropped,
         reason,
+        trials=_comparisons(cells),
     )
+
+
+def _comparisons(cells: ConfusionCells) -> int | None:
+    """How many independent comparisons of a passed and a failed response there are."""
+    people_pass, people_fail, *_ = (float(part[0]) for part in _margins(cells.total[None, :]))
+    queries = int(np.count_nonzero(cells.contributing))
+    return min(queries, int(2 * min(people_pass, people_fail))) or None
 
 
 def _margins(cells: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:

@@ -20,7 +20,7 @@ from scipy import special
 
 from analysis.core.arrays import BoolArray, FloatArray, IntArray
 from analysis.core.computation import t_quantile, two_sided_p
-from analysis.core.resampling import Interval
+from analysis.core.interval import Interval
 from analysis.core.simultaneous_intervals import SimultaneousIntervals
 from analysis.statistics.reliability.additive_model import (
     RATER,

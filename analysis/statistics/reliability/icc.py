@@ -19,8 +19,8 @@ import numpy.typing as npt
 
 from analysis.core.arrays import FloatArray
 from analysis.core.computation import f_quantile
+from analysis.core.interval import Interval, withheld
 from analysis.core.query_statistic import as_codes, as_values
-from analysis.core.resampling import Interval, withheld
 from analysis.statistics.reliability.reml import one_way_share, one_way_undefined_reason
 from analysis.statistics.reliability.two_way import (
     Contrast,

@@ -21,7 +21,8 @@ import numpy as np
 from scipy import special
 
 from analysis.core.arrays import BoolArray, FloatArray, IntArray
-from analysis.core.resampling import Interval, Replicates, withheld
+from analysis.core.interval import Interval, withheld
+from analysis.core.resampling import Replicates
 from analysis.core.simultaneous_intervals import simultaneous_intervals
 from analysis.statistics.reliability.adjusted_systems import NOT_LINKED, ratings_of
 from analysis.statistics.reliability.cumulative_logit import (

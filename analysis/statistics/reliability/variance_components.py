@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from analysis.core.arrays import FloatArray
 from analysis.core.computation import chi2_quantile, p_by_source, t_quantile
+from analysis.core.interval import Interval, withheld
 from analysis.core.query_statistic import as_codes, as_values
-from analysis.core.resampling import Interval, no_spread, withheld
+from analysis.core.resampling import no_spread
 from analysis.core.uncertainty import Uncertainty
 from analysis.statistics.reliability.reml import reml
 from analysis.statistics.reliability.two_way import TwoWay, two_way, two_way_undefined_reason

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from analysis.core.claims import holm
 from analysis.core.construct_data import ConstructData, judge_of_expected
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
-from analysis.core.resampling import Replicates, withheld
+from analysis.core.interval import withheld
+from analysis.core.multiple_tests import holm
+from analysis.core.resampling import Replicates
 from analysis.core.statistic import Statistic
 from analysis.statistics.agreement.judge_comparison import (
     OF_VALUES,

@@ -9,8 +9,8 @@ from typing import Any
 from analysis.core.analysis import Analysis
 from analysis.core.context import ComparedScores, Context
 from analysis.core.estimates import Estimate
+from analysis.core.interval import Interval
 from analysis.core.pairs import Scope
-from analysis.core.resampling import Interval
 from analysis.core.statistic import ORDER, Statistic, Target
 from analysis.render.table import Table, TableBuilder
 from analysis.statistics.agreement.further_rater import beside_a_further_rater

@@ -146,17 +146,21 @@ def pairwise_table(analysis: Analysis) -> Iterator[Table]:
             if raw is None:
                 continue
             built.add(
-                construct, scorer, name, built.number(raw, ".1%"), built.number(best, ".1%"),
+                construct, scorer, name, built.number(first("concordance", **where), ".1%"),
+                built.number(raw, ".1%"), built.number(best, ".1%"),
                 _threshold(best), built.number(outside, ".1%"), f"{raw.params['pairs']:,}",
             )  # fmt: skip
     yield built.table(
         "pairwise-accuracy",
         "Which of two responses is better",
-        "Share of pairs that judge and people order alike; a pair that people tie is right only if "
+        f"{analysis.headings['concordance']}: of the pairs that people do not tie, with half of "
+        "those that the judge ties. "
+        f"{accuracy}: of all pairs; one that people tie is right only if "
         "the judge ties it. With a threshold, scores that differ by no more than it are tied. Best "
         "threshold: the best one for these data, which makes the share too high. Out of fold: "
         "thresholds chosen on other queries, on pairs inside a fold.",
-        ("Construct", "Scorer", "Scope", f"{accuracy}, as scored", f"{accuracy}, best threshold",
+        ("Construct", "Scorer", "Scope", analysis.headings["concordance"],
+         f"{accuracy}, as scored", f"{accuracy}, best threshold",
          "Threshold", f"{accuracy}, out of fold", "Pairs"),
         heads=3,
     )  # fmt: skip

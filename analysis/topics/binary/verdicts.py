@@ -11,7 +11,7 @@ import numpy as np
 from analysis.core.arrays import BoolArray, FloatArray
 from analysis.core.construct_data import ConstructData
 from analysis.core.context import ComparedScores, Context
-from analysis.core.cuts import PEOPLE, declared_cut
+from analysis.core.cuts import PEOPLE, declared_cut, gives_verdicts
 from analysis.core.scales import Scale
 from analysis.core.verdict_words import PASS_OR_FAIL
 from analysis.statistics.binary.best_cut import BestCut, best_cut
@@ -64,17 +64,24 @@ def pass_or_fail(context: Context, *, all_responses: bool = False) -> Iterator[V
     Of responses to the rated queries, or of `all_responses`.
     """
     for scored in context.scored():
+        if not people_decide(context, scored.construct):
+            continue
         scale = context.human_scale(scored.construct)
-        if scale is None or not scale.binary:
-            graded = not context.nominal([scored.construct])
-            if not graded or declared_cut(context.options.cut, PEOPLE, scored.construct) is None:
-                continue
         if all_responses:
             data = context.whole[scored.construct]
             values = data.scorers[scored.scorer]
             yield _verdicts(context, scored._replace(data=data, values=values), scale)
         else:
             yield _verdicts(context, scored, scale)
+
+
+def people_decide(context: Context, construct: str) -> bool:
+    """Whether people pass or fail responses on a construct, by its scale or by a declared cut."""
+    scale = context.human_scale(construct)
+    if scale is not None and scale.binary:
+        return True
+    graded = not context.nominal([construct])
+    return graded and declared_cut(context.options.cut, PEOPLE, construct) is not None
 
 
 def people_pass(
@@ -101,7 +108,7 @@ def _verdicts(context: Context, scored: ComparedScores, scale: Scale | None) -> 
     people, reason = people_pass(data, scale, of_people)
     own = context.scores.scale(data.construct, scored.scorer) or scale
     cut = declared_cut(cuts, scored.scorer, data.construct)
-    if cut is not None and (own is None or not own.binary):
+    if cut is not None and not gives_verdicts(context.scores, data.construct, scored.scorer):
         declared["cut"] = cut
         return Verdicts(scored, passes(values, cut), people, None, reason, declared)
     for ends in (own, scale, PASS_OR_FAIL):

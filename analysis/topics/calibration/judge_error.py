@@ -12,7 +12,8 @@ from analysis.core.construct_data import ConstructData
 from analysis.core.context import ComparedScores, Context
 from analysis.core.estimates import Estimate
 from analysis.core.family_estimates import ResampledFamily
-from analysis.core.resampling import PERCENTILE_FROM, Scheme, withheld
+from analysis.core.interval import withheld
+from analysis.core.resampling import PERCENTILE_FROM, Scheme
 from analysis.core.response_words import response_words
 from analysis.core.scales import Scale
 from analysis.core.simultaneous_intervals import simultaneous_intervals

@@ -12,8 +12,8 @@ from analysis.core.arrays import FloatArray, IntArray
 from analysis.core.construct_data import Aligned, aligned
 from analysis.core.context import CROWDED, LEVEL, Context
 from analysis.core.estimates import Estimate
+from analysis.core.interval import withheld
 from analysis.core.query_statistic import QueryStatistic
-from analysis.core.resampling import withheld
 from analysis.core.statistic import Statistic
 from analysis.statistics.agreement.association import association
 from analysis.statistics.correction.composite_weights import composite_weights, out_of_fold
@@ -57,6 +57,16 @@ def composite(context: Context) -> Iterator[Estimate]:
         why = f"no construct {overall}" if data is None else data.reference_missing
         yield Estimate("composite_weight", reason=f"the overall rating is missing: {why}")
         return
+    for sample in _samples(context, overall):
+        yield from _records(context, sample)
+
+
+def has_composite(context: Context, overall: str) -> bool:
+    """Whether a judge, or people, have values on two constructs beside the overall rating."""
+    return any(True for _ in _samples(context, overall))
+
+
+def _samples(context: Context, overall: str) -> Iterator[_Sample]:
     side_by_side = aligned(context.rated)
     judges = {
         name: kind
@@ -67,7 +77,7 @@ def composite(context: Context) -> Iterator[Estimate]:
     for name in (*judges, PEOPLE):
         sample = _sample(context, side_by_side, overall, name)
         if sample is not None:
-            yield from _records(context, sample)
+            yield sample
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from analysis.core.arrays import FloatArray
-from analysis.core.claims import holm
 from analysis.core.construct_data import ConstructData
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.hypothesis import Hypothesis
+from analysis.core.multiple_tests import holm
 from analysis.core.statistic import Statistic
 from analysis.statistics.discrimination.hypotheses import hypothesis_p
 from analysis.statistics.discrimination.system_scores import system_scores

@@ -261,7 +261,7 @@ STATISTICS = (
         "share_at_min",
         "At minimum",
         "share of scores exactly at the lower end of the declared scale, but for float noise; "
-        "queries resampled over all responses, on the logit scale below 500 queries; without a "
+        "queries resampled over all responses, on the logit scale below 1,000 queries; without a "
         "declared scale withheld",
         range=(0, 1),
         better="lower",

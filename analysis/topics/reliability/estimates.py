@@ -13,8 +13,8 @@ from analysis.core.arrays import FloatArray
 from analysis.core.construct_data import ConstructData
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
+from analysis.core.interval import Interval, withheld
 from analysis.core.query_statistic import comparable
-from analysis.core.resampling import Interval, withheld
 from analysis.core.scales import Scale
 from analysis.core.statistic import Statistic
 from analysis.statistics.reliability.alpha import Level, alpha_of_weights

@@ -9,9 +9,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from analysis.core.analysis import Analysis
-from analysis.core.claims import holm
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
+from analysis.core.multiple_tests import holm
 from analysis.core.statistic import Statistic
 from analysis.render.formatting import p_value
 from analysis.render.table import Cell, Table, TableBuilder

@@ -10,7 +10,7 @@ from analysis.core.arrays import FloatArray
 from analysis.core.construct_data import ConstructData
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
-from analysis.core.resampling import Interval
+from analysis.core.interval import Interval
 from analysis.core.statistic import Statistic
 from analysis.statistics.discrimination.system_scores import system_scores
 from analysis.statistics.stability.rank_reversals import (

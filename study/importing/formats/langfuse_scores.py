@@ -11,7 +11,6 @@ from study.importing.readers.cells import blank
 from study.importing.readers.column_layout import Fields
 from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
-from study.importing.readers.verdict_words import verdict
 from study.importing.rows import Rows
 from study.importing.tool_scores import ScoredResponse, ToolScores
 
@@ -45,7 +44,7 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
             cells, scores, ScoredResponse(trace), {name: cells.raw(name) for name in FIELDS}
         )
 
-    yield from reader.rows(rows_of, page_records(source))
+    yield from scores.read(reader, rows_of, page_records)
     yield from scores.wrong_controls()
 
 
@@ -63,11 +62,11 @@ def trace_score(
     elif kind is None:
         problem = f"{score.get('source')!r} is not a source of scores."
         cells.fault(problem, f"Write one of {', '.join(_KINDS)}.", "source")
-    elif data_type not in {"NUMERIC", "BOOLEAN"} and verdict(text) is None:
+    elif data_type not in {"NUMERIC", "BOOLEAN"} and not scores.knows(text):
         cells.left_out(f"scores {metric!r} of the type {data_type}, which are not numbers")
     else:
         if data_type != "NUMERIC":
-            value = text if verdict(text) is not None else _boolean(value)
+            value = text if scores.knows(text) else _boolean(value)
         author = score.get("authorUserName") or score.get("authorUserId") or "langfuse:annotation"
         yield from scores.rows(
             cells,

@@ -67,5 +67,5 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
             if isinstance(score, dict):
                 yield from trace_score(cells, scores, response, score)
 
-    yield from reader.rows(rows_of, page_records(source))
+    yield from scores.read(reader, rows_of, page_records)
     yield from scores.wrong_controls()

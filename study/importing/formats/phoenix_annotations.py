@@ -11,7 +11,6 @@ from study.importing.readers.cells import blank
 from study.importing.readers.column_layout import Fields
 from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
-from study.importing.readers.verdict_words import verdict
 from study.importing.rows import Rows
 from study.importing.tool_scores import ScoredResponse, ToolScores
 
@@ -51,7 +50,7 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
             return
         value, label = _result(cells)
         if blank(value) and not blank(label):
-            if verdict(label) is None:
+            if not scores.knows(label):
                 cells.left_out(f"annotations {metric!r} with a label and no score")
                 return
             value = label
@@ -65,7 +64,7 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
             scorer=(person or "phoenix:human") if kind == "human" else None,
         )
 
-    yield from reader.rows(rows_of, page_records(source))
+    yield from scores.read(reader, rows_of, page_records)
     yield from scores.wrong_controls()
 
 

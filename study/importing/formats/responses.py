@@ -1,5 +1,6 @@
 """Responses, one a row: query, response, system, passages, references."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from study.importing.importers import FormatOptions
@@ -8,9 +9,12 @@ from study.importing.readers.column_layout import Fields, folded, has
 from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
 from study.importing.rows import ResponseRow, Rows
+from study.importing.score_columns.names import kind_of, names_no_score
+from study.importing.score_columns.words import VALUES, WHOLE_NAMES
 from study.text import abbreviate
 
 _DOCUMENT = ("document", "doc_id", "id")
+SCORERS = WHOLE_NAMES["scorer"]
 
 
 def passages_of(cells: RecordCells) -> list[dict[str, Any]]:
@@ -79,10 +83,33 @@ FIELDS: Fields = {
 
 def matches(head: Head) -> bool:
     """Whether rows are queries with responses, and neither scores nor expected values."""
+    return has_responses(head) and not named_after_scorers(head.columns)
+
+
+def has_responses(head: Head) -> bool:
+    """Whether rows are queries with responses, be there judgments or not."""
     return has(FIELDS, head.columns, "query", "response") and not (
         {"construct", "value"} <= folded(head.columns)
         or {"expected", "ungrounded_answer"} & folded(head.columns)
     )
+
+
+def named_after_scorers(columns: Iterable[str]) -> list[str]:
+    """Return the columns whose names say that they have the scores of a judge or rater.
+
+    So do a column of scorers and one of values together.
+    """
+    present = list(columns)
+    known = {name for names in FIELDS.values() for name in names}
+    found = [
+        column
+        for column in present
+        if kind_of(column) is not None
+        and names_no_score(column) is None
+        and column.casefold() not in known
+    ]
+    scorer, value = ([c for c in present if c.casefold() in names] for names in (SCORERS, VALUES))
+    return found or ([*scorer, *value] if scorer and value else [])
 
 
 def missing_columns(head: Head) -> list[tuple[str, ...]]:

@@ -1,6 +1,6 @@
 """Scores, one a row: response, construct, scorer, value."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +8,7 @@ from study.importing.importers import FormatOptions
 from study.importing.readers.column_layout import Fields, folded, has
 from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
+from study.importing.readers.words_ahead import ScoredCell
 from study.importing.rows import Rows, ScoreRow
 
 DESCRIPTION = "response_id (or query_id and system), construct, scorer and value"
@@ -21,8 +22,12 @@ OPTIONAL: Fields = {
     "scorer": (
         *("scorer", "rater", "annotator", "judge"),
         *("rater_id", "annotator_id", "worker_id", "evaluator"),
+        *("rater_name", "annotator_name", "reviewer", "reviewer_id", "grader"),
     ),
-    "scorer_kind": ("scorer_kind", "kind"),
+    "scorer_kind": (
+        *("scorer_kind", "kind", "rater_type", "annotator_type", "scorer_type", "evaluator_type"),
+        *("rater_kind", "annotator_kind", "evaluator_kind", "reviewer_type", "judge_type"),
+    ),
     "repeat": ("repeat",),
     "missing_reason": ("missing_reason",),
     "rule": ("rule",),
@@ -43,6 +48,15 @@ FIELDS: Fields = {
     "value": ("value", "score", "rating", "label"),
 }
 
+ITEMS = (
+    *("item_id", "session_id", "sample_id", "trace_id", "record_id", "conversation_id"),
+    *("case_id", "task_id", "example_id", "run_id"),
+)
+"""Names of what was judged, a response or, beside systems, a query."""
+
+QUERIES = ("query", "question", "prompt", "user_input", "input", "instruction")
+"""Names of the text of a query, which identifies it where nothing else does."""
+
 
 @dataclass(frozen=True)
 class TableFields:
@@ -58,13 +72,18 @@ class TableFields:
 def fields_of_table(columns: Sequence[str]) -> TableFields:
     """Return the fields of a table of scores, with what is assumed where it names less.
 
-    Without response_id, a column `model` names the systems, and `item_id` the query if there are
-    systems, else the response. Without a system as well, each query has one response; without a
+    Without query_id, the text of a query identifies it. Without response_id, a column `model` names
+    the systems, and `item_id`, `session_id` and the like the query if there are systems, else the
+    response. Without a system as well, each query has one response; without a
     query, each response is that of a separate one.
     """
     fields, assumed = dict(FIELDS), []
+    if not has(fields, columns, "query_id"):
+        texts: Fields = {"query": QUERIES}
+        if has(texts, columns, "query"):
+            fields["query_id"] = QUERIES
     if not has(fields, columns, "response_id"):
-        item: Fields = {"item": ("item_id",)}
+        item: Fields = {"item": ITEMS}
         if not has(fields, columns, "system") and has({"model": ("model",)}, columns, "model"):
             fields["system"] = ("model",)
             assumed.append("the column 'model' is read as the system that gave the response.")
@@ -72,7 +91,8 @@ def fields_of_table(columns: Sequence[str]) -> TableFields:
             is_query = not has(fields, columns, "query_id") and has(fields, columns, "system")
             fields["query_id" if is_query else "response_id"] = item["item"]
             if is_query:
-                assumed.append("the column 'item_id' is read as the query.")
+                present = next(name for name in ITEMS if has({name: (name,)}, columns, name))
+                assumed.append(f"the column {present!r} is read as the query.")
         elif has(fields, columns, "query_id") and not has(fields, columns, "system"):
             fields["response_id"] = fields.pop("query_id")
             assumed.append(
@@ -120,9 +140,17 @@ def rows(source: RecordSource, options: FormatOptions, fields: Fields = FIELDS) 
     if options.scorer is None:
         reader.require("scorer", instead="--scorer NAME")
 
+    def judged_cells() -> Iterator[ScoredCell]:
+        for cells in Reader(RecordSource(source.path), fields):
+            if isinstance(cells, RecordCells):
+                scorer, construct = options.scorer_of(cells), options.construct_of(cells)
+                yield ScoredCell(scorer, construct, cells.raw("value"), cells.number)
+
+    words = options.read_values(reader, judged_cells)
+
     def row(cells: RecordCells) -> Rows:
         scorer, construct = options.scorer_of(cells), options.construct_of(cells)
-        value, verdict = cells.required_score((scorer, construct))
+        value, word_range = cells.required_score((scorer, construct))
         return cells.row(
             ScoreRow,
             **identifiers(cells, options),
@@ -130,13 +158,14 @@ def rows(source: RecordSource, options: FormatOptions, fields: Fields = FIELDS) 
             scorer=scorer,
             scorer_kind=options.kind(cells, scorer),
             value=value,
-            verdict=verdict,
+            word_range=word_range,
             missing_reason=cells.key("missing_reason"),
             rule=cells.key("rule"),
             **optional_fields(cells),
         )
 
     yield from reader.rows(row)
+    yield from words.concluded(source.report)
 
 
 def identifiers(cells: RecordCells, options: FormatOptions) -> dict[str, str | None]:

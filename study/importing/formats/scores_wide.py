@@ -1,6 +1,6 @@
 """Scores, several a row: a column for each construct, or for each scorer and construct."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from study.errors import Fault, InputError
 from study.importing.formats.scores import (
@@ -14,6 +14,7 @@ from study.importing.importers import FormatOptions
 from study.importing.readers.column_layout import Fields, folded, has
 from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
+from study.importing.readers.words_ahead import ScoredCell
 from study.importing.rows import Rows, ScoreRow
 from study.text import MARK, quoted_names
 
@@ -68,6 +69,17 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
     if not has(FIELDS, source.head.columns, "response_id"):
         reader.require("query_id")
 
+    def judged_cells() -> Iterator[ScoredCell]:
+        for cells in Reader(RecordSource(source.path), FIELDS, reserved=reader.reserved):
+            if isinstance(cells, RecordCells):
+                row_scorer = options.scorer_of(cells)
+                for column in cells.columns:
+                    if (pair := measured(column, keys)) is not None:
+                        cell = cells.cell(column)
+                        yield ScoredCell(pair[0] or row_scorer, pair[1], cell, cells.number)
+
+    words = options.read_values(reader, judged_cells)
+
     def rows_of(cells: RecordCells) -> Rows:
         row_scorer = options.scorer_of(cells)
         shared = {**identifiers(cells, options), **optional_fields(cells)}
@@ -77,7 +89,7 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
             cells.score(column, (scorer or row_scorer, construct))
             for column, (scorer, construct) in columns
         ]
-        values = [value for value, _ in scores]
+        values = [judgment.value for judgment in scores]
         if not columns:
             cells.fault("has no construct.", "Give a value, or null.")
         elif reason is not None and None not in values and not cells.faulty:
@@ -100,7 +112,7 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
             )
         if row_scorer is not None and all(pair[0] is not None for _, pair in columns):
             cells.left_out("scorers of rows whose columns name theirs")
-        for (column, (_, construct)), scorer, (value, verdict) in zip(
+        for (column, (_, construct)), scorer, (value, word_range) in zip(
             columns, scorers, scores, strict=True
         ):
             yield from cells.row(
@@ -111,10 +123,11 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
                 scorer=scorer,
                 scorer_kind=kinds[scorer],
                 value=value,
-                verdict=verdict,
+                word_range=word_range,
                 # The row's reason applies to its blank cells.
                 missing_reason=reason if value is None else None,
                 rule=rule if value is not None and kinds[scorer] == "judge" else None,
             )
 
     yield from reader.rows(rows_of)
+    yield from words.concluded(source.report)

@@ -22,7 +22,7 @@ _AS_JSON = 'Write it as a JSON array: ["one", "two"].'
 _MISSING = {"nan", "na", "n/a", "null", "none", "<na>"}
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+", re.ASCII)
-_RATIO = re.compile(r"(\d+(?:\.\d+)?)\s*/\s*(\d+(?:\.\d+)?)", re.ASCII)
+_RATIO = re.compile(r"(\d+(?:[.,]\d+)?)\s*/\s*(\d+(?:[.,]\d+)?)", re.ASCII)
 _PERCENTAGE = re.compile(r"(\d+(?:[.,]\d+)?)\s*(%)", re.ASCII)
 # A comma between groups of three may separate thousands; none follows a leading zero.
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
@@ -97,6 +97,12 @@ def ratio_or_percentage(text: str) -> tuple[str, str] | None:
     """
     match = _RATIO.fullmatch(text.strip()) or _PERCENTAGE.fullmatch(text.strip())
     return None if match is None else (match[1], match[2])
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a number, as `number` reads it from text with decimal commas."""
+    text = text.strip()
+    return looks_like_number(text) or text.casefold().lstrip("+-") in {"inf", "infinity"}
 
 
 def looks_like_number(text: str) -> bool:

@@ -1,10 +1,11 @@
 """The records of a file, read field by field into rows; what cannot be read becomes a fault."""
 
+from __future__ import annotations
+
+import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar, get_args
-
-from pydantic import ValidationError
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from study.errors import Fault, InputError, nearest
 from study.importing.import_report import ImportReport
@@ -19,16 +20,20 @@ from study.importing.readers.column_layout import (
 )
 from study.importing.readers.input_file import Record
 from study.importing.readers.source import RecordSource
-from study.importing.readers.verdict_words import (
-    NUMBERS,
-    READ_AS_NUMBERS,
-    THREE_CATEGORIES,
-    WrittenValues,
-    verdict,
-)
-from study.importing.rows import LocatedRow, MarksRow, PreferenceRow, ResponseRow, Rows, ScoreRow
+from study.importing.readers.written_values import IN_ONE_WAY, NUMBERS, JudgedValue, ValueRules
+from study.importing.score_columns.words import KINDS as WORDS_FOR_KINDS
 from study.text import MARK, abbreviate, unescape_formula
-from study.types import ScorerKind
+
+# Rows are validated by pydantic, whose import takes longer than a table of two columns does.
+if TYPE_CHECKING:
+    from study.importing.rows import (
+        LocatedRow,
+        MarksRow,
+        PreferenceRow,
+        ResponseRow,
+        Rows,
+        ScoreRow,
+    )
 
 
 @dataclass
@@ -44,7 +49,7 @@ class ReadOptions:
     """Whether the file was written by `ccrs export`, with apostrophes before formulas."""
     reported: set[tuple[str, ...]] = field(default_factory=set)
     """What is reported only once for a file, and was."""
-    written: WrittenValues = field(default_factory=WrittenValues)
+    values: ValueRules = field(default_factory=ValueRules)
     _decimal_signs: dict[str, set[str]] = field(default_factory=dict)
     """Column to the signs of its decimal numbers, where both are understood."""
 
@@ -65,7 +70,8 @@ class ReadOptions:
                 )
 
 
-KINDS = get_args(ScorerKind)
+KINDS = ("human", "adjudicated", "judge", "metric")
+"""`study.types.ScorerKind`, which a test compares."""
 KINDS_IN_ANOTHER_CASE = "kinds of scorers with capital letters or spaces around them"
 
 T = TypeVar("T")
@@ -115,13 +121,17 @@ class RecordCells:
         return self._parsed_column(column, lambda raw: cells.key(raw, self._options.report))
 
     def kind(self, name: str) -> str | None:
-        """Read a kind of scorer; capital letters do not matter."""
+        """Read a kind of scorer; capital letters do not matter, and llm or ai is a judge."""
         cell = self.key(name)
-        folded = None if cell is None else cell.strip().casefold()
-        if folded == cell or folded not in KINDS:
+        if cell in KINDS or cell is None:
             return cell
-        self._options.report.rules[KINDS_IN_ANOTHER_CASE] += 1
-        return folded
+        known = WORDS_FOR_KINDS.get(re.sub(r"[\s-]+", "_", cell.strip().casefold()))
+        if known is None:
+            return cell
+        folded = cell.strip().casefold()
+        rule = KINDS_IN_ANOTHER_CASE if folded == known else f"{folded} read as the kind {known}"
+        self._options.report.rules[rule] += 1
+        return known
 
     def text(self, name: str) -> str | None:
         """Read a text."""
@@ -150,48 +160,41 @@ class RecordCells:
         self._require_value()
         return self.value("value")
 
-    def required_score(self, group: Hashable) -> tuple[float | None, bool]:
+    def required_score(self, group: Hashable) -> JudgedValue:
         """Read the field `value` as `score` does; a record without one needs a missing_reason."""
         self._require_value()
         column = self._layout.columns.get("value")
-        return (None, False) if column is None else self.score(column, group)
+        return JudgedValue() if column is None else self.score(column, group)
 
-    def score(self, column: str, group: Hashable) -> tuple[float | None, bool]:
-        """Read a number, or a word for pass or fail as 1 or 0, and whether it was a word.
+    def score(self, column: str, group: Hashable) -> JudgedValue:
+        """Read a number, a word with a known value, or the judgment in a judge's JSON.
 
-        The values of a `group`, a scorer on a construct, are written in one way. A JSON object
-        without the column has no value.
+        The values of a `group`, a scorer on a construct, are written in one way: in numbers or in
+        words of one vocabulary. A JSON object without the column has no value.
         """
         if column not in self._record:
             self._options.report.rules[cells.BLANKS] += 1
-            return None, False
-        cell = self._record[column]
-        word = verdict(cell)
-        written, value = (NUMBERS, self.value_of(column)) if word is None else word
-        if value is None:
-            self._note_further_word(column, group)
-            return None, False
-        if word is not None:
-            self._options.report.rules[READ_AS_NUMBERS] += 1
-        other = self._options.written.other_way(group, written, self.number)
-        if other is not None:
-            self.fault(
-                f"{abbreviate(cell)} is among {other}.",
-                "Write all values of a scorer on a construct in one way: pass and fail, true and "
-                "false, yes and no, or numbers.",
-                column,
-            )
-        return value, word is not None
+            return JudgedValue()
+        return self.judged(column, group, self._record[column])
 
-    def _note_further_word(self, column: str, group: Hashable) -> None:
-        """State what to do about a third word among words for pass and fail."""
-        first, _ = self._options.written.first.get(group, (NUMBERS, 0))
-        if first == NUMBERS or not self._faults:
-            return
-        last = self._faults[-1]
-        if (last.row, last.column) == (self.number, column):
-            problem = f"{abbreviate(self._record[column])} is not one of {first}."
-            self._faults[-1] = Fault(problem, THREE_CATEGORIES, self.number, column)
+    def judged(self, column: str, group: Hashable, cell: Any) -> JudgedValue:
+        """Read the judgment in a cell as `score` does; `column` is reported as its place."""
+        options = self._options
+        try:
+            found = options.values.read(cell, group, self.number, options.report)
+        except CellError as error:
+            self._faults.append(Fault(error.problem, error.remedy, self.number, column))
+            return JudgedValue()
+        if isinstance(found, JudgedValue):
+            return found
+        options.note_decimal_sign(column, found.cell)
+        value = self._parsed(column, found.cell, self._number)
+        if value is None:
+            return JudgedValue()
+        other = options.values.other_way(group, NUMBERS, self.number)
+        if other is not None:
+            self.fault(f"{abbreviate(cell)} is among {other}.", IN_ONE_WAY, column)
+        return JudgedValue(value)
 
     def _require_value(self) -> None:
         if "value" not in self._layout.columns and not self.has("missing_reason"):
@@ -281,6 +284,10 @@ class RecordCells:
 
         `at` is the column that contains the value and whose name is the construct.
         """
+        from pydantic import ValidationError
+
+        from study.importing.rows import LocatedRow
+
         faults, self._faults = self._faults, []
         columns = self._layout.place(at)
         try:

@@ -10,10 +10,10 @@ from click.testing import CliRunner, Result
 from hypothesis import given, strategies as st
 
 from analysis.cli.column_options import NamedColumns
-from analysis.cli.column_recognition import recognized_columns
 from analysis.cli.doctor import doctor
 from analysis.cli.read_scores import from_file
 from analysis.cli.report import report
+from analysis.cli.taken_columns import taken_columns
 from analysis.core.errors import TableError
 from study.errors import InputError
 
@@ -85,7 +85,7 @@ def test_constructs_are_recognized_by_the_rest_of_names(tmp_path: Path) -> None:
         tmp_path, "t.csv",
         human_qr=[1.0, 2.0], human_cc=[1.0, 2.0], llm_qr=[1.0, 2.0], llm_cc=[2.0, 1.0],
     )  # fmt: skip
-    assert recognized_columns(path) == NamedColumns(
+    assert taken_columns(path).columns == NamedColumns(
         ("QR=llm_qr", "CC=llm_cc"), ("QR=human_qr", "CC=human_cc")
     )
 
@@ -93,13 +93,14 @@ def test_constructs_are_recognized_by_the_rest_of_names(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("columns", "example"),
     [
-        ({"rating": [1, 2], "judge": [5, 4]}, "--judge judge --human rating"),
-        ({"human": [1, 2], "llm": [5, 4], "anna": [1, 1]}, "--judge llm --human human"),
-        ({"human_qr": [1, 2], "human_cc": [1, 2], "llm_qr": [5, 4]}, "--judge QR=llm_qr"),
-        ({"id": ["a", "a"], "human": [1, 2], "llm": [5, 4]}, "--judge llm --human human"),
+        ({"rating": [1, 2], "judge": [5, 4]}, "--judge judge --human COLUMN"),
         (
-            {"id": ["a", "a"], "construct": ["x", "y"], "human": [1, 2], "llm": [5, 4]},
-            "--judge llm --human human --id id --construct construct",
+            {"id": ["a", "a"], "human": [1, 2], "llm": [5, 4]},
+            "--judge llm --human human --query id",
+        ),
+        (
+            {"construct": ["x", "y"], "human": [1, 2], "llm": [5, 4]},
+            "--judge llm --human human --id COLUMN --construct construct",
         ),
     ],
 )
@@ -108,16 +109,26 @@ def test_unclear_columns_are_refused_with_a_command(
 ) -> None:
     path = written(tmp_path, "t.csv", **columns)
     with pytest.raises(TableError) as caught:
-        recognized_columns(path)
+        taken_columns(path)
     assert example in str(caught.value)
     assert f"ccrs report {path}" in str(caught.value)
 
 
+def test_rows_of_a_response_on_several_constructs_are_recognized_by_their_id(
+    tmp_path: Path,
+) -> None:
+    path = written(
+        tmp_path, "t.csv", id=["a", "a"], construct=["x", "y"], human=[1, 2], llm=[5, 4]
+    )  # fmt: skip
+    columns = NamedColumns(("llm",), ("human",), id="id", construct="construct")
+    assert taken_columns(path).columns == columns
+
+
 def test_tables_that_name_their_scorers_are_not_recognized(tmp_path: Path) -> None:
     long = {"query_id": ["q"], "construct": ["QR"], "rater": [1], "value": [3]}
-    assert recognized_columns(written(tmp_path, "long.csv", **long)) is None
+    assert taken_columns(written(tmp_path, "long.csv", **long)).form == "long"
     wide: dict[str, list[object]] = {"query_id": ["q"], "anna:QR": [1], "human:QR": [3]}
-    assert recognized_columns(written(tmp_path, "wide.csv", **wide)) is None
+    assert taken_columns(written(tmp_path, "wide.csv", **wide)).form == "wide"
 
 
 @pytest.mark.parametrize(
@@ -176,7 +187,7 @@ def test_words_for_pass_and_fail_are_read(tmp_path: Path) -> None:
     assert scores.frame["value"].tolist() == [1, 1, 0, 1, 0, 1]
     result = run(path, "--scale", "0:10")
     assert result.exit_code == 2
-    assert "row 2, column llm: a word for pass or fail is 1 or 0" in result.stderr
+    assert "is 1 or 0, and the scale is 0 to 10" in result.stderr
 
 
 def test_doctor_prints_the_command_that_works(answers: Path) -> None:
@@ -233,10 +244,11 @@ def test_a_judge_of_pass_and_fail_leads_to_the_cut_of_graded_ratings(
 
 
 def test_a_third_category_among_pass_and_fail_is_named(tmp_path: Path) -> None:
-    path = written(tmp_path, "t.csv", human=["pass", "fail", "partly"], llm=["pass"] * 3)
+    path = written(tmp_path, "t.csv", human=["pass", "fail", "mostly"], llm=["pass"] * 3)
     with pytest.raises(InputError) as caught:
         from_file(path, (), (), None, None, {}, columns=NamedColumns(("llm",), ("human",)))
-    assert "'partly' is not one of pass and fail. Write three" in str(caught.value)
+    assert "row 4, column human: 'mostly' is among pass and fail (row 2)" in str(caught.value)
+    assert "--values pass=1,fail=0,mostly=NUMBER" in str(caught.value)
 
 
 def test_doctor_names_columns_of_pass_and_fail(tmp_path: Path) -> None:

@@ -89,7 +89,10 @@ def test_the_text_says_what_cannot_be_computed_and_why(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("query_id,response_id,construct,scorer,scorer_kind,value\nq,r,QR,a,human,good\n", "good"),
+        (
+            "query_id,response_id,construct,scorer,scorer_kind,value\nq,r,QR,a,human,some text\n",
+            "some text",
+        ),
         ("system,construct,scorer,scorer_kind,value\ns,QR,a,human,1\n", "query_id"),
         ("", "empty"),
         ("query_id,response_id,construct,scorer,scorer_kind,value\n", ""),

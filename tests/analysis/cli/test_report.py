@@ -290,7 +290,9 @@ def test_a_study_declares_how_a_judge_is_mapped_and_an_option_overrides_it(
         import_file(study, tmp_path / f"{name}.csv")
     study.close()
     analyzed: list[AnalysisInput] = []
-    monkeypatch.setattr("analysis.cli.report.write", lambda inputs, *_: analyzed.append(inputs))
+    monkeypatch.setattr(
+        "analysis.cli.report.write", lambda inputs, *_, **__: analyzed.append(inputs)
+    )
     run(tmp_path / "mine")
     run(tmp_path / "mine", "--map", "judge=thresholds")
     first, second = (dict(inputs.options.map) for inputs in analyzed)

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from analysis.cli.column_options import NamedColumns
-from analysis.cli.column_recognition import UnclearColumnsError, recognized_columns
 from analysis.cli.read_scores import from_file
-from analysis.core.errors import TableError
+from analysis.cli.taken_columns import taken_columns
 from study.errors import InputError
 
 
@@ -106,10 +105,11 @@ def test_a_json_document_is_not_said_to_have_separators(tmp_path: Path) -> None:
 
 def test_a_mean_of_raters_is_not_a_further_rater(tmp_path: Path) -> None:
     path = table(tmp_path, "question,human_1,human_2,human_avg,llm\na,3,4,3.5,4\n")
-    with pytest.raises(UnclearColumnsError, match="whether 'human_avg' contains scores"):
-        recognized_columns(path)
+    found = taken_columns(path)
+    assert found.columns == NamedColumns(("llm",), ("human_1", "human_2"), query="question")
+    assert found.candidates == ("human_avg",)
     path = table(tmp_path, "question,human_avg,llm\na,3.5,4\n")
-    assert recognized_columns(path) == NamedColumns(("llm",), ("human_avg",), query="question")
+    assert taken_columns(path).columns == NamedColumns(("llm",), ("human_avg",), query="question")
 
 
 def test_columns_of_numbers_that_are_taken_for_constructs_are_listed(
@@ -124,7 +124,7 @@ def test_columns_of_numbers_that_are_taken_for_constructs_are_listed(
 
 def test_a_column_with_two_purposes_is_refused(tmp_path: Path) -> None:
     path = table(tmp_path, "question,llm,human\na,3,4\n")
-    with pytest.raises(TableError, match="'llm' is named for two purposes"):
+    with pytest.raises(InputError, match="'llm' is named for two purposes"):
         scores_of(path, NamedColumns(("llm",), ("llm",), query="question"))
 
 

@@ -1,10 +1,13 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from analysis.core.arrays import FloatArray
+from analysis.core.interval import Interval
 from analysis.core.query_statistic import QueryStatistic
-from analysis.core.resampling import PERCENTILE_FROM, Interval, QueryResampling, effective_df
+from analysis.core.resampling import PERCENTILE_FROM, QueryResampling, effective_df
 
 
 def mean_statistic(values: FloatArray, contributing: np.ndarray | None = None) -> QueryStatistic:
@@ -156,7 +159,8 @@ def test_the_logit_keeps_a_share_inside_its_bounds() -> None:
     assert logit.low == pytest.approx(1 / (1 + np.exp(2.1972 + 2.5135)), abs=1e-4)
     assert logit.high == pytest.approx(1 / (1 + np.exp(2.1972 - 2.5135)), abs=1e-4)
     none = QueryResampling(10).interval(mean_statistic(np.zeros(10)), "logit")
-    assert "no spread" in reason_of(none)
+    # Clopper and Pearson: 1 - .025^(1/10).
+    assert (none.low, none.high) == pytest.approx((0, 0.3085), abs=1e-4)
 
 
 def test_fisher_z_keeps_a_correlation_inside_its_bounds() -> None:
@@ -198,7 +202,13 @@ def test_withheld_with_the_reason() -> None:
     assert reason_of(QueryResampling(9).interval(undefined)) == "no pairs"
 
     perfect = QueryStatistic(lambda w: np.ones(len(w)), np.ones(9, dtype=bool), 9)
-    assert "Fisher" in reason_of(QueryResampling(9).interval(perfect, "fisher_z"))
+    assert "1 or -1" in reason_of(QueryResampling(9).interval(perfect, "fisher_z"))
+    ordered = replace(perfect, trials=9)
+    found = QueryResampling(9).interval(ordered, "fisher_z")
+    # Twice .025^(1/9), minus 1.
+    assert (found.low, found.high) == pytest.approx((0.3274, 1), abs=1e-4)
+    assert found.uncertainty is not None
+    assert found.uncertainty.p_at_most(1, found.low) == pytest.approx(0.025)
     assert "undefined" in reason_of(QueryResampling(9).interval(lambda w: np.full(len(w), np.nan)))
     assert reason_of(QueryResampling(0).interval(mean_statistic(np.empty(0)))) == "no query"
 

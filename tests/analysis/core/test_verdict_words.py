@@ -8,7 +8,7 @@ from analysis.core.errors import TableError
 from analysis.core.scales import Scale
 from analysis.core.tables import ScoreTable
 from analysis.core.verdict_words import PASS_OR_FAIL, VERDICT_WORDS
-from study.importing.readers import verdict_words as of_imports
+from study.importing.readers.value_words import is_verdict, vocabulary_of
 
 
 def scores(**values: list[object]) -> pd.DataFrame:
@@ -35,7 +35,12 @@ def values_of(table: ScoreTable, scorer: str) -> list[float]:
 
 
 def test_words_are_those_of_imports() -> None:
-    assert VERDICT_WORDS == of_imports.VERDICT_WORDS
+    for one, zero in VERDICT_WORDS:
+        assert is_verdict(one)
+        assert is_verdict(zero)
+        vocabulary = vocabulary_of([one, zero])
+        assert vocabulary is not None
+        assert (vocabulary.value(one), vocabulary.value(zero)) == (1, 0)
 
 
 @pytest.mark.parametrize("words", VERDICT_WORDS)

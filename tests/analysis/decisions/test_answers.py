@@ -83,17 +83,17 @@ def test_a_bias_that_cannot_be_shown_is_no_praise(rated: Analysis) -> None:
     assert "14 points [-1, 29], allowed are ±5 points" in sentence(analysis, level)
 
 
-def test_scores_at_the_maximum_qualify_a_yes(rated: Analysis) -> None:
+def test_scores_at_the_maximum_are_named_and_weaken_no_answer(rated: Analysis) -> None:
     analysis = with_figures(rated, share_at_max=(0.78, 0.7, 0.85))
     choose = answers(analysis)["choose_between_responses"]
-    assert choose.answer == "with_care"
-    assert "but it does not distinguish the 78%" in sentence(analysis, choose)
+    assert choose.answer == "yes"
+    assert "it does not distinguish the 78%" in sentence(analysis, choose)
 
 
-def test_a_query_that_carries_the_order_qualifies_a_yes(rated: Analysis) -> None:
+def test_a_query_that_carries_the_order_is_named(rated: Analysis) -> None:
     analysis = with_figures(rated, agreement_without_one=(-0.05, np.nan, np.nan))
     choose = answers(analysis)["choose_between_responses"]
-    assert choose.answer == "with_care"
+    assert choose.answer == "yes"
     assert "without the query" in sentence(analysis, choose)
 
 
@@ -129,7 +129,8 @@ def test_two_systems_are_no_ranking_and_two_raters_are_too_few() -> None:
     found = answers(reported(simulated(queries=40, systems=2, raters=2)))
     assert found["rank_systems"].missing == "it takes 3 systems, the table has 2"
     assert found["replace_rater"].missing == "it takes 3 raters, the table has 2"
-    assert settled_by(found["rank_systems"]) == "needed first: it takes 3 systems, the table has 2"
+    assert found["rank_systems"].answer == found["replace_rater"].answer == "not_applicable"
+    assert settled_by(found["rank_systems"]) is None
 
 
 def test_the_judge_as_a_whole_is_its_weakest_construct() -> None:

@@ -10,7 +10,7 @@ from analysis import Scale
 from analysis.core.analysis import Analysis
 from analysis.core.errors import AnalysisError
 from analysis.core.uncertainty import Uncertainty
-from analysis.decisions.records import USES
+from analysis.decisions.records import USES, Answer, Use, UseDecision
 from analysis.decisions.replacement import replacement_factor
 from analysis.gate.requirements import answered, requirement
 from analysis.render.decision_words import sentence, settled_by
@@ -37,6 +37,11 @@ def with_judge(rows: pd.DataFrame, values: Any) -> pd.DataFrame:
     return changed
 
 
+def asked(found: dict[Use, UseDecision]) -> set[Answer]:
+    """The answers to what the table can be asked."""
+    return {d.answer for d in found.values()} - {"not_applicable"}
+
+
 def limited(analysis: Analysis, words: str) -> None:
     """Every use is answered with care at best, and the line says why."""
     for decision in answers(analysis).values():
@@ -46,14 +51,14 @@ def limited(analysis: Analysis, words: str) -> None:
 
 
 def test_the_table_without_a_fault_is_answered_with_yes(frame: pd.DataFrame) -> None:
-    assert {d.answer for d in answers(reported(frame)).values()} == {"yes"}
+    assert asked(answers(reported(frame))) == {"yes"}
 
 
 def test_a_constant_judge_is_no_judge(frame: pd.DataFrame) -> None:
     analysis = reported(with_judge(frame, 100.0))
     found = answers(analysis)
     for use in ("choose_between_responses", "report_level", "replace_rater"):
-        assert found[use].answer == "no", use  # type: ignore[index]
+        assert found[use].answer == "no", use
     assert found["report_level"].missing is None
     ranks = found["rank_systems"]
     assert ranks.answer == "undecided"
@@ -74,7 +79,7 @@ def test_constant_people_decide_nothing_for_a_judge(frame: pd.DataFrame) -> None
     assert found["choose_between_responses"].missing == (
         "people give every response the same value (70)"
     )
-    assert {d.answer for d in found.values()} <= {"undecided", "no"}
+    assert asked(found) <= {"undecided", "no"}
 
 
 def test_missing_scores_qualify_every_yes(frame: pd.DataFrame) -> None:
@@ -96,9 +101,15 @@ def test_an_unequal_draw_qualifies_every_yes(frame: pd.DataFrame) -> None:
     limited(analysis, "drawn with unequal probabilities")
 
 
-def test_one_rater_qualifies_the_order_of_systems(frame: pd.DataFrame) -> None:
-    rows = frame[judged(frame) | (frame["scorer"] == "rater-1")]
-    limited(reported(rows), "it is known against this one rater only")
+def test_one_rater_is_named_and_weakens_no_answer(frame: pd.DataFrame) -> None:
+    found = answers(reported(frame[judged(frame) | (frame["scorer"] == "rater-1")]))
+    choose = found["choose_between_responses"]
+    assert choose.answer == "yes"
+    assert choose.binding is not None
+    assert choose.binding.estimate.statistic == "concordance"
+    for use in ("rank_systems", "choose_between_responses"):
+        assert "it is known against this one rater only" in found[use].limits
+    assert found["replace_rater"].answer == "not_applicable"
 
 
 def test_a_system_without_ratings_is_named(frame: pd.DataFrame) -> None:
@@ -139,8 +150,8 @@ def test_the_alternative_annotator_test_has_a_number_of_queries() -> None:
 def test_three_queries_ask_for_a_practical_number(frame: pd.DataFrame) -> None:
     few = frame[frame["query_id"].isin(["q0", "q1", "q2"])]
     found = answers(reported(few))
-    assert {d.answer for d in found.values()} == {"undecided"}
-    assert all(settled_by(d) for d in found.values())
+    assert asked(found) == {"undecided"}
+    assert all(settled_by(d) for d in found.values() if d.answer == "undecided")
 
 
 def test_a_judge_without_scores_on_a_required_construct_fails_the_gate(
@@ -155,7 +166,14 @@ def test_a_judge_without_scores_on_a_required_construct_fails_the_gate(
 
 def test_all_uses_are_answered_for_one_query_and_for_one_response_a_query() -> None:
     single = answers(reported(simulated(queries=1, systems=40, raters=5)))
-    assert {d.answer for d in single.values()} == {"undecided"}
+    assert asked(single) == {"undecided"}
     one_each = answers(reported(simulated(queries=60, systems=1, raters=5, kindness=0)))
     assert set(one_each) == set(USES)
-    assert one_each["choose_between_responses"].answer == "undecided"
+    assert one_each["choose_between_responses"].answer == "not_applicable"
+    order = one_each["order_responses"]
+    assert order.answer == "yes"
+    assert order.missing is None
+    ranks = one_each["rank_systems"]
+    assert (ranks.answer, ranks.missing) == (
+        "not_applicable", "it takes 3 systems, the table has 1"
+    )  # fmt: skip

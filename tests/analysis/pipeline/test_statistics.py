@@ -37,7 +37,10 @@ QUICK = Options(resamples=100, bias_margin=5, non_inferiority_margin=0.1, overal
 def analysed() -> Analysis:
     scale = Scale(-2, 2)
     return analyse(
-        table(simulated(queries=12)), PreferenceTable.from_frame(preference_frame(), scale), QUICK
+        table(simulated(queries=12)),
+        PreferenceTable.from_frame(preference_frame(), scale),
+        QUICK,
+        given=(),
     )
 
 

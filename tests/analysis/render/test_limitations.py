@@ -27,7 +27,7 @@ def test_simulated_scorers_are_named_first() -> None:
 def test_a_note_on_a_scorer_is_repeated() -> None:
     notes = {"judge": "a random model", "elsewhere": "no scorer here"}
     chosen = Options(resamples=200, scorer_notes=notes)
-    sentences = not_established(analyse(table(simulated()), options=chosen))
+    sentences = not_established(analyse(table(simulated()), options=chosen, given=()))
     assert "Anything about judge that the note on it rules out: a random model" in sentences
     assert not any("elsewhere" in sentence for sentence in sentences)
 

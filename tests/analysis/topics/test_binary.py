@@ -13,6 +13,7 @@ from analysis.core.errors import AnalysisError
 from analysis.core.tables import ScoreTable
 from analysis.decisions.questions import Question, report_level
 from analysis.decisions.standards import standards
+from analysis.decisions.table_facts import scored_facts
 from analysis.pipeline.sections import chapters
 from analysis.topics.binary.cut_coverage import coverage_at_cut
 from tests.analysis.scores import simulated, table
@@ -79,8 +80,10 @@ def test_a_graded_judge_is_cut_out_of_fold() -> None:
 
 def test_a_level_at_a_chosen_cut_is_qualified() -> None:
     analysis = analysed(pass_or_fail(graded=True))
-    evidence = report_level(Question(analysis, "QR", "judge", standards(analysis, "QR", 1)))
-    assert any("chosen by these ratings, cover 84%" in limit for limit in evidence.limits)
+    facts = scored_facts(analysis, "QR", "judge")
+    of_construct = standards(analysis.options, facts.human_scale, 1)
+    evidence = report_level(Question(analysis.estimates, facts, of_construct))
+    assert any("chosen by these ratings, cover 84%" in why for why in evidence.reservations)
 
 
 def test_the_section_says_what_the_judge_lets_through() -> None:

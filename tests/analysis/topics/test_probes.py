@@ -99,7 +99,8 @@ def test_what_can_not_rise_and_what_did_not_move_say_so(analysis: Analysis) -> N
     assert not room.defined
     assert "end of the scale" in room.reason
     up = figure(analysis, "probe_moved_up", **where)
-    assert (up.value, up.has_interval) == (0, False)
+    # None of two queries, by Clopper and Pearson: 1 - .025^(1/2).
+    assert (up.value, up.ci_low, up.ci_high) == (0, 0, pytest.approx(1 - 0.025**0.5))
     # None of two queries: 1 - .05^(1/2).
     assert up.params["at_most"] == pytest.approx(1 - 0.05**0.5)
     assert figure(analysis, "suspected_share", scorer="judge").value == pytest.approx(0.05)

@@ -101,12 +101,12 @@ def test_json_is_all_that_is_printed_when_asked_for(folder: Path) -> None:
 def test_a_faulty_file_exits_2_lists_its_faults_and_changes_nothing(folder: Path) -> None:
     ccrs("init", "s", cwd=folder)
     ccrs("import", "s", "responses.jsonl", cwd=folder)
-    (folder / "bad.csv").write_text(SCORES + "r0A,IR,anna,human,85/100\nr0B,IR,anna,human,250\n")
+    (folder / "bad.csv").write_text(SCORES + "r0A,IR,anna,human,85/10\nr0B,IR,anna,human,250\n")
     done = ccrs("import", "s", "bad.csv", cwd=folder)
     assert done.returncode == 2
     assert "bad.csv: 2 faults; nothing was written." in done.stderr
     assert "row 8" in done.stderr
-    assert "85/100" in done.stderr
+    assert "85/10" in done.stderr
     assert "row 9" in done.stderr
     assert "0 to 100" in done.stderr
     status = json.loads(ccrs("status", "s", "--json", cwd=folder).stdout)

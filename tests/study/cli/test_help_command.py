@@ -1,9 +1,11 @@
 """`ccrs help`: pages of the documentation from the installed files."""
 
+from pathlib import Path
+
 import pytest
 from click.testing import CliRunner
 
-from study.cli.help_command import topics
+from study.cli.help_command import _readmes, topics
 from study.cli.root import cli
 
 
@@ -34,3 +36,14 @@ def test_an_unknown_topic_names_the_nearest_one() -> None:
     assert result.exit_code == 2
     assert "Did you mean 'campaign'?" in result.output
     assert "`ccrs help` lists the pages" in result.output
+
+
+def test_every_topic_is_a_word() -> None:
+    assert all(topic[0].isalpha() for topic in topics())
+
+
+def test_folders_that_an_installation_puts_into_a_package_are_no_topics(tmp_path: Path) -> None:
+    for folder in ("", "server", "_example", "server/_pages"):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        (tmp_path / folder / "README.md").write_text("# Title\n")
+    assert [name for name, _ in _readmes(tmp_path, "study")] == ["study", "server"]

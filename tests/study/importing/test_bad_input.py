@@ -21,17 +21,24 @@ def refused(study: Study, path: object, **options: object) -> str:
 
 
 class TestRefused:
-    @pytest.mark.parametrize("cell", ["good", "85/100", "85%", "８５", "1_0", "0x10"])
+    @pytest.mark.parametrize("cell", ["abc", "85/10", "８５", "1_0", "0x10"])
     def test_a_word_or_85_of_100_in_a_number_column(
         self, filled: Study, write: Write, cell: str
     ) -> None:
         path = write("s.csv", f"{HEAD}r1A,QR,anna,human,0,80\nr1B,QR,anna,human,0,{cell}\n")
         message = refused(filled, path)
         assert f"s.csv: 1 fault; nothing was written.\n  row 3, column value: '{cell}'" in message
-        remedy = (
-            "Write 85 alone" if cell in {"85/100", "85%"} else "Write a bare number, such as 85"
-        )
+        remedy = "the scale ends at 10" if cell == "85/10" else "Write a bare number, such as 85"
         assert remedy in message
+
+    def test_a_known_word_among_numbers(self, filled: Study, write: Write) -> None:
+        path = write("s.csv", f"{HEAD}r1A,QR,anna,human,0,80\nr1B,QR,anna,human,0,good\n")
+        assert "row 3, column value: 'good' is among numbers (row 2)" in refused(filled, path)
+
+    @pytest.mark.parametrize("cell", ["85/100", "85 %"])
+    def test_a_part_of_the_scale_is_read(self, filled: Study, write: Write, cell: str) -> None:
+        path = write("s.csv", f"{HEAD}r1A,QR,anna,human,0,80\nr1B,QR,anna,human,0,{cell}\n")
+        assert import_file(filled, path).added == {"scores": 2}
 
     @pytest.mark.parametrize("value", ["250", "-1", "1e3", "100.0001"])
     def test_a_value_outside_the_declared_scale(
@@ -130,7 +137,7 @@ class TestRefused:
         assert summary.already == {"scores": 1}
 
     def test_every_faulty_row_is_listed_however_many(self, filled: Study, write: Write) -> None:
-        rows = "".join(f"r1A,QR,anna,human,{n},bad\n" for n in range(120))
+        rows = "".join(f'r1A,QR,anna,human,{n},"5,5"\n' for n in range(120))
         with pytest.raises(InputError) as caught:
             import_file(filled, write("s.csv", f"{HEAD}{rows}r1B,QR,anna,human,0,500\n"))
         assert [fault.row for fault in caught.value.faults] == list(range(2, 123))

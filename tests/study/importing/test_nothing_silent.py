@@ -120,8 +120,8 @@ class TestWide:
         assert "column Question_Relevance: 500 is outside" in message
 
     def test_a_bare_table_names_its_columns_too(self, write: Write) -> None:
-        text = "Query_ID,response_id,anna:QR\nq1,r1,good\n"
-        with pytest.raises(InputError, match="row 2, column anna:QR: 'good' is not a number"):
+        text = "Query_ID,response_id,anna:QR\nq1,r1,fantastic\n"
+        with pytest.raises(InputError, match="row 2, column anna:QR: 'fantastic' is neither"):
             read_scores(write("s.csv", text), kinds={"anna": "human"})
 
 

@@ -123,7 +123,7 @@ def test_parquet_and_json_lines(write: Write) -> None:
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ("q1,r1,A,FL,anna,human,good\n", "row 2, column value: 'good' is not a number"),
+        ("q1,r1,A,FL,anna,human,nice\n", "row 2, column value: 'nice' is neither a number"),
         (
             "q1,r1,A,FL,anna,human,7\n",
             "row 2, column value: 7 for FL by 'anna' is outside 1 to 5",

@@ -1,6 +1,9 @@
 """The commands that an owner types, and a judge's scores shown beforehand."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,8 @@ from study.cli.root import cli
 from study.errors import StudyError
 from tests.annotate_ui.label_studio.real.process import OWNER, LabelStudioServer, Member
 from tests.annotate_ui.label_studio.real.rater_actions import annotate, projects, rate_all
+from tests.annotate_ui.label_studio.real.test_foreign_projects import STARS, made
+from tests.command_cases import CASES
 
 
 def ccrs(*words: str) -> Result:
@@ -68,3 +73,25 @@ def test_mistakes_of_an_owner_are_explained(
     output = refused("push", str(empty.folder), "--url", label_studio.url, **token)
     assert "--open --channel label_studio" in output
     empty.close()
+
+
+def test_each_command_runs_as_a_program(campaign: Study, label_studio: LabelStudioServer) -> None:
+    task = {"prompt": "Why?", "output": "So.", "model": "m"}
+    project, _ = made(label_studio, STARS, task)
+    columns = ("--column", "prompt=query,output=response,model=system")
+    for name, words in CASES.items():
+        if not name.startswith("label-studio "):
+            continue
+        typed = words.format(label_studio=label_studio.url, project=project).split()
+        more = columns if name.endswith("follow") else ()
+        done = subprocess.run(
+            [Path(sys.executable).with_name("ccrs"), *typed, *more],
+            cwd=campaign.folder.parent,
+            env={**os.environ, "LABEL_STUDIO_API_KEY": OWNER},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "Traceback" not in done.stderr

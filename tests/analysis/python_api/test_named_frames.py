@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from analysis.core.errors import TableError
-from analysis.core.named_columns import long_scores
+from ccrs_study.named_frames import long_scores
 
 WIDE = pd.DataFrame(
     {

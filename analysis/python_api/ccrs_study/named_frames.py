@@ -1,9 +1,7 @@
-"""A table with a column for each judge and each rater, as a long table of scores."""
+"""A DataFrame with a column for each judge and each rater, as a long table of scores."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,14 +9,13 @@ import pandas as pd
 
 from analysis.core.errors import TableError
 from analysis.core.table_checks import missing_columns, rows_named
-
-#: The construct of a table that names none.
-ONLY_CONSTRUCT = "score"
-
-#: Columns of a score table that are kept where the table has them.
-KEPT = ("response_words", "domain")
-
-ColumnNames = str | Sequence[str] | Mapping[str, str | Sequence[str]]
+from study.importing.score_columns.judgment_table import KEPT
+from study.importing.score_columns.scorer_names import (
+    ColumnNames,
+    UnnamedConstructError,
+    names_of_scorers,
+    scorer_columns,
+)
 
 
 def long_scores(
@@ -61,7 +58,10 @@ def long_scores(
         raise TableError(
             "table", ["rows of one response on several constructs need its id; name its column"]
         )
-    columns = list(_scorer_columns(judge, human, construct))
+    try:
+        columns = list(scorer_columns(judge, human, construct))
+    except UnnamedConstructError as error:
+        raise TableError("table", [str(error)]) from None
     used = [column for _, _, column in columns]
     others = [name for name in (id, query, system, construct) if name is not None]
     present = [str(name) for name in frame.columns]
@@ -83,7 +83,7 @@ def long_scores(
         ]
     if faults:
         raise TableError("table", faults)
-    names = _names_of_scorers(columns)
+    names = names_of_scorers(columns)
     frame = by_name.assign(**{name: by_name[name].map(_without_white_space) for name in others})
     response = frame[id] if id else pd.Series([f"row {n + 1}" for n in range(len(frame))])
     base = pd.DataFrame({"response_id": response.to_numpy()})
@@ -113,49 +113,3 @@ def _blank(column: pd.Series[Any]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]
         column.isna() | (column.astype(str).str.strip() == "")
     ).to_numpy(dtype=bool)
     return blank
-
-
-def _scorer_columns(
-    judge: ColumnNames, human: ColumnNames, construct: str | None
-) -> Iterator[tuple[str, str, str]]:
-    """Kind, construct and name of every column with values."""
-    by_construct = [isinstance(names, Mapping) for names in (judge, human)]
-    if any(by_construct) and (construct is not None or not all(by_construct)):
-        raise TableError(
-            "table", ["name the columns of judge and human both by construct, or neither"]
-        )
-    for kind, names in (("judge", judge), ("human", human)):
-        constructs = names if isinstance(names, Mapping) else {ONLY_CONSTRUCT: names}
-        for key, of_construct in constructs.items():
-            for name in [of_construct] if isinstance(of_construct, str) else of_construct:
-                yield kind, key, name
-
-
-def _names_of_scorers(columns: Sequence[tuple[str, str, str]]) -> dict[str, str]:
-    """The scorer of each column.
-
-    A scorer with a column for each construct is named by what these have in common:
-    llm_qr and llm_cc are of llm. Without anything in common, the columns are numbered.
-    """
-    constructs = list(dict.fromkeys(key for _, key, _ in columns))
-    if len(constructs) == 1:
-        return {column: column for _, _, column in columns}
-    result: dict[str, str] = {}
-    for kind in ("judge", "human"):
-        of_kind = [[c for k, key, c in columns if (k, key) == (kind, name)] for name in constructs]
-        for number in range(max(map(len, of_kind))):
-            same = {
-                key: names[number]
-                for key, names in zip(constructs, of_kind, strict=True)
-                if number < len(names)
-            }
-            rests = {_without(key, name) for key, name in same.items()}
-            alone = len(rests) == 1 and rests != {""}
-            result |= dict.fromkeys(same.values(), rests.pop() if alone else f"{kind} {number + 1}")
-    return result
-
-
-def _without(construct: str, column: str) -> str:
-    """A column's name without the construct and the separators next to it."""
-    rest = re.sub(re.escape(construct), "", column, count=1, flags=re.IGNORECASE)
-    return re.sub(r"[\s_:./-]{2,}", "_", rest).strip(" _:./-")

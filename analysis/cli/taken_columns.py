@@ -1,0 +1,190 @@
+"""Which columns of a table were taken as what, and the options that declare the same."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Collection
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from analysis.cli.column_options import NamedColumns, command_with
+from analysis.cli.typed_command import typed_command
+from analysis.core.errors import TableError
+
+if TYPE_CHECKING:
+    from study.importing.score_columns.recognized import Recognized
+
+# So many columns are listed with what nothing tells of them.
+_MOST = 12
+
+
+class UnclearColumnsError(TableError):
+    """A table has columns of scores, and nothing tells whose they are."""
+
+    def __init__(self, path: Path, recognized: Recognized) -> None:
+        self.recognized = recognized
+        self.problem = recognized.unclear
+        self.example = recognized.example
+        command = command_with(self.example, path)
+        super().__init__(str(path), [f"{self.problem}. {how_to_declare(command)}: {command}"])
+
+
+def how_to_declare(command: str) -> str:
+    """What to do with a command that names columns, or has COLUMN in place of one."""
+    from study.importing.score_columns.recognized import PLACEHOLDER
+
+    if any(word.rpartition("=")[2] == PLACEHOLDER for word in shlex.split(command)):
+        return "Put the names of columns in place of COLUMN"
+    return "Declare the columns that are meant, for example"
+
+
+def taken_columns(path: Path) -> Recognized:
+    """Return what is evident of a table's columns.
+
+    Raises
+    ------
+    UnclearColumnsError
+        Columns have scores, and it is not evident whose; the message has the command to type.
+    """
+    from study.importing.score_columns.recognition import recognized_table
+
+    recognized = recognized_table(path)
+    if recognized.form == "unclear":
+        raise UnclearColumnsError(path, recognized)
+    return recognized
+
+
+def told_by_names(
+    path: Path, columns: NamedColumns | None, kinds: dict[str, str]
+) -> tuple[NamedColumns | None, dict[str, str]]:
+    """Complete what the user named by what the table tells; print what was taken as what.
+
+    Returns the columns of judges and raters (None for a table that names its scorers itself), and
+    the kinds of scorers with those declared in `kinds`.
+
+    Raises
+    ------
+    TableError
+        It is not evident whose the scores are; the message has the options that are missing.
+    """
+    if columns and (columns.judge or columns.human):
+        return columns, kinds
+    recognized = taken_columns(path)
+    if recognized.columns is not None:
+        # What the user names takes precedence over what columns are called.
+        named = {key: value for key, value in vars(columns or NamedColumns()).items() if value}
+        columns = replace(recognized.columns, **named)
+        if not kinds:
+            click.echo(in_words(recognized, columns, path), err=True)
+        return columns, kinds
+    if not columns:
+        check_kinds_known(recognized, kinds, path)
+        for line in kinds_in_words(recognized, kinds):
+            click.echo(line, err=True)
+    return columns, recognized.kinds | kinds
+
+
+def check_kinds_known(recognized: Recognized, declared: dict[str, str], path: Path) -> None:
+    """Refuse scorers that neither their names, the table nor options call judges or people.
+
+    Raises
+    ------
+    TableError
+        With the options that are missing.
+    """
+    unknown = [name for name in recognized.unknown_kinds if name not in declared]
+    if not unknown:
+        return
+    named = ", ".join(map(repr, unknown[:_MOST]))
+    more = f" and {len(unknown) - _MOST} more" if len(unknown) > _MOST else ""
+    options = " ".join(f"--kind {shlex.quote(f'{name}=KIND')}" for name in unknown[:_MOST])
+    command = f"{_typed(path)} {options}"
+    raise TableError(
+        str(path),
+        [
+            f"nothing says whether {named}{more} are people or judges. Add a column scorer_kind, "
+            f"or put human, adjudicated, judge or metric in place of KIND: {command}"
+        ],
+    )
+
+
+def _typed(path: Path) -> str:
+    if click.get_current_context(silent=True) is None:
+        return f"ccrs report {shlex.quote(str(path))}"
+    return typed_command(whole_paths=True)
+
+
+def in_words(recognized: Recognized, columns: NamedColumns, path: Path) -> str:
+    """Lines that say which columns were taken as what, and which of scores were left out."""
+    parts = [
+        f"{noun}: {_listed(names, recognized.reasons(role))}"
+        for noun, role, names in (
+            ("judge", "judge", columns.judge),
+            ("people", "human", columns.human),
+        )
+    ]
+    parts += [
+        f"{noun}: {column}"
+        for noun, column in (
+            ("response", columns.id),
+            ("query", columns.query),
+            ("system", columns.system),
+            ("construct", columns.construct),
+        )
+        if column is not None
+    ]
+    if columns.id is None:
+        parts.append("each row is a response")
+    if columns.query is None:
+        parts.append("each row is a separate query")
+    command = command_with(columns, path)
+    lines = [f"Columns taken by their names ({'; '.join(parts)}). The same, declared: {command}"]
+    named = {text.partition("=")[2] or text for text in (*columns.judge, *columns.human)}
+    left = [name for name in recognized.candidates if name not in named]
+    if left:
+        lines.append(
+            f"Left out, since nothing says whose scores they are: {', '.join(left)}. Where they "
+            "are scores, add --judge COLUMN or --human COLUMN to the declared command."
+        )
+    return "\n".join(lines)
+
+
+def kinds_in_words(recognized: Recognized, declared: Collection[str] = ()) -> list[str]:
+    """Lines on the kinds of scorers, and on a table that has those of one side alone."""
+    lines = []
+    told = [
+        f"{item.column} {item.role} ({item.reason})"
+        for item in recognized.evidence
+        if item.column in recognized.kinds and item.column not in declared
+    ]
+    if told:
+        more = f"; and {len(told) - _MOST} more" if len(told) > _MOST else ""
+        lines.append(f"Kinds of scorers that the names tell: {'; '.join(told[:_MOST])}{more}.")
+    if recognized.candidates:
+        left = ", ".join(recognized.candidates)
+        lines.append(f"Left out, since the table has a row for each score: {left}.")
+    if recognized.one_side:
+        side, other = (
+            ("people", "judges") if recognized.one_side == "human" else ("judges", "people")
+        )
+        lines.append(
+            f"The table has scores of {side} alone. If those of {other} are in another file, give "
+            "both files, and the column that identifies a response in both: --on COLUMN."
+        )
+    return lines
+
+
+def _listed(texts: tuple[str, ...], reasons: dict[str, str]) -> str:
+    """Columns, each with its evidence where that is not its own name."""
+    parts: list[str] = []
+    for text in texts:
+        column = text if text in reasons else text.partition("=")[2] or text
+        reason = reasons.get(column, "")
+        further = "" if not reason or reason.endswith("in its name") else f" ({reason})"
+        if further and parts and parts[-1].endswith(further):
+            parts[-1] = parts[-1].removesuffix(further)
+        parts.append(f"{column}{further}")
+    return ", ".join(parts)

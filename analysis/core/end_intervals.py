@@ -1,0 +1,66 @@
+"""Intervals without a spread of resamples: at the end of a range, and of equal values.
+
+Where every pair of responses is ordered alike, or every response passes, resamples are all equal,
+and say nothing of what was not seen. The interval is then that of a share of which all independent
+trials succeed (Clopper and Pearson 1934, Biometrika 26:404-413): its other end is (alpha/2)^(1/n),
+.96 for 100 responses. Where a mean is of equal values, one response more that differs by a single
+step would give an error of a step divided by n, which is taken.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+from analysis.core.distributions import t_quantile
+from analysis.core.interval import Interval
+from analysis.core.uncertainty import Uncertainty
+
+ALL_ALIKE = "exact_at_the_end"
+EQUAL_VALUES = "one_step"
+
+
+def all_alike(value: float, ends: tuple[float, float], trials: float, level: float) -> Interval:
+    """Interval of a value at one end of its range, which rests on so many independent trials."""
+    low, high = ends
+    other = ((1 - level) / 2) ** (1 / trials)
+    uncertainty = Uncertainty((), (), trials=trials, range=ends)
+    at_high = value >= high
+    near = low + (high - low) * (other if at_high else 1 - other)
+    # A share has no p of 0, which is an end of its range.
+    p = min(1.0, 2 * 0.5**trials) if low < 0 < high else math.nan
+    first, last = (near, high) if at_high else (low, near)
+    return Interval(first, last, level, ALL_ALIKE, p=p, uncertainty=uncertainty)
+
+
+def mostly_equal(values: Sequence[float]) -> bool:
+    """Whether half or more of the values are equal, up to float noise."""
+    if not values:
+        return False
+    scale = max(map(abs, values)) or 1.0
+    (_, most), *_ = Counter(round(value / scale, 12) for value in values).most_common(1)
+    return 2 * most >= len(values)
+
+
+def rare_quantile(probability: float, df: float, count: int) -> float:
+    """t quantile of a figure of `count` separate responses, most of which do not change it.
+
+    Where a single response in a hundred differs, its own degree of freedom would ask for 13 times
+    the error, and more responses that differ for less: a worse judge would look surer. One response
+    more that is as far off has 1 + 2/df times the variance; the smaller of the two is taken. In
+    simulations of 50 to 400 responses of which 1 to 30% differ, the interval then covers as much as
+    by the degrees of freedom alone where responses differ to both sides, and .00 to .02 less where
+    all differ to one side.
+    """
+    alone = t_quantile(probability, df)
+    return min(alone, math.sqrt(1 + 2 / df) * t_quantile(probability, count - 1.0))
+
+
+def of_equal_values(value: float, step: float, count: int, level: float) -> Interval:
+    """Interval of a mean of equal values of `count` queries, on a scale with this step."""
+    error, df = step / count, count - 1.0
+    reach = t_quantile((1 + level) / 2, df) * error
+    uncertainty = Uncertainty((error**2,), (df,))
+    p = 2 * min(uncertainty.p_at_most(value, 0.0), uncertainty.p_at_least(value, 0.0))
+    return Interval(value - reach, value + reach, level, EQUAL_VALUES, p=p, uncertainty=uncertainty)

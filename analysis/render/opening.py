@@ -1,0 +1,303 @@
+"""The lines that a report begins with: what was compared, how far it agrees, and the answers.
+
+The terminal, the page, Python and a notebook show the same. Only names, scales, figures and
+decisions are needed, so that they can be printed before the rest of a report is computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from analysis.core.estimates import Estimate, EstimateList
+from analysis.core.scales import Scale
+from analysis.core.statistic import ORDER
+from analysis.decisions.described import Described
+from analysis.decisions.facts import ScoredFacts
+from analysis.decisions.patterns import reversed_order
+from analysis.decisions.records import Answer, Use, UseDecision
+from analysis.render.decision_words import ANSWER_WORDS, USE_WORDS, sentence
+from analysis.render.formatting import (
+    amount,
+    between,
+    correlation,
+    counted,
+    listed,
+    percent,
+    percents,
+)
+
+
+@dataclass(frozen=True)
+class AnswerLine:
+    """One use: the answer, and the figure that it rests on."""
+
+    use: Use
+    name: str
+    answer: Answer
+    word: str
+    why: str
+
+
+@dataclass(frozen=True)
+class ConstructOpening:
+    """The agreement on one construct, with what a person would see in the scores."""
+
+    name: str
+    agreement: tuple[str, ...]
+    confusion: tuple[tuple[str, ...], ...] = ()
+    """Rows of the confusion matrix, the heading first; empty where people grade."""
+    patterns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class JudgeOpening:
+    """The first lines about one judge."""
+
+    scorer: str
+    compared: str
+    constructs: tuple[ConstructOpening, ...]
+    answers: tuple[AnswerLine, ...]
+    """For the judge as a whole; what cannot be asked of the table is left out."""
+    remarks: str | None
+    """What qualifies all answers."""
+    not_asked: str | None
+
+
+def openings(
+    described: Described,
+    estimates: EstimateList,
+    facts: Sequence[ScoredFacts],
+    decisions: Sequence[UseDecision],
+) -> list[JudgeOpening]:
+    """The first lines about each judge, in the order of the facts."""
+    results = []
+    for scorer in dict.fromkeys(of.scorer for of in facts):
+        own = [of for of in facts if of.scorer == scorer]
+        whole = [d for d in decisions if d.scorer == scorer and d.construct is None]
+        results.append(
+            JudgeOpening(
+                scorer,
+                _compared(described, own),
+                tuple(_of_construct(described, estimates, of) for of in own),
+                tuple(_answers(described, whole)),
+                _remarks(whole),
+                _not_asked(whole),
+            )
+        )
+    return results
+
+
+def lines(opening: JudgeOpening) -> Iterator[str]:
+    """The first lines as plain text, one item a line."""
+    yield opening.compared
+    several = len(opening.constructs) > 1
+    for of in opening.constructs:
+        for number, line in enumerate(of.agreement):
+            yield f"  {of.name}: {line}" if several and number == 0 else f"  {line}"
+        yield from (f"  {row}" for row in table_lines(of.confusion))
+        yield from (f"  Note: {pattern}." for pattern in of.patterns)
+    for answer in opening.answers:
+        yield f"{answer.name}: {answer.word}. {answer.why}"
+    yield from filter(None, (opening.remarks, opening.not_asked))
+
+
+def table_lines(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Rows of cells as lines of equal columns."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        first, *others = (
+            cell.ljust(width) if place == 0 else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        yield "  ".join([first, *others]).rstrip()
+
+
+def _compared(described: Described, facts: Sequence[ScoredFacts]) -> str:
+    """What was compared: the scorer, the people, the responses and the scale."""
+    first = max(facts, key=lambda of: of.n_responses)
+    people = "the adjudicated values" if first.adjudicated else listed(first.people)
+    if first.n_raters > 1:
+        people = f"{counted(first.n_raters, 'rater')} ({people})"
+    where = counted(first.n_responses, "response")
+    if first.several_a_query:
+        where += f" to {counted(first.n_queries, 'query', 'queries')}"
+    if len(first.systems) > 1:
+        where += f" by {counted(len(first.systems), 'system')}"
+    on = f", {counted(len(facts), 'construct')}" if len(facts) > 1 else ""
+    return f"{first.scorer} compared with {people}: {where}{on}; {_scale(described, facts)}."
+
+
+def _scale(described: Described, facts: Sequence[ScoredFacts]) -> str:
+    scales = {described.human_scale(of.construct) for of in facts}
+    if len(scales) > 1:
+        return "scales differ between constructs"
+    (scale,) = scales
+    if scale is None:
+        return "no scale is declared (--scale MIN:MAX)"
+    if scale.level == "nominal":
+        return "categories"
+    own = {described.scorer_scale(of.construct, of.scorer) for of in facts}
+    words = (
+        "pass or fail" if scale.binary and (scale.min, scale.max) == (0, 1) else f"scale {scale}"
+    )
+    other = next((s for s in own if s is not None and not s.same_points(scale)), None)
+    return f"{words}, the judge's {other}" if other is not None else words
+
+
+def _of_construct(
+    described: Described, estimates: EstimateList, of: ScoredFacts
+) -> ConstructOpening:
+    figures = _Figures(estimates, of)
+    if of.nominal:
+        agreement = list(_on_categories(figures))
+    elif figures.first("true_positive_rate") is not None:
+        agreement = list(_on_verdicts(figures))
+    else:
+        agreement = list(_on_grades(described, figures))
+    reversed_note = reversed_order(figures.first(ORDER, scope=of.scope))
+    patterns = [note for note in (of.pattern or reversed_note,) if note]
+    return ConstructOpening(
+        described.full_name(of.construct),
+        tuple(agreement),
+        tuple(_confusion(figures)),
+        tuple(patterns),
+    )
+
+
+@dataclass(frozen=True)
+class _Figures:
+    """The figures of one judge on one construct."""
+
+    estimates: EstimateList
+    of: ScoredFacts
+
+    def first(self, statistic: str, **where: str) -> Estimate | None:
+        return self.estimates.first(
+            statistic, construct=self.of.construct, scorer=self.of.scorer, **where
+        )
+
+    def share(self, statistic: str, **where: str) -> str | None:
+        """A share with its interval, such as 84% [79%, 88%]."""
+        e = self.first(statistic, **where)
+        return None if e is None or not e.defined else f"{percent(e.value)} {percents(e)}".rstrip()
+
+    def coefficient(self, statistic: str, **where: str) -> str | None:
+        """A correlation or kappa with its interval, such as .62 [.52, .70]."""
+        e = self.first(statistic, **where)
+        if e is None or not e.defined:
+            return None
+        return f"{correlation(e.value)} {between(e)}".rstrip()
+
+
+def _on_grades(described: Described, figures: _Figures) -> Iterator[str]:
+    """Order, equal grades and level."""
+    scope = figures.of.scope
+    to_one = " to one query" if scope == "within_query" else ""
+    alike = figures.share("concordance", scope=scope)
+    tau = figures.coefficient(ORDER, scope=scope)
+    if alike is None:
+        e = figures.first("concordance", scope=scope)
+        yield f"Order: not defined, {e.reason if e is not None and e.reason else 'no pair'}"
+    else:
+        yield f"Pairs{to_one} ordered alike: {alike}" + (f"; tau-b {tau}" if tau else "")
+    equal, near = figures.share("exact_agreement"), figures.share("adjacent_agreement")
+    if equal is not None:
+        within = f"; within one point {near}" if near is not None else ""
+        yield f"Same value: {equal}{within}"
+    bias = figures.first("bias", scope="pooled", target="these_raters")
+    if bias is not None and bias.defined:
+        scale = described.human_scale(figures.of.construct)
+        ends = (bias.ci_low, bias.ci_high)
+        value = amount(bias.value, scale, ends)
+        interval = between(bias, scale, in_points=True)
+        yield f"Bias: {'+' if bias.value > 0 else ''}{value} {interval}".rstrip()
+    elif bias is not None:
+        yield f"Bias: not defined, {bias.reason}"
+
+
+def _on_verdicts(figures: _Figures) -> Iterator[str]:
+    """What the judge does with what people pass and fail."""
+    passed, failed = figures.share("true_positive_rate"), figures.share("true_negative_rate")
+    parts = []
+    if passed is not None:
+        parts.append(f"of the responses that people passed, it passed {passed}")
+    if failed is not None:
+        parts.append(f"of those that they failed, it failed {failed}")
+    if parts:
+        text = "; ".join(parts)
+        yield text[0].upper() + text[1:]
+    for name in ("true_positive_rate", "true_negative_rate"):
+        e = figures.first(name)
+        if e is not None and not e.defined and e.reason:
+            yield f"{e.reason[0].upper()}{e.reason[1:]}"
+    accuracy, kappa = figures.share("accuracy"), figures.coefficient("verdict_kappa")
+    if accuracy is not None:
+        yield f"Accuracy: {accuracy}" + (f"; kappa {kappa}" if kappa else "")
+
+
+def _on_categories(figures: _Figures) -> Iterator[str]:
+    equal = figures.share("category_agreement") or figures.share("exact_agreement")
+    kappa = figures.coefficient("cohen_kappa", kind="judge_rater") or figures.coefficient(
+        "cohen_kappa"
+    )
+    if equal is not None:
+        yield f"Same category: {equal}" + (f"; kappa {kappa}" if kappa else "")
+
+
+def _confusion(figures: _Figures) -> Iterator[tuple[str, ...]]:
+    """Counts of people's verdicts (rows) and the judge's (columns)."""
+    cells = figures.estimates.select(
+        "verdict_confusion", construct=figures.of.construct, scorer=figures.of.scorer
+    )
+    counts = {(e.params["people"], e.params["judge"]): e.params["count"] for e in cells}
+    if not counts:
+        return
+    yield "", "judge: pass", "judge: fail"
+    for people in ("pass", "fail"):
+        numbers = (float(str(counts.get((people, judge), 0))) for judge in ("pass", "fail"))
+        yield (f"people: {people}", *(f"{number:,g}" for number in numbers))
+
+
+def _answers(described: Described, whole: Sequence[UseDecision]) -> Iterator[AnswerLine]:
+    shared = _shared_limits(whole)
+    for decision in whole:
+        if decision.answer != "not_applicable":
+            own = tuple(limit for limit in decision.limits if limit not in shared)
+            text = sentence(described, replace(decision, limits=own))
+            yield AnswerLine(
+                decision.use,
+                USE_WORDS[decision.use],
+                decision.answer,
+                ANSWER_WORDS[decision.answer],
+                text[0].upper() + text[1:],
+            )
+
+
+def _shared_limits(whole: Sequence[UseDecision]) -> tuple[str, ...]:
+    """What qualifies every answer that has figures, if there are several."""
+    asked = [d for d in whole if d.figures and d.answer != "no"]
+    if len(asked) < 2:
+        return ()
+    return tuple(limit for limit in asked[0].limits if all(limit in d.limits for d in asked))
+
+
+def _remarks(whole: Sequence[UseDecision]) -> str | None:
+    shared = _shared_limits(whole)
+    return f"For all answers: {', and '.join(shared)}." if shared else None
+
+
+def _not_asked(whole: Sequence[UseDecision]) -> str | None:
+    """The uses that the table cannot be asked about, in one line."""
+    left_out = [
+        f"{USE_WORDS[d.use].lower()} ({d.missing})"
+        for d in whole
+        if d.answer == "not_applicable" and d.use != "order_responses"
+    ]
+    return f"Not asked of this table: {'; '.join(left_out)}." if left_out else None
+
+
+def scale_words(scale: Scale) -> str:
+    """A scale as it is declared, for a line that says how values were understood."""
+    step = "" if scale.step is None else f":{scale.step:g}"
+    return f"{scale.min:g}:{scale.max:g}{step}"

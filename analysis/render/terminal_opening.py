@@ -1,0 +1,110 @@
+"""The first lines of a report on the terminal: agreement, then for what each judge can be used."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+
+import click
+
+from analysis.decisions.described import Described
+from analysis.decisions.records import Answer, Use, UseDecision
+from analysis.render.decision_words import ANSWER_WORDS, answers_reading, settled_by
+from analysis.render.opening import AnswerLine, JudgeOpening, table_lines
+
+#: Headings of the columns of answers, in the order of the uses.
+_COLUMNS: dict[Use, str] = {
+    "rank_systems": "rank systems",
+    "choose_between_responses": "choose response",
+    "order_responses": "order responses",
+    "report_level": "report level",
+    "replace_rater": "replace rater",
+}
+_COLORS: dict[Answer, str] = {
+    "yes": "green", "with_care": "yellow", "no": "red", "undecided": "bright_black",
+    "not_applicable": "bright_black",
+}  # fmt: skip
+
+_WIDTH = 80
+
+
+def print_opening(
+    described: Described, opening: JudgeOpening, decisions: Sequence[UseDecision]
+) -> None:
+    """What was compared, the agreement on each construct, and the answers for one judge."""
+    click.echo()
+    say(opening.compared)
+    several = len(opening.constructs) > 1
+    for of in opening.constructs:
+        if several:
+            click.echo(f"  {of.name}")
+        indent = "    " if several else "  "
+        for line in of.agreement:
+            say(line, indent)
+        for row in table_lines(of.confusion):
+            click.echo(f"{indent}{row}")
+        for pattern in of.patterns:
+            say(f"Note: {pattern}.", indent)
+    asked = [d for d in decisions if d.answer != "not_applicable"]
+    if asked:
+        click.echo()
+        click.echo(f"Can {opening.scorer} be used to ...")
+        if several:
+            _table(described, asked)
+            click.echo()
+        _lines(opening.answers, [d for d in decisions if d.construct is None])
+    for line in filter(None, (opening.remarks, opening.not_asked)):
+        say(line, "  ")
+
+
+def print_reading(described: Described, decisions: Sequence[UseDecision]) -> None:
+    """What yes and no mean."""
+    if any(d.answer != "not_applicable" for d in decisions):
+        click.echo()
+        say(answers_reading(described, decisions))
+
+
+def _table(described: Described, decisions: Sequence[UseDecision]) -> None:
+    """A row for each construct, the judge as a whole last."""
+    constructs = list(dict.fromkeys(d.construct for d in decisions if d.construct))
+    rows: list[str | None] = [*constructs, None]
+    names = {key: "all (the weakest)" if key is None else described.full_name(key) for key in rows}
+    room = max(map(len, names.values()))
+    uses = {use: head for use, head in _COLUMNS.items() if any(d.use == use for d in decisions)}
+    heads, last = "  ".join(uses.values()), list(uses.values())[-1]
+    click.echo(f"  {'':{room}}  {heads}")
+    for key in rows:
+        cells = []
+        for use, head in uses.items():
+            answer: Answer = "not_applicable"
+            for d in decisions:
+                answer = d.answer if (d.construct, d.use) == (key, use) else answer
+            blank = " " * (len(head) - len(ANSWER_WORDS[answer]) if head != last else 0)
+            cells.append(click.style(ANSWER_WORDS[answer], fg=_COLORS[answer]) + blank)
+        click.echo(f"  {names[key]:{room}}  {'  '.join(cells)}")
+
+
+def _lines(answers: Sequence[AnswerLine], whole: Sequence[UseDecision]) -> None:
+    """Each use with its answer and the figure that decides, and what would settle it."""
+    for answer in answers:
+        word = click.style(answer.word, fg=_COLORS[answer.answer])
+        say(f"{answer.name}: {word}. {answer.why}", "  ")
+        for settle in _settling(answer, whole):
+            say(settle, "      ")
+
+
+def _settling(answer: AnswerLine, whole: Sequence[UseDecision]) -> Iterator[str]:
+    for decision in whole:
+        # What is missing is what is needed first, and is in the sentence.
+        settle = settled_by(decision) if decision.missing is None else None
+        if decision.use == answer.use and settle:
+            yield f"{settle[0].upper()}{settle[1:]}."
+
+
+def say(text: str, indent: str = "") -> None:
+    """A paragraph; broken into lines on a terminal only, so that programs find it on one."""
+    if sys.stdout.isatty():
+        text = click.wrap_text(text, _WIDTH, indent, f"{indent}  ")
+    else:
+        text = f"{indent}{text}"
+    click.echo(text)

@@ -1,0 +1,106 @@
+"""The well-known words for judgments, as lists that `value_words` reads."""
+
+# From the lowest to the highest; a comma separates words of one value. Of the lists that contain
+# the words of a column the shortest is used, and of equally long ones the first.
+WORDS_BY_VALUE = """
+fail, failed, failure, failing | pass, passed, passing
+false | true
+no, n | yes, y
+f | t
+f | p
+i | c
+incorrect, not correct, wrong | correct
+wrong | right
+bad | good
+bad, not ok, not okay, nok | ok, okay
+not good | good
+reject, rejected | accept, accepted, approve, approved
+unacceptable, not acceptable, not accepted | acceptable, accepted
+disapprove, disapproved, not approved, denied, decline, declined | approve, approved
+irrelevant, not relevant, nonrelevant, unrelated | relevant
+unsupported, not supported, refuted | supported
+unfaithful, not faithful | faithful
+ungrounded, not grounded | grounded
+hallucinated, hallucination, hallucinating | factual, not hallucinated, no hallucination, grounded, faithful
+nonfactual, not factual, unfactual, inaccurate, not accurate | factual, accurate
+inconsistent, not consistent | consistent
+incomplete, not complete | complete
+invalid, not valid | valid
+incoherent, not coherent | coherent
+unhelpful, not helpful, nothelpful | helpful
+not useful, useless | useful
+unsafe, not safe | safe
+harmful | harmless, not harmful, unharmful
+toxic | nontoxic, not toxic
+negative, neg | positive, pos
+- | +
+thumbs down, thumbdown, thumb down, 👎 | thumbs up, thumbup, thumb up, 👍
+down, downvote, downvoted, thumbs down | up, upvote, upvoted, thumbs up
+dislike, disliked | like, liked
+❌, ✗, ✘, ✖, ☒ | ✅, ✓, ✔, ☑
+unsatisfied, dissatisfied, not satisfied | satisfied
+disagree | agree
+low | high
+not met, unmet | met
+nein | ja
+non | oui
+no | sí, si, sì
+schlecht | gut
+falsch | richtig
+falso | vero, verdadero
+faux | vrai
+incorrecto | correcto
+ungenügend | genügend
+nicht bestanden | bestanden
+bad | ok, okay, average, acceptable, neutral, fair, mediocre | good
+incorrect, wrong | partially correct, partial, partly correct, partially, partly | correct, right
+fail, failed | partial, partially, partly, partial pass, partially passed, borderline | pass, passed
+no, n | partially, partly, partial, somewhat, maybe, perhaps, m | yes, y
+false | partially, partly, partial, partially true, partly true, mixed | true
+irrelevant, not relevant, nonrelevant | partially relevant, partly relevant, somewhat relevant, partial, marginally relevant | relevant, highly relevant
+not relevant, irrelevant | relevant | highly relevant, very relevant
+unsupported, not supported | partially supported, partly supported, partial | supported, fully supported
+no support | partial support | full support
+ungrounded, not grounded | partially grounded, partly grounded, partial | grounded, fully grounded
+unfaithful, not faithful | partially faithful, partly faithful, partial | faithful, fully faithful
+unhelpful, not helpful | somewhat helpful, partially helpful, neutral | helpful, very helpful
+incomplete | partially complete, partially, partial, partly complete | complete
+not met, unmet | partially met, partly met, partial | met, fully met
+unsafe | borderline, controversial | safe
+reject, rejected | revise, borderline, major revision | accept, accepted
+negative, neg | neutral, mixed, indeterminate, inconclusive, ind, indet, neu | positive, pos
+thumbs down, 👎 | neutral, 😐 | thumbs up, 👍
+contradiction, contradicted, contradicts | neutral | entailment, entailed, entails
+refuted, refutes | not enough info, not enough information, nei | supported, supports
+disagree | neutral, neither | agree
+low | medium, mid, moderate, med | high
+l | m | h
+poor | fair, average, ok, okay | good
+worse | same, equal | better
+schlecht | mittel, ok, okay, durchschnittlich | gut
+falsch | teilweise richtig, teilweise | richtig
+nein | teilweise, teils | ja
+poor | fair | good | excellent
+bad, poor | ok, okay, fair, average | good | great, excellent
+very low | low | medium, moderate | high | very high
+poor | fair | good | very good | excellent
+terrible, very bad, awful | bad, poor | ok, okay, average, neutral, fair, acceptable | good | excellent, great, very good
+very poor | poor | fair, average, ok, okay, acceptable | good | very good, excellent
+strongly disagree | disagree | neutral, neither agree nor disagree, neither | agree | strongly agree
+very dissatisfied, very unsatisfied | dissatisfied, unsatisfied | neutral | satisfied | very satisfied
+very negative | negative | neutral | positive | very positive
+never | rarely | sometimes | often | always
+strongly disagree | disagree | somewhat disagree, slightly disagree | neutral, neither agree nor disagree, neither | somewhat agree, slightly agree | agree | strongly agree
+"""  # noqa: E501  (one scale a line)
+
+WORDS_FOR_MISSING = """
+unsure, not sure, i am not sure, im not sure, unknown, not known, dont know, do not know, i dont
+know, i do not know, idk, dunno, cant tell, cannot tell, can not tell, cant judge, cannot judge,
+cant say, cannot say, cannot decide, cant decide, unable to judge, unable to determine, cannot
+determine, cannot assess, cant assess, unclear, uncertain, undecided, undetermined, abstain,
+abstained, abstention, abstains, skip, skipped, n/a, na, n.a, n. a, <na>, #n/a, not applicable, not
+available, not rated, unrated, not judged, not annotated, unlabeled, unlabelled, no label, no
+rating, no judgment, no judgement, none, null, nil, nan, missing, pending, tbd, todo, blank,
+weiß nicht, weiss nicht, unklar, unsicher, keine angabe, k.a, k. a, no sé, je ne sais pas, non
+so
+"""

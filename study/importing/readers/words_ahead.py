@@ -1,0 +1,107 @@
+"""The words of a file, read ahead when the first one is met: they are read by one vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from study.errors import Fault
+from study.importing.import_report import ImportReport
+from study.importing.readers.column_words import ColumnWords, Declared, K, vocabularies_of
+from study.importing.readers.value_words import (
+    Declaration,
+    as_option,
+    folded_word,
+    unused_values,
+)
+from study.importing.readers.written_values import GroupWords
+
+
+class ScoredCell(NamedTuple):
+    """A cell with a judgment."""
+
+    scorer: Hashable
+    construct: Hashable
+    cell: Any
+    row: int
+
+
+@dataclass
+class WordsAhead:
+    """The words of each scorer on each construct of a file."""
+
+    cells: Callable[[], Iterable[ScoredCell]]
+    """Reads the file from its beginning."""
+    declared: Declared
+    """Numbers of words for the whole file."""
+    of_constructs: Mapping[str, Declared] = field(default_factory=dict)
+    """Those of a construct, where the file's do not have the word."""
+
+    def __call__(self, group: Hashable) -> GroupWords | None:
+        """Return the words of a scorer on a construct."""
+        return self.groups.get(group)
+
+    @property
+    def met(self) -> Mapping[Hashable, GroupWords]:
+        """The words, if the file was read ahead."""
+        return self.groups if "groups" in vars(self) else {}
+
+    @cached_property
+    def groups(self) -> dict[Hashable, GroupWords]:
+        """The words by (scorer, construct)."""
+        by_construct: dict[Hashable, dict[Hashable, ColumnWords]] = {}
+        for scorer, construct, cell, row in self.cells():
+            columns = by_construct.setdefault(construct, {})
+            columns.setdefault((scorer, construct), ColumnWords()).add(cell, row)
+        return {
+            group: words
+            for construct, columns in by_construct.items()
+            for group, words in group_words(columns, self._declared_for(construct)).items()
+        }
+
+    def _declared_for(self, construct: Hashable) -> Declared:
+        own = self.of_constructs.get(str(construct), {})
+        declared = {folded_word(word) for word in self.declared}
+        rest = {word: number for word, number in own.items() if folded_word(word) not in declared}
+        return {**rest, **self.declared}
+
+    def concluded(self, report: ImportReport) -> list[Fault]:
+        """Note names without an order; return a fault where no declared word occurs."""
+        report.warnings += named_categories(self.met.values())
+        if not self.declared:
+            return []
+        return unused(self.declared, (words.column for words in self.groups.values()))
+
+
+def group_words(columns: Mapping[K, ColumnWords], declared: Declared) -> dict[K, GroupWords]:
+    """Return the words of the columns of a construct with the vocabulary of each."""
+    vocabularies = vocabularies_of(columns, declared)
+    words = tuple(dict.fromkeys(word for column in columns.values() for word in column.valued))
+    return {
+        key: GroupWords(column, vocabularies.get(key), declared, words)
+        for key, column in columns.items()
+    }
+
+
+def unused(declared: Declared, columns: Iterable[ColumnWords]) -> list[Fault]:
+    """Return a fault where none of the declared words is in a column."""
+    words = dict.fromkeys(word for column in columns for word in column.words)
+    problem = unused_values(declared, words)
+    remedy = "Correct the words of --values, or leave them out."
+    return [] if problem is None else [Fault(problem, remedy)]
+
+
+def named_categories(groups: Iterable[GroupWords], declare: Declaration = as_option) -> list[str]:
+    """Return a warning for each vocabulary of names without an order."""
+    nominal = {
+        group.vocabulary.label: group.vocabulary
+        for group in groups
+        if group.vocabulary is not None and group.vocabulary.nominal
+    }
+    return [
+        f"{vocabulary.label} are read as names without an order. If they have one, give them "
+        f"numbers: {declare([word for word, _ in vocabulary.words], None)}"
+        for vocabulary in nominal.values()
+    ]

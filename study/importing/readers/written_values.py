@@ -1,0 +1,189 @@
+"""How the judgments of a file are written: in numbers, or in words of which vocabulary."""
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from study.importing.import_report import ImportReport
+from study.importing.readers.cells import CellError, is_number, ratio_or_percentage
+from study.importing.readers.column_words import (
+    MOST_WORDS,
+    ColumnWords,
+    Declared,
+    unread_word,
+    word_in,
+)
+from study.importing.readers.judgment_cells import (
+    FROM_JSON,
+    Ranged,
+    is_object,
+    judgment_in,
+    out_of,
+)
+from study.importing.readers.value_words import (
+    Declaration,
+    Vocabulary,
+    as_option,
+    folded_word,
+    is_missing,
+    is_verdict,
+    vocabulary_of,
+)
+from study.text import abbreviate, shell_word
+
+NUMBERS = "numbers"
+IN_ONE_WAY = (
+    "Write all values of a scorer on a construct in one way: in numbers, or in words of one "
+    "scale, such as pass and fail."
+)
+OF_THE_MAXIMUM = "scores such as 4/5 or 80% read by the end of the declared scale"
+
+
+class JudgedValue(NamedTuple):
+    """A value that was read, and the scale of its words where it was a word with a known scale."""
+
+    value: float | None = None
+    word_range: tuple[float, float] | None = None
+
+
+class NumberCell(NamedTuple):
+    """The content of a cell that is to be read as a number."""
+
+    cell: Any
+
+
+class GroupWords(NamedTuple):
+    """The words of a scorer on a construct, and the vocabulary that they are read by."""
+
+    column: ColumnWords
+    vocabulary: Vocabulary | None
+    declared: Declared
+    of_construct: tuple[str, ...]
+    """The words of all columns of the construct."""
+
+
+@dataclass
+class ValueRules:
+    """How the values of a file are read: its vocabularies, its scales, and what it used so far."""
+
+    words_of: Callable[[Hashable], GroupWords | None] = lambda group: None  # noqa: ARG005
+    """The words of a scorer on a construct in the whole file, once one was met."""
+    scale_of: Callable[[Hashable], Ranged | None] = lambda group: None  # noqa: ARG005
+    """The declared scale of a scorer on a construct."""
+    scale_option: Callable[[Hashable, str], str] = lambda group, scale: f"--scale {scale}"  # noqa: ARG005
+    """How a scale is declared."""
+    declare: Declaration = as_option
+    """How numbers of words are declared."""
+    first: dict[Hashable, tuple[str, int]] = field(default_factory=dict)
+    """By scorer and construct: how the first value is written, and its row."""
+    _unread: set[tuple[Hashable, str]] = field(default_factory=set)
+
+    def other_way(self, group: Hashable, written: str, row: int) -> str | None:
+        """Note how a value is written; return how the first one is, where that is different."""
+        earlier, first_row = self.first.setdefault(group, (written, row))
+        return None if earlier == written else f"{earlier} (row {first_row})"
+
+    def read(
+        self, cell: Any, group: Hashable, row: int, report: ImportReport
+    ) -> JudgedValue | NumberCell:
+        """Read a word, or a score such as 4/5; what else a cell has is a number, if anything.
+
+        Raises
+        ------
+        CellError
+            The cell cannot be read.
+        """
+        if cell.__class__ is str and is_number(cell):
+            return NumberCell(cell)
+        content = judgment_in(cell)
+        if content is not cell and is_object(cell):
+            report.rules[FROM_JSON] += 1
+        if isinstance(content, str) and ratio_or_percentage(content) is not None:
+            return self._out_of(content, group, report)
+        word = word_in(content)
+        if word is None:
+            return NumberCell(content)
+        found = self.words_of(group)
+        vocabulary = None if found is None else found.vocabulary
+        if found is None and is_verdict(content):
+            vocabulary = vocabulary_of([word])
+        value = None if vocabulary is None else vocabulary.value(word)
+        if vocabulary is None or value is None:
+            declared = {} if found is None else found.declared
+            missing = {folded_word(w) for w, number in declared.items() if number is None}
+            if folded_word(word) in missing or is_missing(word):
+                report.rules[f"cells with {word.casefold()} read as missing"] += 1
+                return JudgedValue()
+            return self._refuse(word, group, content, found)
+        if found is not None and found.column.mostly_numbers:
+            raise CellError(
+                f"{abbreviate(cell)} is among numbers (row {found.column.first_number}).",
+                IN_ONE_WAY,
+            )
+        report.rules[str(vocabulary)] += 1
+        other = self.other_way(group, vocabulary.label, row)
+        if other is not None:
+            raise CellError(f"{abbreviate(cell)} is among {other}.", IN_ONE_WAY)
+        ends = vocabulary.range
+        return JudgedValue(value, None if vocabulary.declared or ends is None else ends[:2])
+
+    def _out_of(self, text: str, group: Hashable, report: ImportReport) -> JudgedValue | NumberCell:
+        value = out_of(text, self.scale_of(group))
+        if value is not None:
+            report.rules[OF_THE_MAXIMUM] += 1
+            return NumberCell(str(value))
+        parts = ratio_or_percentage(text)
+        end = "100" if parts is None or parts[1] == "%" else parts[1].replace(",", ".")
+        if (group, f"/{end}") in self._unread:
+            return JudgedValue()  # one fault for each scale
+        self._unread.add((group, f"/{end}"))
+        declared = self.scale_option(group, f"0:{end}")
+        raise CellError(
+            f"{abbreviate(text)} is not a number.",
+            f"If the scale ends at {end}, declare that with its lowest value: {declared}.",
+        )
+
+    def _refuse(
+        self, word: str, group: Hashable, cell: Any, found: GroupWords | None
+    ) -> JudgedValue | NumberCell:
+        """Raise the fault of a word once for each scorer on a construct."""
+        if found is None or (found.column.numbers and found.vocabulary is None):
+            return NumberCell(cell)
+        if (group, folded_word(word)) in self._unread or (group, "") in self._unread:
+            return JudgedValue()
+        self._unread.add((group, folded_word(word)))
+        unread = unread_word(word, found.column, found.declared, found.of_construct, self.declare)
+        if unread is None:
+            return JudgedValue()
+        problem, remedy = unread
+        different = len(found.column.valued)
+        if different > MOST_WORDS:
+            self._unread.add((group, ""))
+            problem = f"{abbreviate(word)} is a text, as are {different - 1:,} others here."
+            remedy = (
+                "Name a column with numbers, or with words of which each has a number: "
+                f"{self.declare((), None)}."
+            )
+        raise CellError(problem, remedy)
+
+
+def off_the_scale(words: tuple[float, float], low: float, high: float) -> str | None:
+    """Return why words are not points of a scale; None where they are."""
+    if words == (low, high):
+        return None
+    if words == (0, 1):
+        return f"a word for one of two values is 1 or 0, and the scale is {low:g} to {high:g}"
+    return f"the words are {words[0]:g} to {words[1]:g}, and the scale is {low:g} to {high:g}"
+
+
+def declare_words(scorer: str, construct: str, kind: str, words: tuple[float, float]) -> str:
+    """Return the remedy for words of a scorer whose scale has other points."""
+    own = f"--scale {shell_word(f'{scorer}:{construct}={words[0]:g}:{words[1]:g}:1')}"
+    if words != (0, 1):
+        return f"Add {own}, or give the words points of the scale: --values WORD=NUMBER,..."
+    if kind == "human":
+        return f"Add {own}, or write points of the scale."
+    return (
+        f"Add {own} and the lowest value with which people pass, --cut human=VALUE; or write "
+        "points of the scale."
+    )

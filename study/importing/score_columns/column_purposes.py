@@ -1,0 +1,129 @@
+"""The columns of a table by their purpose, as they are named, and their declared scales."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from study.errors import Fault, InputError, nearest
+from study.importing.readers.judgment_cells import Ranged
+from study.importing.readers.source import RecordSource
+from study.importing.score_columns.judgment_table import KEPT
+from study.importing.score_columns.named_columns import IDENTIFYING, NamedColumns
+from study.importing.score_columns.scorer_names import (
+    ScorerColumn,
+    UnnamedConstructError,
+    columns_by_construct,
+    names_of_scorers,
+    scorer_columns,
+)
+from study.text import quoted_names, shell_word
+
+
+@dataclass(frozen=True)
+class Purposes:
+    """The columns of a file by their purpose."""
+
+    scorers: tuple[ScorerColumn, ...]
+    identifying: Mapping[str, str]
+    """id, query, system and construct to the column, where they are named."""
+    kept: tuple[str, ...]
+
+    @property
+    def columns(self) -> set[str]:
+        """The columns with values."""
+        return {column.column for column in self.scorers}
+
+    @property
+    def fields(self) -> dict[str, tuple[str, ...]]:
+        """The columns by field, for the reader of cells."""
+        fields: dict[str, tuple[str, ...]] = {name: (name,) for name in self.kept}
+        return fields | {name: (column,) for name, column in self.identifying.items()}
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The scorer of each column with values."""
+        return names_of_scorers(self.scorers)
+
+
+class DeclaredScales:
+    """The declared scale of each scorer on each construct."""
+
+    def __init__(
+        self,
+        named: Purposes,
+        scales: Mapping[str, Ranged],
+        scorer_scales: Mapping[tuple[str, str], Ranged],
+    ) -> None:
+        self._names = named.names
+        self._constructs = {column.column: column.construct for column in named.scorers}
+        self._scales, self._scorer_scales = scales, scorer_scales
+
+    def of(self, scorer: str, construct: str) -> Ranged | None:
+        """The scale of a scorer on a construct."""
+        return self._scorer_scales.get((scorer, construct)) or self._scales.get(construct)
+
+    def of_group(self, group: Hashable) -> Ranged | None:
+        """The scale of a column on the construct of a row, None where the column has one only."""
+        return self.of(*self._pair(group))
+
+    def option(self, group: Hashable, scale: str) -> str:
+        """How a scale is declared for all scorers, and for this one."""
+        scorer, construct = self._pair(group)
+        shared = f"{construct}={scale}" if len(set(self._constructs.values())) > 1 else scale
+        return f"--scale {shell_word(shared)} (for {scorer} alone: {scorer}:{construct}={scale})"
+
+    def _pair(self, group: Hashable) -> tuple[str, str]:
+        column, construct = group if isinstance(group, tuple) else (str(group), None)
+        return self._names[column], construct or self._constructs[column]
+
+
+def purposes_of(source: RecordSource, columns: NamedColumns, path: Path | str) -> Purposes:
+    """Return the columns of a file by their purpose.
+
+    Raises
+    ------
+    InputError
+        A column is missing or has two purposes, or judges or raters are not named.
+    """
+    if not (columns.judge and columns.human):
+        absent = "--human" if columns.judge else "--judge"
+        raise InputError(
+            str(path),
+            [Fault(f"name the columns of judges and of raters; {absent} COLUMN is missing.")],
+        )
+    present = source.head.columns
+    identifying = {
+        name: column for name in IDENTIFYING if (column := getattr(columns, name)) is not None
+    }
+    faults = []
+    try:
+        judge = columns_by_construct(columns.judge, present)
+        human = columns_by_construct(columns.human, present)
+        scorers = tuple(scorer_columns(judge, human, identifying.get("construct")))
+    except UnnamedConstructError as error:
+        raise InputError(str(path), [Fault(f"{error}.")]) from None
+    if "construct" in identifying and "id" not in identifying:
+        faults.append(
+            Fault("rows of one response on several constructs need its id.", "Name it with --id.")
+        )
+    used = [column.column for column in scorers]
+    every = [*identifying.values(), *used]
+    faults += [
+        Fault(
+            f"column {name!r} is missing; there are {quoted_names(map(repr, present))}.",
+            nearest(name, present),
+        )
+        for name in dict.fromkeys(every)
+        if name not in present
+    ]
+    faults += [
+        Fault(f"column {name!r} is named for two purposes; each has one.")
+        for name in sorted({name for name in every if every.count(name) > 1})
+        if name in used
+    ]
+    if faults:
+        raise InputError(str(path), faults)
+    kept = tuple(name for name in KEPT if name in present and name not in every)
+    return Purposes(scorers, identifying, kept)

@@ -1,0 +1,177 @@
+"""What the columns of a table contain: numbers, words of judgments, texts or nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
+from typing import Any
+
+from study.errors import Fault
+from study.importing.import_report import ImportReport
+from study.importing.readers.cells import CellError, number, ratio_or_percentage
+from study.importing.readers.input_file import Record
+from study.importing.readers.value_words import Vocabulary, folded_word, is_missing, vocabulary_of
+from study.text import shorten
+
+ROWS = 200
+"""Rows whose cells decide what a column contains."""
+
+# With more different words, or longer ones, a column has texts.
+_MOST_LABELS, _LONGEST_LABEL = 10, 40
+# So few cells may all differ and still be labels, if they are short.
+_FEW_CELLS, _SHORT_LABEL = 10, 20
+# So many different whole numbers without a repetition number the rows.
+_FEWEST_NUMBERED = 8
+# The part of a judge's answer, as JSON in a cell, that is the score.
+_SCORE_KEYS = ("score", "rating", "value", "grade", "label", "verdict", "judgment", "answer")
+
+
+@dataclass
+class ColumnContent:
+    """What the first cells of a column are, as far as they are not blank."""
+
+    cells: list[tuple[int, Any]] = field(default_factory=list)
+    """Row and cell, without blank ones."""
+    blank: int = 0
+
+    @cached_property
+    def numbers(self) -> list[float]:
+        """The cells that are numbers; 4/5 and 80% count as 4 and 80."""
+        return [value for _, cell in self.cells if (value := _number(cell)) is not None]
+
+    @cached_property
+    def words(self) -> list[tuple[int, str]]:
+        """Row and text of the cells that are not numbers, apart from words for a missing value."""
+        return [
+            (row, str(inner))
+            for row, cell in self.cells
+            if _number(cell) is None and not is_missing(inner := inner_score(cell))
+        ]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether all cells are blank."""
+        return not self.cells
+
+    @cached_property
+    def only_numbers(self) -> bool:
+        """Whether there are numbers, and no words."""
+        return bool(self.numbers) and not self.words
+
+    @cached_property
+    def mostly_numbers(self) -> bool:
+        """Whether there are numbers, and not more words."""
+        return bool(self.numbers) and len(self.numbers) >= len(self.words)
+
+    @cached_property
+    def distinct(self) -> list[str]:
+        """The different words, without regard to capital letters."""
+        return list({folded_word(word): word for _, word in reversed(self.words)}.values())
+
+    @cached_property
+    def labels(self) -> bool:
+        """Whether its words are few and short, as labels are; texts differ from row to row."""
+        longest = max((len(word) for _, word in self.words), default=0)
+        if not 0 < len(self.distinct) <= _MOST_LABELS or longest > _LONGEST_LABEL:
+            return False
+        repeated = len(self.words) > len(self.distinct)
+        return repeated or (len(self.words) <= _FEW_CELLS and longest <= _SHORT_LABEL)
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary | None:
+        """The well-known words that its labels are."""
+        return vocabulary_of(self.distinct) if self.labels else None
+
+    @property
+    def may_be_scores(self) -> bool:
+        """Whether the cells are numbers or labels."""
+        return self.mostly_numbers or self.labels
+
+    @cached_property
+    def numbers_rows(self) -> bool:
+        """Whether the cells are whole numbers without repetition, as ids and row numbers are."""
+        values = self.numbers
+        return (
+            self.only_numbers
+            and len(values) >= _FEWEST_NUMBERED
+            and len(set(values)) == len(values)
+            and all(value.is_integer() for value in values)
+        )
+
+    @property
+    def repeats(self) -> bool:
+        """Whether a cell occurs twice, as those of queries and systems do."""
+        texts = [str(cell) for _, cell in self.cells]
+        return len(set(texts)) < len(texts)
+
+    def __str__(self) -> str:
+        if self.words:
+            row, word = self.words[0]
+            if self.numbers:
+                return f"numbers and words, such as {shorten(word)!r} in row {row}"
+            return f"words: {', '.join(self.distinct)}" if self.labels else "text"
+        return "numbers" if self.numbers else "blank"
+
+
+def contents_of(
+    records: Iterable[Record | Fault], columns: Sequence[str]
+) -> dict[str, ColumnContent]:
+    """What each column contains, as far as the first rows show."""
+    contents = {column: ColumnContent() for column in columns}
+    for record in islice((r for r in records if isinstance(r, Record)), ROWS):
+        for column, cell in record.cells.items():
+            content = contents.setdefault(column, ColumnContent())
+            if cell is None or cell == "" or cell != cell:  # noqa: PLR0124  (NaN)
+                content.blank += 1
+            else:
+                content.cells.append((record.number, cell))
+    return contents
+
+
+def inner_score(cell: Any) -> Any:
+    """The score in a judge's answer that is an object or its JSON; other cells as they are."""
+    if isinstance(cell, str) and cell[:1] == "{":
+        try:
+            cell = json.loads(cell)
+        except ValueError:
+            return cell
+    if isinstance(cell, Mapping):
+        return next((cell[key] for key in _SCORE_KEYS if key in cell), cell)
+    return cell
+
+
+def similar(one: ColumnContent, other: ColumnContent) -> bool:
+    """Whether two columns have the same kind of values: the same words, or a like range."""
+    if one.labels and other.labels and not (one.mostly_numbers or other.mostly_numbers):
+        known = vocabulary_of([*one.distinct, *other.distinct])
+        shared = set(map(folded_word, one.distinct)) & set(map(folded_word, other.distinct))
+        return known is not None or bool(shared)
+    if not (one.mostly_numbers and other.mostly_numbers):
+        return False
+    (low, high), (start, end) = (
+        (min(content.numbers), max(content.numbers)) for content in (one, other)
+    )
+    if low > end or start > high:
+        return False
+    # A few values, such as 0 and 1, are not those of a scale to 100 that also has them.
+    widths = sorted((high - low, end - start))
+    return widths[1] <= 3 * widths[0] or widths[1] == 0 or set(one.numbers) >= set(other.numbers)
+
+
+def _number(cell: Any) -> float | None:
+    cell = inner_score(cell)
+    if isinstance(cell, bool):
+        return None
+    if isinstance(cell, str):
+        text = cell.strip()
+        if not text or not (text[0].isdigit() or text[0] in "+-.,"):
+            return None
+        if (ratio := ratio_or_percentage(text)) is not None:
+            return float(ratio[0].replace(",", "."))
+    try:
+        return number(cell, ImportReport(), typed=True, decimal_comma=True)
+    except CellError:
+        return None

@@ -1,0 +1,230 @@
+"""What the names of a table's columns say: whose scores they have, on what, of which row."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from unicodedata import combining, normalize
+
+from study.importing.score_columns.words import (
+    CONSTRUCTS,
+    FILLERS,
+    LANGUAGE_MODELS,
+    NEVER_SCORES,
+    NUMBERED_MODELS,
+    OF_JUDGES,
+    OF_PEOPLE,
+    PERHAPS_OF_JUDGES,
+    PERHAPS_OF_PEOPLE,
+    RARELY_SCORES,
+    REASONS,
+    SUMMARIES,
+    WHOLE_NAMES,
+)
+
+Pair = tuple[tuple[str, ...], tuple[str, ...]]
+"""Columns of judges and of raters, as COLUMN or CONSTRUCT=COLUMN."""
+
+_MODELS = LANGUAGE_MODELS | NUMBERED_MODELS
+_OF_SCORERS = OF_JUDGES | PERHAPS_OF_JUDGES | OF_PEOPLE | PERHAPS_OF_PEOPLE
+_PHRASES = tuple(word for word in _OF_SCORERS if "_" in word)
+# gpt4o and llama3: a version follows the family.
+_VERSION = re.compile(rf"({'|'.join(sorted(LANGUAGE_MODELS, key=len, reverse=True))})\d.*")
+_OUTER = {"inputs", "input", "outputs", "output", "vars", "data", "example", "metadata"}
+
+
+@lru_cache(maxsize=4096)
+def folded(column: str) -> str:
+    """A name as names of fields are written: Réponse ID as reponse_id."""
+    plain = "".join(c for c in normalize("NFKD", column.strip()) if not combining(c))
+    return re.sub(r"[\s-]+", "_", plain).casefold()
+
+
+@lru_cache(maxsize=4096)
+def words(column: str) -> tuple[str, ...]:
+    """The words of a name, in lower case and without accents; llmScore has two."""
+    plain = "".join(c for c in normalize("NFKD", column) if not combining(c))
+    found: list[str] = []
+    for word in re.split(r"[^0-9A-Za-z]+", plain):
+        if _scorer_word(word.casefold()):
+            found.append(word)
+        else:
+            parts = re.split(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", word)
+            found += [part for part in parts if part]
+    return tuple(word.casefold() for word in found if word)
+
+
+def _scorer_word(word: str) -> str | None:
+    """The word for scorers that a word is: raters2 is raters, gpt4o is gpt."""
+    bare = word.rstrip("0123456789")
+    for candidate in (word, bare):
+        if candidate in _OF_SCORERS:
+            return candidate
+    match = _VERSION.fullmatch(word)
+    return match[1] if match else None
+
+
+@lru_cache(maxsize=4096)
+def scorer_words(column: str) -> dict[str, str]:
+    """The words for judges and raters in a name, as they are written, to the word that is meant."""
+    found = {word: known for word in words(column) if (known := _scorer_word(word)) is not None}
+    name = f"_{'_'.join(words(column))}_"
+    return found | {phrase: phrase for phrase in _PHRASES if f"_{phrase}_" in name}
+
+
+def kind_of(column: str) -> tuple[str, str] | None:
+    """Whose scores a name says that a column has, "judge" or "human", and by which word.
+
+    A word for machines or for people alone decides over one for either: human_judge, llm_rater.
+    None where the name says nothing, or both.
+    """
+    found = scorer_words(column)
+    for judges, people in ((OF_JUDGES, OF_PEOPLE), (PERHAPS_OF_JUDGES, PERHAPS_OF_PEOPLE)):
+        judge = next((w for w, known in found.items() if known in judges), None)
+        human = next((w for w, known in found.items() if known in people), None)
+        if judge and human:
+            return None
+        if judge or human:
+            return ("judge", judge) if judge else ("human", str(human))
+    return None
+
+
+def names_model(text: str) -> bool:
+    """Whether a text is the name of a language model, such as gpt-4o-mini."""
+    return any(known in _MODELS for known in scorer_words(text).values())
+
+
+def names_people(column: str) -> bool:
+    """Whether a column of names of scorers has those of people, such as annotator_id."""
+    if whole_role(column) != "scorer":
+        return False
+    found = kind_of("_".join(word for word in words(column) if word not in ("id", "name")))
+    return found is not None and found[0] == "human"
+
+
+def names_no_score(column: str) -> str | None:
+    """The word of a name that says that the column has something else than scores."""
+    found = words(column)
+    if kind_of(column) is None:
+        found_rarely = next((word for word in found if word in RARELY_SCORES), None)
+        if found_rarely:
+            return found_rarely
+    return next((word for word in found if word in NEVER_SCORES or word in REASONS), None)
+
+
+def names_reason(column: str) -> bool:
+    """Whether a column has the words of a judge or rater in place of a score."""
+    return any(word in REASONS for word in words(column))
+
+
+def whole_role(column: str) -> str | None:
+    """The role that a name as a whole has, such as query; None for other names.
+
+    Of a name with a point, such as inputs.question, the part behind it counts.
+    """
+    name = folded(column)
+    for role, names in WHOLE_NAMES.items():
+        if name in names:
+            return role
+    outer, point, inner = name.rpartition(".")
+    if point and outer.rpartition(".")[2] in _OUTER:
+        return next((r for r in ("query", "response", "system") if inner in WHOLE_NAMES[r]), None)
+    if point and outer in WHOLE_NAMES["reference"]:
+        return "reference"
+    return None
+
+
+def named_for(role: str, columns: Sequence[str]) -> list[str]:
+    """The columns whose names as a whole have a role, the clearest first."""
+    found = [column for column in columns if whole_role(column) == role]
+    names = WHOLE_NAMES[role]
+
+    def rank(column: str) -> int:
+        name = folded(column)
+        inner = name.rpartition(".")[2]
+        return names.index(name) if name in names else names.index(inner) + len(names)
+
+    return sorted(found, key=rank)
+
+
+def summaries(columns: Sequence[str]) -> list[str]:
+    """The columns that are named after a mean or the like, where others are not."""
+    found = [column for column in columns if any(word in SUMMARIES for word in words(column))]
+    return found if len(found) < len(columns) else []
+
+
+def without_people(column: str) -> str:
+    """A name without its words for people: feedback.human_correctness as feedback_correctness."""
+    people = {w for w, known in scorer_words(column).items() if known in OF_PEOPLE}
+    return "_".join(word for word in words(column) if word not in people)
+
+
+def by_construct(judges: Sequence[str], raters: Sequence[str]) -> Pair | None:
+    """The columns with their constructs, if they have any; None where these are not clear."""
+    of_judges, of_raters = (
+        {construct_in_name(name).casefold() for name in names} for names in (judges, raters)
+    )
+    shared = (of_judges & of_raters) - {""}
+    if not shared or (len(of_judges) == 1 and of_judges == of_raters):
+        return tuple(judges), tuple(raters)
+    # One letter may also number judges and raters: judge_a, judge_b.
+    if of_judges != of_raters or "" in of_judges or all(len(rest) == 1 for rest in shared):
+        return None
+    written = _written(judges)
+    return _with_constructs(judges, written), _with_constructs(raters, written)
+
+
+def of_shared_constructs(judges: Sequence[str], raters: Sequence[str]) -> Pair | None:
+    """The columns of constructs that both judges and raters scored; None where there are none."""
+    kept = {construct_in_name(n).casefold() for n in judges} & {
+        construct_in_name(n).casefold() for n in raters
+    }
+    kept = {rest for rest in kept if len(rest) > 1}
+    if not kept:
+        return None
+    both = (
+        [n for n in names if construct_in_name(n).casefold() in kept] for names in (judges, raters)
+    )
+    return by_construct(*both)
+
+
+def _written(columns: Sequence[str]) -> dict[str, str]:
+    """Constructs as they are written in the names of columns, by their names in lower case."""
+    return {
+        construct_in_name(name).casefold(): construct_in_name(name) for name in reversed(columns)
+    }
+
+
+def _with_constructs(columns: Sequence[str], written: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(f"{written[construct_in_name(name).casefold()]}={name}" for name in columns)
+
+
+def construct_in_name(column: str) -> str:
+    """The construct in a column's name: what is left without judges, raters, scores and numbers.
+
+    Nothing where nothing is left. The constructs of CCRS have their keys, in whatever case they
+    are written.
+    """
+    known = scorer_words(column)
+    parts = {part for phrase in known for part in phrase.split("_")}
+    kept = [
+        word
+        for word in _written_words(column)
+        if word.strip("0123456789")
+        and (fold := words(word)[0] if words(word) else "")
+        and fold not in parts
+        and fold not in FILLERS
+        and fold.rstrip("0123456789") not in FILLERS
+    ]
+    rest = "_".join(kept)
+    return CONSTRUCTS.get(rest.casefold(), rest)
+
+
+def _written_words(column: str) -> list[str]:
+    """The words of a name with their capital letters and accents."""
+    found: list[str] = []
+    for word in re.split(r"[\W_]+", column):
+        parts = re.split(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", word)
+        found += [word] if _scorer_word(folded(word)) else [part for part in parts if part]
+    return found

@@ -1,0 +1,221 @@
+"""Reading the named columns of a file, with the row of every fault."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from pathlib import Path
+
+from study.errors import Fault, InputError
+from study.importing.import_report import ImportReport, ImportSummary
+from study.importing.readers.column_words import ColumnWords
+from study.importing.readers.judgment_cells import Ranged
+from study.importing.readers.records import Reader, RecordCells
+from study.importing.readers.source import RecordSource
+from study.importing.readers.value_words import checked_values
+from study.importing.readers.words_ahead import group_words, named_categories, unused
+from study.importing.readers.written_values import GroupWords, JudgedValue, ValueRules
+from study.importing.score_columns import row_checks
+from study.importing.score_columns.column_purposes import DeclaredScales, Purposes, purposes_of
+from study.importing.score_columns.flat_source import table_source
+from study.importing.score_columns.judgment_table import (
+    JudgmentTable,
+    ScoreColumn,
+    WordScale,
+    scale_of_words,
+)
+from study.importing.score_columns.named_columns import NamedColumns
+from study.importing.score_columns.scorer_names import ONLY_CONSTRUCT
+
+Group = tuple[str, str | None]
+"""A column, and the construct of a row where rows name it."""
+
+WHITE_SPACE = "white space around ids, queries and systems left out"
+
+
+def read_named_columns(
+    path: Path | str,
+    columns: NamedColumns,
+    *,
+    values: Mapping[str, float | None] | None = None,
+    scales: Mapping[str, Ranged] | None = None,
+    scorer_scales: Mapping[tuple[str, str], Ranged] | None = None,
+    looks_like: Callable[[Sequence[float]], str | None] | None = None,
+) -> JudgmentTable:
+    """Read the named columns of a file.
+
+    Parameters
+    ----------
+    path
+        CSV, TSV, JSON lines, JSON or Parquet.
+    columns
+        Columns of judges and of raters, and what identifies a row. Without an id each row is a
+        separate response, without a query each response has a separate one.
+    values
+        Numbers by word, where they are not those of well-known words; None is missing.
+    scales, scorer_scales
+        Declared scales by construct, and by (scorer, construct); values outside are faults.
+    looks_like
+        Returns a usual scale that values look as if they were on, for the remedy of values outside.
+
+    Raises
+    ------
+    InputError
+        With every fault of the file: its row, its column and the remedy.
+    """
+    source = _source(Path(path), columns)
+    named = purposes_of(source, columns, path)
+    declared = checked_values((values or {}).items())
+    by_scale = DeclaredScales(named, scales or {}, scorer_scales or {})
+    reader = Reader(source, named.fields, reserved=named.columns.__contains__)
+    rows = _read(reader, named)
+    report = source.report
+    if not rows and not report.faults:
+        report.fault("has no rows.", "Give at least one.")
+    row_checks.note_repeated(rows, named.identifying, report)
+    row_checks.note_summary(rows[-1].cells if rows else None, report)
+    words = _words(rows, named, declared)
+    by_group: dict[Hashable, GroupWords] = dict(words.items())
+    reader.options.values = ValueRules(by_group.get, by_scale.of_group, by_scale.option)
+    judged = [
+        [row.cells.score(column.column, (column.column, row.construct)) for row in rows]
+        for column in named.scorers
+    ]
+    for row in rows:
+        report.faults += row.cells.remaining_faults()
+    report.warnings += [*reader.options.mixed_decimals(), *named_categories(words.values())]
+    if declared:
+        report.faults += unused(declared, (group.column for group in words.values()))
+    if not report.faults:
+        _note_scales(rows, named, judged, by_scale, looks_like, report)
+    if report.faults:
+        in_order = sorted(report.faults, key=lambda fault: fault.row or 0)
+        raise InputError(str(path), in_order, report.notes)
+    return _table(rows, named, judged, words, report, source)
+
+
+def _source(path: Path, columns: NamedColumns) -> RecordSource:
+    """The file with inner values as columns, unless the columns with objects are named."""
+    plain = RecordSource(path)
+    if plain.form == "delimited" or set(columns.judge + columns.human) <= set(plain.head.columns):
+        return plain
+    return table_source(path)
+
+
+def _read(reader: Reader, named: Purposes) -> list[row_checks.Row]:
+    rows = []
+    report = reader.source.report
+    for cells in reader:
+        if isinstance(cells, Fault):
+            report.count_row(cells.row)
+            report.faults.append(cells)
+            continue
+        report.count_row(cells.number)
+        rows.append(_row(cells, named, report))
+    return rows
+
+
+def _row(cells: RecordCells, named: Purposes, report: ImportReport) -> row_checks.Row:
+    texts: dict[str, str | None] = {}
+    for name, column in named.identifying.items():
+        texts[name] = written = cells.words(name)
+        if written is not None and isinstance(cells.raw(name), float):
+            # One id is 1 or 1.0: pandas makes floats of a column in which some are missing.
+            texts[name] = written.removesuffix(".0")
+        elif written is not None and written != written.strip():
+            texts[name] = written.strip()
+            report.rules[WHITE_SPACE] += 1
+        if name != "system" and not (texts[name] or "").strip():
+            report.fault("is blank.", "Fill it in.", cells.number, column)
+    kept = {
+        name: cells.key(name) if name == "domain" else cells.whole_number(name)
+        for name in named.kept
+    }
+    return row_checks.Row(cells, texts, kept)
+
+
+def _words(
+    rows: Sequence[row_checks.Row], named: Purposes, declared: Mapping[str, float | None]
+) -> dict[Group, GroupWords]:
+    """The words of each column (on each construct), with one vocabulary for a construct."""
+    by_construct: dict[str, dict[Group, ColumnWords]] = {}
+    for column in named.scorers:
+        for row in rows:
+            columns = by_construct.setdefault(row.construct or column.construct, {})
+            words = columns.setdefault((column.column, row.construct), ColumnWords())
+            words.add(row.cells.written.get(column.column), row.number)
+    found: dict[Group, GroupWords] = {}
+    for columns in by_construct.values():
+        found |= group_words(columns, declared)
+    return found
+
+
+def _note_scales(
+    rows: Sequence[row_checks.Row],
+    named: Purposes,
+    judged: Sequence[Sequence[JudgedValue]],
+    scales: DeclaredScales,
+    looks_like: Callable[[Sequence[float]], str | None] | None,
+    report: ImportReport,
+) -> None:
+    """Report values outside the declared scales, and words with another one."""
+    names = named.names
+    for column, values in zip(named.scorers, judged, strict=True):
+        by_construct: dict[str, list[tuple[int, JudgedValue]]] = {}
+        for row, value in zip(rows, values, strict=True):
+            of_construct = by_construct.setdefault(row.construct or column.construct, [])
+            of_construct.append((row.number, value))
+        for construct, placed in by_construct.items():
+            scale = scales.of(names[column.column], construct)
+            if scale is not None:
+                scorer = row_checks.Scorer(names[column.column], construct, column.kind)
+                row_checks.note_words(placed, scorer, column.column, scale, report)
+                row_checks.note_outside(placed, scorer, scale, looks_like, report)
+
+
+def _table(
+    rows: Sequence[row_checks.Row],
+    named: Purposes,
+    judged: Sequence[Sequence[JudgedValue]],
+    words: Mapping[Group, GroupWords],
+    report: ImportReport,
+    source: RecordSource,
+) -> JudgmentTable:
+    responses = [row.texts.get("id") or f"row {place}" for place, row in enumerate(rows, start=1)]
+    names, by_row = named.names, "construct" in named.identifying
+    value_names: dict[str, dict[float, str]] = {}
+    word_scales: dict[tuple[str, str], WordScale] = {}
+    levels: dict[str, str] = {}
+    for (column, own), group in words.items():
+        vocabulary = group.vocabulary
+        if vocabulary is None:
+            continue
+        construct = own or next(c.construct for c in named.scorers if c.column == column)
+        value_names.setdefault(construct, {}).update(vocabulary.names())
+        scale = scale_of_words(vocabulary)
+        if scale is not None:
+            word_scales[names[column], construct] = scale
+            levels[construct] = "binary" if vocabulary.two_valued else scale.level
+    return JudgmentTable(
+        response_ids=responses,
+        query_ids=[
+            row.texts.get("query") or name for row, name in zip(rows, responses, strict=True)
+        ],
+        systems=[row.texts.get("system") for row in rows],
+        row_numbers=[row.number for row in rows],
+        columns=tuple(
+            ScoreColumn(
+                column.column,
+                names[column.column],
+                column.kind,
+                None if by_row else column.construct,
+                [judgment.value for judgment in values],
+            )
+            for column, values in zip(named.scorers, judged, strict=True)
+        ),
+        constructs=[row.construct or ONLY_CONSTRUCT for row in rows] if by_row else None,
+        kept={name: [row.kept[name] for row in rows] for name in named.kept},
+        value_names=value_names,
+        word_scales=word_scales,
+        levels=levels,
+        summary=tuple(ImportSummary.of(report, source.path.name, "table").lines()[1:]),
+    )

@@ -1,0 +1,96 @@
+"""Which columns of a table are those of judges and of raters, and on what evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from study.errors import Fault, InputError
+from study.importing.readers.input_file import Record
+from study.importing.readers.source import RecordSource
+from study.importing.score_columns.contents import ColumnContent, contents_of
+from study.importing.score_columns.flat_source import table_source
+from study.importing.score_columns.names import folded
+from study.importing.score_columns.recognized import Recognized
+from study.importing.score_columns.scorer_rows import named_scorers, names_scorers
+from study.importing.score_columns.side_by_side import side_by_side
+
+# An export of another tool that names scorers has one of these too.
+_OF_EXPORTS = {"traceid", "trace_id", "span_id", "annotator_kind"}
+
+
+def recognized_table(path: Path | str) -> Recognized:
+    """Return the form of a file, and its columns as far as they are evident.
+
+    Raises
+    ------
+    InputError
+        The file can't be read, or has a list for each column in place of rows.
+    """
+    source = table_source(path)
+    if source.head.form == "json document" and not isinstance(source.document, list):
+        _refuse_columns_of_json(source.path, source.document)
+        return Recognized("document")
+    if source.head.form.startswith("json") and _is_export(source):
+        return Recognized("tool export")
+    columns = source.head.columns
+    contents = contents_of(source.peeked(), columns)
+    if names_scorers(columns, contents):
+        if _OF_EXPORTS & {folded(column) for column in columns} and _is_export(source):
+            return Recognized("tool export")
+        return named_scorers(columns, contents, source.peeked())
+    found = side_by_side(columns, contents, source.peeked)
+    if found.columns is None and not found.evident and _has_another_format(source):
+        return Recognized("responses")
+    return found.recognized
+
+
+def recognized_rows(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> Recognized:
+    """Return what is evident of a table in memory; `rows` are by column, from the first one."""
+    records = [Record(number, cells) for number, cells in enumerate(rows, start=1)]
+    contents: dict[str, ColumnContent] = contents_of(records, columns)
+    if names_scorers(columns, contents):
+        return named_scorers(columns, contents, records)
+    return side_by_side(columns, contents, lambda: records).recognized
+
+
+def _is_export(source: RecordSource) -> bool:
+    from study.importing.tool_exports import tool_export
+
+    return tool_export(RecordSource(source.path).head) is not None
+
+
+def _has_another_format(source: RecordSource) -> bool:
+    """Whether an importer reads the file, such as one with responses."""
+    from study.errors import StudyError
+    from study.importing.importers import importer_for
+    from study.settings.constructs import CCRS
+
+    try:
+        importer_for(RecordSource(source.path), tuple(construct.key for construct in CCRS), None)
+    except StudyError:
+        return False
+    return True
+
+
+def _refuse_columns_of_json(path: Path, document: Any) -> None:
+    """Refuse an object with a list or an object for each column, as pandas writes it."""
+
+    def cells(value: Any) -> list[Any]:
+        return list(value.values()) if isinstance(value, dict) else value
+
+    lists = isinstance(document, dict) and all(
+        isinstance(v, list | dict) for v in document.values()
+    )
+    if not lists or len(document) < 2:
+        return
+    columns = [cells(value) for value in document.values()]
+    flat = not any(isinstance(cell, list | dict) for column in columns for cell in column)
+    if flat and len(set(map(len, columns))) == 1:
+        fault = Fault(
+            "the file has a list for each column.",
+            "Write an object for each row, in pandas: frame.to_json(path, orient='records', "
+            "lines=True).",
+        )
+        raise InputError(path.name, [fault])

@@ -1,0 +1,190 @@
+"""Which columns have the scores of judges and of people, each with the evidence for it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from study.importing.score_columns.contents import ColumnContent, similar
+from study.importing.score_columns.names import (
+    folded,
+    kind_of,
+    names_model,
+    names_no_score,
+    names_people,
+    scorer_words,
+    whole_role,
+    without_people,
+    words,
+)
+from study.importing.score_columns.recognized import ColumnEvidence
+from study.importing.score_columns.words import (
+    FILLERS,
+    GROUPS_OF_SCORES,
+    NUMBERED_PEOPLE,
+    OF_PEOPLE,
+    VALUES,
+)
+
+Contents = Mapping[str, ColumnContent]
+
+#: Roles of columns that are not scores, whatever they contain.
+NO_SCORES = ("id", "query", "system", "construct", "response", "passages", "index", "scorer_kind",
+             "metadata")  # fmt: skip
+# Beside people's columns a single one of these with the same values is that of the judge.
+_OF_MACHINES = {"model", "evaluator", "predicted", "prediction", "pred", "bot"}
+
+
+def evident_scorers(columns: Sequence[str], contents: Contents) -> dict[str, list[ColumnEvidence]]:
+    """Return the columns of "judge" and of "human", in the order of the table."""
+    scores: dict[str, list[ColumnEvidence]] = {"judge": [], "human": []}
+    for column in columns:
+        found = _by_name(column, contents[column])
+        if found is not None:
+            scores[found.role].append(found)
+    _drop_scorer_names(scores, contents)
+    _drop_other_words(scores, contents)
+    scores["human"] += _numbered(columns, contents, scores)
+    scores["human"] += _of_scorer_column(columns, contents, scores)
+    scores["judge"] += _paired(columns, contents, scores)
+    return scores
+
+
+def _by_name(column: str, content: ColumnContent) -> ColumnEvidence | None:
+    """Whose scores a column has by its name, where its cells may be scores."""
+    role, found = whole_role(column), kind_of(column)
+    if found is None or role in NO_SCORES or names_no_score(column):
+        return None
+    if not content.may_be_scores:
+        return None
+    kind, word = found
+    return ColumnEvidence(column, kind, f"{word!r} in its name")
+
+
+def _drop_scorer_names(scores: dict[str, list[ColumnEvidence]], contents: Contents) -> None:
+    """Leave out columns that say who scored: names of models or people, or their numbers."""
+    for kind, items in scores.items():
+        others = [i.column for pair in scores.values() for i in pair]
+        kept = []
+        for item in items:
+            content = contents[item.column]
+            beside = [contents[name] for name in others if name != item.column]
+            in_words = content.labels and not content.mostly_numbers
+            shared = content.vocabulary is not None or any(similar(content, o) for o in beside)
+            if in_words and not shared and any(map(names_model, content.distinct)):
+                continue
+            if whole_role(item.column) == "scorer":
+                scored = [
+                    other for other in items
+                    if other is not item and set(words(other.column)) & FILLERS
+                ]  # fmt: skip
+                named = in_words and not shared and bool(beside)
+                numbered = not in_words and scored and not any(similar(content, o) for o in beside)
+                if named or numbered:
+                    continue
+            kept.append(item)
+        scores[kind] = kept
+
+
+def _drop_other_words(scores: dict[str, list[ColumnEvidence]], contents: Contents) -> None:
+    """Leave out columns of other words beside columns of numbers, such as human_topic."""
+    for kind, items in scores.items():
+        numbers = [item for item in items if contents[item.column].mostly_numbers]
+        if numbers:
+            scores[kind] = [
+                item for item in items
+                if item in numbers or contents[item.column].vocabulary is not None
+            ]  # fmt: skip
+
+
+def _numbered(
+    columns: Sequence[str], contents: Contents, scores: Mapping[str, Sequence[ColumnEvidence]]
+) -> list[ColumnEvidence]:
+    """Columns such as h0, h1, h2 beside a judge's, with the same kind of values."""
+    judges = [item.column for item in scores["judge"]]
+    families: dict[str, list[str]] = {}
+    for column in columns:
+        match = re.fullmatch(r"([a-z])[_ -]?\d{1,2}", folded(column))
+        if match and match[1] in NUMBERED_PEOPLE and contents[column].may_be_scores:
+            families.setdefault(match[1], []).append(column)
+    found = []
+    for family in families.values():
+        beside = next(
+            (j for j in judges if all(similar(contents[c], contents[j]) for c in family)), None
+        )
+        if len(family) > 1 and beside is not None and not any(
+            contents[column].numbers_rows for column in family
+        ):  # fmt: skip
+            reason = f"numbered {', '.join(family)}, with the same kind of values as {beside}"
+            found += [ColumnEvidence(column, "human", reason) for column in family]
+    return found
+
+
+def _of_scorer_column(
+    columns: Sequence[str], contents: Contents, scores: Mapping[str, Sequence[ColumnEvidence]]
+) -> list[ColumnEvidence]:
+    """The value beside a column of people's names, where a judge has a column of its own."""
+    if scores["human"] or not scores["judge"]:
+        return []
+    scorer = next((c for c in columns if names_people(c) and not contents[c].mostly_numbers), None)
+    values = [c for c in columns if folded(c) in VALUES and contents[c].may_be_scores]
+    if scorer is None or len(values) != 1:
+        return []
+    return [ColumnEvidence(values[0], "human", f"beside {scorer}, which names the rater")]
+
+
+def _paired(
+    columns: Sequence[str], contents: Contents, scores: Mapping[str, Sequence[ColumnEvidence]]
+) -> list[ColumnEvidence]:
+    """The judge's column beside people's: correctness beside human_correctness, or `model`."""
+    if scores["judge"]:
+        return []
+    people = [item.column for item in scores["human"]]
+    open_columns = [
+        column for column in columns
+        if column not in people and whole_role(column) not in NO_SCORES
+        and names_no_score(column) is None and not scorer_words(column)
+        and contents[column].may_be_scores and not contents[column].numbers_rows
+    ]  # fmt: skip
+    found = []
+    for human in people:
+        if not any(known in OF_PEOPLE for known in scorer_words(human).values()):
+            continue
+        rest = without_people(human)
+        for column in open_columns:
+            same_name = rest and "_".join(words(column)) == rest
+            if same_name and similar(contents[column], contents[human]):
+                found.append(
+                    ColumnEvidence(column, "judge", f"the same name as {human} has beside it")
+                )
+    found = found or _in_one_group(people, open_columns, contents)
+    if found or len(people) != 1:
+        return found
+    machines = [
+        column for column in open_columns
+        if set(words(column)) & _OF_MACHINES and similar(contents[column], contents[people[0]])
+        and len(set(words(column)) - _OF_MACHINES - FILLERS) == 0
+    ]  # fmt: skip
+    if len(machines) == 1:
+        reason = f"its name, and the same kind of values as {people[0]}"
+        return [ColumnEvidence(machines[0], "judge", reason)]
+    return []
+
+
+def _in_one_group(
+    people: Sequence[str], others: Sequence[str], contents: Contents
+) -> list[ColumnEvidence]:
+    """The only other column of a group such as scores.* that has people's scores too."""
+    if len(people) != 1:
+        return []
+    group, point, _ = people[0].rpartition(".")
+    if not point or not set(words(group)) & GROUPS_OF_SCORES:
+        return []
+    beside = [
+        column
+        for column in others
+        if column.rpartition(".")[0] == group and similar(contents[column], contents[people[0]])
+    ]
+    if len(beside) != 1:
+        return []
+    return [ColumnEvidence(beside[0], "judge", f"the other column of {group}, beside {people[0]}")]

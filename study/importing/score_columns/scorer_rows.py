@@ -1,0 +1,159 @@
+"""A table that names its scorers, in rows or as SCORER:CONSTRUCT: of which kind each one is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from study.errors import Fault
+from study.importing.readers.input_file import Record
+from study.importing.score_columns.contents import ColumnContent
+from study.importing.score_columns.names import (
+    folded,
+    kind_of,
+    names_no_score,
+    names_people,
+    whole_role,
+    words,
+)
+from study.importing.score_columns.recognized import ColumnEvidence, Recognized
+from study.importing.score_columns.words import (
+    ADJUDICATED,
+    KINDS,
+    METRICS,
+    VALUES,
+    WHOLE_NAMES,
+)
+
+_VALUES = {*VALUES}
+_CONSTRUCTS = {"construct", "construct_key", "criterion", "aspect", "dimension"}
+
+
+def names_scorers(columns: Sequence[str], contents: Mapping[str, ColumnContent]) -> bool:
+    """Whether a table has a row for each score, a column for each SCORER:CONSTRUCT, or pairs."""
+    names = {folded(column) for column in columns}
+    numeric = {folded(c) for c in columns if contents[c].mostly_numbers}
+    if names & {"response_a", "response_b"} or "scorer" in names:
+        return True
+    if any(":" in name.strip(":") and whole_role(name) is None for name in columns):
+        return True
+    scorer = next((name for name in WHOLE_NAMES["scorer"] if name in names), None)
+    if scorer == "judge" and scorer in numeric:
+        return False
+    named = [
+        name
+        for name in columns
+        if contents[name].mostly_numbers
+        and kind_of(name) is not None
+        and names_no_score(name) is None
+        and folded(name) not in WHOLE_NAMES["scorer"]
+    ]
+    if named and not names & {"value", "score", "rating"}:
+        # A label next to columns of judges and raters may be anything.
+        return False
+    of_judges = [name for name in named if (kind_of(name) or ("",))[0] == "judge"]
+    if of_judges and any(names_people(column) for column in columns):
+        # Each row has the value of one rater and that of the judge.
+        return False
+    return bool(names & (_VALUES | _CONSTRUCTS)) and bool(
+        (names & _VALUES and scorer is not None)
+        or (names & _VALUES and names & _CONSTRUCTS and not named)
+    )
+
+
+def kind_of_scorer(name: str) -> str | None:
+    """The kind that the name of a scorer tells: gpt-4o is a judge, expert-1 a person."""
+    found = words(name)
+    if folded(name) in METRICS or any(word in METRICS for word in found):
+        return "metric"
+    if any(word in ADJUDICATED for word in found):
+        return "adjudicated"
+    kind = kind_of(name)
+    return None if kind is None else kind[0]
+
+
+def named_scorers(
+    columns: Sequence[str],
+    contents: Mapping[str, ColumnContent],
+    records: Iterable[Record | Fault],
+) -> Recognized:
+    """Return the scorers of a table that names them, with the kinds that it tells."""
+    names = {folded(column) for column in columns}
+    if names & {"response_a", "response_b"}:
+        return Recognized("preferences")
+    of_columns = [column for column in columns if ":" in column and whole_role(column) is None]
+    scorer = _first(columns, "scorer")
+    kind = _kind_column(columns, contents)
+    stated = _stated(records, scorer, kind) if scorer is not None else {}
+    for column in of_columns:
+        stated.setdefault(column.rpartition(":")[0].strip(), None)
+    by_column = scorer is not None and names_people(scorer)
+    evidence, kinds, unknown = [], {}, []
+    own_field = kind is not None and folded(kind) not in ("source", "source_type", "type")
+    for name, word in stated.items():
+        if word is not None and own_field:
+            continue
+        found, reason = (
+            (KINDS.get(word), f"{word!r} in the column {kind}") if word is not None
+            else (kind_of_scorer(name), "its name")
+        )  # fmt: skip
+        if found is None and by_column:
+            found, reason = "human", f"{name!r} is in the column {scorer}"
+        if found is None:
+            unknown.append(name)
+            continue
+        kinds[name] = found
+        evidence.append(ColumnEvidence(name, found, reason))
+    of_each = (kinds.get(name) or KINDS.get(word or "") for name, word in stated.items())
+    sides = {side for side in of_each if side in ("judge", "human", "metric")}
+    one_side = "" if unknown or len(sides) != 1 else sides.pop()
+    form = "wide" if of_columns and not names & _VALUES else "long"
+    further = [
+        column
+        for column in columns
+        if column not in (scorer, kind, *of_columns)
+        and kind_of(column) is not None
+        and whole_role(column) is None
+        and names_no_score(column) is None
+        and contents[column].may_be_scores
+    ]
+    return Recognized(
+        form,
+        kinds=kinds,
+        evidence=tuple(evidence),
+        unknown_kinds=tuple(unknown),
+        one_side=one_side,
+        candidates=tuple(further),
+    )
+
+
+def _stated(
+    records: Iterable[Record | Fault], scorer: str, kind: str | None
+) -> dict[str, str | None]:
+    """The word for the kind of each scorer, in the order of their appearance."""
+    stated: dict[str, str | None] = {}
+    for record in records:
+        if isinstance(record, Record):
+            cell = record.cells.get(scorer)
+            name = "" if cell is None else str(cell).strip()
+            if not name:
+                continue
+            word = folded(str(record.cells.get(kind) or "")) if kind is not None else ""
+            stated[name] = stated.get(name) or word or None
+    return stated
+
+
+def _kind_column(columns: Sequence[str], contents: Mapping[str, ColumnContent]) -> str | None:
+    """The column with kinds of scorers; `source` and `type` are, where all words are kinds."""
+    for name in WHOLE_NAMES["scorer_kind"]:
+        for column in columns:
+            if folded(column) == name:
+                found = {folded(word) for word in contents[column].distinct}
+                sure = name not in ("source", "source_type", "type")
+                if sure or (found and found <= set(KINDS)):
+                    return column
+    return None
+
+
+def _first(columns: Sequence[str], role: str) -> str | None:
+    present = {folded(column): column for column in reversed(columns)}
+    return next((present[name] for name in WHOLE_NAMES[role] if name in present), None)

@@ -1,0 +1,170 @@
+"""A table with a column for each judge and each rater: which columns those are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from study.importing.readers.cells import looks_like_number
+from study.importing.score_columns.contents import similar
+from study.importing.score_columns.identifying import Rows, identifying_columns
+from study.importing.score_columns.named_columns import NamedColumns
+from study.importing.score_columns.names import (
+    Pair,
+    by_construct,
+    construct_in_name,
+    kind_of,
+    names_no_score,
+    names_reason,
+    of_shared_constructs,
+    summaries,
+    whole_role,
+)
+from study.importing.score_columns.recognized import PLACEHOLDER, ColumnEvidence, Recognized
+from study.importing.score_columns.scorer_evidence import NO_SCORES, Contents, evident_scorers
+
+# So many times the range of the scores is far outside of it.
+_FAR = 20
+# Nobody scores to more than this, where nothing else tells the range.
+_LARGEST = 1000
+
+
+class Found(NamedTuple):
+    """What was found, and whether any column is evidently that of a judge or rater."""
+
+    recognized: Recognized
+    evident: bool
+
+    @property
+    def columns(self) -> NamedColumns | None:
+        return self.recognized.columns
+
+
+def side_by_side(columns: Sequence[str], contents: Contents, rows: Rows) -> Found:
+    """Return the columns of judges and raters, or what is missing."""
+    scores = evident_scorers(columns, contents)
+    judges, raters = ([item.column for item in scores[kind]] for kind in ("judge", "human"))
+    together = [*summaries(judges), *summaries(raters)]
+    judges, raters = ([n for n in names if n not in together] for names in (judges, raters))
+    taken = [*judges, *raters]
+    identifying, unsure = identifying_columns(columns, contents, taken, rows)
+    evidence = [item for items in scores.values() for item in items if item.column in taken]
+    evidence += [ColumnEvidence(column, role, "its name") for role, column in identifying.items()]
+    evidence += [
+        ColumnEvidence(column, "no score", f"{word!r} in its name")
+        for column in columns
+        if column not in taken and (word := names_no_score(column)) is not None
+    ]
+    further = [
+        *together,
+        *(c for c in columns if c not in taken and c not in together
+          and _may_be_further(c, contents, taken)),
+    ]  # fmt: skip
+    base = Recognized(
+        "unclear",
+        evidence=tuple(evidence),
+        candidates=tuple(further),
+        example=_with(_to_complete(judges, raters), identifying),
+    )
+    evident = bool(judges or raters)
+    if not (judges and raters):
+        problem = _missing(judges, raters, further, columns, contents)
+        if not (evident or further):
+            # Nothing in the table looks like scores.
+            return Found(replace(base, form="none", unclear=problem), False)
+        return Found(replace(base, unclear=problem), evident)
+    return Found(_paired_up(base, judges, raters, identifying, unsure), True)
+
+
+def _to_complete(judges: Sequence[str], raters: Sequence[str]) -> Pair:
+    """Options with COLUMN for the side that is not evident, for each construct of the other."""
+    if judges and raters:
+        return tuple(judges), tuple(raters)
+    known = judges or raters
+    named: tuple[str, ...] = tuple(known) or (PLACEHOLDER,)
+    missing: tuple[str, ...] = (PLACEHOLDER,)
+    constructs = dict.fromkeys(map(construct_in_name, known))
+    if len(constructs) > 1 and all(len(construct) > 1 for construct in constructs):
+        named = tuple(f"{construct_in_name(column)}={column}" for column in known)
+        missing = tuple(f"{construct}={PLACEHOLDER}" for construct in constructs)
+    return (missing, named) if raters else (named, missing)
+
+
+def _paired_up(
+    base: Recognized,
+    judges: Sequence[str],
+    raters: Sequence[str],
+    identifying: dict[str, str],
+    unsure: str,
+) -> Recognized:
+    """The table with its constructs, or why it is not clear how its rows are to be read."""
+    pairs = by_construct(judges, raters)
+    if pairs is None and (pairs := of_shared_constructs(judges, raters)) is not None:
+        kept = {text.partition("=")[2] or text for names in pairs for text in names}
+        left = tuple(name for name in (*judges, *raters) if name not in kept)
+        base = replace(base, candidates=(*base.candidates, *left))
+    if pairs is None:
+        problem = "it is not clear which columns of judges and raters belong together"
+        return replace(base, unclear=problem)
+    example = _with(pairs, identifying)
+    if "construct" in identifying and "id" not in identifying:
+        problem = (
+            "a response may have several rows, one for each construct, and no column is its id"
+        )
+        return replace(base, unclear=problem, example=replace(example, id=PLACEHOLDER))
+    if unsure:
+        return replace(base, unclear=unsure, example=example)
+    return replace(base, form="named columns", columns=example, example=example)
+
+
+def _may_be_further(column: str, contents: Contents, taken: Sequence[str]) -> bool:
+    """Whether nothing speaks against a column of scores, and nothing says whose it is."""
+    content, role = contents[column], whole_role(column)
+    told = role in NO_SCORES or names_reason(column) or names_no_score(column) is not None
+    if told or not content.may_be_scores or content.numbers_rows:
+        return False
+    if content.mostly_numbers:
+        known = [abs(n) for name in taken for n in contents[name].numbers]
+        reach = _FAR * max(1.0, *known) if known else _LARGEST
+        return all(abs(value) <= reach for value in content.numbers)
+    if content.vocabulary is None:
+        return role != "scorer" and any(similar(content, contents[name]) for name in taken)
+    return True
+
+
+def _missing(
+    judges: Sequence[str],
+    raters: Sequence[str],
+    further: Sequence[str],
+    columns: Sequence[str],
+    contents: Contents,
+) -> str:
+    """What is not evident, with the columns that it may be."""
+    whose = (
+        "a rater" if judges and not raters else "a judge" if raters and not judges
+        else "a judge or a rater"
+    )  # fmt: skip
+    problem = f"no column of scores is clearly that of {whose}"
+    wanted = ("human",) if judges else ("judge",) if raters else ("judge", "human")
+    for column in columns:
+        found = kind_of(column)
+        if found is None or found[0] not in wanted or whole_role(column) in NO_SCORES:
+            continue
+        if contents[column].is_empty:
+            problem += f"; the column {column!r} is blank"
+        elif contents[column].words and not contents[column].may_be_scores:
+            problem += f"; the column {column!r} contains texts"
+    if further:
+        problem += f". Columns that may be: {_quoted(further)}"
+        if all(looks_like_number(name) for name in further):
+            problem += ". If the first line has values in place of names, add a line with names"
+    return problem
+
+
+def _with(columns: Pair, identifying: Mapping[str, str]) -> NamedColumns:
+    return replace(NamedColumns(*columns), **dict[str, Any](identifying))
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return ", ".join(map(repr, names))

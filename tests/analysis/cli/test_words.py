@@ -1,0 +1,119 @@
+"""Words, ratios and JSON in the columns of judges and raters, through the installed command."""
+
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from analysis.cli.column_options import NamedColumns
+from analysis.cli.read_scores import from_file
+from analysis.core.scales import Scale
+
+ROWS = 60
+NAMED = ("--judge", "llm", "--human", "human", "--query", "question")
+
+
+def written(folder: Path, judge: list[str], human: list[str]) -> Path:
+    """A table of two columns and a question for every three rows."""
+    path = folder / "t.tsv"
+    lines = [f"q{row // 3}\t{a}\t{b}" for row, (a, b) in enumerate(zip(judge, human, strict=True))]
+    path.write_text("\n".join(["question\tllm\thuman", *lines, ""]), encoding="utf-8")
+    return path
+
+
+def agreeing(words: list[str]) -> tuple[list[str], list[str]]:
+    """Words of a judge and of a rater, of which four in five are alike."""
+    chance = random.Random(4)
+    human = [words[row % len(words)] for row in range(ROWS)]
+    judge = [word if chance.random() < 0.8 else chance.choice(words) for word in human]
+    return judge, human
+
+
+def ccrs(command: str, path: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+    program = Path(sys.executable).parent / "ccrs"
+    arguments = [str(program), command, str(path), *NAMED, *words]
+    return subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=120)
+
+
+TABLES = {
+    "good, ok, bad": (["good", "ok", "bad"], (), "good read as 2, ok as 1 and bad as 0"),
+    "correct, incorrect": (["correct", "incorrect"], (), "correct read as 1 and incorrect as 0"),
+    "Y, N": (["Y", "N"], (), "Y read as 1 and N as 0"),
+    "thumbs": (["👍", "👎🏽"], (), "👍 read as 1 and 👎🏽 as 0"),
+    "Inspect": (["C", "P", "I", "N"], (), "C read as 1, P as 0.5, I as 0 and N as 0"),
+    "neg, ind, pos": (["neg", "ind", "pos"], (), "pos read as 2, ind as 1 and neg as 0"),
+    "unsure": (["good", "bad", "unsure"], (), "cells with unsure read as missing"),
+    "declared": (
+        ["superb", "meh", "dire"],
+        ("--values", "superb=2,meh=1,dire=0"),
+        "superb read as 2, meh as 1 and dire as 0",
+    ),
+    "JSON": (
+        ['{"score": 1, "why": "x"}', '{"score": 2}', '```json {"score": 3} ```'],
+        ("--scale", "1:3:1"),
+        "cells with a JSON object read as the judgment in it (120)",
+    ),
+    "ratio": (
+        ["1/5", "3/5", "5/5"],
+        ("--scale", "1:5:1"),
+        "scores such as 4/5 or 80% read by the end of the declared scale (120)",
+    ),
+    "categories": (["tea", "milk", "juice"], (), "juice read as 0, milk as 1 and tea as 2"),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_report_reads_words(tmp_path: Path, name: str) -> None:
+    words, options, told = TABLES[name]
+    path = written(tmp_path, *agreeing(words))
+    done = ccrs("report", path, *options, "--no-verify", "--resamples", "100")
+    assert done.returncode == 0, done.stderr
+    assert f"Accepted: {told}" in done.stderr
+    json.loads((tmp_path / "t-report" / "report.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("words", "options", "problem"),
+    [
+        (["good", "bad", "so-so"], (), "--values good=1,bad=0,so-so=NUMBER"),
+        (["good", "bad"], ("--values", "great=1"), "no column of scores has a word"),
+        (["good", "bad"], ("--values", "great"), "'great' is not WORD=NUMBER"),
+        (["4/5", "3/5"], (), "--scale 0:5"),
+        (["good", "ok", "bad"], ("--scale", "1:5:1"), "the words are 0 to 2"),
+    ],
+)
+@pytest.mark.parametrize("command", ["report", "doctor"])
+def test_what_cannot_be_read_is_refused_with_the_option(
+    tmp_path: Path, words: list[str], options: tuple[str, ...], problem: str, command: str
+) -> None:
+    done = ccrs(command, written(tmp_path, *agreeing(words)), *options)
+    assert done.returncode == 2, done.stdout
+    assert problem in done.stderr
+
+
+def scales_of(path: Path, *scales: str) -> dict[tuple[str, str], Scale | None]:
+    columns = NamedColumns(("llm",), ("human",), query="question")
+    scores = from_file(path, scales, (), None, None, {}, columns=columns).scores
+    return {("score", name): scores.scale("score", name) for name in ("llm", "human")}
+
+
+def test_graded_words_have_their_scale(tmp_path: Path) -> None:
+    path = written(tmp_path, *agreeing(["low", "medium", "high"]))
+    assert set(scales_of(path).values()) == {Scale(0, 2, 1, "ordinal")}
+
+
+def test_categories_are_nominal(tmp_path: Path) -> None:
+    path = written(tmp_path, *agreeing(["tea", "milk", "juice", "beer"]))
+    assert set(scales_of(path).values()) == {Scale(0, 3, 1, "nominal")}
+
+
+def test_words_beside_numbers_have_a_scale_of_their_own(tmp_path: Path) -> None:
+    judge, human = agreeing(["low", "medium", "high"])
+    points = {"low": "1", "medium": "3", "high": "5"}
+    path = written(tmp_path, [points[word] for word in judge], human)
+    scales = scales_of(path)
+    assert scales["score", "human"] == Scale(0, 2, 1, "ordinal")
+    assert scales["score", "llm"] is None
