@@ -13,6 +13,7 @@ from analysis.cli.given_options import Facts, check_given
 from analysis.cli.read_scores import from_file
 from analysis.cli.read_study import from_study
 from analysis.cli.report import analysis_options
+from analysis.cli.second_file import SecondFile, second_file_options
 from study.cli.options import AS_JSON, SettingsCommand, chosen_settings
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 @click.command(cls=SettingsCommand, settings=analysis_options)
 @click.argument("source", type=click.Path(path_type=Path), metavar="STUDY_OR_SCORES")
+@second_file_options
 @click.option(
     "--thresholds",
     type=click.Path(path_type=Path),
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
 @AS_JSON
 def check(
     source: Path,
+    second: SecondFile,
     columns: NamedColumns,
     thresholds: Path | None,
     baseline: Path | None,
@@ -103,7 +106,9 @@ def check(
                     "--require rank_systems=yes"
                 )
             specs = () if thresholds is None else read_checks(thresholds)
-            inputs = from_file(source, scales, kinds, None, None, chosen, columns=columns)
+            inputs = from_file(
+                source, scales, kinds, None, None, chosen, columns=columns, second=second
+            )
         limits = [
             Threshold(construct=spec.construct_key, **spec.model_dump(exclude={"construct_key"}))
             for spec in specs

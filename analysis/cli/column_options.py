@@ -98,6 +98,11 @@ def _checked(
     return texts
 
 
+def columns_of_options() -> set[str]:
+    """The parameters that name columns, as a command's context has them."""
+    return {name for field, name in _PARAMETERS.items() if field != "values"}
+
+
 def command_with(columns: NamedColumns, path: Path) -> str:
     """The command that runs, with its arguments and options, and these columns."""
     context = click.get_current_context(silent=True)
@@ -106,6 +111,5 @@ def command_with(columns: NamedColumns, path: Path) -> str:
     if context.params.get("judges"):
         columns = replace(columns, judge=())
     option = CONSTRUCT_OPTIONS.get(context.command.name or "", "--construct")
-    of_columns = {name for field, name in _PARAMETERS.items() if field != "values"}
-    typed = typed_command(whole_paths=True, without=of_columns)
+    typed = typed_command(whole_paths=True, without=columns_of_options())
     return f"{typed} {columns.options(option)}"

@@ -34,11 +34,12 @@ def read_named_columns(
         values=values,
         scales=scales,
         scorer_scales=scorer_scales,
-        looks_like=_looks_like,
+        looks_like=looks_like_scale,
     )
 
 
-def _looks_like(values: Sequence[float]) -> str | None:
+def looks_like_scale(values: Sequence[float]) -> str | None:
+    """A usual scale that values look as if they were on."""
     import numpy as np
 
     from analysis.core.likely_scales import looks_like

@@ -48,7 +48,7 @@ def demo(keep: Path | None, out: Path | None, verify: bool, as_json: bool) -> No
     from tempfile import TemporaryDirectory
 
     from analysis.core.errors import AnalysisError
-    from analysis.render.output_files import check_folder
+    from analysis.render.report_folder import check_folder
     from study.errors import StudyError
     from study.example import build_example
 

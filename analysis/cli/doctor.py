@@ -10,6 +10,7 @@ import click
 
 from analysis.cli.analysis_input import CannotRun, kind_option, scale_option
 from analysis.cli.column_options import NamedColumns, named_columns_options
+from analysis.cli.second_file import SecondFile, second_file_options
 from study.cli.options import AS_JSON
 
 if TYPE_CHECKING:
@@ -19,12 +20,14 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("source", type=click.Path(path_type=Path), metavar="STUDY_OR_FILE")
+@second_file_options
 @named_columns_options
 @scale_option
 @kind_option
 @AS_JSON
 def doctor(
     source: Path,
+    second: SecondFile,
     columns: NamedColumns,
     scales: tuple[str, ...],
     kinds: tuple[str, ...],
@@ -44,7 +47,7 @@ def doctor(
     """
     from analysis.cli.doctor_output import say, say_json
     from analysis.cli.given_options import Facts, check_given
-    from analysis.cli.source_contents import file_contents, study_contents
+    from analysis.cli.source_contents import file_contents, joined_contents, study_contents
     from analysis.core.errors import AnalysisError
     from analysis.doctor.diagnosis import diagnose
     from study.errors import StudyError
@@ -55,6 +58,8 @@ def doctor(
         contents = (
             study_contents(source, scales, kinds, columns)
             if source.is_dir()
+            else joined_contents(source, second, scales, kinds, columns)
+            if second.path is not None
             else file_contents(source, scales, kinds, columns)
         )
         diagnosis = None if contents.scores is None else diagnose(contents.scores)

@@ -266,6 +266,8 @@ _TABLE: Mapping[str, Rule] = {
     **dict.fromkeys(_COLUMNS, _by_reader),
     # The reader refuses a word that no column has.
     "word_values": _by_reader,
+    # Refused without a second file, and where they change nothing.
+    **dict.fromkeys(("on_column", "allow_unmatched"), _by_reader),
     "scales": _scales,
     "kinds": _kinds,
     "as_json": _always,
@@ -277,7 +279,7 @@ OPTIONS: Mapping[str, Mapping[str, Rule]] = {
         **dict.fromkeys(_SETTINGS, _by_context),
         **dict.fromkeys(("layout", "hypotheses"), _by_context),
         **dict.fromkeys(("preferences", "preference_scale"), _by_reader),
-        **dict.fromkeys(("out", "title", "verify", "full", "show"), _always),
+        **dict.fromkeys(("out", "title", "verify", "full", "show", "text"), _always),
         "same_judge": _same_judge,
     },
     "check": {

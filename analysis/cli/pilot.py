@@ -11,6 +11,7 @@ from analysis.cli.analysis_input import AnalysisInput, CannotRun
 from analysis.cli.column_options import NamedColumns
 from analysis.cli.read_scores import from_file
 from analysis.cli.read_study import from_study
+from analysis.cli.second_file import NO_SECOND, SecondFile
 
 if TYPE_CHECKING:
     from analysis.core.tables import ScoreTable
@@ -45,6 +46,7 @@ def starting_point(
     scorer: str | None,
     components: str | None,
     minutes: float | None,
+    second: SecondFile = NO_SECOND,
 ) -> StartingPoint:
     """What the arguments of the command state: a pilot, components, or both."""
     from analysis.core.table_declarations import read_scales
@@ -68,7 +70,7 @@ def starting_point(
         inputs = (
             from_study(source, {})
             if source.is_dir()
-            else from_file(source, scales, kinds, None, None, {}, columns=columns)
+            else from_file(source, scales, kinds, None, None, {}, columns=columns, second=second)
         )
         parts, per_query, width, note = pilot_of(inputs, construct, scorer)
         report, scores = report_on(inputs), inputs.scores

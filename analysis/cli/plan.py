@@ -10,6 +10,7 @@ import click
 from analysis.cli.analysis_input import SCALE_FORM, CannotRun, kind_option
 from analysis.cli.column_options import NamedColumns, named_columns_options
 from analysis.cli.given_options import Facts, check_given
+from analysis.cli.second_file import SecondFile, second_file_options
 from study.cli.options import AS_JSON
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ CLAIMED = {
 @click.argument(
     "source", type=click.Path(path_type=Path), metavar="[STUDY_OR_SCORES]", required=False
 )
+@second_file_options
 @click.option(
     "--wanted",
     multiple=True,
@@ -161,6 +163,7 @@ CLAIMED = {
 @AS_JSON
 def plan(
     source: Path | None,
+    second: SecondFile,
     wanted: tuple[str, ...],
     claims: tuple[str, ...],
     components: str | None,
@@ -212,7 +215,7 @@ def plan(
 
     try:
         start = starting_point(
-            source, scales, kinds, columns, construct, scorer, components, minutes
+            source, scales, kinds, columns, construct, scorer, components, minutes, second
         )
         half_widths = _numbered("--wanted", wanted, "HALFWIDTH")
         effects = _numbered("--claim", claims, "EFFECT")

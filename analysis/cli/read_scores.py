@@ -4,20 +4,38 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from analysis.cli.analysis_input import AnalysisInput, CannotRun, derived_from
+from analysis.cli.second_file import NO_SECOND, SecondFile, read_two
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
     from analysis.cli.column_options import NamedColumns
     from analysis.core.scales import Scale
+    from analysis.core.table_declarations import ByConstruct
     from analysis.core.tables import ScoreTable
+    from study.importing.score_columns.judgment_table import JudgmentTable
+
+
+@dataclass(frozen=True)
+class TableRead:
+    """A file that was read, before it becomes the input of an analysis."""
+
+    path: Path
+    scales: ByConstruct
+    scorer_scales: dict[tuple[str, str], Scale]
+    kinds: dict[str, str]
+    """Declared kinds by scorer."""
+    table: JudgmentTable | None
+    """Of a table with a column for each judge and rater, which was read without pandas."""
+    frame: DataFrame | None
+    """Of any other table."""
 
 
 def from_file(
@@ -30,29 +48,40 @@ def from_file(
     hypotheses: Path | None = None,
     columns: NamedColumns | None = None,
     *,
-    propose: bool = True,
+    understand: bool = True,
+    second: SecondFile = NO_SECOND,
 ) -> AnalysisInput:
-    """Read a table of scores: long, wide, or with `columns` of judges and raters.
-
-    Columns that are not named are recognized; a line says what was taken as what. `propose`:
-    whether likely scales are printed.
-    """
-    from analysis.cli.column_reading import read_named_columns
-    from analysis.cli.study_inputs import declared
-    from analysis.cli.taken_columns import told_by_names
-    from analysis.core.options import Options
-    from analysis.core.scales import parse_scale
-    from analysis.core.table_declarations import check_kinds, check_scales, read_kinds, read_scales
-    from analysis.core.tables import PreferenceTable, ScoreTable
-    from analysis.core.word_scales import with_word_scales
-    from study import read_scores
-    from study.importing.read_table import read_preferences
-
+    """Read a table of scores as the input of an analysis; see `read_file` and `as_input`."""
     if preference_scale and preferences is None:
         raise CannotRun("--preference-scale describes the table of --preferences, which is missing")
+    read = read_file(path, scales, kinds, columns, second)
+    return as_input(read, preferences, preference_scale, chosen, hypotheses, understand=understand)
+
+
+def read_file(
+    path: Path,
+    scales: Sequence[str],
+    kinds: Sequence[str],
+    columns: NamedColumns | None = None,
+    second: SecondFile = NO_SECOND,
+) -> TableRead:
+    """Read a table of scores: long, wide, or with `columns` of judges and raters.
+
+    Columns that are not named are recognized; a line says what was taken as what. The scores of a
+    `second` file are joined by the ids of the responses.
+    """
+    from analysis.cli.column_reading import read_named_columns
+    from analysis.cli.taken_columns import told_by_names
+    from analysis.core.table_declarations import read_kinds, read_scales
+
     of_kind = read_kinds(kinds)
     by_construct, by_scorer = read_scales(scales)
     columns, values = _without_values(columns)
+    if second.path is not None:
+        frame = read_two(
+            path, second, columns, of_kind, values, by_construct, by_scorer, _only_construct
+        )
+        return TableRead(path, by_construct, by_scorer, of_kind, None, frame)
     columns, told = told_by_names(path, columns, of_kind)
     # The readers check the ranges, since they know a value's row in the file.
     if columns:
@@ -61,44 +90,75 @@ def from_file(
                 "--judge and --human state the kind of each column; leave --kind out: "
                 f"{columns.options()}"
             )
-        frame = read_named_columns(path, columns, by_construct, by_scorer, values).to_frame()
-    else:
-        only = _only_construct(path)
-        frame = read_scores(
-            path,
-            kinds=told,
-            construct=only,
-            scales=by_construct,
-            scorer_scales=by_scorer,
-            values=values,
-        )
-        if only is not None:
-            click.echo(f"No column names a construct; it is called {only}.", err=True)
-    _check_likely_scales(frame, by_construct, by_scorer)
-    present = dict.fromkeys(zip(frame["scorer"], frame["construct"], strict=True))
-    check_scales(by_construct, by_scorer, present)
-    constructs = list(dict.fromkeys(frame["construct"]))
-    scores = ScoreTable.from_frame(
-        frame, *with_word_scales(frame, by_construct.of(constructs), by_scorer)
+        table = read_named_columns(path, columns, by_construct, by_scorer, values)
+        return TableRead(path, by_construct, by_scorer, of_kind, table, None)
+    from study import read_scores
+
+    only = _only_construct(path)
+    frame = read_scores(
+        path,
+        kinds=told,
+        construct=only,
+        scales=by_construct,
+        scorer_scales=by_scorer,
+        values=values,
     )
-    if columns and propose:
-        _propose_scales(scores)
+    if only is not None:
+        click.echo(f"No column names a construct; it is called {only}.", err=True)
+    return TableRead(path, by_construct, by_scorer, of_kind, None, frame)
+
+
+def as_input(
+    read: TableRead,
+    preferences: Path | None,
+    preference_scale: str | None,
+    chosen: dict[str, Any],
+    hypotheses: Path | None = None,
+    *,
+    understand: bool = True,
+    quiet: bool = False,
+) -> AnalysisInput:
+    """The input of an analysis, from a file that was read.
+
+    `understand`: whether values without a declared scale are understood to be on the one that they
+    look like. `quiet`: what was read was reported before.
+    """
+    from analysis.cli.study_inputs import declared
+    from analysis.core.options import Options
+    from analysis.core.scales import parse_scale
+    from analysis.core.table_declarations import check_kinds, check_scales
+    from analysis.core.tables import PreferenceTable, ScoreTable
+    from analysis.core.understood_scales import with_understood_scales
+    from analysis.core.word_scales import with_word_scales
+    from study.importing.read_table import read_preferences
+
+    frame = read.table.to_frame() if read.table is not None else read.frame
+    assert frame is not None  # noqa: S101  (one of the two is there)
+    _check_likely_scales(frame, read.scales, read.scorer_scales)
+    present = dict.fromkeys(zip(frame["scorer"], frame["construct"], strict=True))
+    check_scales(read.scales, read.scorer_scales, present)
+    constructs = list(dict.fromkeys(frame["construct"]))
+    scales = with_word_scales(frame, read.scales.of(constructs), read.scorer_scales)
+    scores = ScoreTable.from_frame(frame, *scales)
+    if understand:
+        scores = with_understood_scales(frame, scores, *scales)
         _propose_cut(scores, chosen.get("cut", {}))
-    _print_summary(frame, scores)
+    if not quiet:
+        _print_summary(frame, scores)
     scorers = dict.fromkeys(frame["scorer"])
     compared = None
     if preferences is not None:
         scale = parse_scale(preference_scale) if preference_scale else None
-        rows = read_preferences(preferences, kinds=of_kind, scale=scale)
+        rows = read_preferences(preferences, kinds=read.kinds, scale=scale)
         compared = PreferenceTable.from_frame(rows, scale)
         scorers |= dict.fromkeys(rows["scorer"])
-    check_kinds(of_kind, list(scorers))
+    check_kinds(read.kinds, list(scorers))
     if hypotheses is not None:
         from study.settings.study_toml import read_hypotheses
 
         chosen = chosen | {"hypotheses": declared(read_hypotheses(hypotheses), scores)}
     options = Options(**{"derived_from": derived_from(scores), **chosen})
-    return AnalysisInput(scores, compared, options, path.stem)
+    return AnalysisInput(scores, compared, options, read.path.stem)
 
 
 def _without_values(
@@ -138,19 +198,6 @@ def _print_summary(frame: DataFrame, scores: ScoreTable) -> None:
 
     for line in (*frame.attrs.get("summary", ()), *(f"Warning: {s}" for s in alike_names(scores))):
         click.echo(line, err=True)
-
-
-def _propose_scales(scores: ScoreTable) -> None:
-    """Print the scales that values without a declared one look like."""
-    from analysis.core.likely_scales import likely_scales
-
-    likely = likely_scales(scores)
-    if likely:
-        options = " ".join(f"--scale {shlex.quote(text)}" for text in likely)
-        click.echo(
-            "No scale is declared. The values look as if they were on the scale of these options "
-            f"(MIN:MAX:STEP); if they are, add {options}", err=True
-        )  # fmt: skip
 
 
 def _propose_cut(scores: ScoreTable, cuts: Mapping[str, float]) -> None:

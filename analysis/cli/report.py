@@ -10,9 +10,11 @@ import click
 
 from analysis.cli.analysis_input import AnalysisInput, CannotRun, kind_option, scale_option
 from analysis.cli.column_options import NamedColumns, named_columns_options
+from analysis.cli.first_lines import first_lines
 from analysis.cli.given_options import Facts, check_given
-from analysis.cli.read_scores import from_file, from_preferences
+from analysis.cli.read_scores import as_input, from_preferences, read_file
 from analysis.cli.read_study import from_study
+from analysis.cli.second_file import SecondFile, second_file_options
 from analysis.cli.typed_command import typed_command
 from study.cli.options import (
     AS_JSON,
@@ -23,6 +25,7 @@ from study.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from analysis.core.analysis import Analysis
     from analysis.core.tables import ScoreTable
 
 
@@ -34,8 +37,9 @@ def analysis_options() -> list[click.Option]:
     return overriding_options(AnalysisSpec, StudyConfig)
 
 
-@click.command(cls=SettingsCommand, settings=analysis_options)
+@click.command(cls=SettingsCommand, settings=analysis_options, only_if_typed=True)
 @click.argument("source", type=click.Path(path_type=Path), metavar="STUDY_OR_SCORES")
+@second_file_options
 @click.option(
     "--out",
     metavar="FOLDER",
@@ -84,10 +88,16 @@ def analysis_options() -> list[click.Option]:
     help="Check figures against krippendorff, pingouin and scipy afterwards.",
 )
 @click.option("--full", is_flag=True, help="Fold nothing on the page, for printing all of it.")
+@click.option(
+    "--text",
+    is_flag=True,
+    help="Print the agreement and the answers only, without writing a report.",
+)
 @AS_JSON
 @click.option("--open", "show", is_flag=True, help="Open the report in the browser.")
 def report(
     source: Path,
+    second: SecondFile,
     out: Path | None,
     columns: NamedColumns,
     scales: tuple[str, ...],
@@ -100,6 +110,7 @@ def report(
     title: str | None,
     verify: bool,
     full: bool,
+    text: bool,
     as_json: bool,
     show: bool,
     **options: Any,
@@ -113,6 +124,7 @@ def report(
     \b
     Examples:
       ccrs report my-study
+      ccrs report results.csv --text
       ccrs report scores.csv --scale 0:100
       ccrs report scores.csv --scale AC=0:1 --scale my-metric:AC=0:100 --kind anna=human
       ccrs report results.csv --judge llm_score --human human_score --query question --scale 1:5
@@ -123,18 +135,22 @@ def report(
     columns are recognized if their names are unambiguous, and a line says what was taken as what.
     """
     from analysis.core.errors import AnalysisError
-    from analysis.render.output_files import check_folder
+    from analysis.render.report_folder import check_folder
     from study.errors import StudyError
-    from study.importing.read_table import compares_responses
+    from study.importing.readers.column_layout import compares_responses
+    from study.importing.readers.source import RecordSource
 
     for path in filter(None, (source, preferences, hypotheses)):
         if not path.exists():
             raise CannotRun(f"{path} does not exist; name a study's folder or a table of scores")
-    folder = out or default_folder(source)
+    if text:
+        _check_text_alone()
+    folder, opened = out or default_folder(source), False
     chosen = chosen_settings({"layout": layout, **options})
     given = {*chosen, *(["hypotheses"] if hypotheses else ())}
     try:
-        check_folder(folder)
+        if not text:
+            check_folder(folder)
         if source.is_dir():
             if any((scales, kinds, preferences, preference_scale, hypotheses, same_judge, columns)):
                 raise CannotRun(
@@ -143,7 +159,7 @@ def report(
                     f"{source / 'study.toml'}"
                 )
             inputs = from_study(source, chosen)
-        elif compares_responses(source):
+        elif second.path is None and compares_responses(RecordSource(source).head.columns):
             if any((scales, preferences, hypotheses, "map" in chosen, same_judge, columns)):
                 raise CannotRun(
                     f"{source} compares responses and has no scores; --judge, --human, --scale, "
@@ -154,14 +170,28 @@ def report(
         else:
             runs = {"runs": _runs(same_judge)} if same_judge else {}
             declared = chosen | runs
-            inputs = from_file(
-                source, scales, kinds, preferences, preference_scale, declared, hypotheses, columns
+            if preference_scale and preferences is None:
+                raise CannotRun(
+                    "--preference-scale describes the table of --preferences, which is missing"
+                )
+            read = read_file(source, scales, kinds, columns, second)
+            alone = not (runs or preferences or hypotheses or as_json)
+            opened = alone and first_lines(read, chosen, title or source.stem)
+            if opened and text:
+                return
+            inputs = as_input(
+                read, preferences, preference_scale, declared, hypotheses, quiet=opened
             )
             _check_runs(inputs.options.runs, inputs.scores)
         if "second_metrics" in chosen:
             _check_names(inputs.options.second_metrics, inputs.scores)
         check_given(Facts(inputs.scores))
-        write(inputs, title or inputs.name, folder, verify, as_json, full, given=given)
+        if text:
+            print_text(inputs, title or inputs.name, given)
+            return
+        write(
+            inputs, title or inputs.name, folder, verify, as_json, full, given=given, opened=opened
+        )
     except (AnalysisError, StudyError) as error:
         raise CannotRun(str(error)) from None
     if show:
@@ -203,6 +233,49 @@ def _check_names(names: tuple[str, ...], scores: ScoreTable) -> None:
             )
 
 
+def print_text(source: AnalysisInput, title: str, given: Collection[str]) -> None:
+    """Print the agreement and the answers alone."""
+    _print_answers(_headline(source, title, given), opened=False)
+
+
+def _headline(source: AnalysisInput, title: str, given: Collection[str]) -> Analysis:
+    from analysis.pipeline.estimation import headline
+
+    return headline(
+        source.scores,
+        source.preferences,
+        source.options,
+        title,
+        source.edited,
+        source.probes,
+        source.marks,
+        given=given,
+    )
+
+
+def _print_answers(first: Analysis, *, opened: bool) -> None:
+    from analysis.decisions.answers import decisions
+    from analysis.decisions.corrected_means import corrected_means
+    from analysis.render import terminal
+    from analysis.render.verdicts import speaking
+
+    about = speaking(first)
+    terminal.print_answers(
+        first, decisions(first, about), corrected_means(first, about), opened=opened
+    )
+
+
+def _check_text_alone() -> None:
+    """Refuse options of a report that is written, next to --text."""
+    context = click.get_current_context()
+    for name, option in (
+        ("out", "--out"), ("verify", "--verify and --no-verify"), ("full", "--full"),
+        ("as_json", "--json"), ("show", "--open"),
+    ):  # fmt: skip
+        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            raise CannotRun(f"{option}: no report is written with --text; leave one of them out")
+
+
 def default_folder(source: Path) -> Path:
     """The folder of a report without --out."""
     if source.is_dir():
@@ -219,28 +292,19 @@ def write(
     full: bool = False,
     *,
     given: Collection[str] = (),
+    opened: bool = False,
 ) -> None:
-    """Print the answers and write the report; `given` are the options that were typed."""
-    from analysis.decisions.answers import decisions
-    from analysis.decisions.corrected_means import corrected_means
-    from analysis.pipeline.estimation import completed, headline
+    """Print the answers and write the report.
+
+    `given` are the options that were typed; `opened`: the first lines were printed before.
+    """
+    from analysis.pipeline.estimation import completed
     from analysis.render import terminal
-    from analysis.render.verdicts import speaking
 
     # The answers come first: their computation takes a fraction of the whole.
-    first = headline(
-        source.scores,
-        source.preferences,
-        source.options,
-        title,
-        source.edited,
-        source.probes,
-        source.marks,
-        given=given,
-    )
+    first = _headline(source, title, given)
     if not as_json:
-        about = speaking(first)
-        terminal.print_answers(first, decisions(first, about), corrected_means(first, about))
+        _print_answers(first, opened=opened)
 
     from analysis.pipeline.report_files import as_document, write_document
     from analysis.topics.agreement.largest_disagreements import largest_disagreements

@@ -15,9 +15,11 @@ from analysis.cli.read_study import from_study
 
 if TYPE_CHECKING:
     from analysis.cli.column_options import NamedColumns
+    from analysis.cli.second_file import SecondFile
     from analysis.core.tables import ScoreTable
     from study.importing.readers.source import RecordSource
     from study.importing.score_columns.recognized import Recognized
+    from study.importing.score_columns.table_side import TableSide
     from study.importing.tool_exports import ToolExport
 
 
@@ -66,7 +68,7 @@ def file_contents(
     source = RecordSource(path)
     if named.judge or named.human:
         return _with_named(source, named, Recognized("named columns"), scales, kinds)
-    export = tool_export(source.head)
+    export = tool_export(source)
     if export is not None:
         return _export(source, export, scales, kinds)
     described = _described(source)
@@ -78,6 +80,53 @@ def file_contents(
         columns = replace(recognized.columns, **chosen)
         return _with_named(source, columns, recognized, scales, kinds)
     return _of_form(source, recognized, scales, kinds, named)
+
+
+def joined_contents(
+    first: Path,
+    second: SecondFile,
+    scales: tuple[str, ...],
+    kinds: tuple[str, ...],
+    named: NamedColumns,
+) -> SourceContents:
+    """The contents of two files with the scores of judges and of people."""
+    from analysis.cli.second_file import joined_sides
+
+    joined = joined_sides(first, second, named)
+    read = from_file(
+        first, scales, kinds, None, None, {}, columns=named, understand=False, second=second
+    )
+    listed = {
+        f"{side.path.name}: {column}": role
+        for side in joined.sides
+        for column, role in side_columns(side).items()
+    }
+    # The command starts with `ccrs doctor`, which reads the same.
+    words = joined.command.replace("ccrs doctor", "ccrs report", 1)
+    form = f"two tables of scores, joined by {joined.on}"
+    return SourceContents(read.scores, form, listed, {}, words)
+
+
+def side_columns(side: TableSide) -> dict[str, str]:
+    """What each column of one of two tables has."""
+    from study.importing.readers.source import RecordSource
+    from study.importing.score_columns.flat_source import table_source
+    from study.importing.score_columns.named_columns import column_of
+
+    if side.columns is None:
+        return {**_columns(RecordSource(side.path)), side.on: "response_id"}
+    present = table_source(side.path).head.columns
+    roles = {column_of(text, present): "value of a judge" for text in side.columns.judge}
+    roles |= {column_of(text, present): "value of a rater" for text in side.columns.human}
+    roles |= {
+        column: role
+        for role, column in (
+            ("response_id", side.on), ("query", side.columns.query),
+            ("system", side.columns.system), ("scorer", side.scorer),
+        )
+        if column is not None
+    }  # fmt: skip
+    return {column: roles.get(column, "not read") for column in present}
 
 
 def _of_form(
@@ -141,10 +190,12 @@ def _of_scorers(
     check_kinds_known(recognized, declared, source.path)
     guessed = {name: kind for name, kind in recognized.kinds.items() if name not in declared}
     columns = named if named else None
-    scores = from_file(source.path, scales, kinds, None, None, {}, columns=columns).scores
+    scores = from_file(
+        source.path, scales, kinds, None, None, {}, columns=columns, understand=False
+    ).scores
     command = f"ccrs report {shlex.quote(str(source.path))}{_values(named)}"
     form = f"{recognized.form} table of scores"
-    notes = tuple(kinds_in_words(replace(recognized, kinds={})))
+    notes = tuple(kinds_in_words(replace(recognized, kinds={}), (), source.path))
     return SourceContents(scores, form, _columns(source), guessed, command, notes=notes)
 
 
@@ -186,7 +237,7 @@ def _export(
     layout = layout_of(present, export.module.FIELDS, lambda _: False, families=False)
     scores, command = None, f"ccrs init my-study && ccrs import my-study {name}"
     if export.has_ratings:
-        scores = from_file(source.path, scales, kinds, None, None, {}).scores
+        scores = from_file(source.path, scales, kinds, None, None, {}, understand=False).scores
         command = f"ccrs report {name}"
     return SourceContents(scores, export.name, _by_field(layout.columns, present), {}, command)
 
@@ -202,7 +253,7 @@ def _with_named(
     from study.importing.score_columns.flat_source import table_source
     from study.importing.score_columns.named_columns import IDENTIFYING, column_of
 
-    scores = from_file(source.path, scales, kinds, None, None, {}, columns=named, propose=False)
+    scores = from_file(source.path, scales, kinds, None, None, {}, columns=named, understand=False)
     present = table_source(source.path).head.columns
     roles: dict[str, str] = {}
     for role, whose, texts in (

@@ -29,7 +29,10 @@ class UnclearColumnsError(TableError):
         self.problem = recognized.unclear
         self.example = recognized.example
         command = command_with(self.example, path)
-        super().__init__(str(path), [f"{self.problem}. {how_to_declare(command)}: {command}"])
+        elsewhere = in_another_file(path, recognized)
+        super().__init__(
+            str(path), [f"{self.problem}. {how_to_declare(command)}: {command}{elsewhere}"]
+        )
 
 
 def how_to_declare(command: str) -> str:
@@ -39,6 +42,17 @@ def how_to_declare(command: str) -> str:
     if any(word.rpartition("=")[2] == PLACEHOLDER for word in shlex.split(command)):
         return "Put the names of columns in place of COLUMN"
     return "Declare the columns that are meant, for example"
+
+
+def in_another_file(path: Path, recognized: Recognized) -> str:
+    """The sentence on a table whose columns are those of one side, and nothing else is scores."""
+    from analysis.cli.second_file import with_other_file
+
+    sides = [role for role in ("judge", "human") if recognized.reasons(role)]
+    if len(sides) != 1 or recognized.candidates:
+        return ""
+    other = "people" if sides == ["judge"] else "the judge"
+    return f". If the scores of {other} are in another file, give both: {with_other_file(path)}"
 
 
 def taken_columns(path: Path) -> Recognized:
@@ -82,7 +96,7 @@ def told_by_names(
         return columns, kinds
     if not columns:
         check_kinds_known(recognized, kinds, path)
-        for line in kinds_in_words(recognized, kinds):
+        for line in kinds_in_words(recognized, kinds, path):
             click.echo(line, err=True)
     return columns, recognized.kinds | kinds
 
@@ -152,8 +166,12 @@ def in_words(recognized: Recognized, columns: NamedColumns, path: Path) -> str:
     return "\n".join(lines)
 
 
-def kinds_in_words(recognized: Recognized, declared: Collection[str] = ()) -> list[str]:
-    """Lines on the kinds of scorers, and on a table that has those of one side alone."""
+def kinds_in_words(
+    recognized: Recognized, declared: Collection[str] = (), path: Path | None = None
+) -> list[str]:
+    """Lines on the kinds of scorers, and on the file `path` if it has those of one side alone."""
+    from analysis.cli.second_file import with_other_file
+
     lines = []
     told = [
         f"{item.column} {item.role} ({item.reason})"
@@ -166,13 +184,13 @@ def kinds_in_words(recognized: Recognized, declared: Collection[str] = ()) -> li
     if recognized.candidates:
         left = ", ".join(recognized.candidates)
         lines.append(f"Left out, since the table has a row for each score: {left}.")
-    if recognized.one_side:
+    if recognized.one_side and path is not None:
         side, other = (
             ("people", "judges") if recognized.one_side == "human" else ("judges", "people")
         )
         lines.append(
             f"The table has scores of {side} alone. If those of {other} are in another file, give "
-            "both files, and the column that identifies a response in both: --on COLUMN."
+            f"both: {with_other_file(path)}"
         )
     return lines
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from analysis.core.errors import AnalysisError, did_you_mean
 from analysis.core.scales import Scale, parse_scale
-from analysis.core.table_checks import KINDS
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +99,11 @@ def read_kinds(texts: Sequence[str]) -> dict[str, str]:
     AnalysisError
         A text has another form, or the kind is unknown.
     """
+    if not texts:
+        return {}
+    # Imported here: it loads pandas.
+    from analysis.core.table_checks import KINDS
+
     kinds = {}
     for text in texts:
         scorer, _, kind = text.rpartition("=")

@@ -99,7 +99,7 @@ def _of_use(questions: Sequence[Question], use: Use, level: float) -> list[UseDe
 
 def _evidence(use: Use, question: Question) -> Evidence:
     if question.facts.reference_missing:
-        return Evidence(missing=question.facts.reference_missing)
+        return Evidence(not_posed=question.facts.reference_missing)
     evidence = _EVIDENCE[use](question)
     if evidence.not_posed is not None:
         return evidence

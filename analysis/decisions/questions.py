@@ -186,8 +186,8 @@ def report_level(question: Question) -> Evidence:
 
 def _remarks_on_level(question: Question) -> Iterator[str]:
     yield from _ceiling(question)
-    if question.facts.n_raters == 1 and not question.facts.adjudicated:
-        yield ONE_RATER
+    if question.facts.one_rating and not question.facts.adjudicated:
+        yield ONE_RATER if question.facts.n_raters == 1 else ONE_RATING
 
 
 def _pass_rates_apart(question: Question) -> Iterator[str]:
@@ -206,7 +206,7 @@ def _overall_bias(question: Question) -> DecidingFigure | str:
     facts, standards = question.facts, question.standards
     panel = question.first("bias", scope="pooled", target="these_raters")
     further = question.first("bias", scope="pooled", target="raters_like_these")
-    bias = panel if facts.adjudicated or facts.n_raters == 1 else further
+    bias = panel if facts.one_rating else further
     level = standards.level
     if bias is None or level is None or not bias.has_interval:
         return why_missing(bias)

@@ -27,7 +27,7 @@ def replace_rater(question: Question) -> Evidence:
     alignment = "equality" if facts.nominal else "rmse"
     rate = question.first("alt_test_winning_rate", alignment=alignment)
     if rate is None or not rate.defined:
-        return Evidence(missing=(rate.reason if rate else None) or "it was not computed")
+        return Evidence(not_posed=(rate.reason if rate else None) or "it was not computed")
     passed = _passed(rate, question.standards.alpha)
     beside = _on_categories(question) if facts.nominal else _in_order(question)
     if isinstance(beside, str):

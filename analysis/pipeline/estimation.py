@@ -28,7 +28,12 @@ from analysis.render.verdicts import compared
 from analysis.topics.agreement.categories import on_categories
 from analysis.topics.agreement.human_ceiling import raters_against_others
 from analysis.topics.agreement.judge_comparison import judges_compared
-from analysis.topics.agreement.preferences import preferences as on_preferences
+from analysis.topics.agreement.order_of_presentation import order_effects
+from analysis.topics.agreement.preferences import (
+    preference_accuracies,
+    preference_kappas,
+    preferences as on_preferences,
+)
 from analysis.topics.answer_correctness.estimates import unit_checks
 from analysis.topics.expected_score.estimates import expected_scores
 from analysis.topics.reliability.estimates import STATISTICS as RELIABILITY, alphas
@@ -198,6 +203,9 @@ def _headline(context: Context) -> Iterator[Estimate]:
             figures = alphas(context, data, (context.level(construct),))
             yield from within_ranges(RELIABILITY, figures)
     yield from on_preferences(ordered, ("pearson",))
+    yield from preference_accuracies(ordered)
+    yield from preference_kappas(ordered)
+    yield from order_effects(ordered)
     yield from unit_checks(ordered)
 
 

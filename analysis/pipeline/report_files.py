@@ -18,8 +18,9 @@ from analysis.decisions.corrected_means import corrected_means
 from analysis.pipeline.sections import chapters, statistics
 from analysis.render.document import Document
 from analysis.render.limitations import not_established
-from analysis.render.output_files import as_json, check_folder, csv_texts, schema
+from analysis.render.output_files import as_json, csv_texts, schema
 from analysis.render.page import page
+from analysis.render.report_folder import check_folder
 from analysis.render.verdicts import speaking, verdicts, with_contradictions
 from analysis.topics.agreement.largest_disagreements import disagreement_records
 

@@ -116,6 +116,8 @@ def table_lines(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 def _compared(described: Described, facts: Sequence[ScoredFacts]) -> str:
     """What was compared: the scorer, the people, the responses and the scale."""
     first = max(facts, key=lambda of: of.n_responses)
+    if all(of.reference_missing for of in facts):
+        return f"{first.scorer}: there are no ratings by people to compare its scores with."
     people = "the adjudicated values" if first.adjudicated else listed(first.people)
     if first.n_raters > 1:
         people = f"{counted(first.n_raters, 'rater')} ({people})"
@@ -134,7 +136,7 @@ def _scale(described: Described, facts: Sequence[ScoredFacts]) -> str:
         return "scales differ between constructs"
     (scale,) = scales
     if scale is None:
-        return "no scale is declared (--scale MIN:MAX)"
+        return "no scale is declared"
     if scale.level == "nominal":
         return "categories"
     own = {described.scorer_scale(of.construct, of.scorer) for of in facts}
@@ -149,7 +151,9 @@ def _of_construct(
     described: Described, estimates: EstimateList, of: ScoredFacts
 ) -> ConstructOpening:
     figures = _Figures(estimates, of)
-    if of.nominal:
+    if of.reference_missing:
+        agreement = [of.reference_missing[0].upper() + of.reference_missing[1:]]
+    elif of.nominal:
         agreement = list(_on_categories(figures))
     elif figures.first("true_positive_rate") is not None:
         agreement = list(_on_verdicts(figures))
@@ -265,12 +269,14 @@ def _answers(described: Described, whole: Sequence[UseDecision]) -> Iterator[Ans
         if decision.answer != "not_applicable":
             own = tuple(limit for limit in decision.limits if limit not in shared)
             text = sentence(described, replace(decision, limits=own))
+            named = decision.binding is not None and decision.binding.estimate.systems
             yield AnswerLine(
                 decision.use,
                 USE_WORDS[decision.use],
                 decision.answer,
                 ANSWER_WORDS[decision.answer],
-                text[0].upper() + text[1:],
+                # A sentence that begins with the name of a system keeps it as it is.
+                text if named and text.startswith(named) else text[0].upper() + text[1:],
             )
 
 
@@ -289,10 +295,16 @@ def _remarks(whole: Sequence[UseDecision]) -> str | None:
 
 def _not_asked(whole: Sequence[UseDecision]) -> str | None:
     """The uses that the table cannot be asked about, in one line."""
+    reasons: dict[str, list[str]] = {}
+    for d in whole:
+        if d.answer == "not_applicable" and d.missing is not None:
+            reasons.setdefault(d.missing, []).append(USE_WORDS[d.use].lower())
+    if len(reasons) == 1 and len(whole) == len(next(iter(reasons.values()))):
+        return f"No answer can be given: {next(iter(reasons))}."
     left_out = [
-        f"{USE_WORDS[d.use].lower()} ({d.missing})"
-        for d in whole
-        if d.answer == "not_applicable" and d.use != "order_responses"
+        f"{listed(uses)} ({reason})"
+        for reason, uses in reasons.items()
+        if uses != [USE_WORDS["order_responses"].lower()]
     ]
     return f"Not asked of this table: {'; '.join(left_out)}." if left_out else None
 

@@ -77,7 +77,7 @@ def chapter(section: Section, analysis: Analysis) -> Chapter | None:
     """The content of the section for this analysis; None where it is empty."""
     figures = tuple(f for function in section.figures for f in section.part(function, analysis))
     candidates = (t for function in section.tables for t in section.part(function, analysis))
-    tables = tuple(table for table in candidates if table.rows)
+    tables = tuple(table for table in candidates if not table.empty)
     reading = (*section.part(section.reading, analysis), *_corrected(analysis, section.key))
     if not (figures or tables or reading):
         return None

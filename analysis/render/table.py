@@ -42,6 +42,14 @@ class Table:
     heads: int = 1
 
     @property
+    def empty(self) -> bool:
+        """Whether there are no rows, or none of its figures is defined."""
+        figures = self.data["value"] if "value" in self.data else None
+        return not self.rows or (
+            figures is not None and len(figures) > 0 and bool(figures.isna().all())
+        )
+
+    @property
     def repeated(self) -> list[int]:
         """For each row, how many of its leading heads repeat the row above."""
         repeats = []

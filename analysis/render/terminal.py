@@ -38,17 +38,26 @@ def working(step: str) -> Iterator[None]:
 
 
 def print_answers(
-    analysis: Analysis, decisions: Sequence[UseDecision], corrected: Sequence[CorrectedMeans]
+    analysis: Analysis,
+    decisions: Sequence[UseDecision],
+    corrected: Sequence[CorrectedMeans],
+    *,
+    opened: bool = False,
 ) -> None:
-    """The agreement and the answers for each judge, then what else opens a report."""
+    """The agreement and the answers for each judge, then what else opens a report.
+
+    `opened`: the former were printed before.
+    """
     notes, kinds = analysis.options.scorer_notes, analysis.scorer_kinds
-    click.secho(analysis.title, bold=True)
+    if not opened:
+        click.secho(analysis.title, bold=True)
     for name in kinds:
         if name in notes:
             say(f"{name} ({kinds[name]}): {notes[name]}")
     for opening in openings_of(analysis, decisions):
         of_scorer = [d for d in decisions if d.scorer == opening.scorer]
-        print_opening(analysis, opening, of_scorer)
+        if not opened:
+            print_opening(analysis, opening, of_scorer)
         means = [c for c in corrected if c.scorer == opening.scorer and c.half_width > 0]
         if means:
             parts = (
@@ -56,7 +65,8 @@ def print_answers(
                 for c in means
             )
             say(f"Corrected by the ratings: {'; '.join(parts)}.")
-    print_reading(analysis, decisions)
+    if not opened:
+        print_reading(analysis, decisions)
     for verdict in _without_answers(analysis, decisions):
         say(verdict.sentence)
     for warning in analysis.warnings:

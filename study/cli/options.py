@@ -102,23 +102,45 @@ def named_json(value: str) -> NamedValue:
         ) from None
 
 
+#: Of a context: that the command line has declared options alone.
+_DECLARED_ALONE = "study.cli.options.declared_alone"
+
+
 class SettingsCommand(click.Command):
     """A command with declared options, and one option for each of its settings.
 
     `settings` returns the latter. It is called when a command line is parsed or help is shown, so
-    that the models of the settings are not imported before.
+    that the models of the settings are not imported before. With `only_if_typed` it is not called
+    for a command line that has declared options alone; a setting has then no environment variable.
     """
 
     def __init__(
-        self, *args: Any, settings: Callable[[], Iterable[click.Parameter]], **more: Any
+        self,
+        *args: Any,
+        settings: Callable[[], Iterable[click.Parameter]],
+        only_if_typed: bool = False,
+        **more: Any,
     ) -> None:
         super().__init__(*args, **more)
         self._settings = settings
+        self._only_if_typed = only_if_typed
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse a command line, with the options of the settings where one may be typed."""
+        declared = {
+            word
+            for parameter in self.params
+            for word in (*parameter.opts, *parameter.secondary_opts)
+        }
+        typed = {word.partition("=")[0] for word in args if word.startswith("-")}
+        ctx.meta[_DECLARED_ALONE] = self._only_if_typed and typed <= declared
+        return super().parse_args(ctx, args)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the parameters: the command's own, then the options of the settings."""
         *declared, help_option = super().get_params(ctx)
-        return [*declared, *self._settings(), help_option]
+        settings = () if ctx.meta.get(_DECLARED_ALONE) else self._settings()
+        return [*declared, *settings, help_option]
 
 
 def setting_option(

@@ -1,6 +1,6 @@
 """Reading a table of scores or preferences without a study, with the same checks."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,8 @@ from study.importing.import_report import BLANK, TWICE, ImportReport
 from study.importing.importers import FormatOptions
 from study.importing.readers.cells import CellError, number, ratio_or_percentage
 from study.importing.readers.column_layout import (
+    Fields,
+    compares_responses,
     folded,
     has,
     missing_column,
@@ -38,9 +40,6 @@ if TYPE_CHECKING:
 _LOOKED_AT = 200
 
 
-_COMPARED = {"response_a", "response_b"}
-
-
 def read_scores(
     path: Path | str,
     *,
@@ -50,6 +49,7 @@ def read_scores(
     scales: Mapping[str, Ranged] | None = None,
     scorer_scales: Mapping[tuple[str, str], Ranged] | None = None,
     values: Mapping[str, float | None] | None = None,
+    columns: Mapping[str, str] | None = None,
     progress: Advance | None = None,
 ) -> "DataFrame":
     """Read a table of scores: CSV, TSV, JSON lines or Parquet; long, or wide.
@@ -72,6 +72,8 @@ def read_scores(
     values
         Numbers by word, such as `{"good": 2, "ok": 1, "bad": 0, "unsure": None}`; None is missing.
         They are used before the words that are known.
+    columns
+        Field, such as response_id, to the column that has it, where its name does not tell.
     progress
         Called with the amount read and the total, in the same unit.
 
@@ -91,9 +93,9 @@ def read_scores(
         return (scorer_scales or {}).get((scorer, construct)) or (scales or {}).get(construct)
 
     source = RecordSource(Path(path), advance=progress or unseen)
-    columns = source.head.columns
-    export = tool_export(source.head)
-    form = _form(source.head) if export is None else export.module
+    present = source.head.columns
+    export = tool_export(source)
+    form = _form(source.head, columns or {}) if export is None else export.module
     constructs: tuple[str, ...] = ()
     if export is None:
         constructs = tuple(c.key for c in CCRS) if form is scores else wide_constructs(source)
@@ -109,12 +111,16 @@ def read_scores(
         words=values or {},
         table_scale=scale_of,
     )
-    layout = scores.fields_of_table(columns) if form is scores else TableFields(form.FIELDS)
+    layout = (
+        scores.fields_of_table(present, columns)
+        if form is scores
+        else _named_fields(form.FIELDS, columns or {}, present)
+    )
     if export is None:
         _check_identifiers(source, layout)
     source.report.warnings += layout.assumptions
     known = {spec.key for spec in CCRS}
-    if further := [key for key in constructs if key not in known and key in columns]:
+    if further := [key for key in constructs if key not in known and key in present]:
         source.report.warnings.append(
             f"each column of numbers is read as a construct: {quoted_names(further)}. Remove a "
             "column that has something else than scores."
@@ -128,8 +134,8 @@ def read_scores(
     first_values: dict[tuple[Any, ...], tuple[int, tuple[Any, ...]]] = {}
     query_of: dict[str, str] = {}
     rows = (
-        scores.rows(source, options, layout.fields)
-        if form is scores
+        form.rows(source, options, layout.fields)
+        if form in (scores, scores_wide)
         else form.rows(source, options)
     )
     for located in _checked(source, rows, scale):
@@ -162,6 +168,15 @@ def read_scores(
     frame = _frame(source, records, SCORE_COLUMNS)
     frame.attrs["word_scales"] = as_attribute(_word_scales(options))
     return frame
+
+
+def _named_fields(
+    fields: Fields, columns: Mapping[str, str], present: Sequence[str]
+) -> TableFields:
+    """The fields of a wide table or an export, with those that the user names."""
+    named = {**fields, **{field: (column,) for field, column in columns.items()}}
+    alone = "response_id" in columns and not has(named, present, "query_id")
+    return TableFields(named, query_per_response=alone)
 
 
 def _word_scales(options: FormatOptions) -> dict[tuple[str, str], WordScale]:
@@ -214,11 +229,6 @@ def read_preferences(
     return _frame(source, records, PREFERENCE_COLUMNS)
 
 
-def compares_responses(path: Path | str) -> bool:
-    """Return whether a file is a table of comparisons of two responses, by its columns."""
-    return bool(folded(RecordSource(Path(path)).head.columns) & _COMPARED)
-
-
 def _without_query(head: Head) -> Fault:
     """The fault of a table without queries, which may be no table of scores at all."""
     columns = head.columns
@@ -233,9 +243,11 @@ def _without_query(head: Head) -> Fault:
     )
 
 
-def _form(head: Head) -> Any:
+def _form(head: Head, named: Mapping[str, str]) -> Any:
+    if "value" in named:
+        return scores
     names = folded(head.columns)
-    if names & _COMPARED:
+    if compares_responses(head.columns):
         fault = Fault("the file compares responses.", "Read it as preferences.")
         raise InputError("scores", [fault])
     if responses.has_responses(head) and not has(scores.FIELDS, names, "scorer", "value"):

@@ -1,19 +1,12 @@
 """Exports of other evaluation tools, as a report reads them without a study."""
 
+from collections.abc import Callable
+from importlib import import_module
 from types import ModuleType
 from typing import NamedTuple
 
 from study.importing.api_page import record_names
-from study.importing.formats import (
-    deepeval,
-    inspect_log,
-    langfuse_scores,
-    langfuse_traces,
-    phoenix_annotations,
-    phoenix_spans,
-    promptfoo,
-)
-from study.importing.readers.source import Head
+from study.importing.readers.source import RecordSource
 
 
 class ToolExport(NamedTuple):
@@ -28,21 +21,51 @@ class ToolExport(NamedTuple):
     """
 
 
-_FORMATS: tuple[tuple[str, ModuleType, str | None], ...] = (
-    ("promptfoo", promptfoo, None),
-    ("deepeval", deepeval, None),
-    ("inspect-log", inspect_log, None),
-    ("langfuse-traces", langfuse_traces, "scores"),
-    ("langfuse-scores", langfuse_scores, "source"),
-    ("phoenix-spans", phoenix_spans, None),
-    ("phoenix-annotations", phoenix_annotations, "annotator_kind"),
-)
-"""Name, module, and the cell of a record that comes with people's scores."""
+Rated = Callable[[ModuleType, RecordSource], bool]
 
 
-def tool_export(head: Head) -> ToolExport | None:
+def _never(module: ModuleType, source: RecordSource) -> bool:
+    del module, source
+    return False
+
+
+def _looked_for(module: ModuleType, source: RecordSource) -> bool:
+    return bool(module.has_ratings(source))
+
+
+def _by_cell(cell: str) -> Rated:
+    """Whether records have a cell that comes with people's scores."""
+
+    def rated(module: ModuleType, source: RecordSource) -> bool:
+        del module
+        return cell in record_names(source.head)
+
+    return rated
+
+
+_FORMATS: tuple[tuple[str, str, frozenset[str], Rated], ...] = (
+    ("promptfoo", "promptfoo", frozenset({"results", "promptIdx"}), _looked_for),
+    ("deepeval", "deepeval", frozenset({"testCases", "test_results", "testRunData"}), _never),
+    ("inspect-log", "inspect_log", frozenset({"eval"}), _never),
+    ("langfuse-traces", "langfuse_traces",
+     frozenset({"sessionId", "userId", "htmlPath", "bookmarked", "release", "observations"}),
+     _by_cell("scores")),
+    ("langfuse-scores", "langfuse_scores", frozenset({"traceId"}), _by_cell("source")),
+    ("phoenix-spans", "phoenix_spans", frozenset({"context.span_id"}), _never),
+    ("phoenix-annotations", "phoenix_annotations", frozenset({"annotator_kind"}),
+     _by_cell("annotator_kind")),
+)  # fmt: skip
+"""Name, module, columns of which such a file has one, and whether it has people's scores."""
+
+
+def tool_export(source: RecordSource) -> ToolExport | None:
     """Return the format of an export of another tool; None for other files."""
-    for name, module, cell in _FORMATS:
-        if module.matches(head):
-            return ToolExport(name, module, cell in record_names(head))
+    head = source.head
+    names = record_names(head)
+    for name, home, signs, rated in _FORMATS:
+        # The formats are loaded where a file may be one of theirs: they take a quarter of a second.
+        if names & signs:
+            module = import_module(f"study.importing.formats.{home}")
+            if module.matches(head):
+                return ToolExport(name, module, rated(module, source))
     return None

@@ -16,13 +16,16 @@ from analysis.core.errors import TableError
 from analysis.core.estimates import to_frame
 from analysis.core.options import Options
 from analysis.core.tables import ScoreTable
+from analysis.core.understood_scales import with_understood_scales
 from analysis.core.word_scales import with_word_scales
 from analysis.decisions.answers import decisions
-from analysis.decisions.records import USES, UseDecision
+from analysis.decisions.records import UseDecision
 from analysis.pipeline.estimation import completed, headline
 from analysis.pipeline.report_files import as_document, write_document
 from analysis.pipeline.unused_options import PYTHON, check_unused
-from analysis.render.decision_words import ANSWER_WORDS, USE_WORDS, as_record
+from analysis.render.decision_words import as_record
+from analysis.render.opening import JudgeOpening, lines as opening_lines
+from analysis.render.opening_of_analysis import openings_of
 from analysis.render.panels import panels
 from analysis.render.verdicts import speaking, verdicts
 from ccrs_study.frame_words import with_word_values
@@ -103,7 +106,9 @@ def evaluate(
     constructs = [str(key) for key in dict.fromkeys(data.get("construct", pd.Series(dtype=str)))]
     scales = scales_by_construct(scale, constructs)
     data, read_as = with_word_values(data, _checked(values), lambda _, key: scales.get(key), rows)
-    scores = ScoreTable.from_frame(data, *with_word_scales(data, scales, {}))
+    declared = with_word_scales(data, scales, {})
+    scores = ScoreTable.from_frame(data, *declared)
+    scores = with_understood_scales(data, scores, *declared, in_python=True)
     scores = replace(scores, warnings=(*read_as, *scores.warnings))
     leading = headline(scores, options=Options(**options), title=title)
     check_unused(leading.context, options, PYTHON)
@@ -132,19 +137,27 @@ class Evaluation:
     def _decided(self) -> list[UseDecision]:
         return decisions(self._leading, speaking(self._leading))
 
+    @cached_property
+    def _openings(self) -> list[JudgeOpening]:
+        return openings_of(self._leading, self._decided)
+
     @property
     def decisions(self) -> list[dict[str, Any]]:
         """For what each judge can be used: the records of report.json under `decisions`.
 
-        Each has construct (None for the judge as a whole), scorer, use, answer (yes, with_care, no
-        or undecided), what decides, its threshold, and what would settle it.
+        Each has construct (None for the judge as a whole), scorer, use, answer (yes, with_care, no,
+        undecided, or not_applicable where the table cannot be asked), what decides, its
+        threshold, and what would settle it.
         """
         return [as_record(self._leading, decision) for decision in self._decided]
 
     @property
     def verdict(self) -> str:
-        """Order and level in words: a paragraph for each construct and judge, and its notes."""
-        lines = []
+        """What was compared, the agreement and the answers, as `ccrs report` prints them first.
+
+        Then order and level in words: a paragraph for each construct and judge, with its notes.
+        """
+        lines = [line for opening in self._openings for line in opening_lines(opening)]
         for verdict in verdicts(self._leading):
             lines += [verdict.sentence, *(f"    {note}" for note in verdict.notes)]
         return "\n".join(lines)
@@ -174,24 +187,39 @@ class Evaluation:
         return write_document(as_document(self.analysis), folder, full)
 
     def _repr_html_(self) -> str:
-        rows = dict.fromkeys((decision.scorer, decision.construct) for decision in self._decided)
-        answers = {(d.scorer, d.construct, d.use): ANSWER_WORDS[d.answer] for d in self._decided}
-        full_name = self._leading.scores.full_name
-        head = "".join(f"<th>{escape(USE_WORDS[use])}</th>" for use in USES)
-        body = "".join(
-            f"<tr><th>{escape(scorer)}: {escape(full_name(key) if key else 'as a whole')}</th>"
-            + "".join(f"<td>{answers[scorer, key, use]}</td>" for use in USES)
-            + "</tr>"
-            for scorer, key in rows
-        )
-        table = f"<table><tr><th></th>{head}</tr>{body}</table>" if rows else ""
+        first = "".join(map(_as_html, self._openings))
         items = "".join(
             f"<li>{escape(verdict.sentence)}"
             + "".join(f"<br><small>{escape(note)}</small>" for note in verdict.notes)
             + "</li>"
             for verdict in verdicts(self._leading)
         )
-        return f"<p><strong>{escape(self._leading.title)}</strong></p>{table}<ul>{items}</ul>"
+        return f"<p><strong>{escape(self._leading.title)}</strong></p>{first}<ul>{items}</ul>"
 
     def __repr__(self) -> str:
         return f"<Evaluation: {self._leading.title}>\n{self.verdict}"
+
+
+def _as_html(opening: JudgeOpening) -> str:
+    """The first lines about one judge, for a notebook."""
+    parts = [f"<p>{escape(opening.compared)}</p>"]
+    for of in opening.constructs:
+        heading = f"<strong>{escape(of.name)}</strong>" if len(opening.constructs) > 1 else ""
+        notes = (f"Note: {pattern}." for pattern in of.patterns)
+        items = "".join(f"<li>{escape(line)}</li>" for line in (*of.agreement, *notes))
+        parts.append(f"{heading}<ul>{items}</ul>")
+        if of.confusion:
+            rows = (
+                "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row)
+                for row, tag in zip(of.confusion, ["th", "td", "td"], strict=True)
+            )
+            parts.append(f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>")
+    answers = "".join(
+        f"<tr><th>{escape(answer.name)}</th><td>{escape(answer.word)}</td>"
+        f"<td>{escape(answer.why)}</td></tr>"
+        for answer in opening.answers
+    )
+    if answers:
+        parts.append(f"<table>{answers}</table>")
+    parts += (f"<p>{escape(text)}</p>" for text in (opening.remarks, opening.not_asked) if text)
+    return "".join(parts)

@@ -13,7 +13,7 @@ from analysis.core.analysis import Analysis
 from analysis.core.arrays import FloatArray, IntArray
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
-from analysis.core.query_statistic import NOISE, QueryStatistic, comparable
+from analysis.core.query_statistic import NOISE, QueryStatistic, comparable, ratio
 from analysis.core.statistic import Statistic
 from analysis.core.tables import PreferenceTable
 from analysis.render.table import Cell, Table, TableBuilder
@@ -160,6 +160,59 @@ def preference_accuracies(context: Context) -> Iterator[Estimate]:
                 constructs=(construct,), scorers=(scorer, *raters), target="these_raters",
                 n_raters=len(raters), params={"on": "preferences", "repeated_by": "rater"},
             )  # fmt: skip
+
+
+def preference_kappas(context: Context) -> Iterator[Estimate]:
+    """`preference_kappa`: Cohen's kappa of the signs of differences and preferences.
+
+    The categories are the first response, a tie and the second; each rater's preference counts.
+    """
+    table = context.preferences
+    if table is None:
+        return
+    total = len(context.rated_queries)
+    for construct in table.constructs:
+        wide = _wide(context, table, construct)
+        query = _queries(context, wide)
+        raters = table.scorers(construct, "human")
+        for scorer, delta in _deltas(context, construct, wide).items() if raters else ():
+            y = np.concatenate([wide[rater].to_numpy() for rater in raters])
+            x, queries = np.tile(delta, len(raters)), np.tile(query, len(raters))
+            yield context.estimate(
+                "preference_kappa", _kappa_of_signs(x, y, queries, total), transform="fisher_z",
+                constructs=(construct,), scorers=(scorer, *raters), target="these_raters",
+                n_raters=len(raters), params={"on": "preferences", "repeated_by": "rater"},
+            )  # fmt: skip
+
+
+def _kappa_of_signs(
+    x: FloatArray, y: FloatArray, query: IntArray, n_queries: int
+) -> QueryStatistic:
+    both = np.isfinite(x) & np.isfinite(y)
+    cell = ((np.sign(x[both]) + 1) * 3 + np.sign(y[both]) + 1).astype(np.int64)
+    counts = np.bincount(query[both] * 9 + cell, minlength=n_queries * 9).astype(np.float64)
+    by_query = counts.reshape(n_queries, 9)
+
+    def of_weights(weights: FloatArray) -> FloatArray:
+        cells = (weights @ by_query).reshape(-1, 3, 3)
+        of = cells.sum(axis=(1, 2))
+        agreed = np.trace(cells, axis1=1, axis2=2) * of
+        chance = (cells.sum(axis=1) * cells.sum(axis=2)).sum(axis=1)
+        return ratio(agreed - chance, of**2 - chance, of**2 > chance)
+
+    reason = None
+    if not both.any():
+        reason = "no pair has a preference and a difference of scores"
+    elif np.isnan(of_weights(np.ones((1, n_queries)))[0]):
+        reason = "people and the scorer make one choice throughout"
+    return QueryStatistic(
+        of_weights,
+        by_query.sum(axis=1) > 0,
+        int(both.sum()),
+        int((np.isfinite(x) ^ np.isfinite(y)).sum()),
+        reason,
+        trials=int(np.count_nonzero(by_query.sum(axis=1))) or None,
+    )
 
 
 def choice_accuracies(context: Context) -> Iterator[Estimate]:
@@ -345,6 +398,17 @@ STATISTICS = (
         targets=("these_raters",),
     ),
     Statistic(
+        "preference_kappa",
+        "Kappa of preferences",
+        "Cohen's kappa of the scorer's choice (first response, tie, second) with a preference; "
+        "each pair once a rater",
+        preference_kappas,
+        range=(None, 1),
+        better="higher",
+        targets=("these_raters",),
+        source="Cohen 1960",
+    ),
+    Statistic(
         "choice_accuracy",
         "Choices as people rate",
         "share of the pairs that a judge compared on which its choice is the response that people "
@@ -362,13 +426,21 @@ def preference_accuracy_table(analysis: Analysis) -> Iterator[Table]:
     built = TableBuilder()
     for e in analysis.estimates.select("preference_accuracy"):
         cell: Cell = built.number(e, ".1%")
-        built.add(e.constructs[0], e.scorers[0], cell, f"{e.n_responses:,}")
+        construct, scorer = e.constructs[0], e.scorers[0]
+        kappa = analysis.estimates.first("preference_kappa", construct=construct, scorer=scorer)
+        built.add(construct, scorer, cell, built.r(kappa), f"{e.n_responses:,}")
     yield built.table(
         "preference-accuracy",
         "Which of two responses people prefer",
         "Share of preferences whose sign is that of the difference of the scores; no preference is "
         "right only with equal scores. A pair counts once for each rater.",
-        ("Construct", "Scorer", analysis.headings["preference_accuracy"], "Preferences"),
+        (
+            "Construct",
+            "Scorer",
+            analysis.headings["preference_accuracy"],
+            analysis.headings["preference_kappa"],
+            "Preferences",
+        ),
         heads=2,
     )
 

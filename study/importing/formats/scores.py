@@ -1,6 +1,6 @@
 """Scores, one a row: response, construct, scorer, value."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,15 +69,22 @@ class TableFields:
     """Whether each response is read as that of a separate query."""
 
 
-def fields_of_table(columns: Sequence[str]) -> TableFields:
+def fields_of_table(columns: Sequence[str], named: Mapping[str, str] | None = None) -> TableFields:
     """Return the fields of a table of scores, with what is assumed where it names less.
 
     Without query_id, the text of a query identifies it. Without response_id, a column `model` names
     the systems, and `item_id`, `session_id` and the like the query if there are systems, else the
     response. Without a system as well, each query has one response; without a
-    query, each response is that of a separate one.
+    query, each response is that of a separate one. `named` has columns by field where the user
+    names them.
     """
-    fields, assumed = dict(FIELDS), []
+    assumed = []
+    named_columns = {field: (column,) for field, column in (named or {}).items()}
+    # A column that the user names is nothing else, whatever it is called.
+    fields: dict[str, tuple[str, ...]] = {
+        field: tuple(name for name in names if (name,) not in named_columns.values())
+        for field, names in FIELDS.items()
+    } | named_columns
     if not has(fields, columns, "query_id"):
         texts: Fields = {"query": QUERIES}
         if has(texts, columns, "query"):

@@ -45,7 +45,7 @@ def measured(column: str, constructs: tuple[str, ...]) -> tuple[str | None, str]
     return None
 
 
-def rows(source: RecordSource, options: FormatOptions) -> Rows:
+def rows(source: RecordSource, options: FormatOptions, fields: Fields = FIELDS) -> Rows:
     """Read the rows; a blank cell is a missing value."""
     keys = options.constructs
     measures = [measured(column, keys) for column in source.head.columns]
@@ -56,7 +56,7 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
             "Name the columns QR or anna:QR, for example.",
         )
         raise InputError(source.path.name, [fault])
-    reader = Reader(source, FIELDS, reserved=lambda c: c == MARK or measured(c, keys) is not None)
+    reader = Reader(source, fields, reserved=lambda c: c == MARK or measured(c, keys) is not None)
     unnamed = any(pair is not None and pair[0] is None for pair in measures)
     if options.scorer is None and unnamed:
         reader.require("scorer", instead="--scorer NAME")
@@ -66,11 +66,11 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
             "Leave the option out, or rename the columns.",
         )
         raise InputError(source.path.name, [fault])
-    if not has(FIELDS, source.head.columns, "response_id"):
+    if not has(fields, source.head.columns, "response_id"):
         reader.require("query_id")
 
     def judged_cells() -> Iterator[ScoredCell]:
-        for cells in Reader(RecordSource(source.path), FIELDS, reserved=reader.reserved):
+        for cells in Reader(RecordSource(source.path), fields, reserved=reader.reserved):
             if isinstance(cells, RecordCells):
                 row_scorer = options.scorer_of(cells)
                 for column in cells.columns:

@@ -107,3 +107,8 @@ def missing_column(
         f"{hint} Rename or add it{f', or give {instead}' if instead else ''}.".strip(),
         row,
     )
+
+
+def compares_responses(columns: Iterable[str]) -> bool:
+    """Return whether these are the columns of a table of comparisons of two responses."""
+    return bool(folded(columns) & {"response_a", "response_b"})

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, TextIO
 from study.errors import Fault, InputError
 from study.importing.import_report import ImportReport
 
-Form = Literal["delimited", "json lines", "json document", "parquet"]
+Form = Literal["delimited", "json lines", "json document", "parquet", "workbook"]
 Advance = Callable[[int, int], None]
 
 
@@ -59,7 +59,7 @@ _WIDE = {
     b"\xfe\xff": "UTF-16",
 }
 # Content that some programs write under the name of a table.
-_FOREIGN = {b"PK\x03\x04": "a ZIP archive or an Excel workbook", b"\x1f\x8b": "gzip-compressed"}
+_FOREIGN = {b"PK\x03\x04": "a ZIP archive", b"\x1f\x8b": "gzip-compressed"}
 
 
 def not_text(head: bytes) -> Fault | None:
@@ -72,8 +72,8 @@ def not_text(head: bytes) -> Fault | None:
     for mark, name in _FOREIGN.items():
         if head.startswith(mark):
             remedy = (
-                "Give a CSV, JSON lines or Parquet file (in Excel: Save As, CSV UTF-8; for a log "
-                "of Inspect: inspect log convert --to json)."
+                "Give a CSV, JSON lines, Excel (.xlsx) or Parquet file (for a log of "
+                "Inspect: inspect log convert --to json)."
             )
             return Fault(f"the file is {name}.", remedy)
     half = head[: len(head) // 2 * 2]

@@ -445,7 +445,7 @@ class Reader:
             With each missing column, the columns of the file and the most similar one.
         """
         columns = self.source.head.columns
-        if self.source.form in ("delimited", "parquet"):
+        if self.source.form in ("delimited", "parquet", "workbook"):
             present = layout_of(columns, self.fields, self.reserved, families=self.families).columns
             missing = [name for name in names if name not in present]
             faults = [missing_column(self.fields[name], columns, 1, instead) for name in missing]

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from study.errors import Fault, InputError
-from study.importing.readers import delimited, json_text, parquet
+from study.importing.readers import delimited, json_text, parquet, workbook
 from study.importing.readers.input_file import BOM, Form, InputFile, Record, not_text
 
 # A key without a value is left out of an object by many programs: so many tell the columns.
@@ -34,6 +34,8 @@ class RecordSource(InputFile):
             head = stream.read(4096)
         if head.startswith(b"PAR1"):
             return "parquet"
+        if head.startswith(b"PK\x03\x04") and workbook.is_workbook(self.path):
+            return "workbook"
         fault = not_text(head)
         if fault:
             raise InputError(self.path.name, [fault])
@@ -57,7 +59,11 @@ class RecordSource(InputFile):
             return Head(self.form, tuple(self.document), self.document)
         if self.form == "parquet":
             return Head(self.form, parquet.header(self), {})
-        names = delimited.header(self) if self.form == "delimited" else ()
+        names = (
+            delimited.header(self) if self.form == "delimited"
+            else workbook.header(self) if self.form == "workbook"
+            else ()
+        )  # fmt: skip
         faults: list[Fault] = []
         first: dict[str, Any] | None = None
         columns = dict.fromkeys(names)
@@ -77,6 +83,8 @@ class RecordSource(InputFile):
         """Read the beginning of the file without counting anything."""
         if self.form == "delimited":
             return delimited.records(InputFile(self.path))
+        if self.form == "workbook":
+            return workbook.records(InputFile(self.path))
         return (
             json_text.lines(InputFile(self.path)) if self.form == "json lines" else self.records()
         )
@@ -87,6 +95,8 @@ class RecordSource(InputFile):
             return delimited.records(self)
         if self.form == "parquet":
             return parquet.records(self)
+        if self.form == "workbook":
+            return workbook.records(self)
         if self.form == "json lines":
             return json_text.lines(self)
         whole = self.document

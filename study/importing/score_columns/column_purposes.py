@@ -12,6 +12,7 @@ from study.importing.readers.source import RecordSource
 from study.importing.score_columns.judgment_table import KEPT
 from study.importing.score_columns.named_columns import IDENTIFYING, NamedColumns
 from study.importing.score_columns.scorer_names import (
+    ColumnNames,
     ScorerColumn,
     UnnamedConstructError,
     columns_by_construct,
@@ -79,15 +80,19 @@ class DeclaredScales:
         return self._names[column], construct or self._constructs[column]
 
 
-def purposes_of(source: RecordSource, columns: NamedColumns, path: Path | str) -> Purposes:
+def purposes_of(
+    source: RecordSource, columns: NamedColumns, path: Path | str, *, one_side: bool = False
+) -> Purposes:
     """Return the columns of a file by their purpose.
+
+    `one_side`: whether the columns may be those of judges or of raters alone.
 
     Raises
     ------
     InputError
         A column is missing or has two purposes, or judges or raters are not named.
     """
-    if not (columns.judge and columns.human):
+    if not (columns.judge and columns.human) and not one_side:
         absent = "--human" if columns.judge else "--judge"
         raise InputError(
             str(path),
@@ -101,6 +106,10 @@ def purposes_of(source: RecordSource, columns: NamedColumns, path: Path | str) -
     try:
         judge = columns_by_construct(columns.judge, present)
         human = columns_by_construct(columns.human, present)
+        if one_side:
+            # Nothing is named by construct as well as without one, where nothing is named.
+            nothing: ColumnNames = {} if isinstance(judge or human, dict) else []
+            judge, human = judge or nothing, human or nothing
         scorers = tuple(scorer_columns(judge, human, identifying.get("construct")))
     except UnnamedConstructError as error:
         raise InputError(str(path), [Fault(f"{error}.")]) from None

@@ -40,6 +40,7 @@ def read_named_columns(
     scales: Mapping[str, Ranged] | None = None,
     scorer_scales: Mapping[tuple[str, str], Ranged] | None = None,
     looks_like: Callable[[Sequence[float]], str | None] | None = None,
+    one_side: bool = False,
 ) -> JudgmentTable:
     """Read the named columns of a file.
 
@@ -56,6 +57,8 @@ def read_named_columns(
         Declared scales by construct, and by (scorer, construct); values outside are faults.
     looks_like
         Returns a usual scale that values look as if they were on, for the remedy of values outside.
+    one_side
+        Whether columns of judges alone, or of raters alone, are read.
 
     Raises
     ------
@@ -63,7 +66,7 @@ def read_named_columns(
         With every fault of the file: its row, its column and the remedy.
     """
     source = _source(Path(path), columns)
-    named = purposes_of(source, columns, path)
+    named = purposes_of(source, columns, path, one_side=one_side)
     declared = checked_values((values or {}).items())
     by_scale = DeclaredScales(named, scales or {}, scorer_scales or {})
     reader = Reader(source, named.fields, reserved=named.columns.__contains__)

@@ -58,7 +58,7 @@ def recognized_rows(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> R
 def _is_export(source: RecordSource) -> bool:
     from study.importing.tool_exports import tool_export
 
-    return tool_export(RecordSource(source.path).head) is not None
+    return tool_export(RecordSource(source.path)) is not None
 
 
 def _has_another_format(source: RecordSource) -> bool:

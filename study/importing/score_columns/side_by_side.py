@@ -59,7 +59,7 @@ def side_by_side(columns: Sequence[str], contents: Contents, rows: Rows) -> Foun
     further = [
         *together,
         *(c for c in columns if c not in taken and c not in together
-          and _may_be_further(c, contents, taken)),
+          and may_be_scores(c, contents, taken)),
     ]  # fmt: skip
     base = Recognized(
         "unclear",
@@ -118,7 +118,7 @@ def _paired_up(
     return replace(base, form="named columns", columns=example, example=example)
 
 
-def _may_be_further(column: str, contents: Contents, taken: Sequence[str]) -> bool:
+def may_be_scores(column: str, contents: Contents, taken: Sequence[str]) -> bool:
     """Whether nothing speaks against a column of scores, and nothing says whose it is."""
     content, role = contents[column], whole_role(column)
     told = role in NO_SCORES or names_reason(column) or names_no_score(column) is not None

@@ -64,7 +64,9 @@ def test_a_long_table_needs_no_names(wide: pd.DataFrame) -> None:
             "value": [*wide["llm"], *wide["anna"]],
         }
     )
-    assert ccrs.evaluate(long).verdict.startswith("QR: ")
+    first, *_, last = ccrs.evaluate(long).verdict.splitlines()
+    assert first == "llm compared with anna: 90 responses to 30 queries; scale 0 to 100."
+    assert last.startswith("QR: ")
 
 
 def test_the_table_of_figures_has_a_row_for_each(result: ccrs.Evaluation) -> None:
@@ -82,6 +84,7 @@ def test_decisions_are_those_of_the_report(result: ccrs.Evaluation, tmp_path: Pa
     assert {record["use"] for record in written} == {
         "rank_systems",
         "choose_between_responses",
+        "order_responses",
         "report_level",
         "replace_rater",
     }
@@ -92,7 +95,8 @@ def test_it_is_shown_plotted_and_written(result: ccrs.Evaluation, tmp_path: Path
     assert len(result.plot().axes) == 1
     shown = result._repr_html_()
     assert "<ul><li>score: " in shown
-    assert "<th>llm: as a whole</th>" in shown
+    assert "<p>llm compared with 2 raters (anna and ben): 90 responses to 30 queries" in shown
+    assert "<th>Choose between two responses</th>" in shown
     folded = result.report(tmp_path / "report")
     assert folded.name == "report.html"
     assert "<details open" not in folded.read_text("utf-8")

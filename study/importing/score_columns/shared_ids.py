@@ -1,0 +1,143 @@
+"""The ids by which two tables are joined: their column, and how they are compared."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from study.errors import Fault, InputError, nearest
+from study.importing.readers.input_file import Record
+from study.importing.readers.source import RecordSource
+from study.importing.score_columns.names import folded, whole_role
+from study.text import quoted_names
+
+# Numbers that pandas made floats of, since some cells of the column were missing.
+_WHOLE = re.compile(r"([+-]?\d+)\.0+")
+#: Roles of columns whose cells are shared by many rows, or are no names.
+_NO_IDS = ("construct", "scorer", "scorer_kind", "passages", "reference", "metadata")
+
+
+class SharedIds(NamedTuple):
+    """The column with ids in each of two tables."""
+
+    columns: tuple[str, str]
+    given: bool
+    """Whether the user named it."""
+
+    def reversed(self) -> SharedIds:
+        """The same of the tables in the other order."""
+        return SharedIds((self.columns[1], self.columns[0]), self.given)
+
+    def __str__(self) -> str:
+        first, second = self.columns
+        return first if first == second else f"{first}={second}"
+
+
+def as_key(cell: Any) -> str:
+    """An id as it is compared: without white space around it, and 1.0 as 1; "" where missing."""
+    if cell is None or (isinstance(cell, float) and cell != cell):  # noqa: PLR0124  (NaN)
+        return ""
+    text = str(cell).strip()
+    match = _WHOLE.fullmatch(text)
+    return match[1] if match else text
+
+
+def named_ids(text: str, sources: Sequence[RecordSource]) -> SharedIds:
+    """The columns that COLUMN, or COLUMN=COLUMN where the names differ, names in two tables.
+
+    Raises
+    ------
+    InputError
+        A table has no such column.
+    """
+    first, second = (source.head.columns for source in sources)
+    left, equals, right = text.partition("=")
+    both = (text, text) if not equals or text in first or text in second else (left, right)
+    found = [_column(name.strip(), source) for name, source in zip(both, sources, strict=True)]
+    return SharedIds((found[0], found[1]), given=True)
+
+
+def _column(name: str, source: RecordSource) -> str:
+    present = source.head.columns
+    alike = [column for column in present if folded(column) == folded(name)]
+    if name in present or len(alike) == 1:
+        return name if name in present else alike[0]
+    fault = Fault(
+        f"the column {name!r} of --on is missing; there are {quoted_names(map(repr, present))}.",
+        f"{nearest(name, present)} Where the names differ, write both in the order of the files: "
+        "--on COLUMN=COLUMN.".strip(),
+    )
+    raise InputError(source.path.name, [fault])
+
+
+def evident_ids(sources: Sequence[RecordSource]) -> SharedIds:
+    """The only column that identifies responses in both tables, by its cells.
+
+    Raises
+    ------
+    InputError
+        There is none, or there are several.
+    """
+    found: dict[str, tuple[str, str]] = {}
+    cells = [_keys(source) for source in sources]
+    for column in sources[0].head.columns:
+        other = next((c for c in sources[1].head.columns if folded(c) == folded(column)), None)
+        if other is None or whole_role(column) in _NO_IDS:
+            continue
+        if _match(cells[0].get(column, []), cells[1].get(other, [])):
+            found[column] = (column, other)
+    for role in ("id", "query"):
+        # An id is the clearer one beside the text of a question.
+        of_role = [names for name, names in found.items() if whole_role(name) == role]
+        of_role = of_role or [n for name, n in found.items() if name.casefold().endswith("id")]
+        if len(of_role) == 1:
+            return SharedIds(of_role[0], given=False)
+        if of_role:
+            break
+    if len(found) == 1:
+        return SharedIds(next(iter(found.values())), given=False)
+    shared = ", ".join(map(repr, found))
+    problem = (
+        f"several columns may identify a response in both files: {shared}."
+        if found
+        else "no column has the same ids in both files."
+    )
+    listed = "; ".join(
+        f"{source.path.name} has {quoted_names(map(repr, source.head.columns))}"
+        for source in sources
+    )
+    raise InputError(
+        " and ".join(source.path.name for source in sources),
+        [Fault(f"{problem} {listed}.", "Name it: --on COLUMN.")],
+    )
+
+
+def _keys(source: RecordSource) -> Mapping[str, list[str]]:
+    keys: dict[str, list[str]] = {column: [] for column in source.head.columns}
+    for record in source.peeked():
+        if isinstance(record, Record):
+            for column, cell in record.cells.items():
+                if not isinstance(cell, list | dict):
+                    keys.setdefault(column, []).append(as_key(cell))
+    return keys
+
+
+def _match(first: Sequence[str], second: Sequence[str]) -> bool:
+    """Whether cells identify rows, and most of the fewer ones occur among the others."""
+    one, other = set(first) - {""}, set(second) - {""}
+    if not one or not other:
+        return False
+    # Several scorers of a response have a row each, so that ids may be repeated.
+    telling = any(len(keys) > 2 and 5 * len(keys) >= len(cells) for keys, cells in
+                  ((one, first), (other, second)))  # fmt: skip
+    as_scores = all(_is_short_number(key) for key in one | other) and len(one | other) <= 12
+    fewer = min(len(one), len(other))
+    return telling and not as_scores and 2 * len(one & other) > fewer
+
+
+def _is_short_number(key: str) -> bool:
+    try:
+        return abs(float(key)) <= 100
+    except ValueError:
+        return False
