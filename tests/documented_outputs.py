@@ -22,7 +22,7 @@ MANUAL = ROOT / "data" / "manual"
 PAGES = {
     ROOT / "README.md": ROOT,
     MANUAL / "csv.md": MANUAL / "tables",
-    MANUAL / "report.md": ROOT,
+    MANUAL / "reading_report.md": ROOT,
 }
 #: What `ccrs demo` is given so that it writes nothing here; its answers end at this line.
 _DEMO = ["--no-verify", "--out"]

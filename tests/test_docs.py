@@ -223,14 +223,3 @@ def test_every_package_directory_is_installed() -> None:
         if "python_api" not in path.parts
     }
     assert listed == present
-
-
-@pytest.mark.usefixtures("without_drawing")
-def test_the_answers_that_the_readme_quotes_are_the_demos(tmp_path: Path) -> None:
-    from click.testing import CliRunner
-
-    (quote,) = re.findall(r"^```text\n(.*?)\n```$", README, re.M | re.S)
-    words = ["demo", "--no-verify", "--out", str(tmp_path / "report")]
-    result = CliRunner().invoke(cli, words)
-    assert result.exit_code == 0, result.output
-    assert quote in result.output

@@ -74,6 +74,16 @@ INSTEAD: dict[str, str] = {
         if (command, option) != ("judge rank", "--judge")
     },
     **{
+        f"{command} {option}": f"{command} judged.csv {rated} {rest}"
+        for option, rated in (("--on", "rated.csv"), ("--allow-unmatched", "more.csv"))
+        for command, rest in {
+            "report": "--no-verify",
+            "check": "--require rank_systems=yes",
+            "plan": "--queries 10 --raters 2 --runs 2 --wanted bias=4",
+            "doctor": "",
+        }.items()
+    },
+    **{
         f"{command} --values": f"{command} words.csv --judge other --human carl {rest}"
         for command, rest in {
             "report": "--no-verify",
@@ -164,6 +174,7 @@ VALUES: dict[str, str] = {
     "--preferences": "preferences.csv",
     "--project": "{project}",
     "--prompts": "ccrs-paper-v1",
+    **{f"{name} --on": "response" for name in ("report", "check", "plan", "doctor")},
     "--query": "query",
     "--rater": "5=anna",
     "--raters": "2",
@@ -234,6 +245,12 @@ FILES = {
         for n in range(12)
         for scorer, kind in (("carl", "human"), ("other", "judge"))
     ),
+    "judged.csv": "response,query,gpt4o\n"
+    + "".join(f"r{n},q{n // 4},{n * 7 % 101}\n" for n in range(100)),
+    "rated.csv": "response,human_1,human_2\n"
+    + "".join(f"r{n},{n * 7 % 97},{n * 7 % 97 + n % 5}\n" for n in range(100)),
+    "more.csv": "response,human_1,human_2\n"
+    + "".join(f"r{n},{n * 7 % 97},{n * 7 % 97 + n % 5}\n" for n in range(110)),
     "wide.csv": "response,query,system,carl,other,third,fourth\n"
     + "".join(f"r{n},q{n // 2},{'AB'[n % 2]},{_scores(n, str)}\n" for n in range(24)),
     "words.csv": "response,query,system,carl,other,third,fourth\n"

@@ -75,7 +75,9 @@ def _say_diagnosis(contents: SourceContents, diagnosis: Diagnosis, command: str)
         for finding in blocked:
             click.echo(f"  {finding.subject}: {finding.why}")
     if diagnosis.scales:
-        click.echo("\nThe scale is a guess from the values; it is used only once you declare it.")
+        click.echo(
+            "\nThe scale is understood from the values; it is used unless --scale declares another."
+        )
     click.echo(
         f"\nNext:   {command}" if diagnosis.usable else "\nNext:   bring in scores with values"
     )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from analysis.cli.read_scores import check_likely_scales
 from analysis.core.likely_scales import likely_options, scored_lists
 from analysis.core.options import Options
 from analysis.core.scales import Scale
@@ -28,8 +30,9 @@ def first_lines(read: TableRead, chosen: Mapping[str, Any], title: str) -> bool:
 
     The figures are those of the report, computed without numpy and pandas.
     """
-    if read.table is None or set(chosen) - _SETTINGS:
+    if read.table is None or set(chosen) - _SETTINGS or read.scorer_scales or len(read.scales):
         return False
+    check_likely_scales(_values_of(read.table), read.scales, read.scorer_scales)
     found = one_rater_table(read.table, read.scales.get, read.scorer_scales)
     if found is None or found[0].left_to_the_report:
         return False
@@ -50,6 +53,12 @@ def first_lines(read: TableRead, chosen: Mapping[str, Any], title: str) -> bool:
     if understood is not None:
         say(f"Note: {understood}.")
     return True
+
+
+def _values_of(table: JudgmentTable) -> Iterator[tuple[str, str, list[float]]]:
+    for column in table.columns:
+        values = [math.nan if value is None else value for value in column.values]
+        yield column.construct or "", column.scorer, values
 
 
 def one_rater_table(

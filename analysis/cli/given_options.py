@@ -266,16 +266,17 @@ _TABLE: Mapping[str, Rule] = {
     **dict.fromkeys(_COLUMNS, _by_reader),
     # The reader refuses a word that no column has.
     "word_values": _by_reader,
-    # Refused without a second file, and where they change nothing.
-    **dict.fromkeys(("on_column", "allow_unmatched"), _by_reader),
     "scales": _scales,
     "kinds": _kinds,
     "as_json": _always,
 }
+#: Refused without a second file, and where they change nothing.
+_OF_TWO_FILES = dict.fromkeys(("on_column", "allow_unmatched"), _by_reader)
 #: By command, the rule of each parameter that is an option.
 OPTIONS: Mapping[str, Mapping[str, Rule]] = {
     "report": {
         **_TABLE,
+        **_OF_TWO_FILES,
         **dict.fromkeys(_SETTINGS, _by_context),
         **dict.fromkeys(("layout", "hypotheses"), _by_context),
         **dict.fromkeys(("preferences", "preference_scale"), _by_reader),
@@ -284,6 +285,7 @@ OPTIONS: Mapping[str, Mapping[str, Rule]] = {
     },
     "check": {
         **_TABLE,
+        **_OF_TWO_FILES,
         **dict.fromkeys(_SETTINGS, _by_context),
         **{name: _by_thresholds(name) for name in _ONLY_FIGURES},
         **dict.fromkeys(("thresholds", "required"), _by_reader),
@@ -292,6 +294,7 @@ OPTIONS: Mapping[str, Mapping[str, Rule]] = {
     },
     "plan": {
         **_TABLE,
+        **_OF_TWO_FILES,
         **dict.fromkeys(
             ("wanted", "claims", "components", "queries", "raters", "responses", "minutes",
              "assurance", "level", "runs", "seed", "out"),
@@ -318,5 +321,9 @@ OPTIONS: Mapping[str, Mapping[str, Rule]] = {
         "measures": _measures,
         "out": _always,
     },
-    "doctor": {**_TABLE, **dict.fromkeys((*_COLUMNS, "word_values"), _columns_of_scores)},
+    "doctor": {
+        **_TABLE,
+        **_OF_TWO_FILES,
+        **dict.fromkeys((*_COLUMNS, "word_values"), _columns_of_scores),
+    },
 }  # fmt: skip

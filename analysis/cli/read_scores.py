@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -134,7 +135,7 @@ def as_input(
 
     frame = read.table.to_frame() if read.table is not None else read.frame
     assert frame is not None  # noqa: S101  (one of the two is there)
-    _check_likely_scales(frame, read.scales, read.scorer_scales)
+    check_likely_scales(_by_scorer(frame), read.scales, read.scorer_scales)
     present = dict.fromkeys(zip(frame["scorer"], frame["construct"], strict=True))
     check_scales(read.scales, read.scorer_scales, present)
     constructs = list(dict.fromkeys(frame["construct"]))
@@ -223,34 +224,40 @@ _VALUES_THAT_CONTRADICT, _LOWEST = 10, 0.1
 _SHORT_SCALE = 10
 
 
-def _check_likely_scales(
-    frame: DataFrame,
+def check_likely_scales(
+    values_of: Iterable[tuple[str, str, Iterable[float]]],
     by_construct: Mapping[str, Scale],
     by_scorer: Mapping[tuple[str, str], Scale],
 ) -> None:
     """Refuse a declared scale of which values use a small part at the lower end.
 
-    A scale that is declared for the scorer is not questioned.
+    `values_of` are the construct, the scorer and its values, NaN where missing. A scale that is
+    declared for the scorer is not questioned.
     """
     from analysis.core.likely_scales import looks_like
 
-    for key, rows in frame.groupby(["construct", "scorer"], sort=False):
-        construct, scorer = map(str, key) if isinstance(key, tuple) else (str(key), "")
+    for construct, scorer, present in values_of:
         scale = by_construct.get(construct)
-        values = rows["value"].dropna().to_numpy(dtype=float)
+        values = [value for value in present if not math.isnan(value)]
         if scale is None or (scorer, construct) in by_scorer or scale.width <= _SHORT_SCALE:
             continue
         likely = looks_like(values)
         many = len(values) >= _VALUES_THAT_CONTRADICT
-        if many and likely and values.max() <= scale.min + _LOWEST * scale.width:
+        if many and likely and max(values) <= scale.min + _LOWEST * scale.width:
             option = shlex.quote(f"{scorer}:{construct}={likely}")
             asserted = shlex.quote(f"{scorer}:{construct}={scale.min:g}:{scale.max:g}")
             raise CannotRun(
                 f"{scorer} on {construct}: all {len(values)} values are within "
-                f"{values.min():g} to {values.max():g}, on a declared scale of {scale}; nothing "
+                f"{min(values):g} to {max(values):g}, on a declared scale of {scale}; nothing "
                 f"was written. Its scale is probably {likely}: add --scale {option}, or --scale "
                 f"{likely} if all scorers use it. If the scale is right, add --scale {asserted}."
             )
+
+
+def _by_scorer(frame: DataFrame) -> Iterator[tuple[str, str, Iterable[float]]]:
+    for key, rows in frame.groupby(["construct", "scorer"], sort=False):
+        construct, scorer = map(str, key) if isinstance(key, tuple) else (str(key), "")
+        yield construct, scorer, rows["value"].astype("float64").tolist()
 
 
 def from_preferences(

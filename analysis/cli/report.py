@@ -117,8 +117,9 @@ def report(
 ) -> None:
     """Report how far each judge agrees with people.
 
-    STUDY_OR_SCORES is a study's folder, or a table of scores (CSV, TSV, JSON lines or
-    Parquet), or one of comparisons alone, with columns response_a and response_b. Options of the
+    STUDY_OR_SCORES is a study's folder, or a table of scores (CSV, TSV, JSON lines, Excel or
+    Parquet), or one of comparisons alone, with columns response_a and response_b. Judges' scores
+    and people's scores in two files are joined by the ids of responses. Options of the
     same name override the settings under [analysis] in study.toml, and its seed.
 
     \b
@@ -128,6 +129,7 @@ def report(
       ccrs report scores.csv --scale 0:100
       ccrs report scores.csv --scale AC=0:1 --scale my-metric:AC=0:100 --kind anna=human
       ccrs report results.csv --judge llm_score --human human_score --query question --scale 1:5
+      ccrs report judge.csv human.csv --on session_id
       ccrs report results.csv --judge QR=llm_qr --human QR=human_qr --judge CC=llm_cc
         --human CC=human_cc
 
@@ -135,22 +137,16 @@ def report(
     columns are recognized if their names are unambiguous, and a line says what was taken as what.
     """
     from analysis.core.errors import AnalysisError
-    from analysis.render.report_folder import check_folder
     from study.errors import StudyError
     from study.importing.readers.column_layout import compares_responses
     from study.importing.readers.source import RecordSource
 
-    for path in filter(None, (source, preferences, hypotheses)):
-        if not path.exists():
-            raise CannotRun(f"{path} does not exist; name a study's folder or a table of scores")
-    if text:
-        _check_text_alone()
-    folder, opened = out or default_folder(source), False
+    _check_files(source, preferences, hypotheses)
+    _check_text_alone(text)
+    folder, opened = _folder(source, out, text), False
     chosen = chosen_settings({"layout": layout, **options})
     given = {*chosen, *(["hypotheses"] if hypotheses else ())}
     try:
-        if not text:
-            check_folder(folder)
         if source.is_dir():
             if any((scales, kinds, preferences, preference_scale, hypotheses, same_judge, columns)):
                 raise CannotRun(
@@ -169,29 +165,26 @@ def report(
             inputs = from_preferences(source, kinds, preference_scale, chosen)
         else:
             runs = {"runs": _runs(same_judge)} if same_judge else {}
-            declared = chosen | runs
             if preference_scale and preferences is None:
                 raise CannotRun(
                     "--preference-scale describes the table of --preferences, which is missing"
                 )
             read = read_file(source, scales, kinds, columns, second)
-            alone = not (runs or preferences or hypotheses or as_json)
-            opened = alone and first_lines(read, chosen, title or source.stem)
+            if not (runs or preferences or hypotheses or as_json or len(scales) > 1):
+                opened = first_lines(read, chosen, title or source.stem)
             if opened and text:
                 return
             inputs = as_input(
-                read, preferences, preference_scale, declared, hypotheses, quiet=opened
+                read, preferences, preference_scale, chosen | runs, hypotheses, quiet=opened
             )
             _check_runs(inputs.options.runs, inputs.scores)
-        if "second_metrics" in chosen:
-            _check_names(inputs.options.second_metrics, inputs.scores)
+        _check_names(chosen.get("second_metrics", ()), inputs.scores)
         check_given(Facts(inputs.scores))
+        title = title or inputs.name
         if text:
-            print_text(inputs, title or inputs.name, given)
-            return
-        write(
-            inputs, title or inputs.name, folder, verify, as_json, full, given=given, opened=opened
-        )
+            print_text(inputs, title, given)
+        else:
+            write(inputs, title, folder, verify, as_json, full, given=given, opened=opened)
     except (AnalysisError, StudyError) as error:
         raise CannotRun(str(error)) from None
     if show:
@@ -265,8 +258,30 @@ def _print_answers(first: Analysis, *, opened: bool) -> None:
     )
 
 
-def _check_text_alone() -> None:
+def _folder(source: Path, out: Path | None, text: bool) -> Path:
+    """The folder of the report, in which no other files may be; with `text` none is written."""
+    from analysis.core.errors import AnalysisError
+    from analysis.render.report_folder import check_folder
+
+    folder = out or default_folder(source)
+    try:
+        if not text:
+            check_folder(folder)
+    except AnalysisError as error:
+        raise CannotRun(str(error)) from None
+    return folder
+
+
+def _check_files(source: Path, *others: Path | None) -> None:
+    for path in filter(None, (source, *others)):
+        if not path.exists():
+            raise CannotRun(f"{path} does not exist; name a study's folder or a table of scores")
+
+
+def _check_text_alone(text: bool) -> None:
     """Refuse options of a report that is written, next to --text."""
+    if not text:
+        return
     context = click.get_current_context()
     for name, option in (
         ("out", "--out"), ("verify", "--verify and --no-verify"), ("full", "--full"),

@@ -71,9 +71,6 @@ class SecondFile:
 
 NO_SECOND = SecondFile()
 
-OTHER_FILE = "OTHER_FILE"
-"""Stands in a command for the file of the other side."""
-
 
 def second_file_options(command: F) -> F:
     """Add the argument of a second file, --on and --allow-unmatched to a command.
@@ -112,21 +109,6 @@ def second_file_options(command: F) -> F:
     )(result)
     packed: F = result
     return packed
-
-
-def with_other_file(path: Path) -> str:
-    """The command with OTHER_FILE in place of the file of the other side, and the ids' column."""
-    from study.importing.score_columns.flat_source import table_source
-    from study.importing.score_columns.names import named_for
-    from study.importing.score_columns.recognized import PLACEHOLDER
-
-    ids = named_for("id", table_source(path).head.columns)
-    context = click.get_current_context(silent=True)
-    typed = f"ccrs report {shlex.quote(str(path))}"
-    if context is not None and "on_column" in context.params:
-        without = {*columns_of_options(), "on_column", "allow_unmatched", "kinds"}
-        typed = typed_command(whole_paths=True, without=without)
-    return f"{typed} {OTHER_FILE} --on {shlex.quote(ids[0]) if ids else PLACEHOLDER}"
 
 
 class Joined(NamedTuple):

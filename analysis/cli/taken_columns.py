@@ -46,7 +46,7 @@ def how_to_declare(command: str) -> str:
 
 def in_another_file(path: Path, recognized: Recognized) -> str:
     """The sentence on a table whose columns are those of one side, and nothing else is scores."""
-    from analysis.cli.second_file import with_other_file
+    from analysis.cli.other_file import with_other_file
 
     sides = [role for role in ("judge", "human") if recognized.reasons(role)]
     if len(sides) != 1 or recognized.candidates:
@@ -170,7 +170,7 @@ def kinds_in_words(
     recognized: Recognized, declared: Collection[str] = (), path: Path | None = None
 ) -> list[str]:
     """Lines on the kinds of scorers, and on the file `path` if it has those of one side alone."""
-    from analysis.cli.second_file import with_other_file
+    from analysis.cli.other_file import with_other_file
 
     lines = []
     told = [

@@ -111,7 +111,7 @@ def _findings(
         "bias, calibration and ends of the scale in points",
         compared and bool(declared or any(values_of.looks_like for values_of in scored)),
         no_pair if not compared else "the values are on no usual scale; declare their scale",
-        "" if declared else "once the scale is declared",
+        "" if declared else "on the scale that the values look like",
     )
     yield from _on_systems(scores, judges, data, valued=any(values_of.n for values_of in scored))
     yield Finding(

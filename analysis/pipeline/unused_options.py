@@ -142,20 +142,6 @@ def _names_scorers(context: Context, value: Collection[str]) -> Unused | None:
     return Unused(f"there is no scorer {unknown[0]!r}.{hint}".rstrip(".?"), "name a scorer")
 
 
-def _runs(context: Context, value: Mapping[str, Mapping[str, str]]) -> Unused | None:
-    judges = [name for name, kind in context.scores.scorer_kinds.items() if kind == "judge"]
-    by_judge: dict[tuple[object, ...], int] = {}
-    for name in value:
-        if name in judges:
-            key = context.options.judge_of(name)
-            by_judge[key] = by_judge.get(key, 0) + 1
-    if any(count > 1 for count in by_judge.values()) or len(value) > 1:
-        return None
-    return Unused(
-        "one run alone is the judge that it is anyway", "name two or more runs of one judge"
-    )
-
-
 def _hypotheses(context: Context, value: Collection[object]) -> Unused | None:
     del value
     if len(context.scores.systems) > 1:
@@ -355,7 +341,8 @@ RULES: Mapping[str, Rule] = {
     "derived_from": _always,
     "low_is_good": _names_scorers,
     "not_computed": _always,
-    "runs": _runs,
+    # A fact of each run; that --same-judge names one alone is found where it is read.
+    "runs": _always,
     # A scorer without a scale that differs is refused where the table is mapped.
     "map": _always,
     "instruction_mismatches": _always,

@@ -27,6 +27,9 @@ from analysis.render.formatting import (
     percents,
 )
 
+#: More raters are counted and not named.
+_RATERS_NAMED = 4
+
 
 @dataclass(frozen=True)
 class AnswerLine:
@@ -93,13 +96,20 @@ def lines(opening: JudgeOpening) -> Iterator[str]:
     yield opening.compared
     several = len(opening.constructs) > 1
     for of in opening.constructs:
-        for number, line in enumerate(of.agreement):
-            yield f"  {of.name}: {line}" if several and number == 0 else f"  {line}"
+        if several:
+            yield f"  {in_one_line(of)}"
+        else:
+            yield from (f"  {line}" for line in of.agreement)
         yield from (f"  {row}" for row in table_lines(of.confusion))
         yield from (f"  Note: {pattern}." for pattern in of.patterns)
     for answer in opening.answers:
         yield f"{answer.name}: {answer.word}. {answer.why}"
     yield from filter(None, (opening.remarks, opening.not_asked))
+
+
+def in_one_line(of: ConstructOpening) -> str:
+    """The agreement on one of several constructs."""
+    return f"{of.name}: {'; '.join(line[0].lower() + line[1:] for line in of.agreement)}"
 
 
 def table_lines(rows: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -119,7 +129,9 @@ def _compared(described: Described, facts: Sequence[ScoredFacts]) -> str:
     if all(of.reference_missing for of in facts):
         return f"{first.scorer}: there are no ratings by people to compare its scores with."
     people = "the adjudicated values" if first.adjudicated else listed(first.people)
-    if first.n_raters > 1:
+    if first.n_raters > _RATERS_NAMED:
+        people = counted(first.n_raters, "rater")
+    elif first.n_raters > 1:
         people = f"{counted(first.n_raters, 'rater')} ({people})"
     where = counted(first.n_responses, "response")
     if first.several_a_query:
@@ -209,7 +221,7 @@ def _on_grades(described: Described, figures: _Figures) -> Iterator[str]:
     if equal is not None:
         within = f"; within one point {near}" if near is not None else ""
         yield f"Same value: {equal}{within}"
-    bias = figures.first("bias", scope="pooled", target="these_raters")
+    bias = _bias(figures)
     if bias is not None and bias.defined:
         scale = described.human_scale(figures.of.construct)
         ends = (bias.ci_low, bias.ci_high)
@@ -218,6 +230,17 @@ def _on_grades(described: Described, figures: _Figures) -> Iterator[str]:
         yield f"Bias: {'+' if bias.value > 0 else ''}{value} {interval}".rstrip()
     elif bias is not None:
         yield f"Bias: not defined, {bias.reason}"
+
+
+def _bias(figures: _Figures) -> Estimate | None:
+    """The bias that the answer on the level rests on: for raters like these, where there are."""
+    panel, further = (
+        figures.first("bias", scope="pooled", target=target)
+        for target in ("these_raters", "raters_like_these")
+    )
+    if figures.of.one_rating or further is None or not further.has_interval:
+        return panel
+    return further
 
 
 def _on_verdicts(figures: _Figures) -> Iterator[str]:

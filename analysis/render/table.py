@@ -44,7 +44,7 @@ class Table:
     @property
     def empty(self) -> bool:
         """Whether there are no rows, or none of its figures is defined."""
-        figures = self.data["value"] if "value" in self.data else None
+        figures = self.data.get("value")
         return not self.rows or (
             figures is not None and len(figures) > 0 and bool(figures.isna().all())
         )

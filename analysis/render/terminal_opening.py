@@ -10,7 +10,7 @@ import click
 from analysis.decisions.described import Described
 from analysis.decisions.records import Answer, Use, UseDecision
 from analysis.render.decision_words import ANSWER_WORDS, answers_reading, settled_by
-from analysis.render.opening import AnswerLine, JudgeOpening, table_lines
+from analysis.render.opening import AnswerLine, JudgeOpening, in_one_line, table_lines
 
 #: Headings of the columns of answers, in the order of the uses.
 _COLUMNS: dict[Use, str] = {
@@ -36,11 +36,9 @@ def print_opening(
     say(opening.compared)
     several = len(opening.constructs) > 1
     for of in opening.constructs:
-        if several:
-            click.echo(f"  {of.name}")
         indent = "    " if several else "  "
-        for line in of.agreement:
-            say(line, indent)
+        for line in [in_one_line(of)] if several else of.agreement:
+            say(line, "  ")
         for row in table_lines(of.confusion):
             click.echo(f"{indent}{row}")
         for pattern in of.patterns:

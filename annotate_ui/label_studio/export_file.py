@@ -25,7 +25,7 @@ DESCRIPTION = (
     "or JSON_MIN, CSV and TSV with annotation_id, annotator and lead_time"
 )
 SOURCE = "label_studio"
-TAKES_COLUMNS = True
+TAKES = ("columns", "controls", "ranges", "raters", "rater_prefix")
 # What an importer may have; see `study.importing.importers.Importer`.
 is_certain, describe, unmapped = is_short, described_controls, unmapped_controls
 _REASONS = {

@@ -1,8 +1,8 @@
 """Write the pictures of first screens: `python data/manual/take_pictures.py`.
 
 That of the table in README.md, and those of the example study. Needs Chromium, playwright and
-pillow, which the tests bring. Pictures differ between versions of Chromium, so that no test compares
-them: take them again where the first screen changes.
+pillow, which the tests bring. Pictures differ between versions of Chromium, so that no test
+compares them: take them again where the first screen changes.
 """
 
 import shutil

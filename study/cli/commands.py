@@ -132,7 +132,7 @@ def import_(
     from dataclasses import asdict
 
     from study.cli import import_options
-    from study.errors import InputError
+    from study.errors import InputError, StudyError
     from study.importing.file_import import import_file
     from study.study import Study
 
@@ -163,6 +163,7 @@ def import_(
                         allow_unmatched=allow_unmatched,
                         revise=revise,
                         conflicts_as_repeats=conflicts_as_repeats,
+                        kinds_of_several_files=len(files) > 1,
                         progress=advance,
                     )
             except InputError as error:
@@ -177,7 +178,13 @@ def import_(
             if not as_json:
                 click.echo("\n".join(summary.lines()))
         next_step = _next_step(study)
+        unknown = import_options.unknown_scorers(study, scorer_kinds)
     print_result(summaries, [f"Next: {next_step}"], as_json)
+    if unknown:
+        raise StudyError(
+            f"--kind {unknown[0]}={scorer_kinds[unknown[0]]} had no effect: none of the files has "
+            f"the scorer {unknown[0]!r}. The files were imported."
+        )
 
 
 @click.command()

@@ -150,3 +150,14 @@ def prompt_for_constructs(
                 show_default=False,
             ).strip()
     return {control: answers[control] for control in open_controls}
+
+
+def unknown_scorers(study: Study, kinds: Mapping[str, str]) -> list[str]:
+    """Return the scorers of declared kinds of which the study has nothing."""
+    from study.importing.value_checks import known_kinds
+
+    if not kinds:
+        return []
+    with study.read() as connection:
+        known = known_kinds(connection, study.config)
+    return [scorer for scorer in kinds if scorer not in known]

@@ -1,20 +1,21 @@
 """Import of a file into a study."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
 
-from study.errors import StudyError, nearest
+from study.errors import Fault, StudyError, nearest
 from study.importing.import_report import ImportSummary
 from study.importing.import_store import import_rows
-from study.importing.importers import FormatOptions, importer_for
+from study.importing.importers import FormatOptions, Importer, importer_for
 from study.importing.readers.cells import is_number
 from study.importing.readers.input_file import Advance, unseen
 from study.importing.readers.records import KINDS
 from study.importing.readers.source import RecordSource
 from study.importing.readers.value_words import checked_values
+from study.importing.rows import MarksRow, PreferenceRow, Rows, ScoreRow
 from study.importing.value_checks import known_kinds
 from study.schema.tables import external_raters, queries as query_table, raters as rater_table
 
@@ -40,6 +41,7 @@ def import_file(
     allow_unmatched: bool = False,
     revise: bool = False,
     conflicts_as_repeats: bool = False,
+    kinds_of_several_files: bool = False,
     progress: Advance | None = None,
 ) -> ImportSummary:
     """Import a file into a study, completely or not at all.
@@ -73,6 +75,8 @@ def import_file(
         by the prefix, by default `ls-`, and their number.
     allow_unmatched, revise, conflicts_as_repeats
         See `import_rows`.
+    kinds_of_several_files
+        Whether `kinds` may name scorers of other files; else one that the file lacks is a fault.
     progress
         Called with the amount read and the total, in the same unit.
 
@@ -87,11 +91,14 @@ def import_file(
     instead = {"scorer": scorer, "system": system, "construct": construct}
     declared = [name for name, value in instead.items() if value is not None]
     chosen, broken = importer_for(source, constructs, importer, declared)
-    if columns and not chosen.takes_columns:
-        raise StudyError(
-            f"{source.path.name} is read as {chosen.name}: rename its columns in the file; "
-            "--column names fields of the tasks in a Label Studio export."
-        )
+    given = {
+        "columns": columns,
+        "controls": controls,
+        "ranges": ranges,
+        "raters": raters,
+        "rater_prefix": rater_prefix,
+    }
+    _check_taken(chosen, source.path.name, [name for name, value in given.items() if value])
     source.report.warnings += broken
     with study.read() as connection:
         stored = known_kinds(connection, study.config)
@@ -144,9 +151,12 @@ def import_file(
         "raters": dict(raters or {}),
         "rater_prefix": rater_prefix,
     }
+    rows = chosen.rows(source, options)
+    if checked_kinds and not kinds_of_several_files:
+        rows = _with_known_scorers(rows, checked_kinds)
     return import_rows(
         study,
-        chosen.rows(source, options),
+        rows,
         source=source.path.name,
         sha256=source.sha256,
         importer=chosen.name,
@@ -183,6 +193,44 @@ def unmapped_controls(
         controls={**study.config.label_studio.controls, **(controls or {})},
     )
     return chosen.unmapped(source, options)
+
+
+#: What an option declares, and in which files it has a meaning.
+_DECLARED = {
+    "columns": ("--column", "fields of the tasks in a Label Studio export; rename its columns"),
+    "controls": ("--control", "controls of a Label Studio export or metrics of a tool's export"),
+    "ranges": ("--scale", "controls of a Label Studio export or metrics of a tool's export"),
+    "raters": ("--rater", "users of a Label Studio export"),
+    "rater_prefix": ("--rater-prefix", "users of a Label Studio export"),
+}
+
+
+def _check_taken(chosen: Importer, name: str, given: Sequence[str]) -> None:
+    """Refuse declarations that this format does not read."""
+    without_effect = [option for option in given if option not in chosen.takes]
+    if without_effect:
+        parts = [f"{_DECLARED[of][0]} names {_DECLARED[of][1]}" for of in without_effect]
+        raise StudyError(
+            f"{name} is read as {chosen.name}, for which these options have no effect; leave them "
+            f"out: {'; '.join(parts)}."
+        )
+
+
+def _with_known_scorers(rows: Rows, kinds: Mapping[str, str]) -> Rows:
+    """The rows, and a fault for each declared kind whose scorer none of them has."""
+    present: set[str] = set()
+    for located in rows:
+        row = getattr(located, "row", None)
+        if isinstance(row, ScoreRow | PreferenceRow | MarksRow):
+            present.add(row.scorer)
+        yield located
+    for scorer, kind in kinds.items():
+        if scorer not in present:
+            remedy = f"{nearest(scorer, sorted(present))} Leave it out, or correct the name."
+            yield Fault(
+                f"--kind {scorer}={kind} has no effect: no row has the scorer {scorer!r}.",
+                remedy.strip(),
+            )
 
 
 def _words_of_constructs(study: "Study") -> dict[str, dict[str, float | None]]:

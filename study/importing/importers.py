@@ -177,8 +177,9 @@ class Importer:
     `reject_reason(head)` (a `Fault` where a file has this format but lacks something, so that no
     other format accepts it), `is_certain(head)` (whether the file is of this format even if others
     match it), `unmapped(source, options)` (controls without a construct), `describe(source,
-    options)` (a `FileDescription`) and `TAKES_COLUMNS` (whether it reads `FormatOptions.columns`).
-    `matches` may take the study's constructs as a second argument.
+    options)` (a `FileDescription`) and `TAKES` (which of the declarations columns, controls,
+    ranges, raters and rater_prefix of `FormatOptions` it reads; others are refused). `matches` may
+    take the study's constructs as a second argument.
     """
 
     name: str
@@ -190,7 +191,7 @@ class Importer:
     reject_reason: Callable[[Head], Fault | None] | None = None
     describe: Callable[[RecordSource, FormatOptions], FileDescription] | None = None
     is_certain: Callable[[Head], bool] | None = None
-    takes_columns: bool = False
+    takes: frozenset[str] = frozenset()
 
 
 def importers() -> tuple[list[Importer], list[str]]:
@@ -321,5 +322,5 @@ def _loaded(point: EntryPoint) -> Importer:
         reject_reason=getattr(module, "reject_reason", None),
         describe=getattr(module, "describe", None),
         is_certain=getattr(module, "is_certain", None),
-        takes_columns=getattr(module, "TAKES_COLUMNS", False),
+        takes=frozenset(getattr(module, "TAKES", ())),
     )

@@ -41,7 +41,8 @@ class Declared:
     kinds: Mapping[str, str]
     scales: Mapping[str, Ranged]
     scorer_scales: Mapping[tuple[str, str], Ranged]
-    values: Mapping[str, float | None]
+    words: Mapping[str, float | None]
+    """Numbers of words."""
     looks_like: Callable[[Sequence[float]], str | None] | None = None
 
 
@@ -100,11 +101,11 @@ def read_joined(
 
 def _words_of_each(sides: Sequence[TableSide], declared: Declared) -> list[Declared]:
     """What is declared about each table; words of neither are left to the first, to be refused."""
-    if not declared.values:
+    if not declared.words:
         return [declared, declared]
-    words = {folded_word(word) for word in declared.values}
-    used = [bool(words & _words_in(side.path)) for side in sides]
-    nothing = replace(declared, values={})
+    given = {folded_word(word) for word in declared.words}
+    used = [bool(given & _words_in(side.path)) for side in sides]
+    nothing = replace(declared, words={})
     return [declared if used[0] or not used[1] else nothing, declared if used[1] else nothing]
 
 
@@ -158,7 +159,7 @@ def _read_rows(
         construct=construct,
         scales=declared.scales,
         scorer_scales=declared.scorer_scales,
-        values=declared.values,
+        values=declared.words,
         columns=columns,
     )
 
@@ -227,7 +228,7 @@ def _read_columns(side: TableSide, columns: NamedColumns, declared: Declared) ->
     table = read_named_columns(
         side.path,
         columns,
-        values=declared.values,
+        values=declared.words,
         scales=declared.scales,
         scorer_scales=declared.scorer_scales,
         looks_like=declared.looks_like,

@@ -29,6 +29,11 @@ def _never(module: ModuleType, source: RecordSource) -> bool:
     return False
 
 
+def _always(module: ModuleType, source: RecordSource) -> bool:
+    del module, source
+    return True
+
+
 def _looked_for(module: ModuleType, source: RecordSource) -> bool:
     return bool(module.has_ratings(source))
 
@@ -46,11 +51,13 @@ def _by_cell(cell: str) -> Rated:
 _FORMATS: tuple[tuple[str, str, frozenset[str], Rated], ...] = (
     ("promptfoo", "promptfoo", frozenset({"results", "promptIdx"}), _looked_for),
     ("deepeval", "deepeval", frozenset({"testCases", "test_results", "testRunData"}), _never),
-    ("inspect-log", "inspect_log", frozenset({"eval"}), _never),
+    ("inspect-log", "inspect_log", frozenset({"eval"}), _looked_for),
     ("langfuse-traces", "langfuse_traces",
      frozenset({"sessionId", "userId", "htmlPath", "bookmarked", "release", "observations"}),
      _by_cell("scores")),
     ("langfuse-scores", "langfuse_scores", frozenset({"traceId"}), _by_cell("source")),
+    ("langsmith", "langsmith", frozenset({"feedback_source", "feedback_source.type",
+     "feedback_stats"}), _always),
     ("phoenix-spans", "phoenix_spans", frozenset({"context.span_id"}), _never),
     ("phoenix-annotations", "phoenix_annotations", frozenset({"annotator_kind"}),
      _by_cell("annotator_kind")),

@@ -14,6 +14,8 @@ from study.importing.readers.source import RecordSource
 from study.importing.readers.value_words import best_of, folded_word
 from study.importing.readers.words_ahead import ScoredCell
 from study.importing.rows import Rows, ScoreRow
+from study.importing.score_columns.names import construct_in_name, kind_of
+from study.importing.score_columns.scorer_names import ONLY_CONSTRUCT
 from study.text import abbreviate, shell_word
 
 MAPPED = "values mapped linearly from their range (--scale) to the construct's scale"
@@ -59,7 +61,7 @@ class ToolScores:
     def construct_of(self, metric: str) -> str | None:
         """Return the construct that a metric measures; None where it measures none."""
         if metric not in self._constructs:
-            default = metric if self.options.metrics_are_constructs else None
+            default = _without_scorer(metric) if self.options.metrics_are_constructs else None
             same_name = self._unnamed.get(_simplified(metric), default)
             self._constructs[metric] = self.options.controls.get(metric, same_name) or None
         return self._constructs[metric]
@@ -193,6 +195,11 @@ class ToolScores:
             f'declare in study.toml: [scorers."{scorer}"] scale = {{min = 0, max = 1}}.',
             metric,
         )
+
+
+def _without_scorer(metric: str) -> str:
+    """The construct of a metric that is named after its scorer, too, as human_correctness is."""
+    return construct_in_name(metric) or ONLY_CONSTRUCT if kind_of(metric) else metric
 
 
 def _simplified(name: str) -> str:

@@ -18,8 +18,8 @@ by a standard deviation of 3 points:
   studies with a false yes anywhere.
 
 An answer is false if the statement that it stands for is: for yes, that every figure of the
-question meets its threshold; for with care, that it meets the weaker one. The true figures are
-those of one population of 20,000 queries.
+question meets its threshold; for with care, that it meets the weaker one; for no, that a figure
+does not meet its threshold. The true figures are those of one population of 20,000 queries.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from analysis import Options, Scale, ScoreTable
 from analysis.core.arrays import FloatArray, IntArray
 from analysis.core.statistic import ORDER
 from analysis.decisions.answers import decisions
-from analysis.decisions.records import USES, Answer, Use
+from analysis.decisions.records import USES as ALL_USES, Answer, Use
 from analysis.pipeline.decision_figures import figures_of_decisions
 from analysis.pipeline.estimation import _analysis, _context
 from analysis.statistics.agreement.alternative_annotator import alternative_annotator
@@ -47,6 +47,8 @@ from analysis.statistics.agreement.human_ceiling import human_ceiling
 from analysis.statistics.agreement.pairwise_accuracy import accuracy_beside_raters
 
 TABLE = Path(__file__).with_name("decisions.csv")
+#: Every query has several responses, so that the order of responses to different ones is not asked.
+USES = tuple(use for use in ALL_USES if use != "order_responses")
 KINDS = (
     "noise", "exchangeable", "kind", "ends", "influential", "few", "ceiling", "binary",
     "several_noise", "several_kind",
@@ -156,7 +158,7 @@ def truth(kind: str) -> dict[Use, Truth]:
         return {
             "rank_systems": max(costs) <= 0.05 * times * width,
             "choose_between_responses": as_rater and accuracy > -0.1 * times and chance > 0.01,
-            "report_level": level and chance > 0.01 and min(rates) > least,
+            "report_level": min(rates) > least if kind == "binary" else level and chance > 0.01,
             "replace_rater": as_rater and bool(test.passed),
         }
 
@@ -198,7 +200,7 @@ def answers(kind: str, number: int) -> dict[Use, set[Answer]]:
     asked = [(construct, name) for construct in constructs for name in judges]
     results: dict[Use, set[Answer]] = {use: set() for use in USES}
     for decision in decisions(analysis, asked):
-        if decision.construct:
+        if decision.construct and decision.answer != "not_applicable":
             results[decision.use].add(decision.answer)
     return results
 

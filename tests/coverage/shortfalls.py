@@ -86,6 +86,8 @@ TABLES = {
     "failures, whichever is smaller",
     "decisions.csv": "answers on the use of a judge: 1 minus the share of false yes, with care "
     "and no",
+    "one_rater.csv": "answers on a judge beside one rater, exactly at the threshold or without any "
+    "relation to people: 1 minus the share of false yes",
 }
 
 #: Share of samples with an interval, below which their coverage is of a few odd samples.
@@ -159,6 +161,12 @@ def simulated() -> Iterator[Simulated]:
         false = sum(int(row[f"false_{answer}"]) for answer in ("yes", "with_care", "no"))
         use = row["use"].replace("_", " ")
         yield Simulated("decisions.csv", row["kind"], use, *_share(1 - false / studies, studies))
+    for row in read_rows("one_rater.csv"):
+        if not row["kind"].startswith("perfect"):
+            studies = int(row["studies"])
+            cell, use = f"{row['kind']}, {row['responses']} responses", row["use"].replace("_", " ")
+            share = _share(1 - int(row["yes"]) / studies, studies)
+            yield Simulated("one_rater.csv", cell, use, *share)
 
 
 def _binary() -> Iterator[Simulated]:

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.decisions.records import USES
-from tests.coverage.decisions import KINDS, counted, read
+from tests.coverage.decisions import KINDS, USES, counted, read
 
 pytestmark = pytest.mark.slow
 

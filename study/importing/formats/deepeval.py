@@ -16,6 +16,7 @@ from study.importing.rows import ResponseRow, Rows
 from study.importing.tool_scores import ScoredResponse, ToolScores
 
 DESCRIPTION = "a test run of DeepEval: testCases (or test_results) with metricsData"
+TAKES = ("controls", "ranges")
 FIELDS: Fields = {
     "query": ("input",),
     "response": ("actualOutput", "actual_output"),

@@ -22,9 +22,11 @@ from study.importing.readers.json_text import count_other_members, objects
 from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
 from study.importing.rows import ResponseRow, Rows
+from study.importing.score_columns.names import kind_of
 from study.importing.tool_scores import ScoredResponse, ToolScores
 
 DESCRIPTION = "a log of Inspect as JSON: eval with task and model, samples with scores"
+TAKES = ("controls", "ranges")
 FIELDS: Fields = {
     "sample": ("id",),
     "epoch": ("epoch",),
@@ -37,6 +39,8 @@ FIELDS: Fields = {
 }
 _GRADES = {"C": 1.0, "P": 0.5, "I": 0.0}
 _NO_ANSWER = "N"
+GRADE = "grade"
+"""The construct of all scores where there is no study that knows what they measure."""
 GRADES = "Inspect's grades C, P and I read as 1, 0.5 and 0"
 
 
@@ -44,6 +48,22 @@ def matches(head: Head) -> bool:
     """Whether the file is a log of an evaluation."""
     information = head.first.get("eval") if head.form == "json document" else None
     return isinstance(information, dict) and {"task", "model"} <= set(information)
+
+
+def has_ratings(source: RecordSource) -> bool:
+    """Whether people's grades are among the scores, by their names."""
+    document = source.document if isinstance(source.document, dict) else {}
+    samples = document.get("samples")
+    return isinstance(samples, list) and any(
+        _is_human(str(name))
+        for sample in samples
+        if isinstance(sample, dict) and isinstance(sample.get("scores"), dict)
+        for name in sample["scores"]
+    )
+
+
+def _is_human(metric: str) -> bool:
+    return (kind_of(metric) or ("",))[0] == "human"
 
 
 def rows(source: RecordSource, options: FormatOptions) -> Rows:
@@ -90,9 +110,15 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
             yield from scores.rows(
                 cells,
                 response,
-                metric,
+                # Without a study, all of them grade a sample as a whole.
+                GRADE if options.metrics_are_constructs else metric,
                 None if grade == _NO_ANSWER else _GRADES.get(grade or "", value),
-                kind="judge" if metric.startswith("model_graded") else "metric",
+                kind="human"
+                if _is_human(metric)
+                else "judge"
+                if metric.startswith("model_graded")
+                else "metric",
+                scorer=f"inspect:{metric}" if options.metrics_are_constructs else None,
                 missing_reason="no answer" if grade == _NO_ANSWER else None,
                 from_0_to_1=grade in _GRADES,
             )

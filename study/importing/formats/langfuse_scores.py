@@ -15,6 +15,7 @@ from study.importing.rows import Rows
 from study.importing.tool_scores import ScoredResponse, ToolScores
 
 DESCRIPTION = "scores of Langfuse: traceId, source, name, dataType, value"
+TAKES = ("controls", "ranges")
 FIELDS: Fields = {
     name: (name,)
     for name in (

@@ -21,6 +21,7 @@ from study.importing.rows import ResponseRow, Rows
 from study.importing.tool_scores import ScoredResponse, ToolScores
 
 DESCRIPTION = "traces of Langfuse: id, timestamp, input, output, and scores where they have them"
+TAKES = ("controls", "ranges")
 FIELDS: Fields = {
     "response_id": ("id",),
     "input": ("input",),

@@ -15,6 +15,7 @@ from study.importing.rows import Rows
 from study.importing.tool_scores import ScoredResponse, ToolScores
 
 DESCRIPTION = "annotations of Phoenix: span_id, annotation_name, annotator_kind, result.score"
+TAKES = ("controls", "ranges")
 FIELDS: Fields = {
     "span": ("span_id",),
     "name": ("annotation_name", "name"),

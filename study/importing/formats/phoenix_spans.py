@@ -19,6 +19,7 @@ from study.importing.rows import ResponseRow, Rows
 from study.importing.tool_scores import ScoredResponse, ToolScores
 
 DESCRIPTION = "spans of Phoenix: context.span_id, parent_id, attributes.input.value, ..."
+TAKES = ("controls", "ranges")
 FIELDS: Fields = {
     "response_id": ("context.span_id",),
     "parent": ("parent_id",),

@@ -1,6 +1,7 @@
 """Results of promptfoo (`promptfoo eval --output results.json` or `.jsonl`).
 
-Format: https://www.promptfoo.dev/docs/configuration/outputs (version 3), as read in November 2026.
+Format: https://www.promptfoo.dev/docs/configuration/outputs (versions 3 and 4), as read in
+November 2026.
 """
 
 import json
@@ -9,6 +10,12 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from study.errors import Fault, InputError
+from study.importing.formats.promptfoo_grades import (
+    PASSES,
+    kind_of_assertion,
+    manual_grade,
+    verdicts,
+)
 from study.importing.importers import FormatOptions
 from study.importing.message_text import (
     CONTEXT_NAMES,
@@ -28,9 +35,11 @@ from study.importing.rows import ResponseRow, Rows
 from study.importing.tool_scores import ScoredResponse, ToolScores
 
 DESCRIPTION = "results of promptfoo as JSON or JSON lines: vars, provider, response, gradingResult"
+TAKES = ("controls", "ranges")
 FIELDS: Fields = {
     "response_id": ("id",),
     "vars": ("vars",),
+    "test_case": ("testCase",),
     "provider": ("provider",),
     "prompt": ("prompt",),
     "prompt_index": ("promptIdx",),
@@ -41,10 +50,6 @@ FIELDS: Fields = {
     "score": ("score",),
     "success": ("success",),
 }
-_JUDGED = (
-    "llm-rubric", "g-eval", "factuality", "model-graded", "answer-relevance", "context-",
-    "conversation-relevance", "pi", "search-rubric", "trajectory:goal-success",
-)  # fmt: skip
 ERRORS = "results with an error and no output"
 
 
@@ -63,8 +68,11 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
     scores = ToolScores(source, options, "promptfoo", from_0_to_1=True)
 
     def rows_of(cells: RecordCells) -> Rows:
-        variables, output = cells.mapping("vars"), cells.raw("output")
+        variables, output = _variables(cells), cells.raw("output")
         answer = output.get("output") if isinstance(output, dict) else output
+        if options.metrics_are_constructs:
+            yield from _graded(cells, scores, systems)
+            return
         if blank(answer):
             cells.left_out(ERRORS if cells.has("error") else "results without an output")
             return
@@ -98,6 +106,45 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
     yield from scores.wrong_controls()
 
 
+def has_ratings(source: RecordSource) -> bool:
+    """Whether people graded outputs in promptfoo's pages."""
+    return any(
+        manual_grade(grading) is not None
+        for result in _results(source)
+        if isinstance(result, dict) and isinstance(grading := result.get("gradingResult"), dict)
+    )
+
+
+def _graded(cells: RecordCells, scores: ToolScores, systems: dict[tuple[str, str], str]) -> Rows:
+    """Yield whether an output passes, by a person and by each metric, without a study."""
+    grading, query = cells.mapping("grading"), _query(_variables(cells), cells.raw("prompt"))
+    index = str(cells.raw("prompt_index")).zfill(3)
+    system = systems.get((_provider(cells.raw("provider")), index))
+    # The answer tells two results apart where they have no id.
+    name = cells.key("response_id") or made_id("promptfoo", system, query, str(cells.raw("output")))
+    response = ScoredResponse(name, query, system)
+    grade = manual_grade(grading)
+    found = [*verdicts(grading)]
+    if grade is None and not found:
+        cells.left_out("results without a grade")
+    if grade is not None:
+        yield from scores.rows(
+            cells, response, PASSES, grade, kind="human", scorer="promptfoo:human"
+        )
+    for verdict in found:
+        yield from scores.rows(
+            cells, response, PASSES, verdict.passed, kind=verdict.kind,
+            scorer=f"promptfoo:{verdict.name}",
+            missing_reason="grader error" if verdict.passed is None else None,
+        )  # fmt: skip
+
+
+def _variables(cells: RecordCells) -> dict[str, Any]:
+    """The variables of a result, or those of its test where the result has none."""
+    test = cells.mapping("test_case").get("vars")
+    return cells.mapping("vars") or (test if isinstance(test, dict) else {})
+
+
 def _metrics(cells: RecordCells) -> Iterator[tuple[str, Any, str, str | None]]:
     """Yield name, value, kind of scorer and reason of a missing value for each score."""
     grading = cells.mapping("grading")
@@ -110,7 +157,7 @@ def _metrics(cells: RecordCells) -> Iterator[tuple[str, Any, str, str | None]]:
         members = component if isinstance(component, dict) else {}
         assertion = members.get("assertion")
         assertion = assertion if isinstance(assertion, dict) else {}
-        kind = _kind(str(assertion.get("type", "")))
+        kind = kind_of_assertion(str(assertion.get("type", "")))
         base = str(assertion.get("metric") or assertion.get("type") or "assertion")
         if base in named and kind != "human":
             # The named score is the weighted mean of the assertions with its name.
@@ -127,12 +174,6 @@ def _metrics(cells: RecordCells) -> Iterator[tuple[str, Any, str, str | None]]:
         yield name, value, kinds.get(name, "metric"), None
     for name in ("score", "success"):
         yield name, cells.raw(name), "metric", None
-
-
-def _kind(assertion: str) -> str:
-    if assertion == "human":
-        return "human"
-    return "judge" if assertion.removeprefix("not-").startswith(_JUDGED) else "metric"
 
 
 def _query(variables: dict[str, Any], prompt: Any) -> str | None:

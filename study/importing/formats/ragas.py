@@ -10,6 +10,7 @@ from study.importing.rows import Rows
 from study.importing.tool_scores import ScoredResponse, ToolScores
 
 DESCRIPTION = "user_input and response, usually with retrieved_contexts and reference"
+TAKES = ("controls", "ranges")
 FIELDS: Fields = {
     "query": ("user_input",),
     "response": ("response",),

@@ -59,7 +59,7 @@ _WIDE = {
     b"\xfe\xff": "UTF-16",
 }
 # Content that some programs write under the name of a table.
-_FOREIGN = {b"PK\x03\x04": "a ZIP archive", b"\x1f\x8b": "gzip-compressed"}
+_FOREIGN = {b"PK\x03\x04": "a ZIP archive or an Excel workbook", b"\x1f\x8b": "gzip-compressed"}
 
 
 def not_text(head: bytes) -> Fault | None:

@@ -26,7 +26,7 @@ OF_JUDGES = (
     | NUMBERED_MODELS
     | _words(
         "llm llms ai ki ia autorater autograder autoeval geval g_eval ragas deepeval machine auto "
-        "automatic automated automatisch maschine automatique automatico automatica"
+        "automatic automated automatisch maschine automatique automatico automatica model_graded"
     )
 )
 """Words that only name machines."""

@@ -126,7 +126,6 @@ SETTINGS: Mapping[str, str] = {
     "--layout=single": "no value of people has the layout",
     "--scale=works=0:5 --scale=gpt:works=1:5 --scale=anna:works=0:1:1": "other --scale options",
     "--same-judge=gpt": "one run alone",
-    "--map=gpt=linear": "no scale that differs",
 }
 
 
