@@ -10,35 +10,22 @@ from itertools import combinations
 from annotate_ui.label_studio import reasons
 from annotate_ui.label_studio.annotations import Annotation
 from annotate_ui.label_studio.export_annotations import Annotations
-from annotate_ui.label_studio.export_controls import described_controls, unmapped_controls
 from annotate_ui.label_studio.export_inventory import read_inventory, scorers_of_users
 from annotate_ui.label_studio.export_reading import ExportReading, export_reading
-from annotate_ui.label_studio.short_exports import LACKING, is_short, tasks
+from annotate_ui.label_studio.short_exports import LACKING, tasks
+from annotate_ui.label_studio.short_form import is_short
 from annotate_ui.label_studio.task_content import TaskContent, TaskReader
 from study.errors import Fault
 from study.importing.importers import FormatOptions
-from study.importing.readers.source import Head, RecordSource
+from study.importing.readers.source import RecordSource
 from study.importing.rows import MarkedPart, MarksRow, PreferenceRow, Rows, ScoreRow
 
-DESCRIPTION = (
-    "the export of a Label Studio project: JSON [{data, annotations: [{result, completed_by}]}], "
-    "or JSON_MIN, CSV and TSV with annotation_id, annotator and lead_time"
-)
 SOURCE = "label_studio"
-TAKES = ("columns", "controls", "ranges", "raters", "rater_prefix")
-# What an importer may have; see `study.importing.importers.Importer`.
-is_certain, describe, unmapped = is_short, described_controls, unmapped_controls
 _REASONS = {
     reasons.MISSING: "blank",
     reasons.NO_NUMBER: "no_number",
     reasons.ENTERED_TWICE: "given_twice",
 }
-
-
-def matches(head: Head) -> bool:
-    """Whether the file is a list of tasks with annotations, or an export in a short form."""
-    full = head.form.startswith("json") and {"data", "annotations"} <= set(head.columns)
-    return full or is_short(head)
 
 
 def rows(source: RecordSource, options: FormatOptions) -> Rows:

@@ -17,7 +17,8 @@ from annotate_ui.label_studio.result_values import (
     text_labels,
     user_number,
 )
-from annotate_ui.label_studio.short_exports import is_short, tasks
+from annotate_ui.label_studio.short_exports import tasks
+from annotate_ui.label_studio.short_form import is_short
 from annotate_ui.label_studio.task_content import names_a_pair
 from study.errors import Fault, InputError
 from study.importing.importers import FormatOptions

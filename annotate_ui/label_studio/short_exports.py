@@ -10,17 +10,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from annotate_ui.label_studio.control_names import assign_constructs
+from annotate_ui.label_studio.short_form import SIGNS, is_short
 from annotate_ui.label_studio.task_content import FIELDS
 from study.errors import Fault
 from study.importing.importers import FormatOptions
 from study.importing.readers.cells import blank
-from study.importing.readers.column_layout import folded
 from study.importing.readers.input_file import Record
-from study.importing.readers.source import Head, RecordSource
+from study.importing.readers.source import RecordSource
 from study.text import abbreviate
 
-_SIGNS = {"annotation_id", "annotator", "lead_time"}
-_OF_ANNOTATION = {*_SIGNS, "created_at", "updated_at", "agreement", "history"}
+_OF_ANNOTATION = {*SIGNS, "created_at", "updated_at", "agreement", "history"}
 # What a result's value contains, and the type that the full export states with it.
 _TYPES = {
     "number": "number",
@@ -35,12 +34,6 @@ LACKING = (
     "a short form of export (JSON_MIN, CSV, TSV) does not contain skipped tasks, which annotations "
     "are expected answers (ground truth), nor who changed them last. Export as JSON to have them."
 )
-
-
-def is_short(head: Head) -> bool:
-    """Whether a file is an export in a short form."""
-    columns = folded(head.columns)
-    return columns >= _SIGNS and not {"construct", "value"} <= columns
 
 
 def tasks(source: RecordSource, options: FormatOptions) -> Iterator[Record | Fault]:

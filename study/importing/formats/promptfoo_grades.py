@@ -19,7 +19,7 @@ _JUDGED = (
 )  # fmt: skip
 
 
-class Verdict(NamedTuple):
+class AssertionVerdict(NamedTuple):
     """What an assertion says of an output."""
 
     name: str
@@ -47,7 +47,7 @@ def manual_grade(grading: Mapping[str, Any]) -> Any:
     return None
 
 
-def verdicts(grading: Mapping[str, Any]) -> Iterator[Verdict]:
+def verdicts(grading: Mapping[str, Any]) -> Iterator[AssertionVerdict]:
     """The verdict of each metric; of assertions with one name all must pass."""
     parts: dict[str, list[Mapping[str, Any]]] = {}
     results = _components(grading)
@@ -63,7 +63,7 @@ def verdicts(grading: Mapping[str, Any]) -> Iterator[Verdict]:
         kinds = {kind_of_assertion(str(_assertion(r).get("type", ""))) for r in of_name}
         failed = any(_grader_failed(result) for result in of_name)
         passed = None if failed else all(result["pass"] for result in of_name)
-        yield Verdict(name, "judge" if "judge" in kinds else "metric", passed)
+        yield AssertionVerdict(name, "judge" if "judge" in kinds else "metric", passed)
 
 
 def _components(grading: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -72,8 +72,9 @@ def not_text(head: bytes) -> Fault | None:
     for mark, name in _FOREIGN.items():
         if head.startswith(mark):
             remedy = (
-                "Give a CSV, JSON lines, Excel (.xlsx) or Parquet file (for a log of "
-                "Inspect: inspect log convert --to json)."
+                "Give a CSV, JSON lines or Parquet file, or a workbook as Excel saves it (in "
+                "Excel: Save As, CSV UTF-8 or .xlsx; for a log of Inspect: inspect log convert "
+                "--to json)."
             )
             return Fault(f"the file is {name}.", remedy)
     half = head[: len(head) // 2 * 2]

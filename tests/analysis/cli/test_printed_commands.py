@@ -80,7 +80,9 @@ TABLES: dict[str, dict[str, Any] | pd.DataFrame] = {
 }  # fmt: skip
 
 # What a user has to fill in.
-_OPEN = re.compile(r"\b(COLUMN|KIND|NUMBER|SCORES|CONSTRUCT|KEY|MIN:MAX|VALUE|NAME|FILE|OTHER_FILE)\b")
+_OPEN = re.compile(
+    r"\b(COLUMN|KIND|NUMBER|SCORES|CONSTRUCT|KEY|MIN:MAX|VALUE|NAME|FILE|OTHER_FILE)\b"
+)
 _COMMAND = re.compile(r"\bccrs (?:report|doctor|check|plan|init|import|judge) .*")
 
 

@@ -241,6 +241,6 @@ def test_check_doctor_and_plan_take_two_files(write: Write) -> None:
     assert checked.exit_code in (0, 1), checked.output
     assert "report_level" in checked.output
     people = write("b.csv", id=IDS, human_1=PEOPLE, human_2=JUDGE)
-    planned = run("plan", files[0], people, "--wanted", "pearson=0.2", "--runs", "2", "--queries", "20",
-                  "--raters", "2")  # fmt: skip
+    few = ("--wanted", "pearson=0.2", "--runs", "2", "--queries", "20", "--raters", "2")
+    planned = run("plan", files[0], people, *few)
     assert planned.exit_code == 0, planned.output
