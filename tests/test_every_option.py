@@ -113,6 +113,7 @@ INSTEAD: dict[str, str] = {
         }.items()
     },
     "report --preference-scale": "report preferences.csv --no-verify",
+    "report --text": "report wide.csv --judge other --human carl",
     "report --target-width": "report wide.csv --judge other --human carl --scale 0:100",
     "plan --construct": "plan scores.csv --scale 0:100 --queries 10 --raters 2 --runs 2",
     "plan --scorer": "plan scores.csv --scale 0:100 --queries 10 --raters 2 --runs 2",
@@ -269,7 +270,8 @@ REFUSED: frozenset[str] = frozenset(
         *("fetch --from", "fetch --json"),
         # The file states its systems, has numbers, and is not an export of Label Studio.
         *(f"import {option}" for option in ("--system", "--scorer", "--value", "--values",
-                                            "--column")),
+                                            "--column", "--control", "--scale", "--rater",
+                                            "--rater-prefix")),
         "label-studio follow --value",
         # The open edition has none.
         "label-studio push --workspace",

@@ -68,7 +68,7 @@ def test_columns_are_recognized_and_the_declaration_is_printed(
     message = capsys.readouterr().err
     declared = f"{shlex.quote(str(answers))} --judge llm_score --human human_score --query question"
     assert f"ccrs report {declared}" in message
-    assert "add --scale 1:5:1" in message
+    assert "--scale 1:5:1, which is used" in scores.warnings[-1]
 
 
 def test_what_the_user_names_takes_precedence(answers: Path) -> None:

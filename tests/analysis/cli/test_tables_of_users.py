@@ -304,7 +304,7 @@ def test_an_excel_workbook_is_refused_with_what_to_save(tmp_path: Path) -> None:
     path.write_bytes(b"PK\x03\x04 and more")
     result = ccrs("report", path)
     assert result.exit_code == 2
-    assert "in Excel: Save As, CSV UTF-8" in result.stderr
+    assert "Give a CSV, JSON lines, Excel (.xlsx) or Parquet file" in result.stderr
 
 
 def long_table(kinds: Sequence[str]) -> pd.DataFrame:
@@ -386,14 +386,17 @@ def test_equal_verdicts_of_a_judge_and_a_rater_are_not_a_copy(tmp_path: Path) ->
     ],
 )  # fmt: skip
 def test_one_list_of_likely_scales_is_proposed(
-    tmp_path: Path, columns: dict[str, list[object]], scales: list[str],
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+    tmp_path: Path, columns: dict[str, list[object]], scales: list[str]
+) -> None:
     path = written(tmp_path, pd.DataFrame(columns))
-    scores = from_file(path, (), (), None, None, {}).scores
+    scores = from_file(path, (), (), None, None, {}, understand=False).scores
     assert list(likely_scales(scores)) == scales
-    message = capsys.readouterr().err
-    assert ("No scale is declared" in message) == bool(scales)
+    understood = from_file(path, (), (), None, None, {}).scores
+    notes = [note for note in understood.warnings if note.startswith("no scale is declared")]
+    assert [f"--scale {scale}" in note for note in notes for scale in scales] == [True] * len(
+        scales
+    )
+    assert list(likely_scales(understood)) == []
     content = json.loads(ccrs("doctor", path, "--json").stdout)
     assert content["command"].endswith(" ".join(["", *(f"--scale {s}" for s in scales)]).lstrip())
 

@@ -116,4 +116,5 @@ def test_words_beside_numbers_have_a_scale_of_their_own(tmp_path: Path) -> None:
     path = written(tmp_path, [points[word] for word in judge], human)
     scales = scales_of(path)
     assert scales["score", "human"] == Scale(0, 2, 1, "ordinal")
-    assert scales["score", "llm"] is None
+    # The numbers are understood to be on the scale that they look like.
+    assert scales["score", "llm"] == Scale(1, 5, 1)

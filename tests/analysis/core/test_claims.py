@@ -18,14 +18,14 @@ from analysis.statistics.reliability.variance_components import bias_for_raters_
 
 def test_holm_is_that_of_the_oracle() -> None:
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
-    assert holm([]).tolist() == []
+    assert holm([]) == []
     assert np.isnan(holm([np.nan])).all()
-    assert holm([0.01, np.nan, 0.6])[[0, 2]] == pytest.approx([0.02, 0.6])
+    assert holm([0.01, np.nan, 0.6])[::2] == pytest.approx([0.02, 0.6])
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_holm_lies_between_p_and_bonferroni(p: list[float]) -> None:
-    adjusted = holm(p)
+    adjusted = np.array(holm(p))
     assert (adjusted >= np.array(p)).all()
     assert (adjusted <= np.minimum(1, np.array(p) * len(p)) + 1e-12).all()
 

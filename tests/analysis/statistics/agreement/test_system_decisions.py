@@ -55,8 +55,8 @@ def test_the_order_of_systems_turns_no_decision() -> None:
 
 def test_with_many_queries_the_bootstrap_decides() -> None:
     rng = np.random.default_rng(7)
-    people = rng.normal(size=(600, 2)) + np.array([0, 0.5])
-    weights = QueryResampling(600, 300).bootstrap
+    people = rng.normal(size=(1200, 2)) + np.array([0, 0.5])
+    weights = QueryResampling(1200, 300).bootstrap
     decided = decisions(people + 1, people, [weights])
     assert decided.people_intervals.method == "max_t_bootstrap"
     assert decided.decisions == ("same",)
