@@ -64,7 +64,7 @@ def named_columns_options(command: F) -> F:
         metavar="WORD=NUMBER,...",
         callback=_checked,
         help="Numbers of words in place of scores, such as good=2,ok=1,bad=0,unsure= (missing). "
-        "Repeatable. Well-known words are read without it.",
+        "-1=,99= makes these numbers missing. Repeatable. Well-known words are read without it.",
     )(result)
     for field, text in texts.items():
         option = CONSTRUCT_OPTIONS.get(name, "--construct") if field == "construct" else None

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from study.importing.score_columns.judgment_table import JudgmentTable
 
 #: Settings that the first figures depend on; with others they are left to the report.
-_SETTINGS = {"level", "seed", "resamples", "true_rate", "bias_margin"}
+_SETTINGS = {"level", "seed", "resamples"}
 
 PASS_OR_FAIL = Scale(0, 1, step=1)
 

@@ -142,7 +142,8 @@ def as_input(
     scales = with_word_scales(frame, read.scales.of(constructs), read.scorer_scales)
     scores = ScoreTable.from_frame(frame, *scales)
     if understand:
-        scores = with_understood_scales(frame, scores, *scales)
+        numbers: Sequence[int] = read.table.row_numbers if read.table is not None else ()
+        scores = with_understood_scales(frame, scores, *scales, rows=numbers, source=read.path.name)
         _propose_cut(scores, chosen.get("cut", {}))
     if not quiet:
         _print_summary(frame, scores)

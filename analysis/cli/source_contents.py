@@ -60,6 +60,7 @@ def file_contents(
     path: Path, scales: tuple[str, ...], kinds: tuple[str, ...], named: NamedColumns
 ) -> SourceContents:
     """The contents of a file, as `ccrs report` or `ccrs import` reads it."""
+    from analysis.cli.taken_columns import with_other_side
     from study.importing.readers.source import RecordSource
     from study.importing.score_columns.recognition import recognized_table
     from study.importing.score_columns.recognized import Recognized
@@ -67,7 +68,10 @@ def file_contents(
 
     source = RecordSource(path)
     if named.judge or named.human:
-        return _with_named(source, named, Recognized("named columns"), scales, kinds)
+        recognized = Recognized("named columns")
+        if not (named.judge and named.human):
+            named, recognized = with_other_side(path, named)
+        return _with_named(source, named, recognized, scales, kinds)
     export = tool_export(source)
     if export is not None:
         return _export(source, export, scales, kinds)
@@ -147,12 +151,17 @@ def _of_form(
 
 
 def _unclear(path: Path, recognized: Recognized) -> SourceContents:
+    from analysis.cli.other_file import with_other_file
     from analysis.cli.taken_columns import how_to_declare
 
     command = f"ccrs report {shlex.quote(str(path))} {recognized.example.options()}"
+    note = how_to_declare(command)
+    if not recognized.can_be_completed:
+        command = with_other_file(path).replace("ccrs doctor", "ccrs report", 1)
+        note = "Give the file with the other scores too"
     return SourceContents(
         None, "table whose columns are not recognized", cells_in_words(path, recognized), {},
-        command, unclear=recognized.unclear, notes=(how_to_declare(command),),
+        command, unclear=recognized.unclear, notes=(note,),
     )  # fmt: skip
 
 

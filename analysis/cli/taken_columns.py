@@ -30,9 +30,9 @@ class UnclearColumnsError(TableError):
         self.example = recognized.example
         command = command_with(self.example, path)
         elsewhere = in_another_file(path, recognized)
-        super().__init__(
-            str(path), [f"{self.problem}. {how_to_declare(command)}: {command}{elsewhere}"]
-        )
+        declared = f" {how_to_declare(command)}: {command}." if recognized.can_be_completed else ""
+        text = f"{self.problem}.{declared}{elsewhere}"
+        super().__init__(str(path), [text.removesuffix(".")])
 
 
 def how_to_declare(command: str) -> str:
@@ -45,14 +45,17 @@ def how_to_declare(command: str) -> str:
 
 
 def in_another_file(path: Path, recognized: Recognized) -> str:
-    """The sentence on a table whose columns are those of one side, and nothing else is scores."""
+    """The sentence on a table whose columns may be those of one side, and nothing else is scores.
+
+    It begins with a space; nothing where further columns may be scores.
+    """
     from analysis.cli.other_file import with_other_file
 
     sides = [role for role in ("judge", "human") if recognized.reasons(role)]
-    if len(sides) != 1 or recognized.candidates:
+    if len(sides) > 1 or len(sides) + len(recognized.candidates) != 1:
         return ""
-    other = "people" if sides == ["judge"] else "the judge"
-    return f". If the scores of {other} are in another file, give both: {with_other_file(path)}"
+    other = {"judge": "people", "human": "the judge"}.get("".join(sides), "the other side")
+    return f" If the scores of {other} are in another file, give both: {with_other_file(path)}"
 
 
 def taken_columns(path: Path) -> Recognized:
@@ -85,6 +88,9 @@ def told_by_names(
         It is not evident whose the scores are; the message has the options that are missing.
     """
     if columns and (columns.judge or columns.human):
+        if not (columns.judge and columns.human):
+            columns, recognized = with_other_side(path, columns)
+            click.echo(in_words(recognized, columns, path), err=True)
         return columns, kinds
     recognized = taken_columns(path)
     if recognized.columns is not None:
@@ -94,11 +100,55 @@ def told_by_names(
         if not kinds:
             click.echo(in_words(recognized, columns, path), err=True)
         return columns, kinds
+    if columns and recognized.form in ("long", "wide"):
+        raise TableError(str(path), [_names_its_scorers(columns)])
     if not columns:
         check_kinds_known(recognized, kinds, path)
         for line in kinds_in_words(recognized, kinds, path):
             click.echo(line, err=True)
     return columns, recognized.kinds | kinds
+
+
+def _names_its_scorers(columns: NamedColumns) -> str:
+    """Options that describe another form of table, with the remedy."""
+    fields = {"id": "response_id", "query": "query_id"}
+    given = {name: getattr(columns, name) for name in ("id", "query", "system", "construct")}
+    given = {name: column for name, column in given.items() if column is not None}
+    renamed = ", ".join(f"{c!r} to {fields.get(name, name)}" for name, c in given.items())
+    options = " and ".join(f"--{name}" for name in given)
+    return (
+        f"{options} names columns of a table with a column for each judge and rater; this one "
+        f"names its scorers in rows or as SCORER:CONSTRUCT. Leave the option out and rename "
+        f"{renamed}"
+    )
+
+
+def with_other_side(path: Path, named: NamedColumns) -> tuple[NamedColumns, Recognized]:
+    """Complete the columns of judges alone, or of raters alone, by those that are evident.
+
+    The second value says on what evidence.
+
+    Raises
+    ------
+    TableError
+        A named column is missing, or nothing says whose the other columns are.
+    """
+    from study.importing.score_columns.one_side import columns_of_other_side
+
+    side = "judge" if named.judge else "human"
+    found = columns_of_other_side(path, named)
+    if found.missing:
+        raise TableError(str(path), [f"--{side}: {problem}" for problem in found.missing])
+    if found.columns is not None:
+        return found.columns, found.recognized
+    problem = found.recognized.unclear
+    command = command_with(found.recognized.example, path)
+    if found.recognized.candidates:
+        listed = ", ".join(map(repr, found.recognized.candidates))
+        problem += f". Columns that may be: {listed}. {how_to_declare(command)}: {command}"
+    else:
+        problem += f", and no other column has scores.{in_another_file(path, found.recognized)}"
+    raise TableError(str(path), [problem])
 
 
 def check_kinds_known(recognized: Recognized, declared: dict[str, str], path: Path) -> None:

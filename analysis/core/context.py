@@ -24,7 +24,7 @@ from analysis.core.options import Options
 from analysis.core.probe_table import ProbeTable
 from analysis.core.query_statistic import QueryStatistic
 from analysis.core.resampling import QueryResampling, Replicates
-from analysis.core.scales import Level, Scale
+from analysis.core.scales import Level, Scale, not_common
 from analysis.core.tables import PreferenceTable, ScoreTable
 from analysis.core.uncertainty import Transform
 
@@ -224,19 +224,7 @@ class Context:
     def differences_withheld(self, construct: str, scorer: str) -> str | None:
         """Why values of a scorer and of people cannot be subtracted; None where they can."""
         human, scale = self.human_scale(construct), self.scores.scale(construct, scorer)
-        if human is None or scale is None:
-            return (
-                f"no scale is declared for {construct}, so differences in points have no meaning; "
-                f"declare it with --scale {construct}=MIN:MAX"
-            )
-        if not human.same_points(scale):
-            cut = scale.binary and not human.binary
-            return (
-                f"{scorer} is on {scale}, people are on {human}: not a common scale; map it with "
-                f"--map {scorer}=linear or {scorer}=thresholds"
-                + (", or declare from which value on people pass: --cut human=VALUE" if cut else "")
-            )
-        return None
+        return not_common(construct, scorer, human, scale)
 
     def estimate(
         self,

@@ -72,6 +72,9 @@ def _graded_by_people(scores: ScoreTable, construct: str) -> bool:
 
 def passing_without_cut(scores: ScoreTable, construct: str, scorer: str) -> bool:
     """Whether a scorer passes or fails responses (1 and 0) while people's values are graded."""
+    scale = scores.scale(construct, scorer)
+    if scale is not None and scale.level == "nominal":
+        return False
     rows = scores.frame[scores.frame["construct"] == construct]
     values = rows["value"].to_numpy(dtype=np.float64)
     people = values[rows["scorer_kind"].isin(["human", "adjudicated"]).to_numpy()]

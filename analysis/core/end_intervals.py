@@ -34,10 +34,17 @@ def all_alike(value: float, ends: tuple[float, float], trials: float, level: flo
     return Interval(first, last, level, ALL_ALIKE, p=p, uncertainty=uncertainty)
 
 
-def mostly_equal(values: Sequence[float]) -> bool:
-    """Whether half or more of the values are equal, up to float noise."""
+def few_differ(values: Sequence[float]) -> bool:
+    """Whether a figure's values without each response are moved by few of them.
+
+    Half or more are equal, up to float noise, or one response has more than half of the variance.
+    """
     if not values:
         return False
+    mean = math.fsum(values) / len(values)
+    squares = [(value - mean) ** 2 for value in values]
+    if 2 * max(squares) > math.fsum(squares) > 0:
+        return True
     scale = max(map(abs, values)) or 1.0
     (_, most), *_ = Counter(round(value / scale, 12) for value in values).most_common(1)
     return 2 * most >= len(values)

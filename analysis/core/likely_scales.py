@@ -36,6 +36,8 @@ class Scored:
     passes_or_fails: bool
     """Whether the values are 1 and 0 only, on a scale that has no other points, if one is
     declared."""
+    points: tuple[float, ...] = ()
+    """The distinct values, where they are a few whole numbers."""
 
 
 def scored_values(scores: ScoreTable) -> tuple[Scored, ...]:
@@ -78,7 +80,15 @@ def scored_lists(
             None if scale is None else f"{scale.min:g}:{scale.max:g}",
             looks_like(here, [value for values in (here, *together) for value in values]),
             _passes_or_fails(present, scale),
+            _whole_points(present),
         )  # fmt: skip
+
+
+def _whole_points(present: list[float]) -> tuple[float, ...]:
+    """The distinct values, where they are a few whole numbers."""
+    distinct = sorted(set(present))
+    few = len(distinct) <= _MOST_GRADES and not any(value % 1 for value in distinct)
+    return tuple(distinct) if few else ()
 
 
 def _passes_or_fails(present: list[float], declared: Scale | None) -> bool:
@@ -162,6 +172,8 @@ def _reconciled(scored: list[Scored]) -> dict[str, str]:
     same scale, although numbers such as 3.5 alone might be on one from 0 to 10.
     """
     likely = {v.scorer: v.looks_like for v in scored if v.looks_like is not None}
+    if (shared := _shared_grades(scored)) is not None:
+        return dict.fromkeys(likely, shared)
     for low in ("0", "1"):
         # One scorer may not use the last grades.
         grades = {name: of for name, of in likely.items() if _is_grades(of, low)}
@@ -171,17 +183,35 @@ def _reconciled(scored: list[Scored]) -> dict[str, str]:
             high = float(longest.split(":")[1])
             between = [
                 v.scorer for v in scored
-                if v.looks_like == "0:10" and float(low) <= v.low <= v.high <= high != 5
+                if v.looks_like in _WIDE and float(low) <= v.low <= v.high <= high != 5
             ]  # fmt: skip
             likely |= dict.fromkeys(between, longest)
     if "1:5:1" in likely.values():
-        between = [v.scorer for v in scored if v.looks_like == "0:10" and 1 <= v.low <= v.high <= 5]
+        between = [v.scorer for v in scored if v.looks_like in _WIDE and 1 <= v.low <= v.high <= 5]
         people = any(v.kind == "human" for v in scored if v.scorer in between)
         # The step is that of the points that people choose from.
         same = "1:5" if people else "1:5:1"
         likely |= dict.fromkeys(between, same)
         likely = {name: same if of == "1:5:1" else of for name, of in likely.items()}
     return likely
+
+
+#: Guesses from a part of the values that may be on the scale of another scorer's grades.
+_WIDE = {"0:10", "1:5", "0:5"}
+
+
+def _shared_grades(scored: list[Scored]) -> str | None:
+    """One scale of grades for all, where one scorer is shifted by a grade against another.
+
+    People on 1 to 5 and a judge on 2 to 6 are on one scale, which they do not use alike.
+    """
+    points = [v.points for v in scored if v.n]
+    if len(points) < 2 or not all(points) or any(v.passes_or_fails for v in scored):
+        return None
+    widths = [of[-1] - of[0] for of in points]
+    if max(widths) - min(widths) > 1:
+        return None
+    return _grades(sorted({value for of in points for value in of}))
 
 
 def _is_grades(scale: str, low: str) -> bool:
@@ -211,8 +241,9 @@ def looks_like(values: Iterable[float], scorer_values: Iterable[float] | None = 
 
     Notes
     -----
-    Whole numbers from 1 to 5 are taken for 1 to 5, although they might be the lower half of 0 to
-    10; values from 0 to 1 for 0 to 1, although the scale might be 0 to 100.
+    Numbers from 1 to 5 are taken for 1 to 5, although they might be the lower half of 0 to 10;
+    whole numbers from 1 to 3 for 1 to 3; values from 0 to 1 for 0 to 1, although the scale might be
+    0 to 100: the narrowest scale has the strictest margin.
     """
     of_scorer = _known(values)
     wider = of_scorer if scorer_values is None else _known(scorer_values)
@@ -242,13 +273,23 @@ def _smallest(values: list[float]) -> str | None:
         return None
     if high <= 1:
         return "0:1"
-    if whole and low >= 1 and high <= 5:
-        return "1:5:1"
+    if high <= 5:
+        return _up_to_five(low, high, whole=whole)
     # A few values beyond 10 among points of 1 to 5 are slips rather than a scale.
     within = [value for value in values if value <= 5]
     if whole and low >= 1 and high > 10 and len(within) >= _MOST * len(values):
         return None if len(set(within)) > 2 else "0:100"
     return "0:10" if high <= 10 else "0:100"
+
+
+def _up_to_five(low: float, high: float, *, whole: bool) -> str:
+    """The narrowest usual scale of values up to 5, of which a margin is not too large a share."""
+    if low < 1:
+        return "0:5:1" if whole else "0:5"
+    if whole and high <= 3:
+        # Two codes, 1 and 2, have no direction that is known.
+        return "1:2" if high == 2 else "1:3:1"
+    return "1:5:1" if whole else "1:5"
 
 
 def _grades(distinct: list[float]) -> str | None:

@@ -21,7 +21,7 @@ from analysis.core.arrays import BoolArray, FloatArray, IntArray
 from analysis.core.computation import one_blas_thread, t_quantile, two_sided_p
 from analysis.core.end_intervals import (
     all_alike,
-    mostly_equal,
+    few_differ,
     of_equal_values,
     rare_quantile,
 )
@@ -294,7 +294,7 @@ class QueryResampling:
             equal = withheld(self.level, method, EQUAL_RESAMPLES)
             return equal if step is None else of_equal_values(point, step, count, self.level)
         known = replicates.trials or replicates.resolution
-        rare = bool(replicates.separate and known and mostly_equal(replicates.values.tolist()))
+        rare = bool(replicates.separate and known and few_differ(replicates.values.tolist()))
         return self._of_spread(
             point, defined, values.size, share, replicates.scheme, transform, rare
         )

@@ -49,12 +49,45 @@ class Scale:
 
     @property
     def binary(self) -> bool:
-        """Whether the ends are the only points: fail at the lower end, pass at the upper one."""
-        return self.step == self.width
+        """Whether the ends are the only points: fail at the lower end, pass at the upper one.
+
+        Of two names without an order neither is the pass.
+        """
+        return self.step == self.width and self.level != "nominal"
 
     def same_points(self, other: Scale) -> bool:
         """Whether differences between values on the two scales mean something."""
         return (self.min, self.max) == (other.min, other.max)
+
+
+#: A scale with more points has no neighboring grades to speak of.
+MOST_GRADES = 11
+
+
+def step_of_grades(scale: Scale, *, whole: bool) -> float | None:
+    """The distance of neighboring grades on a scale of few points; None where there are none.
+
+    `whole`: whether people's values are whole numbers, which tells it for a scale without a step.
+    """
+    step = scale.step or (1.0 if whole else None)
+    return step if step is not None and scale.width / step < MOST_GRADES else None
+
+
+def not_common(construct: str, scorer: str, human: Scale | None, scale: Scale | None) -> str | None:
+    """Why values of a scorer and of people cannot be subtracted; None where they can."""
+    if human is None or scale is None:
+        return (
+            f"no scale is declared for {construct}, so differences in points have no meaning; "
+            f"declare it with --scale {construct}=MIN:MAX"
+        )
+    if not human.same_points(scale):
+        cut = scale.binary and not human.binary
+        return (
+            f"{scorer} is on {scale}, people are on {human}: not a common scale; map it with "
+            f"--map {scorer}=linear or {scorer}=thresholds"
+            + (", or declare from which value on people pass: --cut human=VALUE" if cut else "")
+        )
+    return None
 
 
 def parse_scale(text: str) -> Scale:

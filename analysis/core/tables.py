@@ -126,6 +126,10 @@ class ScoreTable(_Table):
         default_factory=lambda: MappingProxyType({})
     )
     construct_names: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    value_names: Mapping[str, Mapping[float, str]] = field(
+        default_factory=lambda: MappingProxyType({})
+    )
+    """By construct: the word for each value, where values were words."""
 
     @classmethod
     def from_frame(
@@ -136,6 +140,8 @@ class ScoreTable(_Table):
         construct_names: Mapping[str, str] | None = None,
     ) -> Self:
         """Check a long table of scores.
+
+        `frame.attrs["value_names"]`, if present, has the word for each value by construct.
 
         Parameters
         ----------
@@ -224,6 +230,7 @@ class ScoreTable(_Table):
             (*read_as, *two_points, *warnings, *odd),
             scorer_scales,
             dict(construct_names or {}),
+            dict(frame.attrs.get("value_names", {})),
         )
 
     def scale(self, construct: str, scorer: str | None = None) -> Scale | None:
@@ -235,6 +242,10 @@ class ScoreTable(_Table):
     def full_name(self, construct: str) -> str:
         """The name that is shown for a construct: its key where it has no other."""
         return self.construct_names.get(construct) or construct
+
+    def value_name(self, construct: str, value: float) -> str:
+        """A value as it is shown: its word, or the number where it has none."""
+        return self.value_names.get(construct, {}).get(value, f"{value:g}")
 
     def of_constructs(self, constructs: Collection[str]) -> Self:
         """The rows on some of the constructs."""

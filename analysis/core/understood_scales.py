@@ -7,10 +7,11 @@ and how another one is declared.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from analysis.core.errors import TableError
 from analysis.core.likely_scales import likely_scales
 from analysis.core.scales import Scale, parse_scale
 
@@ -57,16 +58,27 @@ def with_understood_scales(
     scales: Mapping[str, Scale],
     scorer_scales: Mapping[tuple[str, str], Scale],
     *,
+    rows: Sequence[int] = (),
+    source: str = "table",
     in_python: bool = False,
 ) -> ScoreTable:
     """The table with the scales that values without a declared one look like.
 
-    `frame` is what `scores` was made from, with the declared scales.
+    `frame` is what `scores` was made from, with the declared scales; `rows` are the numbers of the
+    rows of its file, where each scorer has a value in each of them, and `source` its name.
+
+    Raises
+    ------
+    TableError
+        A few values of a scorer are outside of the scale that all others are on.
     """
     options = likely_scales(scores)
     if not options:
         return scores
     by_construct, by_scorer = scales_of_options(options, scores.constructs)
+    faults = list(_odd_values(frame, scores, by_construct, by_scorer, rows, in_python=in_python))
+    if faults:
+        raise TableError(source, faults)
     # A scale that was recognized, such as that of pass and fail, is not replaced.
     known = {key for key in scores.constructs if scores.scale(key) is not None}
     by_construct = {key: scale for key, scale in by_construct.items() if key not in known}
@@ -78,3 +90,69 @@ def with_understood_scales(
         construct_names=scores.construct_names,
     )
     return replace(found, warnings=(*found.warnings, note_of_options(options, in_python=in_python)))
+
+
+#: Up to this share of a scorer's values are odd ones; with more they are on a scale of their own.
+ODD_SHARE = 0.1
+
+#: Values on the common scale from which on others are odd.
+USUAL = 10
+
+
+def _odd_values(
+    frame: pd.DataFrame,
+    scores: ScoreTable,
+    by_construct: Mapping[str, Scale],
+    by_scorer: Mapping[tuple[str, str], Scale],
+    rows: Sequence[int],
+    *,
+    in_python: bool,
+) -> Iterator[str]:
+    """Name a few values that are outside of the scale of people, such as -1 or 99 for missing."""
+    for key, part in frame.groupby(["construct", "scorer"], sort=False):
+        construct, scorer = map(str, key) if isinstance(key, tuple) else (str(key), "")
+        if scores.scale(construct, scorer) is not None:
+            continue
+        scale = _of_people(scores, construct, by_construct, by_scorer)
+        values = part["value"].astype("float64").tolist()
+        known = [value for value in values if value == value]  # noqa: PLR0124  (NaN differs)
+        if scale is None:
+            continue
+        odd = [
+            (place, value)
+            for place, value in enumerate(values)
+            if value < scale.min or value > scale.max
+        ]
+        if not odd or len(odd) > max(1, ODD_SHARE * len(known)) or len(known) - len(odd) < USUAL:
+            continue
+        listed = ", ".join(f"{value:g}" for value in dict.fromkeys(value for _, value in odd))
+        place, _ = odd[0]
+        where = (
+            f"row {rows[place]}" if place < len(rows) else f"{part['response_id'].iloc[place]!r}"
+        )
+        more = f" and {len(odd) - 1} more" if len(odd) > 1 else ""
+        low, high = min(*known, scale.min), max(*known, scale.max)
+        missing = ",".join(f"{value:g}=" for value in dict.fromkeys(value for _, value in odd))
+        remedy = (
+            f"make them missing, or declare their scale: scale=({low:g}, {high:g})"
+            if in_python
+            else f"if they mean missing, add --values {shlex.quote(missing)}; if they are right, "
+            f"add --scale {shlex.quote(f'{scorer}:{construct}={low:g}:{high:g}')}"
+        )
+        yield (
+            f"{scorer}: {listed} in {where}{more} {'are' if more else 'is'} outside {scale}, on "
+            f"which its other {len(known) - len(odd)} values and people's are; {remedy}"
+        )
+
+
+def _of_people(
+    scores: ScoreTable,
+    construct: str,
+    by_construct: Mapping[str, Scale],
+    by_scorer: Mapping[tuple[str, str], Scale],
+) -> Scale | None:
+    """The scale of people's values: the known one, or the one understood."""
+    for rater in scores.scorers(construct, "human"):
+        known = scores.scale(construct, rater) or by_scorer.get((rater, construct))
+        return known or by_construct.get(construct)
+    return None

@@ -73,8 +73,12 @@ def words_as_numbers(
                 f"or 0, and the scale is {scale}; declare a scale from 0 to 1 in one step (0:1:1)"
             )
         else:
-            one, zero = first.split(" and ")
-            notes.append(f"{label[group]}: {one} is read as 1 and {zero} as 0")
+            present = {str(column.iloc[int(row)]).strip().casefold() for row in rows}
+            parts = [
+                f"{word} {'is read ' if place == 0 else ''}as {_MEANING[word][1]:g}"
+                for place, word in enumerate(w for w in first.split(" and ") if w in present)
+            ]
+            notes.append(f"{label[group]}: {' and '.join(parts)}")
     read = [
         value if meaning is None else meaning[1]
         for value, meaning in zip(distinct, meanings, strict=True)
@@ -91,7 +95,8 @@ def with_two_points(
     """Scales with one step where people's values on a construct are 0 and 1 only.
 
     That is so where no scale is declared and both values occur, and where one from 0 to 1 without a
-    step is. It is the scale of the construct if all scorers give 0 and 1, else that of its raters.
+    step is that does not only name categories. It is the scale of the construct if all scorers give
+    0 and 1, else that of its raters.
 
     Returns
     -------
@@ -113,6 +118,8 @@ def with_two_points(
         if scale is None and len(values) < 2:
             continue
         if scale is not None and (scale.min, scale.max, scale.step) != (0, 1, None):
+            continue
+        if scale is not None and scale.level == "nominal":
             continue
         two_points = PASS_OR_FAIL if scale is None else replace(scale, step=1.0)
         of_construct = present & (table["construct"] == construct)

@@ -159,7 +159,9 @@ def _decision(
         return replace(result, binding=binding, missing=None)
     if result.missing is not None or not figures:
         return result
-    binding = max(figures, key=lambda f: f.p)
+    # That an order is above chance is a condition of a level, and not what it rests on.
+    shown = [f for f in figures if f.threshold.name != "chance"] if yes else []
+    binding = max(shown or figures, key=lambda f: f.p)
     if yes:
         return replace(result, binding=binding, supported=True)
     return _with_plan(replace(result, binding=binding))

@@ -80,7 +80,9 @@ def _findings(
     raters = max((len(d.raters) for d in data.values()), default=0)
     rated = sum(values_of.n for values_of in scored if values_of.kind == "human")
     yield Finding(
-        "how scores are distributed: means, ties, ends of the scale",
+        "how scores are distributed: means, ties, ends of the scale"
+        if any(not _only_names(scores, key) for key in data) or not data
+        else "how scores are distributed: shares of the categories",
         any(values_of.n for values_of in scored),
         "there are no values",
     )
@@ -89,38 +91,52 @@ def _findings(
         shared > 0,
         _no_agreement(raters, rated),
     )
+    ordered = {key for key in data if not _only_names(scores, key)}
+    of_names = "" if ordered else "the values name categories, which have no order and no distance"
     compared = overlap >= CORRELATION
     no_pair = (
         "no judge or metric" if not machines
         else "no human ratings" if not rated
         else f"{overlap} responses have a score and a rating; a correlation takes {CORRELATION}"
     )  # fmt: skip
-    yield Finding("judge against people: correlations", compared, no_pair)
+    if len(ordered) < len(data):
+        yield Finding(
+            "judge against people: the same categories, kappa and confusion", overlap > 0, no_pair
+        )
+    yield Finding(
+        "judge against people: correlations", compared and not of_names, of_names or no_pair
+    )
     yield Finding(
         "the order of responses within a query",
-        compared and pairs > 0,
-        "no query has two responses with both a score and a rating" if compared else no_pair,
+        compared and pairs > 0 and not of_names,
+        of_names
+        or ("no query has two responses with both a score and a rating" if compared else no_pair),
     )
     yield Finding(
         "the human ceiling: judge against a rater, both with the other raters",
-        compared and shared > 0,
-        no_pair if not compared else _no_agreement(raters, rated),
+        compared and shared > 0 and not of_names,
+        of_names or (no_pair if not compared else _no_agreement(raters, rated)),
     )
     declared = {values_of.construct for values_of in scored if values_of.declared}
     yield Finding(
         "bias, calibration and ends of the scale in points",
-        compared and bool(declared or any(values_of.looks_like for values_of in scored)),
-        no_pair if not compared else "the values are on no usual scale; declare their scale",
+        compared
+        and not of_names
+        and bool(declared or any(values_of.looks_like for values_of in scored)),
+        of_names
+        or (no_pair if not compared else "the values are on no usual scale; declare their scale"),
         "" if declared else "on the scale that the values look like",
     )
-    yield from _on_systems(scores, judges, data, valued=any(values_of.n for values_of in scored))
+    valued = any(values_of.n for values_of in scored)
+    yield from _on_systems(scores, judges, data, valued=valued, of_names=of_names)
     yield Finding(
         "the alternative annotator test",
         raters >= ALT_TEST_RATERS and overlap > 0 and len(scores.queries) >= ALT_TEST_QUERIES,
         f"it takes {ALT_TEST_RATERS} raters and {ALT_TEST_QUERIES} queries each; there are "
         f"{raters} and {len(scores.queries)}",
     )
-    several = max((_constructs_of(scored, name) for name in machines | set(_people(scores))),
+    with_order = tuple(values_of for values_of in scored if values_of.construct in ordered)
+    several = max((_constructs_of(with_order, name) for name in machines | set(_people(scores))),
                   default=0)  # fmt: skip
     yield Finding(
         "validity: constructs among each other", several > 1, "no scorer scored two constructs"
@@ -143,16 +159,31 @@ def _findings(
     )
 
 
+def _only_names(scores: ScoreTable, construct: str) -> bool:
+    """Whether people's values on a construct are categories without an order."""
+    people = scores.scorers(construct, "human", "adjudicated") or scores.scorers(construct)
+    scale = scores.scale(construct, people[0]) if people else None
+    return scale is not None and scale.level == "nominal"
+
+
 def _on_systems(
-    scores: ScoreTable, judges: set[str], data: Mapping[str, ConstructData], *, valued: bool
+    scores: ScoreTable,
+    judges: set[str],
+    data: Mapping[str, ConstructData],
+    *,
+    valued: bool,
+    of_names: str,
 ) -> Iterator[Finding]:
+    """What can be said about systems; `of_names`: why nothing that needs means, if so."""
     systems = len(scores.systems)
     systems_present = f"there {'is 1 system' if systems == 1 else f'are {systems} systems'}"
     yield Finding(
         "which systems differ: randomized Tukey test, discriminative power",
-        systems > 1 and valued,
+        systems > 1 and valued and not of_names,
         "there are no values"
         if not valued
+        else of_names
+        if of_names
         else systems_present
         if systems
         else "no column names the systems",
@@ -160,8 +191,9 @@ def _on_systems(
     compared = any(np.isfinite(d.reference).any() and d.scorers for d in data.values())
     yield Finding(
         "agreement between systems",
-        systems >= CORRELATION and compared,
+        systems >= CORRELATION and compared and not of_names,
         "no response has a rating and a score" if not compared
+        else of_names if of_names
         else systems_present if systems else "no column names the systems",
     )  # fmt: skip
     unrated = any(
@@ -174,8 +206,9 @@ def _on_systems(
     )
     yield Finding(
         "system means corrected by ratings",
-        unrated and systems > 0,
-        "no column names the systems" if not systems
+        unrated and systems > 0 and not of_names,
+        of_names if of_names
+        else "no column names the systems" if not systems
         else "it takes judge scores on unrated responses in addition to rated ones",
     )  # fmt: skip
 

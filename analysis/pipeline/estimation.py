@@ -25,7 +25,7 @@ from analysis.core.tables import PreferenceTable, ScoreTable
 from analysis.core.text_formats import rendered_note
 from analysis.pipeline.decision_figures import figures_of_decisions
 from analysis.render.verdicts import compared
-from analysis.topics.agreement.categories import on_categories
+from analysis.topics.agreement.categories import kappas, on_categories
 from analysis.topics.agreement.human_ceiling import raters_against_others
 from analysis.topics.agreement.judge_comparison import judges_compared
 from analysis.topics.agreement.order_of_presentation import order_effects
@@ -198,6 +198,8 @@ def _headline(context: Context) -> Iterator[Estimate]:
     yield from expected_scores(ordered, ("pearson",))
     yield from raters_against_others(ordered)
     yield from on_categories(context)
+    if context.nominal(context.rated):
+        yield from (e for e in kappas(context) if context.nominal(e.constructs))
     for construct, data in context.rated.items():
         if data.raters:
             figures = alphas(context, data, (context.level(construct),))

@@ -16,7 +16,7 @@ from typing import Any
 from analysis.core.estimates import Estimate, EstimateList
 from analysis.core.interval import withheld
 from analysis.core.options import Options
-from analysis.core.scales import Scale
+from analysis.core.scales import Scale, not_common, step_of_grades
 from analysis.core.statistic import ORDER
 from analysis.decisions.answers import answered
 from analysis.decisions.described import DescribedTable
@@ -32,9 +32,6 @@ MOST_RESPONSES = 999
 
 #: Shared responses from which equal values mean a copy (`decisions.table_facts`).
 SHARED = 20
-
-#: A scale with more points has no neighboring grades (`topics.agreement.equal_values`).
-MOST_POINTS = 11
 
 _Values = Sequence[float | None]
 
@@ -63,7 +60,12 @@ class OneRaterTable:
             set(_known(values)) - {0.0, 1.0} for values in self.judges.values()
         )
         nominal = self.scale is not None and self.scale.level == "nominal"
-        return len(self.people) > MOST_RESPONSES or nominal or graded_judge
+        # How other scales are mapped, or cut, is told by the report.
+        apart = any(
+            self.scale is not None and (scale is None or not scale.same_points(self.scale))
+            for scale in self.judge_scales.values()
+        )
+        return len(self.people) > MOST_RESPONSES or nominal or graded_judge or apart
 
 
 @dataclass(frozen=True)
@@ -133,9 +135,9 @@ def _figures(table: OneRaterTable, judge: str, pairs: _Paired, level: float) -> 
     yield from _order(pairs, level, record)
     scale = table.judge_scales.get(judge, table.scale)
     if table.scale is not None and scale is not None and scale.same_points(table.scale):
-        yield from _level(pairs, table.scale, level, record)
+        yield from _level(pairs, _known(table.people), table.scale, level, record)
     else:
-        reason = "judge and people are on different scales"
+        reason = not_common(table.construct, judge, table.scale, scale)
         yield Estimate("bias", reason=reason, **record)
     if table.passes_or_fails and table.scale is not None and n:
         yield from _verdicts(pairs, level, record)
@@ -181,7 +183,11 @@ def _order(pairs: _Paired, level: float, record: dict[str, Any]) -> Iterator[Est
 
 
 def _level(
-    pairs: _Paired, scale: Scale, level: float, record: dict[str, Any]
+    pairs: _Paired,
+    known_people: Sequence[float],
+    scale: Scale,
+    level: float,
+    record: dict[str, Any],
 ) -> Iterator[Estimate]:
     n = len(pairs.judge)
     if not n:
@@ -191,16 +197,17 @@ def _level(
     total = math.fsum(differences)
     values = sorted(set(pairs.judge) | set(pairs.people))
     steps = [b - a for a, b in pairwise(values)]
-    without = [(total - d) / (n - 1) for d in differences] if n > 1 else []
+    without = [(total - d) / (n - 1) for d in differences] if n > 1 else differences
     bias = jackknife(total / n, without, level, step=min(steps, default=None))
     yield Estimate("bias", value=total / n, **bias.fields, reason=bias.reason, **record)
     if n > 1 and not scale.two_valued:
         square = calibration_error_squared(pairs.judge, pairs.people)
         if not math.isnan(square):
             yield Estimate("calibration_error_squared", value=square, **record)
-    if scale.step is None or scale.width / scale.step >= MOST_POINTS:
+    step = step_of_grades(scale, whole=not any(y % 1 for y in known_people))
+    if step is None:
         return
-    for name, points in (("exact_agreement", 0.0), ("adjacent_agreement", scale.step)):
+    for name, points in (("exact_agreement", 0.0), ("adjacent_agreement", step)):
         if points and scale.two_valued:
             continue
         near = [float(abs(d) <= points + 1e-12 * scale.width) for d in differences]

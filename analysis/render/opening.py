@@ -219,7 +219,9 @@ def _on_grades(described: Described, figures: _Figures) -> Iterator[str]:
         yield f"Pairs{to_one} ordered alike: {alike}" + (f"; tau-b {tau}" if tau else "")
     equal, near = figures.share("exact_agreement"), figures.share("adjacent_agreement")
     if equal is not None:
-        within = f"; within one point {near}" if near is not None else ""
+        scale = described.human_scale(figures.of.construct)
+        apart = "point" if scale is None or (scale.step or 1) == 1 else "step"
+        within = f"; within one {apart} {near}" if near is not None else ""
         yield f"Same value: {equal}{within}"
     bias = _bias(figures)
     if bias is not None and bias.defined:
@@ -227,7 +229,8 @@ def _on_grades(described: Described, figures: _Figures) -> Iterator[str]:
         ends = (bias.ci_low, bias.ci_high)
         value = amount(bias.value, scale, ends)
         interval = between(bias, scale, in_points=True)
-        yield f"Bias: {'+' if bias.value > 0 else ''}{value} {interval}".rstrip()
+        whom = " for raters like these" if bias.target == "raters_like_these" else ""
+        yield f"Bias: {'+' if bias.value > 0 else ''}{value} {interval}".rstrip() + whom
     elif bias is not None:
         yield f"Bias: not defined, {bias.reason}"
 
@@ -264,10 +267,7 @@ def _on_verdicts(figures: _Figures) -> Iterator[str]:
 
 
 def _on_categories(figures: _Figures) -> Iterator[str]:
-    equal = figures.share("category_agreement") or figures.share("exact_agreement")
-    kappa = figures.coefficient("cohen_kappa", kind="judge_rater") or figures.coefficient(
-        "cohen_kappa"
-    )
+    equal, kappa = figures.share("equal_categories"), figures.coefficient("cohen_kappa")
     if equal is not None:
         yield f"Same category: {equal}" + (f"; kappa {kappa}" if kappa else "")
 

@@ -72,7 +72,7 @@ def init(folder: Path, settings: Path | None, as_json: bool) -> None:
     multiple=True,
     metavar="WORD=NUMBER,...",
     help="Numbers of words in a table of scores, such as good=2,ok=1,bad=0,unsure= (missing). "
-    "Repeatable. Well-known words are read without it.",
+    "-1=,99= makes these numbers missing. Repeatable. Well-known words are read without it.",
 )
 @click.option(
     "--rater-prefix",

@@ -6,10 +6,12 @@ from datetime import datetime
 from typing import Any, Self
 
 from study.errors import Fault
-from study.text import counted
+from study.text import counted, quoted_names
 
 BLANK = "blank"
 """Reason of a value that its file leaves blank."""
+UNKNOWN_COLUMN = "cells of the unknown column "
+"""Begins the content of a column that is left out."""
 TWICE = "an identical row twice"
 
 
@@ -109,7 +111,15 @@ class ImportSummary:
         if self.already:
             lines.append(f"Already in the study: {_listed(self.already)}.")
         lines += [f"Accepted: {rule} ({n})." for rule, n in self.rules.items()]
-        lines += [f"Left out: {content} ({n})." for content, n in self.left_out.items()]
+        others = [content for content in self.left_out if content.startswith(UNKNOWN_COLUMN)]
+        lines += [
+            f"Left out: {content} ({n})."
+            for content, n in self.left_out.items()
+            if content not in others
+        ]
+        if others:
+            names = [content.removeprefix(UNKNOWN_COLUMN).strip("'\"") for content in others]
+            lines.append(f"Left out, not needed: {quoted_names(names)}.")
         if self.unmatched:
             rows = len(set().union(*self.unmatched.values()))
             names = list(self.unmatched)

@@ -91,7 +91,9 @@ class FormatOptions:
             raise StudyError(f"Numbers of words: {error}.") from None
         words = WordsAhead(judged_cells, declared, self.words_of_constructs)
         self.words_read.append(words)
-        reader.options.values = ValueRules(words, self._scale_of, self._scale_option)
+        reader.options.values = ValueRules(
+            words, self._scale_of, self._scale_option, missing_of=words.missing_of
+        )
         return words
 
     def _scale_of(self, group: Hashable) -> Ranged | None:
@@ -117,6 +119,9 @@ class FormatOptions:
             _contradicted(
                 cells, f"{scorer!r} is {from_column}", f"--kind {scorer}={declared}", "scorer_kind"
             )
+        if from_column not in KINDS and scorer in self.declared_kinds:
+            # A word that names no kind, which the caller explains.
+            return declared
         kind_of_scorer = from_column or self.kinds.get(scorer or "")
         if kind_of_scorer is None and scorer is not None:
             cells.suppress_missing("scorer_kind")

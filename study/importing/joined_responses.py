@@ -36,7 +36,8 @@ def matched(
     alone = [[key for key in ids[place] if key not in ids[1 - place]] for place in (0, 1)]
     people_alone = [[key for key in alone[place] if key not in judged[place]] for place in (0, 1)]
     if not both or (any(people_alone) and not allow_unmatched):
-        problem = _unmatched_in_words(alone, ids, names, on)
+        shown = alone if not both else people_alone
+        problem = _unmatched_in_words(shown, ids, names, on)
         place = 0 if people_alone[0] else 1
         remedy = (
             "Name the column that identifies a response in both: --on COLUMN, or --on "
@@ -77,7 +78,8 @@ def _unmatched_in_words(
     on: SharedIds,
 ) -> str:
     parts_of = [
-        f"{len(left):,} of {len(of_table):,} ids of {names[place]} are not in {names[1 - place]} "
+        f"{len(left):,} of {len(of_table):,} ids of {names[place]} "
+        f"{'is' if len(left) == 1 else 'are'} not in {names[1 - place]} "
         f"({_some(left)})"
         for place, (left, of_table) in enumerate(zip(alone, ids, strict=True))
         if left

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from study.errors import Fault, InputError
 from study.importing.joined_responses import PEOPLE, matched, share_identifiers
+from study.importing.readers.column_words import number_in
 from study.importing.readers.input_file import Record
 from study.importing.readers.judgment_cells import Ranged
-from study.importing.readers.value_words import folded_word
+from study.importing.readers.value_words import folded_word, missing_numbers, words_alone
 from study.importing.score_columns.contents import inner_score
 from study.importing.score_columns.flat_source import table_source
 from study.importing.score_columns.named_columns import NamedColumns, parts
@@ -94,7 +95,8 @@ def read_joined(
     share_identifiers(read, names)
     joined = pd.concat(read, ignore_index=True)
     _check_repeated(joined, names)
-    joined.attrs["word_scales"] = _both_word_scales(read)
+    joined.attrs["word_scales"] = _of_both(read, "word_scales")
+    joined.attrs["value_names"] = _of_both(read, "value_names")
     joined.attrs["summary"] = [*_summaries(read, names), *counted]
     return joined
 
@@ -103,16 +105,38 @@ def _words_of_each(sides: Sequence[TableSide], declared: Declared) -> list[Decla
     """What is declared about each table; words of neither are left to the first, to be refused."""
     if not declared.words:
         return [declared, declared]
-    given = {folded_word(word) for word in declared.words}
-    used = [bool(given & _words_in(side.path)) for side in sides]
-    nothing = replace(declared, words={})
-    return [declared if used[0] or not used[1] else nothing, declared if used[1] else nothing]
+    words = words_alone(declared.words)
+    given = {folded_word(word) for word in words}
+    missing = {n: w for w in declared.words for n in missing_numbers({w: declared.words[w]})}
+    present = [_words_in(side, frozenset(missing)) for side in sides]
+    used = [bool(given & words_there) for words_there, _ in present]
+    result = []
+    for place, (_, numbers) in enumerate(present):
+        own = dict(words) if used[place] or (place == 0 and not used[1]) else {}
+        # A number that is in neither table is left to the first.
+        absent = missing.keys() - present[1][1] if place == 0 else set()
+        own |= {missing[number]: None for number in sorted(numbers | absent)}
+        result.append(replace(declared, words=own))
+    return result
 
 
-def _words_in(path: Path) -> set[str]:
-    records = (r for r in table_source(path).peeked() if isinstance(r, Record))
-    cells = (inner_score(cell) for record in records for cell in record.cells.values())
-    return {folded_word(cell) for cell in cells if isinstance(cell, str)}
+def _words_in(side: TableSide, missing: frozenset[float]) -> tuple[set[str], set[float]]:
+    """The words of a table, and those of the numbers that its scores have."""
+    source = table_source(side.path)
+    scores = set(source.head.columns) - {side.on}
+    if side.columns is not None:
+        texts = (*side.columns.judge, *side.columns.human)
+        scores = {parts(text, source.head.columns)[1] for text in texts}
+    words: set[str] = set()
+    numbers: set[float] = set()
+    for record in (r for r in source.peeked() if isinstance(r, Record)):
+        for column, written in record.cells.items():
+            cell = inner_score(written)
+            if isinstance(cell, str):
+                words.add(folded_word(cell))
+            if missing and column in scores and (number := number_in(cell)) in missing:
+                numbers.add(number)
+    return words, numbers
 
 
 def _summaries(frames: Sequence[DataFrame], names: tuple[str, str]) -> list[str]:
@@ -277,6 +301,18 @@ def _check_words(frames: Sequence[DataFrame], names: tuple[str, str]) -> None:
                 "Give each word of both files its number: --values WORD=NUMBER,...",
             )
             raise InputError(" and ".join(names), [fault])
+        words = [
+            {value: folded_word(word) for value, word in of.items()}
+            for frame in frames
+            if (of := frame.attrs.get("value_names", {}).get(construct)) is not None
+        ]
+        if "nominal" in (one[3], other[3]) and words[0] != words[-1]:
+            fault = Fault(
+                f"the words for {construct} have no known order, and are others in {names[0]} than "
+                f"in {names[1]}, so that their numbers differ.",
+                "Give each word of both files its number: --values WORD=NUMBER,...",
+            )
+            raise InputError(" and ".join(names), [fault])
 
 
 def _tell_apart(frames: list[DataFrame]) -> None:
@@ -310,9 +346,10 @@ def _check_repeated(joined: DataFrame, names: tuple[str, str]) -> None:
         raise InputError(" and ".join(names), [fault])
 
 
-def _both_word_scales(frames: Sequence[DataFrame]) -> dict[str, dict[str, list[object]]]:
-    scales: dict[str, dict[str, list[object]]] = {}
+def _of_both(frames: Sequence[DataFrame], attribute: str) -> dict[str, dict[object, object]]:
+    """What an attribute of the frames has for each construct."""
+    both: dict[str, dict[object, object]] = {}
     for frame in frames:
-        for construct, of_scorers in frame.attrs.get("word_scales", {}).items():
-            scales.setdefault(construct, {}).update(of_scorers)
-    return scales
+        for construct, of_frame in frame.attrs.get(attribute, {}).items():
+            both.setdefault(construct, {}).update(of_frame)
+    return both

@@ -18,16 +18,26 @@ from study.importing.readers.column_layout import (
     folded,
     has,
     missing_column,
-    separators_hint,
 )
 from study.importing.readers.column_words import word_in
+from study.importing.readers.failure_names import ReadScores, direction_notes
 from study.importing.readers.input_file import Advance, Record, unseen
 from study.importing.readers.judgment_cells import Ranged, is_object
-from study.importing.readers.source import Head, RecordSource
+from study.importing.readers.source import RecordSource
 from study.importing.readers.value_words import best_of, is_missing, is_verdict
 from study.importing.readers.written_values import declare_words, off_the_scale
 from study.importing.rows import LocatedRow, PreferenceRow, Rows, ScoreRow
-from study.importing.score_columns.judgment_table import WordScale, as_attribute, scale_of_words
+from study.importing.score_columns.judgment_table import (
+    WordScale,
+    as_attribute,
+    names_of_values,
+    scale_of_words,
+)
+from study.importing.score_columns.row_identifiers import (
+    no_scores,
+    numbers_of_rows,
+    without_response,
+)
 from study.importing.tool_exports import tool_export
 from study.settings.constructs import CCRS
 from study.text import quoted_names, shell_word
@@ -81,7 +91,8 @@ def read_scores(
     -------
     DataFrame
         The columns of the score table (study/README.md). `attrs["summary"]` has lines on what was
-        accepted by a rule or left out.
+        accepted by a rule or left out, `attrs["value_names"]` the word for each value by construct
+        where values were words.
 
     Raises
     ------
@@ -95,7 +106,7 @@ def read_scores(
     source = RecordSource(Path(path), advance=progress or unseen)
     present = source.head.columns
     export = tool_export(source)
-    form = _form(source.head, columns or {}) if export is None else export.module
+    form = _form(source, columns or {}) if export is None else export.module
     constructs: tuple[str, ...] = ()
     if export is None:
         constructs = tuple(c.key for c in CCRS) if form is scores else wide_constructs(source)
@@ -112,7 +123,7 @@ def read_scores(
         table_scale=scale_of,
     )
     layout = (
-        scores.fields_of_table(present, columns)
+        scores.fields_of_table(present, columns, numbers_of_rows(source))
         if form is scores
         else _named_fields(form.FIELDS, columns or {}, present)
     )
@@ -165,8 +176,15 @@ def read_scores(
             records.append(cells)
     if export is not None and not records and not source.report.faults:
         raise InputError(source.path.name, [_needs_study(source, export.name)])
+    source.report.warnings += direction_notes(_as_read(options, records))
     frame = _frame(source, records, SCORE_COLUMNS)
     frame.attrs["word_scales"] = as_attribute(_word_scales(options))
+    frame.attrs["value_names"] = names_of_values(
+        (str(group[1]), found.vocabulary)
+        for words in options.words_read
+        for group, found in words.met.items()
+        if isinstance(group, tuple)
+    )
     return frame
 
 
@@ -177,6 +195,23 @@ def _named_fields(
     named = {**fields, **{field: (column,) for field, column in columns.items()}}
     alone = "response_id" in columns and not has(named, present, "query_id")
     return TableFields(named, query_per_response=alone)
+
+
+def _as_read(options: FormatOptions, records: Sequence[Mapping[str, Any]]) -> Iterator[ReadScores]:
+    """The judgments of each scorer on each construct."""
+    numbers: dict[tuple[str, str], set[float]] = {}
+    for record in records:
+        if record["value"] is not None:
+            key = str(record["construct"]), str(record["scorer"])
+            numbers.setdefault(key, set()).add(float(record["value"]))
+    in_words = {
+        (str(group[1]), str(group[0])): found.vocabulary
+        for words in options.words_read
+        for group, found in words.met.items()
+        if isinstance(group, tuple)
+    }
+    for key, values in numbers.items():
+        yield ReadScores(key, in_words.get(key), values)
 
 
 def _word_scales(options: FormatOptions) -> dict[tuple[str, str], WordScale]:
@@ -194,7 +229,7 @@ def _check_identifiers(source: RecordSource, layout: TableFields) -> None:
     """Refuse a table that does not name queries, or neither responses nor systems."""
     name, columns = source.path.name, source.head.columns
     if not layout.query_per_response and not has(layout.fields, columns, "query_id"):
-        raise InputError(name, [_without_query(source.head)])
+        raise InputError(name, [without_response(source)])
     if not any(has(layout.fields, columns, one) for one in ("response_id", "system")):
         raise InputError(name, [missing_column(("response_id", "system"), columns)])
 
@@ -229,30 +264,16 @@ def read_preferences(
     return _frame(source, records, PREFERENCE_COLUMNS)
 
 
-def _without_query(head: Head) -> Fault:
-    """The fault of a table without queries, which may be no table of scores at all."""
-    columns = head.columns
-    if any(has(scores.FIELDS, columns, name) for name in scores.FIELDS):
-        return missing_column(("query_id",), columns)
-    return Fault(
-        f"no column is that of a table of scores. There are: {quoted_names(columns)}."
-        f"{separators_hint(columns, head.form)}",
-        "Give query_id, construct, scorer and value, or a column of numbers for each judge and "
-        "rater, such as llm and human.",
-        1,
-    )
-
-
-def _form(head: Head, named: Mapping[str, str]) -> Any:
+def _form(source: RecordSource, named: Mapping[str, str]) -> Any:
+    head = source.head
     if "value" in named:
         return scores
     names = folded(head.columns)
     if compares_responses(head.columns):
         fault = Fault("the file compares responses.", "Read it as preferences.")
-        raise InputError("scores", [fault])
+        raise InputError(source.path.name, [fault])
     if responses.has_responses(head) and not has(scores.FIELDS, names, "scorer", "value"):
-        fault = Fault("the file contains responses, not scores.", "Import it into a study.")
-        raise InputError("scores", [fault])
+        raise InputError(source.path.name, [no_scores(source)])
     # A label alone may be anything; next to the name of who gave it, it is the value.
     values = {*scores.FIELDS["value"]} - {"label"}
     long = bool(names & {*scores.FIELDS["construct_key"], *values}) or (

@@ -55,7 +55,7 @@ _FORMATS: tuple[tuple[str, str, frozenset[str], Rated], ...] = (
     ("langfuse-traces", "langfuse_traces",
      frozenset({"sessionId", "userId", "htmlPath", "bookmarked", "release", "observations"}),
      _by_cell("scores")),
-    ("langfuse-scores", "langfuse_scores", frozenset({"traceId"}), _by_cell("source")),
+    ("langfuse-scores", "langfuse_scores", frozenset({"traceId", "trace_id"}), _by_cell("source")),
     ("langsmith", "langsmith", frozenset({"feedback_source", "feedback_source.type",
      "feedback_stats"}), _always),
     ("phoenix-spans", "phoenix_spans", frozenset({"context.span_id"}), _never),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from analysis.core.analysis import Analysis
-from analysis.core.errors import TableError
+from analysis.core.errors import TableError, did_you_mean
 from analysis.core.estimates import to_frame
 from analysis.core.options import Options
 from analysis.core.tables import ScoreTable
@@ -29,8 +29,10 @@ from analysis.render.opening_of_analysis import openings_of
 from analysis.render.panels import panels
 from analysis.render.verdicts import speaking, verdicts
 from ccrs_study.frame_words import with_word_values
+from ccrs_study.from_a_file import read_file
 from ccrs_study.named_frames import long_scores
 from ccrs_study.recognized_frame import evident_columns
+from ccrs_study.wide_faults import check_values
 from ccrs_study.written_scales import Scales, scales_by_construct
 from study.importing.readers.value_words import checked_values
 from study.importing.score_columns.scorer_names import ColumnNames
@@ -40,7 +42,7 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    data: pd.DataFrame,
+    data: pd.DataFrame | Path | str,
     judge: ColumnNames | None = None,
     human: ColumnNames | None = None,
     *,
@@ -59,7 +61,7 @@ def evaluate(
     ----------
     data
         One row for each response, with a column for each judge and each rater; or a long table of
-        scores, whose columns are described in study/README.md.
+        scores, whose columns are described in study/README.md. A path is read as by `ccrs report`.
     judge, human
         Columns of judges and of raters: a name, several, or by construct ``{"QR": "llm_qr"}``.
         Without both they are taken by their names where these tell it, such as llm and human.
@@ -91,6 +93,12 @@ def evaluate(
     """
     if (judge is None) != (human is None):
         raise TypeError("name the columns of both judge and human, or of neither (a long table)")
+    if isinstance(data, Path | str):
+        identifying = {"id": id, "query": query, "system": system, "construct": construct}
+        inputs = read_file(Path(data), judge, human, identifying, scale, values, _known(options))
+        return _evaluated(inputs.scores, inputs.options, title, options)
+    if not isinstance(data, pd.DataFrame):
+        raise TypeError(f"data is a {type(data).__name__}; give a DataFrame, or the path of a file")
     if judge is None and human is None:
         evident = evident_columns(data)
         judge, human = evident.get("judge"), evident.get("human")
@@ -107,12 +115,32 @@ def evaluate(
     scales = scales_by_construct(scale, constructs)
     data, read_as = with_word_values(data, _checked(values), lambda _, key: scales.get(key), rows)
     declared = with_word_scales(data, scales, {})
+    if rows is not None:
+        check_values(data, rows, *declared)
     scores = ScoreTable.from_frame(data, *declared)
     scores = with_understood_scales(data, scores, *declared, in_python=True)
     scores = replace(scores, warnings=(*read_as, *scores.warnings))
-    leading = headline(scores, options=Options(**options), title=title)
-    check_unused(leading.context, options, PYTHON)
+    return _evaluated(scores, Options(**_known(options)), title, options)
+
+
+def _evaluated(
+    scores: ScoreTable, options: Options, title: str, given: Mapping[str, Any]
+) -> Evaluation:
+    leading = headline(scores, options=options, title=title)
+    check_unused(leading.context, given, PYTHON)
     return Evaluation(leading)
+
+
+def _known(options: dict[str, Any]) -> dict[str, Any]:
+    """The options, all of which are fields of `Options`."""
+    names = [field.name for field in fields(Options)]
+    for name in options:
+        if name not in names:
+            raise TypeError(
+                f"evaluate() has no option {name!r}.{did_you_mean(name, names)} The options are "
+                f"{', '.join(names)}"
+            )
+    return options
 
 
 def _checked(values: Mapping[str, float | None] | None) -> dict[str, float | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any
 
 import pandas as pd
@@ -12,8 +12,9 @@ from analysis.core.errors import TableError
 from study.importing.import_report import ImportReport
 from study.importing.readers.cells import CellError
 from study.importing.readers.column_words import ColumnWords, Declared
+from study.importing.readers.failure_names import ReadScores, direction_notes, names_failure
 from study.importing.readers.judgment_cells import Ranged
-from study.importing.readers.value_words import numbers_to_declare, unused_values
+from study.importing.readers.value_words import missing_numbers, numbers_to_declare, unused_values
 from study.importing.readers.words_ahead import group_words, named_categories
 from study.importing.readers.written_values import (
     GroupWords,
@@ -21,7 +22,11 @@ from study.importing.readers.written_values import (
     ValueRules,
     off_the_scale,
 )
-from study.importing.score_columns.judgment_table import as_attribute, scale_of_words
+from study.importing.score_columns.judgment_table import (
+    as_attribute,
+    names_of_values,
+    scale_of_words,
+)
 
 Group = tuple[str, str]
 """Scorer and construct."""
@@ -39,8 +44,9 @@ def with_word_values(
     """Return a long table with numbers in place of words, 4/5 and judges' JSON, and notes on it.
 
     `rows` is the number of rows of the table that the user has, where its columns are scorers;
-    faults name those rows. `attrs["word_scales"]` has the scales of the words. A table of numbers
-    is returned as it is.
+    faults name those rows. `attrs["word_scales"]` has the scales of the words,
+    `attrs["value_names"]` the word for each value by construct. A table of numbers is returned as
+    it is.
 
     Raises
     ------
@@ -50,9 +56,10 @@ def with_word_values(
     if "value" not in data or not {"scorer", "construct"} <= set(data.columns):
         return data, []
     column = data["value"]
-    if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
+    numeric = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
+    if numeric and not missing_numbers(declared):
         _check_used(declared, [])
-        return data, []
+        return data, direction_notes(_numbers_read(data))
     cells = [None if _missing(cell) else cell for cell in column.astype(object)]
     groups = [(str(s), str(c)) for s, c in zip(data["scorer"], data["construct"], strict=True)]
     words = _words(cells, groups, declared, rows or len(cells))
@@ -62,6 +69,8 @@ def with_word_values(
     rules = ValueRules(by_group.get, scale_of=lambda group: scale_of(*_pair(group)))
     rules.scale_option = lambda group, scale: f'scale="{scale}"'  # noqa: ARG005
     rules.declare = as_argument
+    missing = missing_numbers(declared)
+    rules.missing_of = lambda _: missing
     values, faults = [], []
     for place, (cell, group) in enumerate(zip(cells, groups, strict=True)):
         row = place % (rows or len(cells))
@@ -97,8 +106,30 @@ def with_word_values(
             if (scale := scale_of_words(found.vocabulary)) is not None
         }
     )
+    read.attrs["value_names"] = names_of_values(
+        (construct, found.vocabulary) for (_, construct), found in words.items()
+    )
     notes = [f"{rule} ({count})" for rule, count in report.rules.items()]
-    return read, [*notes, *named_categories(words.values(), as_argument)]
+    numbers: dict[Group, set[float]] = {}
+    for group, value in zip(groups, values, strict=True):
+        if isinstance(value, int | float):
+            numbers.setdefault(group, set()).add(float(value))
+    as_read = (
+        ReadScores(group[::-1], found.vocabulary, numbers.get(group, ()))
+        for group, found in words.items()
+    )
+    return read, [
+        *notes,
+        *named_categories(words.values(), as_argument),
+        *direction_notes(as_read, as_argument),
+    ]
+
+
+def _numbers_read(data: pd.DataFrame) -> Iterator[ReadScores]:
+    for key, values in data.groupby(["construct", "scorer"], sort=False)["value"]:
+        names = (str(key[0]), str(key[1])) if isinstance(key, tuple) else (str(key),)
+        if names_failure(names[0]) or names_failure(names[-1]):
+            yield ReadScores(names, None, {float(value) for value in values.dropna().unique()})
 
 
 def as_argument(words: Iterable[str], declared: Mapping[str, float | None] | None = None) -> str:
@@ -111,9 +142,10 @@ def _words(
     cells: list[Any], groups: list[Group], declared: Declared, rows: int
 ) -> dict[Group, GroupWords]:
     by_construct: dict[str, dict[Group, ColumnWords]] = {}
+    missing = missing_numbers(declared)
     for row, (cell, group) in enumerate(zip(cells, groups, strict=True)):
         columns = by_construct.setdefault(group[1], {})
-        columns.setdefault(group, ColumnWords()).add(cell, row % rows)
+        columns.setdefault(group, ColumnWords(missing)).add(cell, row % rows)
     found: dict[Group, GroupWords] = {}
     for columns in by_construct.values():
         found |= group_words(columns, declared)
@@ -121,7 +153,11 @@ def _words(
 
 
 def _check_used(declared: Declared, columns: list[ColumnWords]) -> None:
-    problem = unused_values(declared, [word for column in columns for word in column.words])
+    problem = unused_values(
+        declared,
+        [word for column in columns for word in column.words],
+        [number for column in columns for number in column.missing_found],
+    )
     if problem is not None:
         raise TableError("table", [f"{problem} Correct values, or leave it out"])
 

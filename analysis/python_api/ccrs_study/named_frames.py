@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from study.importing.score_columns.scorer_names import (
     names_of_scorers,
     scorer_columns,
 )
+from study.importing.score_columns.summary_rows import summary_rows
 
 
 def long_scores(
@@ -77,6 +79,12 @@ def long_scores(
     by_name = frame.set_axis(present, axis=1)
     if not faults:
         faults += [
+            f"row {row.place}{f', column {row.column!r}' if row.column else ''}: {row.problem} "
+            "Remove the row"
+            for row in summary_rows(_with_index(by_name), used)
+        ]
+    if not faults:
+        faults += [
             f"column {name!r} is blank in {rows_named(blank)}; fill it in"
             for name in others
             if name != system and (blank := np.flatnonzero(_blank(by_name[name]))).size
@@ -102,6 +110,16 @@ def long_scores(
         for kind, key, column in columns
     ]
     return pd.concat(parts, ignore_index=True)
+
+
+def _with_index(frame: pd.DataFrame) -> dict[str, Sequence[Any]]:
+    """The cells by column; an index of texts, such as mean, is a further one."""
+    columns: dict[str, Sequence[Any]] = {
+        str(name): frame[name].tolist() for name in frame if (frame.columns == name).sum() == 1
+    }
+    if frame.index.dtype == object:
+        columns.setdefault("index", frame.index.tolist())
+    return columns
 
 
 def _without_white_space(cell: Any) -> Any:

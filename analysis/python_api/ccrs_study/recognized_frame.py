@@ -26,6 +26,8 @@ def evident_columns(data: pd.DataFrame) -> dict[str, Any]:
     rows = (dict(zip(names, row, strict=True)) for row in cells.itertuples(index=False, name=None))
     found = recognized_rows(names, rows)
     if found.form == "unclear":
+        if not found.can_be_completed:
+            raise TableError("table", [found.unclear])
         given = ", ".join(f"{name}={value!r}" for name, value in _arguments(found.example).items())
         raise TableError("table", [f"{found.unclear}. Name the columns: evaluate(data, {given})"])
     return {} if found.columns is None else _arguments(found.columns)

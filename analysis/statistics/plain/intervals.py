@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from analysis.core.distributions import beta_quantile, normal_quantile, t_quantile, t_tail
 from analysis.core.end_intervals import (
     all_alike,
-    mostly_equal,
+    few_differ,
     of_equal_values,
     rare_quantile,
 )
@@ -56,7 +56,7 @@ def jackknife(
             level, "jackknife_t", "every resample gives the same value: there is no spread"
         )
     known = trials is not None or step is not None
-    return _of_spread(point, values, level, transform, known and mostly_equal(without))
+    return _of_spread(point, values, level, transform, known and few_differ(without))
 
 
 def _of_spread(

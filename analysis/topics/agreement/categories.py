@@ -325,6 +325,7 @@ def against_a_rater(analysis: Analysis) -> Iterator[Table]:
 
 def confusions(analysis: Analysis) -> Iterator[Table]:
     """For each nominal construct, people's categories against each scorer's."""
+    scores = analysis.context.scores
     for number, construct in enumerate(analysis.rated, start=1):
         cells = analysis.estimates.select("confusion", construct=construct)
         levels = sorted({float(str(e.params["judge"])) for e in cells})
@@ -338,12 +339,17 @@ def confusions(analysis: Analysis) -> Iterator[Table]:
             built.used += [e for e in row if e is not None]
             of = next(e.params["of"] for e in row if e is not None)
             counts = (Cell("" if e is None else f"{e.params['count']:,}") for e in row)
-            built.add(scorer, f"{level:g}", *counts, f"{of:,}")
+            built.add(scorer, scores.value_name(construct, level), *counts, f"{of:,}")
         yield built.table(
             f"confusion-{number}",
             f"{analysis.headings['confusion']} of categories on {construct}",
             "Number of ratings by people's category (rows) and by the category that the judge "
             "chose for the same response (columns).",
-            ("Scorer", "People", *(f"Judge: {level:g}" for level in levels), "Ratings"),
+            (
+                "Scorer",
+                "People",
+                *(f"Judge: {scores.value_name(construct, level)}" for level in levels),
+                "Ratings",
+            ),
             heads=2,
         )

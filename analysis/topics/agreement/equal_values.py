@@ -7,40 +7,41 @@ from functools import partial
 
 import numpy as np
 
-from analysis.core.arrays import FloatArray
+from analysis.core.arrays import BoolArray, FloatArray
+from analysis.core.construct_data import ConstructData
 from analysis.core.context import ComparedScores, Context
 from analysis.core.estimates import Estimate
 from analysis.core.query_statistic import NOISE
-from analysis.core.scales import Scale
+from analysis.core.scales import Scale, step_of_grades
 from analysis.core.statistic import Statistic
 from analysis.statistics.binary.clustered_share import clustered_share
 from analysis.topics.agreement.categories import people_one_by_one
-
-#: A scale with more points has no neighboring grades to speak of.
-MOST_POINTS = 11
 
 
 def equal_values(context: Context) -> Iterator[Estimate]:
     """`exact_agreement` and `adjacent_agreement` of each scorer on scales of few points."""
     for scored in context.scored():
         scale = context.human_scale(scored.construct)
-        if scale is None or not has_grades(scale) or scored.withheld:
+        if scale is None or scored.withheld:
+            continue
+        whole = bool((people_one_by_one(scored.data) % 1 == 0)[_rated(scored.data)].all())
+        step = step_of_grades(scale, whole=whole)
+        if step is None:
             continue
         yield _estimate(context, scored, "exact_agreement", 0.0, scale)
         if not scale.two_valued:
-            yield _estimate(context, scored, "adjacent_agreement", 1.0, scale)
+            yield _estimate(context, scored, "adjacent_agreement", step, scale)
 
 
-def has_grades(scale: Scale) -> bool:
-    """Whether a scale has a few points, between which people choose."""
-    return scale.step is not None and scale.width / scale.step < MOST_POINTS
+def _rated(data: ConstructData) -> BoolArray:
+    return np.isfinite(people_one_by_one(data))
 
 
 def _estimate(
-    context: Context, scored: ComparedScores, name: str, steps: float, scale: Scale
+    context: Context, scored: ComparedScores, name: str, points: float, scale: Scale
 ) -> Estimate:
     data = scored.data
-    equal, of = _within(scored.values, people_one_by_one(data), steps * (scale.step or 0.0), scale)
+    equal, of = _within(scored.values, people_one_by_one(data), points, scale)
     hits_by_query, of_by_query = (
         np.bincount(data.query, weights=sums, minlength=data.n_queries).astype(np.float64)
         for sums in (equal, of)

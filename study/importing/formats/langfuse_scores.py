@@ -3,6 +3,7 @@
 Those whose source is ANNOTATION are people's. Format: as `langfuse_traces`.
 """
 
+import re
 from typing import Any
 
 from study.importing.api_page import page_records, record_names
@@ -17,18 +18,23 @@ from study.importing.tool_scores import ScoredResponse, ToolScores
 DESCRIPTION = "scores of Langfuse: traceId, source, name, dataType, value"
 TAKES = ("controls", "ranges")
 FIELDS: Fields = {
-    name: (name,)
+    name: tuple(dict.fromkeys((name, re.sub("([A-Z])", r"_\1", name).casefold())))
     for name in (
         "traceId", "observationId", "source", "name", "dataType", "value", "stringValue",
         "authorUserName", "authorUserId",
     )
 }  # fmt: skip
+"""Fields by their names, which Langfuse writes as traceId or trace_id."""
 _KINDS = {"ANNOTATION": "human", "EVAL": "judge", "API": "metric"}
 
 
 def matches(head: Head) -> bool:
     """Whether records are scores, also in a page of the API."""
-    return record_names(head) >= {"traceId", "source", "name", "dataType", "value"}
+    names = record_names(head)
+    found = all(names & {*FIELDS[name]} for name in ("traceId", "source", "name", "value"))
+    if not found or names & {*FIELDS["dataType"]}:
+        return found
+    return str(head.first.get("source")).strip().upper() in _KINDS
 
 
 def rows(source: RecordSource, options: FormatOptions) -> Rows:
@@ -53,9 +59,10 @@ def trace_score(
     cells: RecordCells, scores: ToolScores, response: ScoredResponse, score: dict[str, Any]
 ) -> Rows:
     """Yield a score of a trace; one that is not a number or verdict is left out and counted."""
-    metric, data_type = score.get("name"), str(score.get("dataType"))
+    metric = score.get("name")
+    data_type = str(score.get("dataType") or "NUMERIC").upper()
     value, text = score.get("value"), score.get("stringValue")
-    kind = _KINDS.get(str(score.get("source")))
+    kind = _KINDS.get(str(score.get("source")).strip().upper())
     if not blank(score.get("observationId")):
         cells.left_out("scores of observations within a trace")
     elif not isinstance(metric, str) or not metric:

@@ -1,6 +1,6 @@
 """Scores, one a row: response, construct, scorer, value."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,8 @@ from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
 from study.importing.readers.words_ahead import ScoredCell
 from study.importing.rows import Rows, ScoreRow
+from study.importing.score_columns.names import folded as folded_name
+from study.importing.score_columns.words import VALUES, WHOLE_NAMES
 
 DESCRIPTION = "response_id (or query_id and system), construct, scorer and value"
 
@@ -19,11 +21,7 @@ IDENTIFIERS: Fields = {
     "system": ("system",),
 }
 OPTIONAL: Fields = {
-    "scorer": (
-        *("scorer", "rater", "annotator", "judge"),
-        *("rater_id", "annotator_id", "worker_id", "evaluator"),
-        *("rater_name", "annotator_name", "reviewer", "reviewer_id", "grader"),
-    ),
+    "scorer": WHOLE_NAMES["scorer"],
     "scorer_kind": (
         *("scorer_kind", "kind", "rater_type", "annotator_type", "scorer_type", "evaluator_type"),
         *("rater_kind", "annotator_kind", "evaluator_kind", "reviewer_type", "judge_type"),
@@ -45,12 +43,14 @@ FIELDS: Fields = {
     **IDENTIFIERS,
     **OPTIONAL,
     "construct_key": ("construct", "construct_key", "criterion", "aspect", "dimension"),
-    "value": ("value", "score", "rating", "label"),
+    "value": VALUES,
 }
 
 ITEMS = (
     *("item_id", "session_id", "sample_id", "trace_id", "record_id", "conversation_id"),
-    *("case_id", "task_id", "example_id", "run_id"),
+    *("case_id", "task_id", "example_id", "run_id", "doc_id", "document_id", "unit_id"),
+    *("output_id", "answer_id", "message_id", "item", "sample", "example", "case", "unit"),
+    *("id", "uid", "uuid", "key"),
 )
 """Names of what was judged, a response or, beside systems, a query."""
 
@@ -69,14 +69,18 @@ class TableFields:
     """Whether each response is read as that of a separate query."""
 
 
-def fields_of_table(columns: Sequence[str], named: Mapping[str, str] | None = None) -> TableFields:
+def fields_of_table(
+    columns: Sequence[str],
+    named: Mapping[str, str] | None = None,
+    not_items: Collection[str] = (),
+) -> TableFields:
     """Return the fields of a table of scores, with what is assumed where it names less.
 
     Without query_id, the text of a query identifies it. Without response_id, a column `model` names
     the systems, and `item_id`, `session_id` and the like the query if there are systems, else the
     response. Without a system as well, each query has one response; without a
     query, each response is that of a separate one. `named` has columns by field where the user
-    names them.
+    names them; `not_items` are columns that identify no response, whatever they are called.
     """
     assumed = []
     named_columns = {field: (column,) for field, column in (named or {}).items()}
@@ -85,12 +89,14 @@ def fields_of_table(columns: Sequence[str], named: Mapping[str, str] | None = No
         field: tuple(name for name in names if (name,) not in named_columns.values())
         for field, names in FIELDS.items()
     } | named_columns
+    fields = {name: _as_written(names, columns) for name, names in fields.items()}
+    items = _as_written(ITEMS, [name for name in columns if name not in not_items])
     if not has(fields, columns, "query_id"):
         texts: Fields = {"query": QUERIES}
         if has(texts, columns, "query"):
             fields["query_id"] = QUERIES
     if not has(fields, columns, "response_id"):
-        item: Fields = {"item": ITEMS}
+        item: Fields = {"item": items}
         if not has(fields, columns, "system") and has({"model": ("model",)}, columns, "model"):
             fields["system"] = ("model",)
             assumed.append("the column 'model' is read as the system that gave the response.")
@@ -98,8 +104,10 @@ def fields_of_table(columns: Sequence[str], named: Mapping[str, str] | None = No
             is_query = not has(fields, columns, "query_id") and has(fields, columns, "system")
             fields["query_id" if is_query else "response_id"] = item["item"]
             if is_query:
-                present = next(name for name in ITEMS if has({name: (name,)}, columns, name))
-                assumed.append(f"the column {present!r} is read as the query.")
+                assumed.append(f"the column {_first(items, columns)!r} is read as the query.")
+            else:
+                read_as = f"the column {_first(items, columns)!r} is read as the response."
+                assumed += [] if named else [read_as]
         elif has(fields, columns, "query_id") and not has(fields, columns, "system"):
             fields["response_id"] = fields.pop("query_id")
             assumed.append(
@@ -115,6 +123,18 @@ def fields_of_table(columns: Sequence[str], named: Mapping[str, str] | None = No
             "separate query."
         )
     return TableFields(fields, tuple(assumed), query_per_response=alone)
+
+
+def _as_written(names: Sequence[str], columns: Sequence[str]) -> tuple[str, ...]:
+    """Names of a field, with those of the columns that are written otherwise: item id, Item-ID."""
+    further = [c.casefold() for c in columns if c not in names and folded_name(c) in names]
+    return (*names, *further)
+
+
+def _first(names: Sequence[str], columns: Sequence[str]) -> str:
+    """The column that the first of these names has which is present."""
+    present = {column.casefold(): column for column in reversed(columns)}
+    return next(present[name] for name in names if name in present)
 
 
 def names_responses(head: Head) -> bool:

@@ -5,7 +5,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
-from study.importing.readers.cells import CellError, is_number, ratio_or_percentage
+from study.importing.readers.cells import (
+    CellError,
+    is_number,
+    looks_like_number,
+    ratio_or_percentage,
+)
 from study.importing.readers.judgment_cells import judgment_in
 from study.importing.readers.value_words import (
     NO_VALUE,
@@ -17,6 +22,7 @@ from study.importing.readers.value_words import (
     folded_word,
     is_missing,
     vocabulary_of,
+    words_alone,
 )
 from study.text import abbreviate
 
@@ -37,8 +43,12 @@ class WordUse(NamedTuple):
 class ColumnWords:
     """What one column, or one scorer on a construct, has in its cells."""
 
+    missing: frozenset[float] = frozenset()
+    """Numbers that are declared to be missing values."""
     words: dict[str, WordUse] = field(default_factory=dict)
     """As they are first written; those for missing too."""
+    missing_found: set[float] = field(default_factory=set)
+    """Those of `missing` that occur."""
     numbers: int = 0
     first_number: int | None = None
     """The row of the first number."""
@@ -48,7 +58,9 @@ class ColumnWords:
         """Add a cell."""
         word = word_in(cell)
         if word is None:
-            if _is_number(cell):
+            if self.missing and (number := number_in(cell)) in self.missing:
+                self.missing_found.add(number)
+            elif _is_number(cell):
                 self.numbers += 1
                 self.first_number = row if self.first_number is None else self.first_number
             return
@@ -69,6 +81,18 @@ class ColumnWords:
     def valued(self) -> list[str]:
         """The words apart from those for missing."""
         return [word for word in self.words if not is_missing(word)]
+
+
+def number_in(cell: Any) -> float:
+    """Return the number in a cell, or in a judge's JSON; NaN for anything else."""
+    try:
+        content = judgment_in(cell)
+    except CellError:
+        return math.nan
+    if isinstance(content, str) and looks_like_number(content):
+        return float(content.replace(",", "."))
+    is_number = hasattr(content, "__float__") and not isinstance(content, bool)
+    return float(content) if is_number else math.nan
 
 
 def _is_number(cell: Any) -> bool:
@@ -101,6 +125,7 @@ def vocabularies_of(
     or of one range, such as pass and fail beside yes and no; or names of categories, where all
     columns have words, of which no known vocabulary has more than one.
     """
+    declared = words_alone(declared or {})
     in_words = {key: column for key, column in columns.items() if column.valued}
     if declared:
         names = {folded_word(word) for word in declared}
@@ -142,7 +167,7 @@ def unread_word(
     """
     words = column.valued
     best = best_of(words)
-    given = {folded_word(word) for word in declared}
+    given = {folded_word(word) for word in words_alone(declared)}
     if any(folded_word(word) in given for word in of_construct):
         known = [word for word in words if folded_word(word) in given]
         problem = f"{abbreviate(cell)} has no number, while other words of this scale have one."

@@ -4,11 +4,13 @@ import csv
 import re
 import sys
 from collections.abc import Iterator
+from itertools import islice
 from typing import TextIO
 
 from study.errors import Fault, InputError
 from study.importing.readers.cells import looks_like_number
 from study.importing.readers.input_file import InputFile, Record, decoding, open_text
+from study.importing.readers.title_lines import title_above
 from study.text import abbreviate
 
 SEMICOLON = "semicolons as delimiter"
@@ -22,6 +24,8 @@ COUNTED = (
 _DELIMITERS = ",;\t"
 _STATED = re.compile(r'"?sep=([,;\t|])"?[\r\n]*', re.IGNORECASE)
 _STATED_LENGTH = 12
+# So many lines tell whether the first one is a title.
+_LINES_OF_TITLE = 20
 
 
 def header(source: InputFile) -> tuple[str, ...]:
@@ -34,7 +38,27 @@ def header(source: InputFile) -> tuple[str, ...]:
     """
     with decoding(source.path), _opened(source) as stream:
         _stated(stream)
-        return _header(source, csv.reader(stream, delimiter=delimiter(source), strict=True))
+        names = _header(source, csv.reader(stream, delimiter=delimiter(source), strict=True))
+    if sum(name != f"column {place}" for place, name in enumerate(names, start=1)) == 1:
+        _check_title(source)
+    return names
+
+
+def _check_title(source: InputFile) -> None:
+    """Refuse a file whose first line is a title; its delimiter may not be in that line."""
+    found = []
+    for sign in _DELIMITERS:
+        with _opened(source) as stream:
+            _stated(stream)
+            try:
+                lines = list(islice(csv.reader(stream, delimiter=sign), _LINES_OF_TITLE))
+            except csv.Error:
+                continue
+        fault = title_above(list(enumerate(lines, start=1)))
+        if fault is not None:
+            found.append((max(map(len, lines)), fault))
+    if found:
+        raise InputError(source.path.name, [max(found, key=lambda pair: pair[0])[1]])
 
 
 def delimiter(source: InputFile) -> str:

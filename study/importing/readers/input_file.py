@@ -95,25 +95,56 @@ def open_text(path: Path, report: ImportReport) -> TextIO:
 
 @contextmanager
 def decoding(path: Path) -> Iterator[None]:
-    """Turn a failure to decode `path` into the error that names every faulty line."""
+    """Turn a failure to decode `path` into the error that counts the faulty lines."""
     try:
         yield
     except UnicodeDecodeError:
-        raise InputError(path.name, list(_bad_lines(path))) from None
+        raise InputError(path.name, [_not_utf8(path)]) from None
 
 
-def _bad_lines(path: Path) -> Iterator[Fault]:
+def _not_utf8(path: Path) -> Fault:
+    """The fault of a text in another encoding: how many lines have it, and the first of them."""
+    count = first = 0
+    near, others = "", b""
     for number, line in enumerate(_lines(path), start=1):
         try:
             line.decode("utf-8")
         except UnicodeDecodeError as error:
-            invalid = line[error.start : error.start + 4].hex(" ")
-            context = line[max(0, error.start - 20) : error.start + 20].decode("latin-1", "replace")
-            yield Fault(
-                f"line {number} is not UTF-8: bytes {invalid} at byte {error.start + 1} of the "
-                f"line (near {context.strip()!r}).",
-                SAVE_AGAIN,
-            )
+            count += 1
+            if len(others) < _LOOKED_AT:
+                others += bytes(byte for byte in line if byte >= 0x80)
+            if not first:
+                first = number
+                around = line[max(0, error.start - 20) : error.start + 20]
+                invalid = line[error.start : error.start + 4].hex(" ")
+                place = f"bytes {invalid} at byte {error.start + 1} of the line"
+                near = f"{place}, near {around.decode(_encoding(others)[0], 'replace').strip()!r}"
+    encoding, name = _encoding(others[:_LOOKED_AT])
+    lines = f"line {first} is" if count == 1 else f"{count:,} lines are"
+    where = "" if count == 1 else f"the first is line {first}: "
+    program = f"frame = pandas.read_csv({path.name!r}, encoding={encoding!r})"
+    return Fault(
+        f"{lines} not UTF-8 ({where}{near}). The encoding is probably {name}.",
+        f"{SAVE_AGAIN} In Python: {program}; frame.to_csv({path.name!r}, index=False).",
+    )
+
+
+def _encoding(others: bytes) -> tuple[str, str]:
+    """The probable encoding of bytes beyond ASCII, as Python and as people call it."""
+    codecs = {"cp1252": "Windows-1252 (Latin-1)", "mac_roman": "Mac Roman"}
+    frequent = {
+        codec: sum(character in _FREQUENT for character in others.decode(codec, "replace"))
+        for codec in codecs
+    }
+    codec = max(frequent, key=lambda name: frequent[name])
+    return codec, codecs[codec]
+
+
+# Letters and signs beyond ASCII that are frequent in texts of western languages.
+_FREQUENT = frozenset("äöüßÄÖÜéèêàâçôîñóíáúãõåøæ") | frozenset(
+    "\u2018\u2019\u201c\u201d\u201e\u2013\u2014\u2026"
+)
+_LOOKED_AT = 1000
 
 
 def _lines(path: Path) -> Iterator[bytes]:

@@ -3,7 +3,7 @@
 # From the lowest to the highest; a comma separates words of one value. Of the lists that contain
 # the words of a column the shortest is used, and of equally long ones the first.
 WORDS_BY_VALUE = """
-fail, failed, failure, failing | pass, passed, passing
+fail, failed, fails, failure, failing, not passed, did not pass | pass, passed, passes, passing
 false | true
 no, n | yes, y
 f | t
@@ -42,16 +42,88 @@ unsatisfied, dissatisfied, not satisfied | satisfied
 disagree | agree
 low | high
 not met, unmet | met
+does not meet, doesn't meet, do not meet, did not meet, not met, unmet | meets, meet, met
+does not meet expectations, below expectations, not meeting expectations | meets expectations, meeting expectations
+insufficient, not sufficient | sufficient
+inadequate, not adequate | adequate
+inappropriate, not appropriate | appropriate
+unsuitable, not suitable | suitable
+incorrectly answered, wrongly answered | correctly answered
+unreliable, not reliable | reliable
+untrue, not true | true
+noncompliant, not compliant | compliant
+unsatisfactory, not satisfactory | satisfactory
+improper, not proper | proper
+disallowed, not allowed, forbidden | allowed
+not resolved, unresolved | resolved
+not solved, unsolved | solved
+unsuccessful, not successful, failure | successful, success
 nein | ja
 non | oui
 no | sí, si, sì
+não, nao | sim
+nee | ja
 schlecht | gut
+slecht | goed
+malo, mala, mal | bueno, buena, bien
+mau, má, ruim | bom, boa
+mauvais, mauvaise | bon, bonne
+cattivo, cattiva | buono, buona
 falsch | richtig
-falso | vero, verdadero
-faux | vrai
-incorrecto | correcto
-ungenügend | genügend
-nicht bestanden | bestanden
+falsch | wahr
+unwahr | wahr
+unrichtig, nicht richtig | richtig
+inkorrekt, nicht korrekt | korrekt
+nicht zutreffend, unzutreffend, trifft nicht zu | zutreffend, trifft zu
+ungenügend, nicht genügend | genügend
+unzureichend, nicht ausreichend | ausreichend
+ungeeignet, nicht geeignet | geeignet
+nicht erfüllt, unerfüllt | erfüllt
+unzufrieden, nicht zufrieden | zufrieden
+nicht bestanden, durchgefallen | bestanden
+abgelehnt | akzeptiert, angenommen
+inakzeptabel, nicht akzeptabel | akzeptabel
+falso, falsa | vero, vera, verdadero, verdadera, verdadeiro, verdadeira
+faux, fausse | vrai, vraie
+incorrecto, incorrecta | correcto, correcta
+incorreto, incorreta | correto, correta
+incorrect, incorrecte | correct, correcte
+errado, errada | certo, certa
+errado, errada | correto, correta
+errato, errata | corretto, corretta
+errato, errata | giusto, giusta
+sbagliato, sbagliata | giusto, giusta
+sbagliato, sbagliata | corretto, corretta
+scorretto, scorretta, non corretto, non corretta | corretto, corretta
+no correcto, no correcta | correcto, correcta
+equivocado, equivocada | correcto, correcta
+inadecuado, inadecuada | adecuado, adecuada
+insuficiente, no suficiente | suficiente
+insuffisant, insuffisante | suffisant, suffisante
+insufficiente | sufficiente
+inadéquat, inadéquate | adéquat, adéquate
+inadeguato, inadeguata | adeguato, adeguata
+inadequado, inadequada | adequado, adequada
+inaceptable, no aceptable | aceptable
+inacceptable | acceptable
+inaccettabile | accettabile
+inaceitável, inaceitavel | aceitável, aceitavel
+rechazado, rechazada | aceptado, aceptada
+rejeté, rejetée, refusé, refusée | accepté, acceptée
+rifiutato, rifiutata | accettato, accettata
+rejeitado, rejeitada | aceito, aceita, aceite
+no cumple | cumple
+non conforme | conforme
+não conforme | conforme
+suspenso, reprobado, reprobada | aprobado, aprobada
+reprovado, reprovada | aprovado, aprovada
+respinto, bocciato, non superato | superato, promosso
+échec, échoué | réussi, réussite
+onjuist, niet juist | juist
+fout | goed
+fout | juist
+onwaar | waar
+onvoldoende | voldoende
 bad | ok, okay, average, acceptable, neutral, fair, mediocre | good
 incorrect, wrong | partially correct, partial, partly correct, partially, partly | correct, right
 fail, failed | partial, partially, partly, partial pass, partially passed, borderline | pass, passed
@@ -77,7 +149,24 @@ low | medium, mid, moderate, med | high
 l | m | h
 poor | fair, average, ok, okay | good
 worse | same, equal | better
+below expectations, does not meet expectations | meets expectations | exceeds expectations, above expectations
+does not meet, not met, unmet | partially meets, partly meets, partially met, partly met | meets, fully meets, met
+insufficient | partially sufficient, borderline | sufficient
+inadequate | partially adequate, borderline | adequate
 schlecht | mittel, ok, okay, durchschnittlich | gut
+malo, mala, mal | regular, aceptable | bueno, buena, bien
+mauvais, mauvaise | moyen, moyenne, passable | bon, bonne
+cattivo, cattiva, scarso | medio, sufficiente, discreto | buono, buona
+mau, má, ruim | regular, médio, razoável | bom, boa
+incorrecto, incorrecta | parcialmente correcto, parcialmente correcta, parcial | correcto, correcta
+incorreto, incorreta, errado | parcialmente correto, parcialmente correta, parcial | correto, correta, certo
+incorrect, incorrecte, faux | partiellement correct, partiellement correcte, partiel | correct, correcte
+errato, errata, sbagliato, scorretto | parzialmente corretto, parzialmente corretta, parziale | corretto, corretta, giusto
+falso | parcialmente verdadero, parcialmente | verdadero
+no | parcialmente, en parte | sí, si
+non | partiellement, en partie | oui
+no | parzialmente, in parte | sì, si
+não, nao | parcialmente, em parte | sim
 falsch | teilweise richtig, teilweise | richtig
 nein | teilweise, teils | ja
 poor | fair | good | excellent

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from study.errors import Fault, InputError, nearest
-from study.importing.import_report import ImportReport
+from study.importing.import_report import UNKNOWN_COLUMN, ImportReport
 from study.importing.readers import cells, delimited
 from study.importing.readers.cells import CellError
 from study.importing.readers.column_layout import (
@@ -49,6 +49,8 @@ class ReadOptions:
     """Whether the file was written by `ccrs export`, with apostrophes before formulas."""
     reported: set[tuple[str, ...]] = field(default_factory=set)
     """What is reported only once for a file, and was."""
+    unknown_kinds: dict[tuple[str, str], list[int]] = field(default_factory=dict)
+    """Column and word of kinds of scorers that are none, with their rows."""
     values: ValueRules = field(default_factory=ValueRules)
     _decimal_signs: dict[str, set[str]] = field(default_factory=dict)
     """Column to the signs of its decimal numbers, where both are understood."""
@@ -59,6 +61,19 @@ class ReadOptions:
             signs = {sign for sign in ",." if sign in cell}
             if signs:
                 self._decimal_signs.setdefault(column, set()).update(signs)
+
+    def faults_of_kinds(self) -> Iterator[Fault]:
+        """Yield a fault for each word that names no kind of scorer."""
+        for (column, word), rows in self.unknown_kinds.items():
+            others = f", and in {len(rows) - 1:,} more rows" if len(rows) > 1 else ""
+            yield Fault(
+                f"{abbreviate(word)} is not a kind of scorer{others}.",
+                f"{nearest(word, KINDS)} Write one of {', '.join(KINDS)} in its place, or declare "
+                "each such scorer: --kind SCORER=KIND.".strip(),
+                rows[0],
+                column,
+            )
+        self.unknown_kinds.clear()
 
     def mixed_decimals(self) -> Iterator[str]:
         """Yield a warning for each column with decimal commas and decimal points."""
@@ -297,6 +312,13 @@ class RecordCells:
             for detail in error.errors(include_url=False):
                 if detail["loc"] and detail["loc"][0] in self._suppressed:
                     continue
+                if detail["loc"] == ("scorer_kind",) and detail["type"] != "missing":
+                    # The word may be in every row; the end of the file reports it once.
+                    rows = self._options.unknown_kinds.setdefault(
+                        (columns.get("scorer_kind", "scorer_kind"), str(detail["input"])), []
+                    )
+                    rows.append(self.number)
+                    continue
                 fault = self._described(detail, columns)
                 if fault.column is None or fault.column not in reported:
                     faults.append(fault)
@@ -316,12 +338,6 @@ class RecordCells:
                 return Fault("is blank.", "Give it in every row.", self.number, column)
             return missing_column(names, self._record, self.number)
         value, message = detail["input"], detail["msg"].removeprefix("Value error, ")
-        if name == "scorer_kind":
-            hint = nearest(str(value), KINDS)
-            remedy = f"{hint} Write one of {', '.join(KINDS)}.".strip()
-            return Fault(
-                f"{abbreviate(value)} is not a kind of scorer.", remedy, self.number, column
-            )
         if len(place) > 1:
             column = f"{column}, item {int(place[1]) + 1 if place[1].isdigit() else place[1]}"
         if detail["type"] == "string_type":
@@ -417,6 +433,7 @@ class Reader:
             cells = self.cells(record)
             yield cells
             yield from cells.remaining_faults()
+        yield from self.options.faults_of_kinds()
         self.source.report.warnings += self.options.mixed_decimals()
 
     def cells(self, record: Record) -> RecordCells:
@@ -431,7 +448,7 @@ class Reader:
                     self.options.reported.add(("case", column))
                     self.source.report.rules[IN_ANOTHER_CASE] += 1
         for name in layout.unknown:
-            self.source.report.left_out[f"cells of the unknown column {abbreviate(name)}"] += 1
+            self.source.report.left_out[f"{UNKNOWN_COLUMN}{abbreviate(name)}"] += 1
         return RecordCells(record, layout, self.options)
 
     def require(self, *names: str, instead: str = "") -> None:

@@ -15,6 +15,7 @@ from itertools import pairwise
 
 from study.importing.readers.cells import looks_like_number
 from study.importing.readers.known_words import WORDS_BY_VALUE, WORDS_FOR_MISSING
+from study.importing.readers.numbered_words import numbers_in
 from study.text import quoted_names, shell_word
 
 # What a cell may hold alone in place of a value.
@@ -28,10 +29,16 @@ NO_VALUE = frozenset({"nan", "na", "n/a", "null", "none", "<na>"})
 _IGNORED = re.compile("[\\s_\\-‐‑–—'’‘`´\":\u200d\ufe0e\ufe0f\U0001f3fb-\U0001f3ff♀♂]+")
 
 
+# A- is another grade than A.
+_GRADE = re.compile(r"[^\W\d_]\s?[-–−+]")
+
+
 @lru_cache(maxsize=4096)
 def folded_word(word: str) -> str:
     """Return a word as it is compared; a sign alone, such as + or -, stays as it is."""
     text = unicodedata.normalize("NFC", word).strip().casefold()
+    if _GRADE.fullmatch(text):
+        return text[0] + ("+" if text[-1] == "+" else "-")
     return _IGNORED.sub("", text).rstrip(".!") or text
 
 
@@ -55,6 +62,9 @@ class Vocabulary:
     nominal: bool = False
     """Whether the words are names without an order."""
     declared: bool = False
+    numbered: bool = False
+    """Whether the words have their numbers in them, such as 4 - good; the scale is then one of
+    numbers."""
     used: tuple[tuple[str, float], ...] = ()
     """The words of the table for which it was chosen, with their numbers."""
 
@@ -67,8 +77,10 @@ class Vocabulary:
     def range(self) -> tuple[float, float, float | None] | None:
         """Lowest and highest value, and the distance of values where all have the same one.
 
-        None for fewer than two values.
+        None for fewer than two values, and for numbers in words, whose scale may have more points.
         """
+        if self.numbered:
+            return None
         numbers = sorted({number for _, number in self.words})
         if len(numbers) < 2:
             return None
@@ -96,9 +108,11 @@ class Vocabulary:
         return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
     def __str__(self) -> str:
-        """Say what is read as what: 'good read as 2, ok as 1 and bad as 0'."""
-        own = {number for _, number in self.used}
-        pairs = [*self.used, *((word, number) for word, number in self.words if number not in own)]
+        """Say what is read as what: 'good read as 2, ok as 1 and bad as 0'.
+
+        The words of the table are named where these are known.
+        """
+        pairs = list(self.used or self.words)
         pairs.sort(key=lambda pair: pair[1] if self.nominal else -pair[1])
         parts = [
             f"{word} {'read ' if position == 0 else ''}as {number:g}"
@@ -112,16 +126,17 @@ def vocabulary_of(
 ) -> Vocabulary | None:
     """Return the vocabulary that contains all of these words, apart from those for missing.
 
-    The one with the fewest values is returned, and None where there is none or where no word has a
-    value. `declared` is by word as `declared_values` returns it; None is missing. Where a word is
-    declared, all others with a value are too; or they are known as 1 and 0, and the declared
-    numbers are from 0 to 1.
+    The one with the fewest values is returned, or one of the numbers that the words have in them,
+    such as 4 - good; None where there is neither or where no word has a value. `declared` is by
+    word as `declared_values` returns it; None is missing. Where a word is declared, all others with
+    a value are too; or they are known as 1 and 0, and the declared numbers are from 0 to 1.
     """
+    declared = words_alone(declared or {})
     found: dict[str, str] = {}
     for word in words:
         found.setdefault(folded_word(word), word.strip())
-    numbers = {folded_word(word): n for word, n in (declared or {}).items() if n is not None}
-    missing = frozenset(folded_word(word) for word, n in (declared or {}).items() if n is None)
+    numbers = {folded_word(word): n for word, n in declared.items() if n is not None}
+    missing = frozenset(folded_word(word) for word, n in declared.items() if n is None)
     present = {
         key: word
         for key, word in found.items()
@@ -135,18 +150,23 @@ def vocabulary_of(
             known and known.two_valued and all(0 <= n <= 1 for n in numbers.values())
         ):
             return None
-        shown = {
-            number: word.strip() for word, number in (declared or {}).items() if number is not None
-        }
+        shown = {number: word.strip() for word, number in declared.items() if number is not None}
         if known:
             shown |= {number: word for word, number in known.words if number not in shown}
             numbers = dict(known.numbers) | numbers
         in_order = tuple((word, number) for number, word in sorted(shown.items()))
         chosen = Vocabulary(in_order, numbers, missing, declared=True)
-    elif known is None:
-        return None
-    else:
+    elif known is not None:
         chosen = replace(known, missing=missing)
+    elif (of_words := numbers_in(present.values())) is not None:
+        chosen = Vocabulary(
+            tuple(sorted(of_words.items(), key=lambda pair: pair[1])),
+            {key: of_words[word] for key, word in present.items()},
+            missing,
+            numbered=True,
+        )
+    else:
+        return None
     used = tuple((word, chosen.numbers[key]) for key, word in present.items())
     return replace(chosen, used=used)
 
@@ -199,10 +219,13 @@ _PAIR = re.compile(r"(.+?)=([^=,]*)(?:,|$)", re.DOTALL)
 def declared_values(texts: Iterable[str]) -> dict[str, float | None]:
     """Read `good=2,ok=1,bad=0,unsure=` as numbers by word; a word without a number is missing.
 
+    So is a number that has none, such as `-1=,99=`.
+
     Raises
     ------
     ValueError
-        A part is not WORD=NUMBER, a word is a number or there twice, a number is not finite.
+        A part is not WORD=NUMBER, a number is given another one, a word is there twice, a number
+        is not finite.
     """
     pairs: list[tuple[str, float | None]] = []
     for text in texts:
@@ -228,20 +251,26 @@ def declared_values(texts: Iterable[str]) -> dict[str, float | None]:
 def checked_values(pairs: Iterable[tuple[str, float | None]]) -> dict[str, float | None]:
     """Return the numbers of declared words by word; None is missing.
 
+    A number can be declared to be missing.
+
     Raises
     ------
     ValueError
-        A word is blank, a number or there twice, or a number is not finite.
+        A word is blank or there twice, a number is not finite, or one is given another number.
     """
     declared: dict[str, float | None] = {}
-    keys: dict[str, str] = {}
+    keys: dict[str | float, str] = {}
     for written, number in pairs:
-        word = written.strip()
-        earlier = keys.setdefault(folded_word(word), word)
+        word = str(written).strip()
+        own = _as_number(word)
+        earlier = keys.setdefault(folded_word(word) if own is None else own, word)
         if not word:
             raise ValueError("a word is blank; blank cells are missing values in any case")
-        if looks_like_number(word) or word.isdigit():
-            raise ValueError(f"{word!r} is a number, which is read as it is; declare words only")
+        if number is not None and (own is not None or word.isdigit()):
+            raise ValueError(
+                f"{word!r} is a number, which is read as it is; only a word is given a number, and "
+                f"{word}= without one makes {word} a missing value"
+            )
         if word in declared or earlier != word:
             raise ValueError(f"{word!r} is declared twice; keep one of them")
         if number is not None and not abs(number) < float("inf"):
@@ -250,8 +279,33 @@ def checked_values(pairs: Iterable[tuple[str, float | None]]) -> dict[str, float
     return declared
 
 
-def unused_values(declared: Mapping[str, float | None], words: Iterable[str]) -> str | None:
-    """Return what is wrong where none of the declared words occurs; None where one does."""
+def _as_number(word: str) -> float | None:
+    return float(word.replace(",", ".")) if looks_like_number(word) else None
+
+
+def missing_numbers(declared: Mapping[str, float | None]) -> frozenset[float]:
+    """Return the numbers that are declared to mean a missing value, such as 99."""
+    numbers = (_as_number(word) for word, number in declared.items() if number is None)
+    return frozenset(number for number in numbers if number is not None)
+
+
+def words_alone(declared: Mapping[str, float | None]) -> dict[str, float | None]:
+    """Return what is declared about words, without numbers that are missing values."""
+    return {word: number for word, number in declared.items() if _as_number(word) is None}
+
+
+def unused_values(
+    declared: Mapping[str, float | None], words: Iterable[str], numbers: Iterable[float] = ()
+) -> str | None:
+    """Return what is wrong where none of the declared words occurs; None where one does.
+
+    `numbers` are those that occur of the ones declared to be missing: each must.
+    """
+    absent = sorted(missing_numbers(declared).difference(numbers))
+    if absent:
+        listed = " and ".join(f"{number:g}" for number in absent)
+        return f"no column of scores has the number {listed}, which is declared to be missing."
+    declared = words_alone(declared)
     found = {folded_word(word): word for word in words}
     if not declared or any(folded_word(word) in found for word in declared):
         return None
@@ -282,7 +336,9 @@ def numbers_to_declare(
     others = [
         word.strip() for word in words if folded_word(word) not in keys and not is_missing(word)
     ]
-    best = None if declared else best_of(others)
+    best = None if words_alone(declared or {}) else best_of(others)
+    if best is not None and 2 * sum(best.value(word) is not None for word in others) < len(others):
+        best = None  # an accident, as that F of A to F is that of T and F
     for word in others:
         number = best.value(word) if best else None
         numbers[word] = "NUMBER" if number is None else f"{number:g}"

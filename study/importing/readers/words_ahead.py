@@ -14,7 +14,9 @@ from study.importing.readers.value_words import (
     Declaration,
     as_option,
     folded_word,
+    missing_numbers,
     unused_values,
+    words_alone,
 )
 from study.importing.readers.written_values import GroupWords
 
@@ -54,18 +56,33 @@ class WordsAhead:
         by_construct: dict[Hashable, dict[Hashable, ColumnWords]] = {}
         for scorer, construct, cell, row in self.cells():
             columns = by_construct.setdefault(construct, {})
-            columns.setdefault((scorer, construct), ColumnWords()).add(cell, row)
+            group = (scorer, construct)
+            if group not in columns:
+                columns[group] = ColumnWords(self.missing_of(group))
+            columns[group].add(cell, row)
         return {
             group: words
             for construct, columns in by_construct.items()
             for group, words in group_words(columns, self._declared_for(construct)).items()
         }
 
+    def missing_of(self, group: Hashable) -> frozenset[float]:
+        """Return the numbers that are declared to be missing values of a scorer on a construct."""
+        construct = group[1] if isinstance(group, tuple) else None
+        return missing_numbers(self._declared_for(construct))
+
     def _declared_for(self, construct: Hashable) -> Declared:
         own = self.of_constructs.get(str(construct), {})
-        declared = {folded_word(word) for word in self.declared}
-        rest = {word: number for word, number in own.items() if folded_word(word) not in declared}
-        return {**rest, **self.declared}
+        if not own:
+            return self.declared
+        declared = {folded_word(word) for word in words_alone(self.declared)}
+        numbers = missing_numbers(own)
+        rest = {
+            word: number
+            for word, number in words_alone(own).items()
+            if folded_word(word) not in declared
+        }
+        return {**rest, **{f"{number:g}": None for number in numbers}, **self.declared}
 
     def concluded(self, report: ImportReport) -> list[Fault]:
         """Note names without an order; return a fault where no declared word occurs."""
@@ -87,8 +104,10 @@ def group_words(columns: Mapping[K, ColumnWords], declared: Declared) -> dict[K,
 
 def unused(declared: Declared, columns: Iterable[ColumnWords]) -> list[Fault]:
     """Return a fault where none of the declared words is in a column."""
+    columns = list(columns)
     words = dict.fromkeys(word for column in columns for word in column.words)
-    problem = unused_values(declared, words)
+    numbers = {number for column in columns for number in column.missing_found}
+    problem = unused_values(declared, words, numbers)
     remedy = "Correct the words of --values, or leave them out."
     return [] if problem is None else [Fault(problem, remedy)]
 

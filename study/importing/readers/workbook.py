@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator
 from datetime import date, datetime, time
 from functools import lru_cache
+from importlib import import_module
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +14,7 @@ from zipfile import BadZipFile, ZipFile
 
 from study.errors import Fault, InputError, StudyError
 from study.importing.readers.input_file import InputFile, Record
+from study.importing.readers.title_lines import title_above
 from study.text import abbreviate, quoted_names, shorten
 
 BLANK_ROWS = "blank rows skipped"
@@ -20,6 +22,8 @@ FORMULAS = "formulas, of which the values that were saved with them are read"
 
 # Files of a few recognitions of one workbook, or of two that are joined.
 _KEPT = 4
+# Rows that tell whether a sheet has scores, and where its header is.
+_SHOWN = 200
 _WORKBOOK = "xl/workbook.xml"
 
 
@@ -32,6 +36,8 @@ class Sheet(NamedTuple):
     """Number of the row, as the sheet has it, and its cells."""
     others: tuple[str, ...]
     """Further sheets with tables, which are not read."""
+    later: bool
+    """Whether it is not the first of them, which has no scores."""
     unsaved: tuple[tuple[int, str], ...]
     """Row and column of formulas that were saved without their values."""
     blank: int
@@ -68,8 +74,9 @@ def records(source: InputFile) -> Iterator[Record | Fault]:
         if count:
             report.rules[name] = count
     if sheet.others:
+        why = ", the first one with a table of scores" if sheet.later else ""
         line = (
-            f"the sheet {sheet.name!r} is read; other sheets with tables are not: "
+            f"the sheet {sheet.name!r} is read{why}; other sheets with tables are not: "
             f"{quoted_names(map(repr, sheet.others))}. To read one of them, save it as CSV UTF-8."
         )
         if line not in report.warnings:
@@ -142,10 +149,21 @@ def _chosen(path: Path, values: Any, formulas: Any) -> Sheet:
             "Save the workbook again with its table.",
         )
         raise InputError(path.name, [fault])
-    name = next(iter(found))
+    first = next(iter(found))
+    name = first
+    if len(found) > 1:
+        name = next((n for n, rows in found.items() if not _is_summary(rows)), first)
     visible = [n for n in found if by_name[n].sheet_state == "visible"]
     others = tuple(other for other in visible if other != name)
-    return _table(path, name, found[name], _rows(formulas[name]), others)
+    return _table(path, name, found[name], _rows(formulas[name]), others, later=name != first)
+
+
+def _is_summary(rows: list[tuple[int, list[Any]]]) -> bool:
+    """Whether a sheet has neither scores whose scorers are evident nor responses."""
+    # Recognition reads workbooks by this module.
+    recognition = import_module("study.importing.score_columns.summary_sheets")
+    filled = [row for _, row in rows if any(cell is not None for cell in row)]
+    return bool(recognition.is_summary(filled[:_SHOWN]))
 
 
 def _rows(sheet: Any) -> list[tuple[int, list[Any]]]:
@@ -174,6 +192,8 @@ def _table(
     rows: list[tuple[int, list[Any]]],
     formulas: list[tuple[int, list[Any]]],
     others: tuple[str, ...],
+    *,
+    later: bool,
 ) -> Sheet:
     first = next(place for place, (_, row) in enumerate(rows) if any(c is not None for c in row))
     width = max(place + 1 for _, row in rows for place, cell in enumerate(row) if cell is not None)
@@ -181,6 +201,9 @@ def _table(
         (number, tuple([*row, *[None] * (width - len(row))][:width]))
         for number, row in rows[first:]
     ]
+    title = title_above([(number, row) for number, row in filled[:_SHOWN]])
+    if title is not None:
+        raise InputError(path.name, [title])
     columns = _columns(path, filled[0][1], filled[0][0])
     written = dict(formulas)
     unsaved: dict[int, str] = {}
@@ -200,6 +223,7 @@ def _table(
         columns,
         tuple(kept),
         others,
+        later,
         tuple(unsaved.items()),
         len(filled) - 1 - len(kept),
         saved,

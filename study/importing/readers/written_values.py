@@ -1,7 +1,7 @@
 """How the judgments of a file are written: in numbers, or in words of which vocabulary."""
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from study.importing.import_report import ImportReport
@@ -10,6 +10,7 @@ from study.importing.readers.column_words import (
     MOST_WORDS,
     ColumnWords,
     Declared,
+    number_in,
     unread_word,
     word_in,
 )
@@ -74,6 +75,8 @@ class ValueRules:
     """How a scale is declared."""
     declare: Declaration = as_option
     """How numbers of words are declared."""
+    missing_of: Callable[[Hashable], frozenset[float]] = lambda group: frozenset()  # noqa: ARG005
+    """Numbers that are declared to be missing values, for a scorer on a construct."""
     first: dict[Hashable, tuple[str, int]] = field(default_factory=dict)
     """By scorer and construct: how the first value is written, and its row."""
     _unread: set[tuple[Hashable, str]] = field(default_factory=set)
@@ -93,8 +96,17 @@ class ValueRules:
         CellError
             The cell cannot be read.
         """
+        missing_numbers = self.missing_of(group)
+        if missing_numbers and (number := number_in(cell)) in missing_numbers:
+            report.rules[f"cells with {number:g} read as missing"] += 1
+            return JudgedValue()
         if cell.__class__ is str and is_number(cell):
             return NumberCell(cell)
+        return self._read_word(cell, group, row, report)
+
+    def _read_word(
+        self, cell: Any, group: Hashable, row: int, report: ImportReport
+    ) -> JudgedValue | NumberCell:
         content = judgment_in(cell)
         if content is not cell and is_object(cell):
             report.rules[FROM_JSON] += 1
@@ -103,10 +115,17 @@ class ValueRules:
         word = word_in(content)
         if word is None:
             return NumberCell(content)
+        return self._valued(word, cell, group, row, report)
+
+    def _valued(
+        self, word: str, cell: Any, group: Hashable, row: int, report: ImportReport
+    ) -> JudgedValue | NumberCell:
+        content = judgment_in(cell)
         found = self.words_of(group)
         vocabulary = None if found is None else found.vocabulary
         if found is None and is_verdict(content):
-            vocabulary = vocabulary_of([word])
+            found_alone = vocabulary_of([word])
+            vocabulary = None if found_alone is None else replace(found_alone, used=())
         value = None if vocabulary is None else vocabulary.value(word)
         if vocabulary is None or value is None:
             declared = {} if found is None else found.declared
@@ -120,12 +139,26 @@ class ValueRules:
                 f"{abbreviate(cell)} is among numbers (row {found.column.first_number}).",
                 IN_ONE_WAY,
             )
+        if vocabulary.nominal and self._is_ordered(group):
+            if (group, "") in self._unread:
+                return JudgedValue()  # one fault for each scale
+            self._unread.add((group, ""))
+            raise CellError(
+                f"{vocabulary.label} have no known order, and the declared scale has one.",
+                f"Give each word a point of the scale: "
+                f"{self.declare([each for each, _ in vocabulary.words], None)}.",
+            )
         report.rules[str(vocabulary)] += 1
         other = self.other_way(group, vocabulary.label, row)
         if other is not None:
             raise CellError(f"{abbreviate(cell)} is among {other}.", IN_ONE_WAY)
         ends = vocabulary.range
         return JudgedValue(value, None if vocabulary.declared or ends is None else ends[:2])
+
+    def _is_ordered(self, group: Hashable) -> bool:
+        """Whether the scale that is declared for a group has an order."""
+        scale = self.scale_of(group)
+        return scale is not None and getattr(scale, "level", "interval") != "nominal"
 
     def _out_of(self, text: str, group: Hashable, report: ImportReport) -> JudgedValue | NumberCell:
         value = out_of(text, self.scale_of(group))

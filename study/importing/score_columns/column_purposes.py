@@ -9,6 +9,7 @@ from pathlib import Path
 from study.errors import Fault, InputError, nearest
 from study.importing.readers.judgment_cells import Ranged
 from study.importing.readers.source import RecordSource
+from study.importing.score_columns.contents import contents_of
 from study.importing.score_columns.judgment_table import KEPT
 from study.importing.score_columns.named_columns import IDENTIFYING, NamedColumns
 from study.importing.score_columns.scorer_names import (
@@ -19,7 +20,10 @@ from study.importing.score_columns.scorer_names import (
     names_of_scorers,
     scorer_columns,
 )
-from study.text import quoted_names, shell_word
+from study.text import quoted_names, shell_word, shorten
+
+# Words of a scale are shorter; a cell with more characters is a sentence.
+_LONGEST_WORDS = 20
 
 
 @dataclass(frozen=True)
@@ -132,7 +136,33 @@ def purposes_of(
         for name in sorted({name for name in every if every.count(name) > 1})
         if name in used
     ]
+    if not faults:
+        faults = _prose(source, used)
     if faults:
         raise InputError(str(path), faults)
     kept = tuple(name for name in KEPT if name in present and name not in every)
     return Purposes(scorers, identifying, kept)
+
+
+def _prose(source: RecordSource, used: list[str]) -> list[Fault]:
+    """A fault for each named column that has sentences in place of scores."""
+    contents = contents_of(source.peeked(), source.head.columns)
+    faults = []
+    for column in used:
+        content = contents[column]
+        longest = max((len(word) for _, word in content.words), default=0)
+        if not content.is_prose or content.mostly_numbers or longest <= _LONGEST_WORDS:
+            continue
+        row, text = content.words[0]
+        faults.append(
+            Fault(
+                f"has texts and no scores alone, such as {shorten(text)!r}.",
+                "Write the score of each text into a column of its own and name that one, in "
+                f"pandas: frame[{column + '_score'!r}] = "
+                f"frame[{column!r}].str.extract(r'(\\d+(?:\\.\\d+)?)').astype(float). Check the "
+                "numbers: the first one of a text may be another one.",
+                row,
+                column,
+            )
+        )
+    return faults

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
@@ -13,6 +12,7 @@ from study.errors import Fault
 from study.importing.import_report import ImportReport
 from study.importing.readers.cells import CellError, number, ratio_or_percentage
 from study.importing.readers.input_file import Record
+from study.importing.readers.judgment_cells import is_object, judgment_in
 from study.importing.readers.value_words import Vocabulary, folded_word, is_missing, vocabulary_of
 from study.text import shorten
 
@@ -25,8 +25,6 @@ _MOST_LABELS, _LONGEST_LABEL = 10, 40
 _FEW_CELLS, _SHORT_LABEL = 10, 20
 # So many different whole numbers without a repetition number the rows.
 _FEWEST_NUMBERED = 8
-# The part of a judge's answer, as JSON in a cell, that is the score.
-_SCORE_KEYS = ("score", "rating", "value", "grade", "label", "verdict", "judgment", "answer")
 
 
 @dataclass
@@ -85,6 +83,18 @@ class ColumnContent:
         """The well-known words that its labels are."""
         return vocabulary_of(self.distinct) if self.labels else None
 
+    @cached_property
+    def in_objects(self) -> bool:
+        """Whether the cells are JSON objects with a judgment."""
+        return bool(self.cells) and all(
+            is_object(cell) and inner_score(cell) is not cell for _, cell in self.cells
+        )
+
+    @property
+    def is_prose(self) -> bool:
+        """Whether the cells are texts, such as sentences with a score in them."""
+        return bool(self.words) and not (self.may_be_scores or self.vocabulary)
+
     @property
     def may_be_scores(self) -> bool:
         """Whether the cells are numbers or labels."""
@@ -132,15 +142,14 @@ def contents_of(
 
 
 def inner_score(cell: Any) -> Any:
-    """The score in a judge's answer that is an object or its JSON; other cells as they are."""
-    if isinstance(cell, str) and cell[:1] == "{":
-        try:
-            cell = json.loads(cell)
-        except ValueError:
-            return cell
-    if isinstance(cell, Mapping):
-        return next((cell[key] for key in _SCORE_KEYS if key in cell), cell)
-    return cell
+    """The score in a judge's answer that is an object or its JSON; other cells as they are.
+
+    The JSON may stand between the marks of a code block.
+    """
+    try:
+        return judgment_in(cell)
+    except CellError:
+        return cell
 
 
 def similar(one: ColumnContent, other: ColumnContent) -> bool:

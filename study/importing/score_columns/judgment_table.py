@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -38,6 +38,20 @@ def scale_of_words(vocabulary: Vocabulary) -> WordScale | None:
     if vocabulary.range is None:
         return None
     return WordScale(*vocabulary.range, "nominal" if vocabulary.nominal else "ordinal")
+
+
+def names_of_values(
+    vocabularies: Iterable[tuple[str, Vocabulary | None]],
+) -> dict[str, dict[float, str]]:
+    """Return the word for each value by construct, of the vocabularies of its scorers.
+
+    Where scorers have different words for a value, it is that of the last one.
+    """
+    names: dict[str, dict[float, str]] = {}
+    for construct, vocabulary in vocabularies:
+        if vocabulary is not None:
+            names.setdefault(construct, {}).update(vocabulary.names())
+    return {construct: dict(sorted(of.items())) for construct, of in names.items()}
 
 
 @dataclass(frozen=True)
@@ -83,7 +97,8 @@ class JudgmentTable:
         """Return the scores, one a row, in the order of the columns.
 
         The columns are those of a table of scores; `attrs["summary"]` has the lines of `summary`,
-        `attrs["word_scales"]` lowest and highest value, step and level by construct and scorer.
+        `attrs["word_scales"]` lowest and highest value, step and level by construct and scorer,
+        `attrs["value_names"]` the word for each value by construct.
         """
         import pandas as pd
 
@@ -107,4 +122,5 @@ class JudgmentTable:
         frame = pd.concat(parts, ignore_index=True)
         frame.attrs["summary"] = list(self.summary)
         frame.attrs["word_scales"] = as_attribute(self.word_scales)
+        frame.attrs["value_names"] = {key: dict(names) for key, names in self.value_names.items()}
         return frame

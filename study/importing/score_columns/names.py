@@ -11,6 +11,7 @@ from study.importing.score_columns.words import (
     CONSTRUCTS,
     FILLERS,
     LANGUAGE_MODELS,
+    NAME_PEOPLE,
     NEVER_SCORES,
     NUMBERED_MODELS,
     OF_JUDGES,
@@ -99,8 +100,18 @@ def names_people(column: str) -> bool:
     """Whether a column of names of scorers has those of people, such as annotator_id."""
     if whole_role(column) != "scorer":
         return False
+    if folded(column) in NAME_PEOPLE:
+        return True
     found = kind_of("_".join(word for word in words(column) if word not in ("id", "name")))
     return found is not None and found[0] == "human"
+
+
+def names_scorer(column: str) -> bool:
+    """Whether a column may have who scored, by its name: labeler, reviewer_name, annotated_by."""
+    if whole_role(column) == "scorer":
+        return True
+    said = [w for w in words(column) if w not in ("id", "name", "by", "code", "email", "initials")]
+    return bool(said) and all(_scorer_word(word) in PERHAPS_OF_PEOPLE for word in said)
 
 
 def names_no_score(column: str) -> str | None:

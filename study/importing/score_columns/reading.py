@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from study.errors import Fault, InputError
 from study.importing.import_report import ImportReport, ImportSummary
 from study.importing.readers.column_words import ColumnWords
+from study.importing.readers.failure_names import ReadScores, direction_notes
 from study.importing.readers.judgment_cells import Ranged
 from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import RecordSource
-from study.importing.readers.value_words import checked_values
+from study.importing.readers.value_words import checked_values, missing_numbers
 from study.importing.readers.words_ahead import group_words, named_categories, unused
 from study.importing.readers.written_values import GroupWords, JudgedValue, ValueRules
 from study.importing.score_columns import row_checks
@@ -21,6 +22,7 @@ from study.importing.score_columns.judgment_table import (
     JudgmentTable,
     ScoreColumn,
     WordScale,
+    names_of_values,
     scale_of_words,
 )
 from study.importing.score_columns.named_columns import NamedColumns
@@ -75,17 +77,24 @@ def read_named_columns(
     if not rows and not report.faults:
         report.fault("has no rows.", "Give at least one.")
     row_checks.note_repeated(rows, named.identifying, report)
-    row_checks.note_summary(rows[-1].cells if rows else None, report)
+    row_checks.note_summary(rows, named.columns, report)
     words = _words(rows, named, declared)
     by_group: dict[Hashable, GroupWords] = dict(words.items())
-    reader.options.values = ValueRules(by_group.get, by_scale.of_group, by_scale.option)
+    missing = missing_numbers(declared)
+    reader.options.values = ValueRules(
+        by_group.get, by_scale.of_group, by_scale.option, missing_of=lambda _: missing
+    )
     judged = [
         [row.cells.score(column.column, (column.column, row.construct)) for row in rows]
         for column in named.scorers
     ]
     for row in rows:
         report.faults += row.cells.remaining_faults()
-    report.warnings += [*reader.options.mixed_decimals(), *named_categories(words.values())]
+    report.warnings += [
+        *reader.options.mixed_decimals(),
+        *named_categories(words.values()),
+        *direction_notes(_as_read(rows, named, judged, words)),
+    ]
     if declared:
         report.faults += unused(declared, (group.column for group in words.values()))
     if not report.faults:
@@ -141,15 +150,35 @@ def _words(
 ) -> dict[Group, GroupWords]:
     """The words of each column (on each construct), with one vocabulary for a construct."""
     by_construct: dict[str, dict[Group, ColumnWords]] = {}
+    missing = missing_numbers(declared)
     for column in named.scorers:
         for row in rows:
             columns = by_construct.setdefault(row.construct or column.construct, {})
-            words = columns.setdefault((column.column, row.construct), ColumnWords())
+            words = columns.setdefault((column.column, row.construct), ColumnWords(missing))
             words.add(row.cells.written.get(column.column), row.number)
     found: dict[Group, GroupWords] = {}
     for columns in by_construct.values():
         found |= group_words(columns, declared)
     return found
+
+
+def _as_read(
+    rows: Sequence[row_checks.Row],
+    named: Purposes,
+    judged: Sequence[Sequence[JudgedValue]],
+    words: Mapping[Group, GroupWords],
+) -> Iterator[ReadScores]:
+    """The judgments of each column (on each construct), with the names they go by."""
+    for column, values in zip(named.scorers, judged, strict=True):
+        numbers: dict[str | None, set[float]] = {}
+        for row, judgment in zip(rows, values, strict=True):
+            own = numbers.setdefault(row.construct, set())
+            if judgment.value is not None:
+                own.add(judgment.value)
+        for construct, found in numbers.items():
+            vocabulary = words[column.column, construct].vocabulary
+            names = (column.column, construct or column.construct)
+            yield ReadScores(names, vocabulary, found)
 
 
 def _note_scales(
@@ -185,15 +214,17 @@ def _table(
 ) -> JudgmentTable:
     responses = [row.texts.get("id") or f"row {place}" for place, row in enumerate(rows, start=1)]
     names, by_row = named.names, "construct" in named.identifying
-    value_names: dict[str, dict[float, str]] = {}
+    of_columns = {column.column: column.construct for column in named.scorers}
+    value_names = names_of_values(
+        (own or of_columns[column], group.vocabulary) for (column, own), group in words.items()
+    )
     word_scales: dict[tuple[str, str], WordScale] = {}
     levels: dict[str, str] = {}
     for (column, own), group in words.items():
         vocabulary = group.vocabulary
         if vocabulary is None:
             continue
-        construct = own or next(c.construct for c in named.scorers if c.column == column)
-        value_names.setdefault(construct, {}).update(vocabulary.names())
+        construct = own or of_columns[column]
         scale = scale_of_words(vocabulary)
         if scale is not None:
             word_scales[names[column], construct] = scale

@@ -16,7 +16,7 @@ from study.importing.score_columns.recognized import Recognized
 from study.importing.score_columns.scorer_rows import named_scorers, names_scorers
 from study.importing.score_columns.side_by_side import side_by_side
 
-# An export of another tool that names scorers has one of these too.
+# An export of another tool as a table has one of these.
 _OF_EXPORTS = {"traceid", "trace_id", "span_id", "annotator_kind"}
 
 
@@ -36,9 +36,9 @@ def recognized_table(path: Path | str) -> Recognized:
         return Recognized("tool export")
     columns = source.head.columns
     contents = contents_of(source.peeked(), columns)
+    if _OF_EXPORTS & {folded(column) for column in columns} and _is_export(source):
+        return Recognized("tool export")
     if names_scorers(columns, contents):
-        if _OF_EXPORTS & {folded(column) for column in columns} and _is_export(source):
-            return Recognized("tool export")
         return named_scorers(columns, contents, source.peeked())
     found = side_by_side(columns, contents, source.peeked)
     if found.columns is None and not found.evident and _has_another_format(source):

@@ -38,6 +38,8 @@ class Recognized:
     """Columns that may hold further scores, of which nothing says whose they are."""
     example: NamedColumns = field(default_factory=NamedColumns)
     """The options that are missing, with COLUMN in place of what is not evident."""
+    can_be_completed: bool = True
+    """Whether the table has a candidate for each COLUMN of the example."""
     unknown_kinds: tuple[str, ...] = ()
     """Scorers whose kind nothing tells."""
     one_side: str = ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -10,6 +10,7 @@ from study.importing.import_report import ImportReport
 from study.importing.readers.judgment_cells import Ranged
 from study.importing.readers.records import RecordCells
 from study.importing.readers.written_values import JudgedValue, declare_words, off_the_scale
+from study.importing.score_columns.summary_rows import summary_rows
 from study.text import shell_word
 
 
@@ -74,21 +75,20 @@ def note_repeated(
             )
 
 
-_SUMMARIES = {"average", "avg", "mean", "median", "total", "sum", "std", "overall", "count"}
+def note_summary(rows: Sequence[Row], scorers: Collection[str], report: ImportReport) -> None:
+    """Report rows at the end that sum up the others, as spreadsheets have them.
 
-
-def note_summary(last: RecordCells | None, report: ImportReport) -> None:
-    """Report a last row that sums up the others, as spreadsheets have it."""
-    if last is None:
+    Other faults of such a row, such as a blank id, are left out.
+    """
+    if not rows:
         return
-    for column, cell in last.written.items():
-        if isinstance(cell, str) and cell.strip().rstrip(":").casefold() in _SUMMARIES:
-            report.fault(
-                f"{cell!r} in the last row names a summary of the others, which is not a response.",
-                "Remove the row.",
-                last.number,
-                column,
-            )
+    names = dict.fromkeys(name for row in rows[-1:] for name in row.cells.written)
+    columns = {name: [row.cells.written.get(name) for row in rows] for name in names}
+    found = summary_rows(columns, [name for name in scorers if name in columns])
+    numbers = {rows[row.place].number for row in found}
+    report.faults[:] = [fault for fault in report.faults if fault.row not in numbers]
+    for row in found:
+        report.fault(row.problem, "Remove the row.", rows[row.place].number, row.column)
 
 
 def note_words(

@@ -12,6 +12,7 @@ from study.importing.score_columns.names import (
     names_model,
     names_no_score,
     names_people,
+    names_scorer,
     scorer_words,
     whole_role,
     without_people,
@@ -44,6 +45,8 @@ def evident_scorers(columns: Sequence[str], contents: Contents) -> dict[str, lis
             scores[found.role].append(found)
     _drop_scorer_names(scores, contents)
     _drop_other_words(scores, contents)
+    _to_the_judge(scores, contents)
+    scores["judge"] += _answers_as_json(columns, contents, scores)
     scores["human"] += _numbered(columns, contents, scores)
     scores["human"] += _of_scorer_column(columns, contents, scores)
     scores["judge"] += _paired(columns, contents, scores)
@@ -73,6 +76,10 @@ def _drop_scorer_names(scores: dict[str, list[ColumnEvidence]], contents: Conten
             shared = content.vocabulary is not None or any(similar(content, o) for o in beside)
             if in_words and not shared and any(map(names_model, content.distinct)):
                 continue
+            if in_words and not shared and names_scorer(item.column) and any(
+                name != item.column and may_be_values(name, contents[name]) for name in contents
+            ):  # fmt: skip
+                continue
             if whole_role(item.column) == "scorer":
                 scored = [
                     other for other in items
@@ -84,6 +91,53 @@ def _drop_scorer_names(scores: dict[str, list[ColumnEvidence]], contents: Conten
                     continue
             kept.append(item)
         scores[kind] = kept
+
+
+def may_be_values(column: str, content: ColumnContent) -> bool:
+    """Whether a column of a table that names its scorers may be the one with their scores."""
+    if not content.may_be_scores or whole_role(column) in NO_SCORES or names_no_score(column):
+        return False
+    return not content.numbers_rows and (
+        content.mostly_numbers or folded(column) in VALUES or content.vocabulary is not None
+    )
+
+
+def _to_the_judge(scores: dict[str, list[ColumnEvidence]], contents: Contents) -> None:
+    """Give the judge `grader` beside `human_grader`, where no other column is the judge's."""
+    if scores["judge"]:
+        return
+    names = {item.column: "_".join(words(item.column)) for item in scores["human"]}
+    for item in list(scores["human"]):
+        known = scorer_words(item.column).values()
+        if any(word in OF_PEOPLE for word in known):
+            continue
+        human = next(
+            (
+                other for other in names
+                if other != item.column and without_people(other) == names[item.column]
+                and similar(contents[other], contents[item.column])
+            ),
+            None,
+        )  # fmt: skip
+        if human is not None:
+            reason = f"the same name as {human} has beside it"
+            scores["human"].remove(item)
+            scores["judge"].append(ColumnEvidence(item.column, "judge", reason))
+
+
+def _answers_as_json(
+    columns: Sequence[str], contents: Contents, scores: Mapping[str, Sequence[ColumnEvidence]]
+) -> list[ColumnEvidence]:
+    """Columns of JSON objects with a judgment, which are a judge's answers, beside people's."""
+    if scores["judge"] or not scores["human"]:
+        return []
+    people = [item.column for item in scores["human"]]
+    return [
+        ColumnEvidence(column, "judge", "a judge's answers in JSON")
+        for column in columns
+        if column not in people and contents[column].in_objects and contents[column].may_be_scores
+        and any(similar(contents[column], contents[human]) for human in people)
+    ]  # fmt: skip
 
 
 def _drop_other_words(scores: dict[str, list[ColumnEvidence]], contents: Contents) -> None:

@@ -20,11 +20,13 @@ from study.importing.score_columns.words import (
     ADJUDICATED,
     KINDS,
     METRICS,
+    NAME_PEOPLE,
     VALUES,
     WHOLE_NAMES,
 )
 
 _VALUES = {*VALUES}
+_LONGEST_NAME = 60
 _CONSTRUCTS = {"construct", "construct_key", "criterion", "aspect", "dimension"}
 
 
@@ -36,7 +38,12 @@ def names_scorers(columns: Sequence[str], contents: Mapping[str, ColumnContent])
         return True
     if any(":" in name.strip(":") and whole_role(name) is None for name in columns):
         return True
-    scorer = next((name for name in WHOLE_NAMES["scorer"] if name in names), None)
+    # A column `user` may have what the user wrote.
+    texts = {folded(column) for column in columns if not _may_be_names(contents[column])}
+    scorer = next(
+        (n for n in WHOLE_NAMES["scorer"] if n in names and not (n in NAME_PEOPLE and n in texts)),
+        None,
+    )
     if scorer == "judge" and scorer in numeric:
         return False
     named = [
@@ -58,6 +65,11 @@ def names_scorers(columns: Sequence[str], contents: Mapping[str, ColumnContent])
         (names & _VALUES and scorer is not None)
         or (names & _VALUES and names & _CONSTRUCTS and not named)
     )
+
+
+def _may_be_names(content: ColumnContent) -> bool:
+    """Whether cells may be names or numbers of scorers, each of which has several rows."""
+    return content.repeats and all(len(str(cell)) <= _LONGEST_NAME for _, cell in content.cells)
 
 
 def kind_of_scorer(name: str) -> str | None:
@@ -88,6 +100,7 @@ def named_scorers(
         stated.setdefault(column.rpartition(":")[0].strip(), None)
     by_column = scorer is not None and names_people(scorer)
     evidence, kinds, unknown = [], {}, []
+    strange = any(word not in KINDS for word in stated.values() if word is not None)
     own_field = kind is not None and folded(kind) not in ("source", "source_type", "type")
     for name, word in stated.items():
         if word is not None and own_field:
@@ -105,7 +118,7 @@ def named_scorers(
         evidence.append(ColumnEvidence(name, found, reason))
     of_each = (kinds.get(name) or KINDS.get(word or "") for name, word in stated.items())
     sides = {side for side in of_each if side in ("judge", "human", "metric")}
-    one_side = "" if unknown or len(sides) != 1 else sides.pop()
+    one_side = "" if unknown or strange or len(sides) != 1 else sides.pop()
     form = "wide" if of_columns and not names & _VALUES else "long"
     further = [
         column

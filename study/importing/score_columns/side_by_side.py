@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from study.importing.readers.cells import looks_like_number
-from study.importing.score_columns.contents import similar
+from study.importing.score_columns.contents import ColumnContent, similar
 from study.importing.score_columns.identifying import Rows, identifying_columns
 from study.importing.score_columns.named_columns import NamedColumns
 from study.importing.score_columns.names import (
@@ -23,6 +23,7 @@ from study.importing.score_columns.names import (
 )
 from study.importing.score_columns.recognized import PLACEHOLDER, ColumnEvidence, Recognized
 from study.importing.score_columns.scorer_evidence import NO_SCORES, Contents, evident_scorers
+from study.text import shorten
 
 # So many times the range of the scores is far outside of it.
 _FAR = 20
@@ -70,6 +71,8 @@ def side_by_side(columns: Sequence[str], contents: Contents, rows: Rows) -> Foun
     evident = bool(judges or raters)
     if not (judges and raters):
         problem = _missing(judges, raters, further, columns, contents)
+        lacking = 2 - bool(judges) - bool(raters)
+        base = replace(base, can_be_completed=len(further) >= lacking)
         if not (evident or further):
             # Nothing in the table looks like scores.
             return Found(replace(base, form="none", unclear=problem), False)
@@ -147,19 +150,43 @@ def _missing(
     )  # fmt: skip
     problem = f"no column of scores is clearly that of {whose}"
     wanted = ("human",) if judges else ("judge",) if raters else ("judge", "human")
-    for column in columns:
-        found = kind_of(column)
-        if found is None or found[0] not in wanted or whole_role(column) in NO_SCORES:
-            continue
-        if contents[column].is_empty:
-            problem += f"; the column {column!r} is blank"
-        elif contents[column].words and not contents[column].may_be_scores:
-            problem += f"; the column {column!r} contains texts"
+    problem += named_without_scores(wanted, columns, contents)
+    if not (judges or raters) and len(further) == 1:
+        return (
+            f"{problem}; {further[0]!r} alone may have scores. A table with a row for each score "
+            "has the columns response_id, scorer, scorer_kind (human or judge) and score; one with "
+            "a row for each response has a column for the judge and one for each rater"
+        )
     if further:
         problem += f". Columns that may be: {_quoted(further)}"
         if all(looks_like_number(name) for name in further):
             problem += ". If the first line has values in place of names, add a line with names"
     return problem
+
+
+def named_without_scores(wanted: Sequence[str], columns: Sequence[str], contents: Contents) -> str:
+    """What columns have in place of scores that are named after a judge or people."""
+    told = ""
+    for column in columns:
+        found = kind_of(column)
+        if found is None or found[0] not in wanted or whole_role(column) in NO_SCORES:
+            continue
+        if contents[column].is_empty:
+            told += f"; the column {column!r} is blank"
+        elif contents[column].words and not contents[column].may_be_scores:
+            told += f"; the column {column!r} contains texts{_extraction(contents[column])}"
+    return told
+
+
+def _extraction(content: ColumnContent) -> str:
+    """What to do with texts, such as "Score: 3/5 because ...", in place of scores."""
+    row, text = content.words[0]
+    if not any(character.isdigit() for character in text):
+        return ""
+    return (
+        f", such as {shorten(text)!r} in row {row}, and no scores alone; if they have scores, "
+        "write these into a column of their own"
+    )
 
 
 def _with(columns: Pair, identifying: Mapping[str, str]) -> NamedColumns:

@@ -10,7 +10,14 @@ from study.importing.score_columns.contents import contents_of
 from study.importing.score_columns.flat_source import table_source
 from study.importing.score_columns.identifying import identifying_columns
 from study.importing.score_columns.named_columns import NamedColumns, parts
-from study.importing.score_columns.names import folded, kind_of, summaries, whole_role, words
+from study.importing.score_columns.names import (
+    folded,
+    kind_of,
+    names_model,
+    summaries,
+    whole_role,
+    words,
+)
 from study.importing.score_columns.recognition import recognized_table
 from study.importing.score_columns.recognized import ColumnEvidence, Recognized
 from study.importing.score_columns.scorer_evidence import Contents, evident_scorers
@@ -66,7 +73,8 @@ def sides_of(
         for path, column, columns in zip(paths, on, given, strict=True)
     ]
     first, second = (
-        _with_identifying(_by_file_name(side, other), named) for side, other in (sides, sides[::-1])
+        _with_identifying(_by_file_name(_by_model(side), other), named)
+        for side, other in (sides, sides[::-1])
     )
     return first, second
 
@@ -142,6 +150,24 @@ def _scorer_column(present: Sequence[str], contents: Contents, taken: Sequence[s
         if several and not content.mostly_numbers and content.repeats:
             return column
     return None
+
+
+def _by_model(side: TableSide) -> TableSide:
+    """A table whose only scores stand beside the names of models that gave them, as a judge's."""
+    if side.is_clear or side.columns is None or len(side.candidates) != 1:
+        return side
+    present, contents = _contents(side.path)
+    judges = [
+        column for column in present
+        if (kind_of(column) or ("",))[0] == "judge" and contents[column].distinct
+        and all(map(names_model, contents[column].distinct))
+    ]  # fmt: skip
+    if not judges:
+        return side
+    evidence = ColumnEvidence(side.candidates[0], "judge", f"beside {judges[0]}, the judge's model")
+    recognized = replace(side.recognized, evidence=(evidence,), candidates=())
+    columns = replace(side.columns, judge=side.candidates)
+    return replace(side, columns=columns, recognized=recognized)
 
 
 def _by_file_name(side: TableSide, other: TableSide) -> TableSide:

@@ -37,7 +37,8 @@ PERHAPS_OF_JUDGES = _words("judge judges richter juge juez giudice juiz")
 OF_PEOPLE = _words(
     "human humans people person persons expert experts manual manually sme smes crowd crowdworker "
     "mturk turker turkers gold golden ground_truth groundtruth reference_label true_label "
-    "clinician physician radiologist teacher specialist "
+    "clinician physician radiologist nurse doctor teacher specialist annotated_by rated_by "
+    "labeled_by labelled_by reviewed_by graded_by coded_by assessed_by checked_by "
     "mensch menschen menschlich menschliche experte experten expertin manuell "
     "humain humaine humains expertes manuel manuelle "
     "humano humana humanos experto experta especialista umano umana umani esperto esperta"
@@ -108,13 +109,20 @@ ADJUDICATED = _words("adjudicated adjudication consensus gold golden")
 
 KINDS = {
     **dict.fromkeys(
-        _words("human humans people person expert experts manual annotator rater user crowd mensch "
-               "humain humano umano"),
+        _words("human humans people person persons expert experts manual annotator annotators "
+               "rater raters reviewer reviewers labeler labeller coder assessor crowd crowdworker "
+               "crowdworkers crowd_worker crowd_workers crowdsourced crowdsourcing turker mturk "
+               "worker workers user users customer customers client volunteer volunteers student "
+               "students doctor doctors clinician clinicians physician physicians nurse nurses "
+               "teacher teachers specialist sme smes professional lay layperson employee admin "
+               "staff team internal author developer human_rater human_annotator human_expert "
+               "human_judge human_reviewer domain_expert subject_matter_expert end_user "
+               "mensch humain humano umano"),
         "human",
     ),
     **dict.fromkeys(
-        _words("judge llm llms ai ki ia model machine auto automatic automated llm_judge "
-               "llm_as_judge llm_as_a_judge language_model maschine"),
+        _words("judge llm llms ai ki ia model machine auto automatic automated bot llm_judge "
+               "llm_as_judge llm_as_a_judge llm_rater ai_judge language_model autorater maschine"),
         "judge",
     ),
     **dict.fromkeys(_words("metric metrics code heuristic"), "metric"),
@@ -129,6 +137,8 @@ WHOLE_NAMES: dict[str, tuple[str, ...]] = {
     "id": (
         *("response_id", "id", "item_id", "run_id", "session_id", "sample_id", "trace_id"),
         *("record_id", "conversation_id", "case_id", "task_id", "uid", "example_id", "key"),
+        *("doc_id", "document_id", "unit_id", "output_id", "answer_id", "message_id", "uuid"),
+        *("item", "sample", "example", "case", "unit"),
     ),
     "query": (
         *("query_id", "question_id", "prompt_id", "qid", "query", "question", "prompt"),
@@ -159,6 +169,12 @@ WHOLE_NAMES: dict[str, tuple[str, ...]] = {
     "scorer": (
         *("scorer", "rater", "annotator", "judge", "rater_id", "annotator_id", "worker_id"),
         *("evaluator", "rater_name", "annotator_name", "reviewer", "reviewer_id", "grader"),
+        *("evaluator_id", "evaluator_name", "reviewer_name", "grader_id", "grader_name"),
+        *("labeler", "labeller", "labeler_id", "labeller_id", "labeler_name", "labeller_name"),
+        *("coder", "coder_id", "coder_name", "assessor", "assessor_id", "assessor_name"),
+        *("worker", "worker_name", "scored_by", "rated_by", "annotated_by", "labeled_by"),
+        *("labelled_by", "reviewed_by", "graded_by", "evaluated_by", "judged_by", "coded_by"),
+        *("assessed_by", "checked_by", "user", "user_name", "username", "user_id"),
     ),
     "scorer_kind": (
         *("scorer_kind", "kind", "rater_type", "annotator_type", "scorer_type", "evaluator_type"),
@@ -171,7 +187,10 @@ WHOLE_NAMES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Role to the names that a column may have as a whole, the clearest first."""
 
-VALUES = ("value", "score", "rating", "label")
+NAME_PEOPLE = _words("user user_name username user_id")
+"""Names of columns of scorers that are people, without a word for raters."""
+
+VALUES = ("value", "score", "rating", "label", "grade")
 """Names of the value in a table with a row for each score."""
 
 IDENTIFIES_FOR_SURE = ("response_id", "id", "item_id")

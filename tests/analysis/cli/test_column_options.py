@@ -51,7 +51,7 @@ def test_named_columns_are_read_whole(answers: Path) -> None:
     assert result.exit_code == 0, result.output
     document = json.loads((answers.parent / "my results-report" / "report.json").read_text("utf-8"))
     assert document["verdict"][0]["scorer"] == "llm_score"
-    assert "cells of the unknown column 'answer' (20)" in result.stderr
+    assert "Left out, not needed: answer." in result.stderr
     scores = from_file(
         answers, ["1:5:1"], (), None, None, {},
         columns=NamedColumns(("llm_score",), ("human_score",), query="question"),
@@ -153,7 +153,7 @@ def test_faults_name_the_row_in_the_file(
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--judge", "llm_score"], "--human COLUMN is missing"),
+        (["--judge", "llm_scor"], "--judge: the column 'llm_scor' is missing"),
         (["--judge", "llm", "--human", "human_score"], "column 'llm' is missing"),
         (["--judge", "QR=llm_score", "--human", "human_score"], "both by construct, or neither"),
         (

@@ -101,3 +101,20 @@ def test_doctor_understands_what_report_does(tables: Path, name: str) -> None:
     done = CliRunner().invoke(doctor, [str(tables / name)])
     assert done.exit_code == 0, done.output
     assert "COLUMN" not in done.stdout.partition("Next:")[2]
+
+
+def test_a_judge_run_and_a_human_queue_are_joined(tables: Path) -> None:
+    files = [str(tables / name) for name in ("b11_judge_run.csv", "b11_human_queue.csv")]
+    for order in (files, files[::-1]):
+        done = CliRunner().invoke(report, [*order, "--on", "session_id", "--text"])
+        assert done.exit_code == 0, done.output
+        assert "gpt-4o compared with kim: 36 responses; scale 1 to 5." in done.stdout
+        assert "ordered alike: 89% [82%, 94%]; tau-b .78 [.63, .88]" in done.stdout
+        assert "4 responses are without people's scores" in done.stderr
+
+
+def test_manual_grades_of_promptfoo_are_those_of_people(tables: Path) -> None:
+    done = CliRunner().invoke(report, [str(tables / "b16_promptfoo_human.json"), "--text"])
+    assert done.exit_code == 0, done.output
+    assert "promptfoo:correct compared with promptfoo:human: 40 responses" in done.stdout
+    assert "passed 83% [61%, 96%]" in done.stdout

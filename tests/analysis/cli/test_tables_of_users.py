@@ -183,7 +183,7 @@ def test_words_for_a_missing_value_are_missing(tmp_path: Path, word: str) -> Non
         (
             table(human=HUMAN, llm=[f"A long remark on the answer {i}" for i in range(12)]),
             "that of a judge; the column 'llm' contains texts",
-            "--judge COLUMN --human human",
+            "OTHER_FILE --on COLUMN",
         ),
         (
             pd.DataFrame({"0": HUMAN, "1": LLM}),
@@ -304,7 +304,7 @@ def test_an_excel_workbook_is_refused_with_what_to_save(tmp_path: Path) -> None:
     path.write_bytes(b"PK\x03\x04 and more")
     result = ccrs("report", path)
     assert result.exit_code == 2
-    assert "Give a CSV, JSON lines, Excel (.xlsx) or Parquet file" in result.stderr
+    assert "in Excel: Save As, CSV UTF-8 or .xlsx" in result.stderr
 
 
 def long_table(kinds: Sequence[str]) -> pd.DataFrame:
@@ -372,7 +372,6 @@ def test_equal_verdicts_of_a_judge_and_a_rater_are_not_a_copy(tmp_path: Path) ->
         ({"human": HUMAN, "llm": [1, 2.5, *LLM[2:]]}, ["1:5:1"]),
         ({"human": [1, 2.5, *HUMAN[2:]], "llm": LLM}, ["1:5"]),
         ({"human": HUMAN, "llm": [v * 20 for v in LLM]}, ["1:5:1", "llm:score=0:100"]),
-        ({"human": HUMAN, "llm": [99, *LLM[1:]]}, ["human:score=1:5:1"]),
         ({"human": [True, False] * 6, "llm": [True] * 11 + [False]}, []),
         (
             {
@@ -393,9 +392,8 @@ def test_one_list_of_likely_scales_is_proposed(
     assert list(likely_scales(scores)) == scales
     understood = from_file(path, (), (), None, None, {}).scores
     notes = [note for note in understood.warnings if note.startswith("no scale is declared")]
-    assert [f"--scale {scale}" in note for note in notes for scale in scales] == [True] * len(
-        scales
-    )
+    assert all(f"--scale {scale}" in note for note in notes for scale in scales)
+    assert len(notes) == bool(scales)
     assert list(likely_scales(understood)) == []
     content = json.loads(ccrs("doctor", path, "--json").stdout)
     assert content["command"].endswith(" ".join(["", *(f"--scale {s}" for s in scales)]).lstrip())

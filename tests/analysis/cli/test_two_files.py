@@ -150,7 +150,7 @@ def test_ids_of_people_without_a_partner_are_an_error(write: Write) -> None:
     people = write("b.csv", id=[*IDS[:10], *IDS[12:]], human=[*PEOPLE[:10], *PEOPLE[12:]])
     message = refused(judge, people)
     assert "5 of 28 ids of b.csv are not in a.csv ('s0', 's1', 's2', 's3', 's4')" in message
-    assert "2 of 25 ids of a.csv are not in b.csv ('s10', 's11')" in message
+    assert "ids of a.csv" not in message
     result = report(judge, people, "--allow-unmatched")
     assert result.exit_code == 0, result.output
     assert "compared with human: 23 responses" in result.output
@@ -194,6 +194,24 @@ def test_words_of_both_files_are_numbers_of_one_scale(write: Write) -> None:
     numbers = write("c.csv", id=IDS, gpt4o=JUDGE)
     assert report(numbers, people, *given).exit_code == 0
     assert "(gone)" in refused(numbers, people, "--values", "gone=1")
+
+
+def test_names_of_two_files_have_one_number(write: Write) -> None:
+    names = [("ham", "spam")[int(v) % 2] for v in JUDGE]
+    others = [("egg", "ham")[int(v) % 2] for v in PEOPLE]
+    judge = write("a.csv", id=IDS, gpt4o=names, claude=names[::-1])
+    people = write("b.csv", id=IDS, human=others, expert=others[::-1])
+    assert "have no known order, and are others in a.csv than in b.csv" in refused(judge, people)
+    assert report(judge, people, "--values", "egg=0,ham=1,spam=2").exit_code == 0
+
+
+def test_numbers_are_missing_in_the_file_that_has_them(write: Write) -> None:
+    judge = write("a.csv", id=IDS, gpt4o=["99", *JUDGE[1:]])
+    people = write("b.csv", id=IDS, human=[*PEOPLE[:-1], "-1"])
+    result = report(judge, people, "--values=-1=,99=")
+    assert "cells with 99 read as missing (1)" in result.output
+    assert "cells with -1 read as missing (1)" in result.output
+    assert "has the number 98" in refused(judge, people, "--values=-1=,99=,98=")
 
 
 @pytest.mark.parametrize(

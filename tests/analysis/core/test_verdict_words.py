@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from analysis.core.cuts import gives_verdicts, passing_without_cut
 from analysis.core.errors import TableError
 from analysis.core.scales import Scale
 from analysis.core.tables import ScoreTable
@@ -86,6 +87,32 @@ def test_a_scale_from_0_to_1_has_two_points_where_people_use_no_others() -> None
     table = ScoreTable.from_frame(scores(ann=[1, 0], judge=[0.3, 0.9]), {"QR": Scale(0, 1)})
     assert table.scale("QR", "ann") == PASS_OR_FAIL
     assert table.scale("QR", "judge") == Scale(0, 1)
+
+
+@pytest.mark.parametrize("step", [1, None])
+def test_codes_of_two_names_are_not_pass_and_fail(step: float | None) -> None:
+    names = Scale(0, 1, step, "nominal")
+    table = ScoreTable.from_frame(scores(ann=[1, 0, 1], judge=[1, 0, 0]), {"QR": names})
+    assert table.scale("QR", "ann") == names
+    assert table.scale("QR", "judge") == names
+    assert not names.binary
+    assert not any("pass" in warning for warning in table.warnings)
+    assert not gives_verdicts(table, "QR", "judge")
+    assert not passing_without_cut(table, "QR", "judge")
+
+
+def test_only_words_that_occur_are_named() -> None:
+    table = ScoreTable.from_frame(scores(ann=["pass", "Pass"]))
+    assert "ann on QR: pass is read as 1" in table.warnings
+
+
+def test_words_of_values_are_kept() -> None:
+    frame = scores(ann=[1, 0])
+    frame.attrs["value_names"] = {"QR": {0.0: "ham", 1.0: "spam"}}
+    table = ScoreTable.from_frame(frame)
+    assert table.value_name("QR", 1) == "spam"
+    assert table.value_name("QR", 0.5) == "0.5"
+    assert table.of_constructs(["QR"]).value_names == {"QR": {0: "ham", 1: "spam"}}
 
 
 def test_a_graded_judge_without_a_scale_stays_without_one() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from analysis import ScoreTable
 from analysis.core.likely_scales import looks_like
+from analysis.core.scales import Scale
 from analysis.doctor.diagnosis import diagnose
 from tests.analysis.scores import simulated
 
@@ -18,7 +19,9 @@ from tests.analysis.scores import simulated
         ([1, 2, 5, 3], "1:5:1"),
         ([0, 7, 10], "0:10"),
         ([2.5, 4, 8.5], "0:10"),
-        ([1, 2.5, 5], "0:10"),
+        ([1, 2.5, 5], "1:5"),
+        ([1, 3, 2], "1:3:1"),
+        ([1, 2, 2], "1:2"),
         ([0, 55, 100], "0:100"),
         ([66.67, 12], "0:100"),
         ([-1, 5], None),
@@ -79,3 +82,19 @@ def test_scales_by_scorer_are_named_where_they_differ() -> None:
     options = diagnose(ScoreTable.from_frame(frame)).scales
     assert options[0] == "0:100"
     assert any(option.endswith("=0:1") and option.startswith("judge:") for option in options)
+
+
+def test_categories_have_no_correlations_and_no_bias() -> None:
+    frame = simulated()
+    frame["value"] = frame["value"].round(-1) // 40
+    names = {key: Scale(0, 3, 1, "nominal") for key in frame["construct"].unique()}
+    found = {f.subject: f for f in diagnose(ScoreTable.from_frame(frame, names)).findings}
+    assert found["judge against people: the same categories, kappa and confusion"].possible
+    for subject in (
+        "judge against people: correlations",
+        "the order of responses within a query",
+        "bias, calibration and ends of the scale in points",
+        "agreement between systems",
+    ):
+        assert not found[subject].possible
+        assert found[subject].why.startswith("the values name categories")

@@ -6,6 +6,7 @@ import pytest
 import ccrs_study as ccrs
 from analysis.core.errors import AnalysisError, TableError
 from analysis.core.scales import Scale
+from analysis.topics.agreement.categories import confusions
 
 WORDS = ["good", "ok", "bad", "ok", "good", "bad"] * 5
 
@@ -103,3 +104,47 @@ def test_scales(scale: object, expected: Scale) -> None:
 def test_wrong_scales(scale: object) -> None:
     with pytest.raises(AnalysisError, match="scale"):
         scores(table([1, 2], [1, 2]), scale=scale)
+
+
+@pytest.mark.parametrize("words", [["spam", "ham"], ["tea", "milk", "beer"]])
+def test_names_have_a_kappa_and_keep_their_words(words: list[str]) -> None:
+    human = [words[row % len(words)] for row in range(60)]
+    judge = [words[row % len(words)] if row % 5 else words[0] for row in range(60)]
+    result = ccrs.evaluate(pd.DataFrame({"llm": judge, "anna": human}), "llm", "anna")
+    assert result.analysis.scores.value_names == {"score": dict(enumerate(sorted(words)))}
+    assert "agrees with a rater by a kappa of" in str(result.verdict)
+    assert "pass" not in str(result.verdict)
+    headings = [
+        heading
+        for table in confusions(result.analysis)
+        for heading in table.columns
+        if heading.startswith("Judge: ")
+    ]
+    assert headings == [f"Judge: {word}" for word in sorted(words)]
+
+
+def test_numbers_are_missing_where_that_is_declared() -> None:
+    data = table([4, -1, 3, 5] * 8, [4, 2, 99, 5] * 8)
+    read = scores(data, values={"-1": None, "99": None}, scale=(1, 5))
+    assert pd.isna(values(read, "llm")[1])
+    assert pd.isna(values(read, "anna")[2])
+    with pytest.raises(TableError, match="no column of scores has the number 98"):
+        scores(data, values={"98": None})
+
+
+def test_summary_rows_of_a_frame_are_refused() -> None:
+    data = table([4, 1, 3, 5], [4, 2, 3, 5])[["llm", "anna"]]
+    means = pd.concat([data, data.mean().to_frame().T])
+    with pytest.raises(TableError, match="row 4: has the mean of the rows above"):
+        ccrs.evaluate(means, "llm", "anna")
+    with pytest.raises(TableError, match="row 5, column 'index': 'mean' in one of the last"):
+        ccrs.evaluate(pd.concat([data, data.describe()]), "llm", "anna")
+
+
+def test_the_direction_of_a_failure_is_noted() -> None:
+    data = pd.DataFrame({"llm_error": ["yes", "no"] * 20, "human_error": ["no", "yes"] * 20})
+    warnings = ccrs.evaluate(data, "llm_error", "human_error").analysis.scores.warnings
+    assert any("values={'yes': 0, 'no': 1} reads it so" in line for line in warnings)
+    numbers = data.replace({"yes": 1, "no": 0}).astype(int)
+    warnings = ccrs.evaluate(numbers, "llm_error", "human_error").analysis.scores.warnings
+    assert any(line.startswith("1 counts as pass") for line in warnings)

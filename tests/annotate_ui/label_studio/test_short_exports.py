@@ -119,7 +119,7 @@ def test_a_field_with_the_name_of_a_control_is_renamed_in_a_csv(
 def test_columns_of_another_format_are_renamed_in_the_file(study: Study, tmp_path: Path) -> None:
     path = tmp_path / "responses.csv"
     path.write_text("query,response,model\nQ,R,m\n")
-    with pytest.raises(StudyError, match="no effect.*rename its columns"):
+    with pytest.raises(StudyError, match=r"no effect.*rename its columns"):
         import_file(study, path, columns={"model": "system"})
     with pytest.raises(InputError, match=r"no task has the field 'modell'.*Did you mean 'model'"):
         import_file(

@@ -76,7 +76,7 @@ class TestRefused:
     def test_a_required_column_missing(self, filled: Study, write: Write) -> None:
         path = write("s.csv", "response_id,construct,scorer,scorer_kind,vlaue\nr1A,QR,a,human,1\n")
         message = refused(filled, path)
-        assert "the column 'value' (or score, rating, label) is missing" in message
+        assert "the column 'value' (or score, rating, label, grade) is missing" in message
         assert "There are: response_id, construct, scorer, scorer_kind, vlaue" in message
         assert "Did you mean 'vlaue'?" in message
 
@@ -100,8 +100,10 @@ class TestRefused:
     def test_bytes_that_are_not_utf_8(self, filled: Study, write: Write) -> None:
         text = HEAD + "r1A,QR,anna,human,0,1\nr1B,QR,Zoë,human,0,1\nr2A,QR,Zoë,human,0,1\n"
         message = refused(filled, write("s.csv", text.encode("latin-1")))
-        assert "line 3 is not UTF-8: bytes eb" in message
-        assert "line 4 is not UTF-8" in message
+        assert "s.csv: 1 fault" in message
+        assert "2 lines are not UTF-8 (the first is line 3: bytes eb" in message
+        assert "near 'r1B,QR,Zoë,human,0,1'" in message
+        assert "probably Windows-1252" in message
         assert "In Excel: Save As, CSV UTF-8".lower() in message.lower()
 
     @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32"])

@@ -29,7 +29,7 @@ class TestCells:
     ) -> None:
         rows = [{**SCORE, "value": 1}, {**SCORE, "response_id": "r1B", **wrong}]
         message = refused(filled, write("s.jsonl", rows))
-        assert "row 2: the column 'value' (or score, rating, label) is missing" in message
+        assert "row 2: the column 'value' (or score, rating, label, grade) is missing" in message
         assert not wrong or "Did you mean 'vlaue'" in message
 
     def test_a_line_without_a_value_that_says_why(self, filled: Study, write: Write) -> None:
@@ -151,7 +151,8 @@ class TestFiles:
     def test_latin_1_with_old_line_ends(self, filled: Study, write: Write) -> None:
         text = f"{SCORES}r1A,QR,anna,human,5\nr1B,QR,Zoë,human,5\n".replace("\n", "\r")
         message = refused(filled, write("s.csv", text.encode("latin-1")))
-        assert "line 3 is not UTF-8: bytes eb 2c 68 75 at byte 10 of the line" in message
+        assert "line 3 is not UTF-8 (bytes eb 2c 68 75 at byte 10 of the line" in message
+        assert "near 'r1B,QR,Zoë,human,5'" in message
 
     @pytest.mark.parametrize("first", ["sep=;\r\n", '"sep=;"\r\n', "\ufeffSEP=;\n"])
     def test_a_first_line_that_states_the_delimiter(

@@ -160,3 +160,34 @@ def test_a_study_refuses_words_off_its_scale(study: Study, write: Write) -> None
     settings = CONSTRUCT.replace("superb = 2", "superb = 7")
     with pytest.raises(StudyError, match="values of OK: 7 is outside the scale 0 to 2"):
         filled(study, write, settings)
+
+
+def test_two_unknown_words_of_a_long_table_are_names(write: Write) -> None:
+    rows = [
+        f"q{i},r{i},KIND,{name},{kind},{('spam', 'ham')[i % 2]}\n"
+        for i in range(4)
+        for name, kind in (("anna", "human"), ("gpt", "judge"))
+    ]
+    path = write("s.csv", HEAD + "".join(rows))
+    frame = read_scores(path)
+    assert frame.attrs["word_scales"]["KIND"]["gpt"] == [0, 1, 1, "nominal"]
+    assert frame.attrs["value_names"] == {"KIND": {0: "ham", 1: "spam"}}
+    with pytest.raises(InputError, match="have no known order"):
+        read_scores(path, scales={"KIND": RatingScale(min=0, max=1)})
+
+
+def test_a_long_table_notes_the_direction_of_a_failure(write: Write) -> None:
+    for values, counted in ((("yes", "no"), "yes"), (("1", "0"), "1")):
+        rows = [f"q{i},r{i},toxicity,anna,human,{values[i % 2]}\n" for i in range(4)]
+        summary = read_scores(write("s.csv", HEAD + "".join(rows))).attrs["summary"]
+        assert any(
+            f"{counted} counts as pass; in a column named 'toxicity'" in line for line in summary
+        )
+
+
+def test_numbers_of_a_long_table_are_declared_missing(write: Write) -> None:
+    path = write("s.csv", f"{HEAD}q1,r1,OK,anna,human,-1\nq2,r2,OK,anna,human,4\n")
+    frame = read_scores(path, values={"-1": None})
+    assert frame["value"].tolist() == pytest.approx([float("nan"), 4], nan_ok=True)
+    with pytest.raises(InputError, match="no column of scores has the number 9"):
+        read_scores(path, values={"9": None})

@@ -71,6 +71,40 @@ LISTS = [
         (("gut", "schlecht"), (1, 0)),
         (("richtig", "falsch"), (1, 0)),
         (("+", "-"), (1, 0)),
+        (("corretto", "errato"), (1, 0)),
+        (("corretto", "sbagliato"), (1, 0)),
+        (("giusto", "sbagliato"), (1, 0)),
+        (("giusto", "errato"), (1, 0)),
+        (("buono", "cattivo"), (1, 0)),
+        (("sufficient", "insufficient"), (1, 0)),
+        (("adequate", "inadequate"), (1, 0)),
+        (("Meets", "Does not meet"), (1, 0)),
+        (("meets", "doesn't meet"), (1, 0)),
+        (("satisfied", "not satisfied"), (1, 0)),
+        (("appropriate", "inappropriate"), (1, 0)),
+        (("OK", "NOK"), (1, 0)),
+        (("met", "unmet"), (1, 0)),
+        (("correcto", "incorrecto"), (1, 0)),
+        (("correcte", "incorrecte"), (1, 0)),
+        (("correct", "incorrecte"), (1, 0)),
+        (("vrai", "faux"), (1, 0)),
+        (("verdadero", "falso"), (1, 0)),
+        (("verdadeiro", "falso"), (1, 0)),
+        (("vero", "falso"), (1, 0)),
+        (("wahr", "falsch"), (1, 0)),
+        (("zutreffend", "nicht zutreffend"), (1, 0)),
+        (("trifft zu", "trifft nicht zu"), (1, 0)),
+        (("ausreichend", "nicht ausreichend"), (1, 0)),
+        (("certo", "errado"), (1, 0)),
+        (("correto", "incorreto"), (1, 0)),
+        (("sim", "não"), (1, 0)),
+        (("Sim", "nao"), (1, 0)),
+        (("bueno", "malo"), (1, 0)),
+        (("bon", "mauvais"), (1, 0)),
+        (("bom", "ruim"), (1, 0)),
+        (("juist", "onjuist"), (1, 0)),
+        (("goed", "fout"), (1, 0)),
+        (("exceeds expectations", "meets expectations", "below expectations"), (2, 1, 0)),
     ],
 )
 def test_well_known_words(words: tuple[str, ...], numbers: tuple[float, ...]) -> None:
@@ -223,3 +257,35 @@ def test_words_are_read_without_heavy_imports() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_no_known_word_is_a_pass_in_one_list_and_a_fail_in_another() -> None:
+    numbers: dict[str, set[int]] = {}
+    for levels in LISTS:
+        if len(levels) == 2:
+            for number, words in enumerate(levels):
+                for word in words:
+                    numbers.setdefault(folded_word(word), set()).add(number)
+    assert [word for word, of in numbers.items() if len(of) > 1] == []
+
+
+@pytest.mark.parametrize("words", [("spam", "ham"), ("win", "loss"), ("bug", "feature")])
+def test_words_without_a_direction_are_not_known(words: tuple[str, str]) -> None:
+    assert vocabulary_of(words) is None
+    categories = categories_of([dict.fromkeys(words, 3)] * 2)
+    assert categories is not None
+    assert categories.nominal
+    assert not categories.two_valued
+
+
+def test_a_number_is_declared_as_missing_only() -> None:
+    assert declared_values(["-1=,99=,unsure="]) == {"-1": None, "99": None, "unsure": None}
+    assert declared_values(["-1=,1="]) == {"-1": None, "1": None}
+    with pytest.raises(ValueError, match="'-1' is a number, which is read as it is"):
+        declared_values(["-1=3"])
+    with pytest.raises(ValueError, match="is declared twice"):
+        declared_values(["99=,99.0="])
+
+
+def test_words_that_an_accident_knows_get_no_number_in_the_remedy() -> None:
+    assert "F=NUMBER" in as_option(["A", "B", "C", "D", "F"])

@@ -179,3 +179,81 @@ def test_a_small_table_takes_little_time(tmp_path: Path) -> None:
         taken.append(float(done.stdout))
     # Some 0.03 s; with pydantic or pandas it takes several times as much.
     assert min(taken) < 0.15
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("spam", "ham"), ("feature", "bug"), ("win", "loss"), ("A", "B")]
+)
+def test_two_unknown_words_are_categories_and_not_pass_and_fail(
+    tmp_path: Path, one: str, other: str
+) -> None:
+    path = written(tmp_path, [one, other, one, one], [one, other, other, one])
+    table = read_named_columns(path, TWO)
+    assert table.levels == {"score": "nominal"}
+    assert table.word_scales["human", "score"] == (0, 1, 1, "nominal")
+    assert set(table.value_names["score"].values()) == {one, other}
+    frame = table.to_frame()
+    assert frame.attrs["value_names"] == {"score": dict(enumerate(sorted([one, other])))}
+    for level in ("interval", "ordinal"):
+        scale = {"score": RatingScale(min=0, max=1, level=level)}
+        with pytest.raises(InputError, match="have no known order, and the declared scale has one"):
+            read_named_columns(path, TWO, scales=scale)
+    assert read_named_columns(
+        path, TWO, scales={"score": RatingScale(min=0, max=1, level="nominal")}
+    ).levels == {"score": "nominal"}
+
+
+def test_words_that_do_not_occur_are_not_named(tmp_path: Path) -> None:
+    table = read_named_columns(written(tmp_path, ["pass", "pass"], ["pass", "pass"]), TWO)
+    assert table.summary == ("Accepted: pass read as 1 (4).",)
+
+
+def test_words_with_their_number_are_read_beside_numbers(tmp_path: Path) -> None:
+    path = written(tmp_path, ["4", "2", "5"], ["4 - good", "2 - weak", "5 - great"])
+    table = read_named_columns(path, TWO)
+    assert values(table) == [[4, 2, 5], [4, 2, 5]]
+    assert table.word_scales == {}
+    assert table.value_names == {"score": {2: "2 - weak", 4: "4 - good", 5: "5 - great"}}
+    with pytest.raises(InputError, match="5 for score by 'human' is outside 0 to 4"):
+        read_named_columns(path, TWO, scales={"score": RatingScale(min=0, max=4)})
+
+
+def test_grades_with_a_sign_are_other_grades(tmp_path: Path) -> None:
+    grades = ["A", "A-", "B+", "B", "A", "A-", "B+", "B"]
+    table = read_named_columns(written(tmp_path, grades, grades), TWO)
+    assert set(table.value_names["score"].values()) == {"A", "A-", "B+", "B"}
+    assert table.levels == {"score": "nominal"}
+
+
+def test_numbers_are_declared_to_be_missing(tmp_path: Path) -> None:
+    path = written(tmp_path, ["4", "-1", "3", "99"], ["4", "2", "99.0", "1"])
+    table = read_named_columns(path, TWO, values={"-1": None, "99": None})
+    assert values(table) == [[4, None, 3, None], [4, 2, None, 1]]
+    assert "Accepted: cells with 99 read as missing (2)." in table.summary
+    with pytest.raises(InputError, match="no column of scores has the number 98"):
+        read_named_columns(path, TWO, values={"-1": None, "98": None})
+    words = written(tmp_path, ["good", "-1", "bad"], ["good", "bad", "bad"])
+    assert values(read_named_columns(words, TWO, values={"-1": None}))[0] == [1, None, 0]
+    names = written(tmp_path, ["tea", "9", "milk"], ["tea", "milk", "milk"])
+    assert values(read_named_columns(names, TWO, values={"9": None}))[0] == [1, None, 0]
+
+
+def test_the_direction_of_a_column_named_by_a_failure_is_noted(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("llm_toxic,human_toxic\nyes,no\nno,no\nyes,yes\n", encoding="utf-8")
+    columns = NamedColumns(("llm_toxic",), ("human_toxic",))
+    line = read_named_columns(path, columns).summary[-1]
+    assert "yes counts as pass; in columns named 'llm_toxic' and 'human_toxic'" in line
+    turned = read_named_columns(path, columns, values={"yes": 0, "no": 1})
+    assert values(turned)[0] == [0, 1, 0]
+    assert not any("counts as pass" in line for line in turned.summary)
+
+
+def test_a_summary_row_is_the_only_fault_of_its_row(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("q,llm,human\na,4,5\nb,2,2\nc,1,3\n,2.33,3.33\n", encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        read_named_columns(path, NamedColumns(("llm",), ("human",), query="q"))
+    (fault,) = caught.value.faults
+    assert (fault.row, fault.remedy) == (5, "Remove the row.")
+    assert "mean of the rows above" in fault.problem

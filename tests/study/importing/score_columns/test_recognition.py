@@ -176,6 +176,13 @@ def test_kinds_are_told_by_names_and_never_supposed() -> None:
     assert of(table | {"evaluator": ["gpt-4o"] * 4}).one_side == "judge"
 
 
+def test_what_a_user_wrote_is_no_scorer() -> None:
+    table = {"user": TEXTS, "assistant": TEXTS, "score": FIVE, "gpt_score": OTHER}
+    assert of(table).form != "long"
+    named = {"id": list("abcdefghijkl"), "user": ["kim", "lee"] * 6, "score": FIVE}
+    assert (of(named).form, of(named).one_side) == ("long", "human")
+
+
 def test_rows_of_one_id_are_not_responses() -> None:
     assert found(session_id=list("aabbccddeeff"), llm=FIVE, human=OTHER).columns == NamedColumns(
         ("llm",), ("human",)

@@ -1,0 +1,90 @@
+"""Scales that are understood from the values, and odd values among them."""
+
+import random
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner, Result
+
+from analysis.cli.report import report
+from analysis.core.likely_scales import likely_options, scored_lists
+
+
+def run(path: Path, columns: dict[str, list[object]], *options: str) -> Result:
+    pd.DataFrame(columns).to_csv(path, index=False)
+    return CliRunner().invoke(report, [str(path), "--text", *options])
+
+
+def of_lists(human: list[float], judge: list[float]) -> list[str]:
+    pairs = {("score", "human"): human, ("score", "llm"): judge}
+    kinds = {"human": "human", "llm": "judge"}
+    return list(likely_options(scored_lists(pairs, kinds, dict.fromkeys(pairs))))
+
+
+@pytest.mark.parametrize(
+    ("human", "judge", "options"),
+    [
+        ([1, 2, 5, 3], [1, 4, 5, 2], ["1:5:1"]),
+        ([1, 2.5, 5, 3], [1, 4, 5, 2], ["1:5"]),
+        ([1, 2, 3, 2], [1, 3, 3, 2], ["1:3:1"]),
+        # One point above people's grades is another grade, not another scale.
+        ([1, 2, 5, 3], [2, 3, 6, 4], ["1:6:1"]),
+        ([1, 2, 5, 3], [20, 40, 100, 60], ["1:5:1", "llm:score=0:100"]),
+    ],
+)
+def test_the_shortest_list_of_scales(
+    human: list[float], judge: list[float], options: list[str]
+) -> None:
+    assert of_lists(human, judge) == options
+
+
+GRADES = [1, 2, 3, 4, 5, 4, 3, 2, 1, 5, 4, 3, 2, 1]
+
+
+@pytest.mark.parametrize(("odd", "shown"), [(-1, "-1"), (99, "99"), (55, "55")])
+def test_a_few_values_outside_of_the_scale_are_named(
+    tmp_path: Path, odd: float, shown: str
+) -> None:
+    path = tmp_path / "t.csv"
+    columns: dict[str, list[object]] = {"human": [*GRADES], "llm": [*GRADES[:5], odd, *GRADES[6:]]}
+    done = run(path, columns)
+    assert done.exit_code == 2, done.output
+    assert f"llm: {shown} in row 7 is outside 1 to 5" in done.stderr
+    assert f"if they mean missing, add --values {shown}=" in done.stderr
+    # Both remedies that are printed work.
+    missing = run(path, columns, "--values", f"{shown}=")
+    assert missing.exit_code == 0, missing.output
+    assert "13 responses" in missing.stdout
+    scale = done.stderr.split("add --scale ")[1].split()[0].strip("'")
+    assert run(path, columns, "--scale", scale).exit_code == 0
+
+
+def test_a_judge_of_percentages_beside_grades_has_a_scale_of_its_own(tmp_path: Path) -> None:
+    draw = random.Random(3)
+    judge = [draw.randint(20 * value - 20, 20 * value) for value in GRADES]
+    done = run(tmp_path / "t.csv", {"human": [*GRADES], "llm": [*judge]})
+    assert done.exit_code == 0, done.output
+    assert "--scale llm:score=0:100" in done.stdout
+
+
+def test_options_of_a_cut_are_refused_in_the_first_lines_as_in_the_report(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    columns: dict[str, list[object]] = {"human": [*GRADES], "llm": [*GRADES]}
+    for option in (["--true-rate", "0.9"], ["--margin", "QR=1"]):
+        text = run(path, columns, *option)
+        whole = CliRunner().invoke(
+            report, [str(path), "--no-verify", "--out", str(tmp_path / "out"), *option]
+        )
+        assert text.exit_code == whole.exit_code, (text.output, whole.output)
+        assert text.exit_code != 0
+        assert text.stderr.splitlines()[-1] == whole.stderr.splitlines()[-1]
+
+
+def test_names_without_an_order_have_their_rates_alone(tmp_path: Path) -> None:
+    human = ["refund", "delivery", "account", "refund", "delivery", "account"] * 4
+    judge = [*human[:-2], "refund", "refund"]
+    done = run(tmp_path / "t.csv", {"human": human, "llm": judge})
+    assert done.exit_code == 0, done.output
+    assert "92%" in done.stdout
+    assert "Pairs ordered alike" not in done.stdout
