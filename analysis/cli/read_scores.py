@@ -129,7 +129,7 @@ def as_input(
     from analysis.core.scales import parse_scale
     from analysis.core.table_declarations import check_kinds, check_scales
     from analysis.core.tables import PreferenceTable, ScoreTable
-    from analysis.core.understood_scales import with_understood_scales
+    from analysis.core.understood_scales import check_odd_values, with_understood_scales
     from analysis.core.word_scales import with_word_scales
     from study.importing.read_table import read_preferences
 
@@ -141,9 +141,10 @@ def as_input(
     constructs = list(dict.fromkeys(frame["construct"]))
     scales = with_word_scales(frame, read.scales.of(constructs), read.scorer_scales)
     scores = ScoreTable.from_frame(frame, *scales)
+    numbers: Sequence[int] = read.table.row_numbers if read.table is not None else ()
+    check_odd_values(frame, scores, rows=numbers, source=read.path.name)
     if understand:
-        numbers: Sequence[int] = read.table.row_numbers if read.table is not None else ()
-        scores = with_understood_scales(frame, scores, *scales, rows=numbers, source=read.path.name)
+        scores = with_understood_scales(frame, scores, *scales)
         _propose_cut(scores, chosen.get("cut", {}))
     if not quiet:
         _print_summary(frame, scores)

@@ -92,7 +92,9 @@ def _whole_points(present: list[float]) -> tuple[float, ...]:
 
 
 def _passes_or_fails(present: list[float], declared: Scale | None) -> bool:
-    if declared is not None and (declared.min, declared.max) != (0, 1):
+    if declared is not None and (
+        (declared.min, declared.max) != (0, 1) or declared.level == "nominal"
+    ):
         return False
     distinct = set(present)
     both = len(distinct) == 2 or (declared is not None and declared.binary and len(distinct) == 1)

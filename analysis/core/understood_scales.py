@@ -58,27 +58,16 @@ def with_understood_scales(
     scales: Mapping[str, Scale],
     scorer_scales: Mapping[tuple[str, str], Scale],
     *,
-    rows: Sequence[int] = (),
-    source: str = "table",
     in_python: bool = False,
 ) -> ScoreTable:
     """The table with the scales that values without a declared one look like.
 
-    `frame` is what `scores` was made from, with the declared scales; `rows` are the numbers of the
-    rows of its file, where each scorer has a value in each of them, and `source` its name.
-
-    Raises
-    ------
-    TableError
-        A few values of a scorer are outside of the scale that all others are on.
+    `frame` is what `scores` was made from, with the declared scales.
     """
     options = likely_scales(scores)
     if not options:
         return scores
     by_construct, by_scorer = scales_of_options(options, scores.constructs)
-    faults = list(_odd_values(frame, scores, by_construct, by_scorer, rows, in_python=in_python))
-    if faults:
-        raise TableError(source, faults)
     # A scale that was recognized, such as that of pass and fail, is not replaced.
     known = {key for key in scores.constructs if scores.scale(key) is not None}
     by_construct = {key: scale for key, scale in by_construct.items() if key not in known}
@@ -90,6 +79,30 @@ def with_understood_scales(
         construct_names=scores.construct_names,
     )
     return replace(found, warnings=(*found.warnings, note_of_options(options, in_python=in_python)))
+
+
+def check_odd_values(
+    frame: pd.DataFrame,
+    scores: ScoreTable,
+    *,
+    rows: Sequence[int] = (),
+    source: str = "table",
+    in_python: bool = False,
+) -> None:
+    """Check that no scorer has a few values outside of the scale that its others are on.
+
+    `frame` is what `scores` was made from; `rows` are the numbers of the rows of its file, where
+    each scorer has a value in each of them, and `source` its name.
+
+    Raises
+    ------
+    TableError
+        There are such values; with the first row and the remedy.
+    """
+    understood = scales_of_options(likely_scales(scores), scores.constructs)
+    faults = list(_odd_values(frame, scores, *understood, rows, in_python=in_python))
+    if faults:
+        raise TableError(source, faults)
 
 
 #: Up to this share of a scorer's values are odd ones; with more they are on a scale of their own.

@@ -16,7 +16,7 @@ from analysis.core.errors import TableError, did_you_mean
 from analysis.core.estimates import to_frame
 from analysis.core.options import Options
 from analysis.core.tables import ScoreTable
-from analysis.core.understood_scales import with_understood_scales
+from analysis.core.understood_scales import check_odd_values, with_understood_scales
 from analysis.core.word_scales import with_word_scales
 from analysis.decisions.answers import decisions
 from analysis.decisions.records import UseDecision
@@ -118,6 +118,7 @@ def evaluate(
     if rows is not None:
         check_values(data, rows, *declared)
     scores = ScoreTable.from_frame(data, *declared)
+    check_odd_values(data, scores, in_python=True)
     scores = with_understood_scales(data, scores, *declared, in_python=True)
     scores = replace(scores, warnings=(*read_as, *scores.warnings))
     return _evaluated(scores, Options(**_known(options)), title, options)

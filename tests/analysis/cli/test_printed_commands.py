@@ -74,7 +74,6 @@ TABLES: dict[str, dict[str, Any] | pd.DataFrame] = {
     "repeated_id": {"id": np.arange(N) // 2, "human": FIVE, "llm": NEAR},
     "constructs": {"id": np.arange(N) // 2, "construct": ["x", "y"] * (N // 2), "human": FIVE,
                    "llm": NEAR},
-    "slip": {"human": FIVE, "llm": [99, *NEAR[1:]]},
     "responses": {"query": TEXTS, "response": ANSWERS, "system": SYSTEMS},
     "odd_names": {"a question?": TEXTS, "llm score": FIVE, "human's score": NEAR, "note": SYSTEMS},
 }  # fmt: skip
