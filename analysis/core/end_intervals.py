@@ -45,9 +45,21 @@ def few_differ(values: Sequence[float]) -> bool:
     squares = [(value - mean) ** 2 for value in values]
     if 2 * max(squares) > math.fsum(squares) > 0:
         return True
-    scale = max(map(abs, values)) or 1.0
-    (_, most), *_ = Counter(round(value / scale, 12) for value in values).most_common(1)
-    return 2 * most >= len(values)
+    return mostly_equal(values)
+
+
+def mostly_equal(values: Sequence[float]) -> bool:
+    """Whether half or more of the values are equal, up to float noise.
+
+    So it is where a judge differs from people on few responses. On the scale of Fisher's z, which
+    is half the logit of (1 + r) / 2, these are a rare event as for a share: the degrees of freedom
+    are those of all responses. In simulations of kappa of verdicts (24 to 400 responses of which
+    60 or 90% pass and 1 to 20% differ) the interval then covers as by the responses that differ
+    (.00 to .03 less, most for 24 and 50 responses), and is down to a third as wide.
+    """
+    scale = max(map(abs, values), default=0.0) or 1.0
+    counts = Counter(round(value / scale, 12) for value in values).most_common(1)
+    return bool(counts) and 2 * counts[0][1] >= len(values)
 
 
 def rare_quantile(probability: float, df: float, count: int) -> float:

@@ -22,6 +22,7 @@ from analysis.core.computation import one_blas_thread, t_quantile, two_sided_p
 from analysis.core.end_intervals import (
     all_alike,
     few_differ,
+    mostly_equal,
     of_equal_values,
     rare_quantile,
 )
@@ -294,9 +295,11 @@ class QueryResampling:
             equal = withheld(self.level, method, EQUAL_RESAMPLES)
             return equal if step is None else of_equal_values(point, step, count, self.level)
         known = replicates.trials or replicates.resolution
-        rare = bool(replicates.separate and known and few_differ(replicates.values.tolist()))
+        separate = replicates.values.tolist() if replicates.separate and known else []
+        rare = few_differ(separate)
+        alike = transform == "logit" or (transform == "fisher_z" and mostly_equal(separate))
         return self._of_spread(
-            point, defined, values.size, share, replicates.scheme, transform, rare
+            point, defined, values.size, share, replicates.scheme, transform, rare, alike
         )
 
     def _at_end(self, replicates: Replicates, transform: Transform | None) -> Interval | None:
@@ -319,10 +322,12 @@ class QueryResampling:
         scheme: Scheme,
         transform: Transform | None,
         rare: bool,
+        alike: bool,
     ) -> Interval:
         """Interval of values on the scale of the transform that differ.
 
-        `rare`: most of them are equal, as where a judge differs from people on few responses.
+        `rare`: a few of them have most of the variance. `alike`: on this scale that is a rare
+        event, as where a judge differs from people on few responses, and not a heavy tail.
         """
         method = "percentile_bootstrap" if scheme == "bootstrap" else "jackknife_t"
         tail = (1 - self.level) / 2
@@ -335,9 +340,8 @@ class QueryResampling:
         else:
             count = defined.size
             error = np.sqrt((count - 1) / count * np.sum((defined - defined.mean()) ** 2))
-            # On the logit scale a rare event is one outlying query and not a heavy tail.
-            df = count - 1.0 if transform == "logit" else effective_df(defined)
-            if rare and transform != "logit":
+            df = count - 1.0 if alike else effective_df(defined)
+            if rare and not alike:
                 error *= rare_quantile(1 - tail, df, count) / t_quantile(1 - tail, df)
             # A share of 0 has no logit.
             p = np.nan if transform == "logit" else two_sided_p(point / error, df)

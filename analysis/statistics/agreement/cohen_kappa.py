@@ -8,6 +8,7 @@ Psychological Bulletin 70:213-220.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from typing import Literal, get_args
 
@@ -72,9 +73,17 @@ def cohen_kappa(
     first, second = as_values(x, "x"), as_values(y, "y")
     both = np.isfinite(first) & np.isfinite(second)
     table = np.where(both[:, None], np.column_stack([first, second]), np.nan)
-    return chance_corrected(
+    statistic = chance_corrected(
         "conger", table, query, _WEIGHTING[weights], levels=levels, n_queries=n_queries
     )
+    return replace(statistic, trials=_comparisons(first[both], second[both], statistic))
+
+
+def _comparisons(x: FloatArray, y: FloatArray, statistic: QueryStatistic) -> int | None:
+    """How many independent comparisons of two different categories a kappa of 1 rests on."""
+    most = max(int(np.unique(v, return_counts=True)[1].max(initial=0)) for v in (x, y))
+    queries = int(np.count_nonzero(statistic.contributing))
+    return min(queries, 2 * (x.size - most)) or None
 
 
 def kappa_with_raters(
@@ -131,4 +140,5 @@ def _averaged(
     def of_weights(rows: FloatArray) -> FloatArray:
         return np.asarray(np.mean([part(rows) for part in parts], axis=0))
 
-    return QueryStatistic(of_weights, contributing, used, dropped, reason)
+    trials = parts[0].trials if len(parts) == 1 else None
+    return QueryStatistic(of_weights, contributing, used, dropped, reason, trials=trials)

@@ -14,6 +14,7 @@ from analysis.core.distributions import beta_quantile, normal_quantile, t_quanti
 from analysis.core.end_intervals import (
     all_alike,
     few_differ,
+    mostly_equal,
     of_equal_values,
     rare_quantile,
 )
@@ -56,19 +57,25 @@ def jackknife(
             level, "jackknife_t", "every resample gives the same value: there is no spread"
         )
     known = trials is not None or step is not None
-    return _of_spread(point, values, level, transform, known and few_differ(without))
+    alike = transform == "logit" or (transform == "fisher_z" and known and mostly_equal(without))
+    return _of_spread(point, values, level, transform, known and few_differ(without), alike)
 
 
 def _of_spread(
-    point: float, values: Sequence[float], level: float, transform: Transform | None, rare: bool
+    point: float,
+    values: Sequence[float],
+    level: float,
+    transform: Transform | None,
+    rare: bool,
+    alike: bool,
 ) -> Interval:
     count = len(values)
     mean = math.fsum(values) / count
     squares = [(v - mean) ** 2 for v in values]
     total = math.fsum(squares)
     error = math.sqrt((count - 1) / count * total)
-    df = count - 1.0 if transform == "logit" else _effective_df(squares, total)
-    if rare and transform != "logit":
+    df = count - 1.0 if alike else _effective_df(squares, total)
+    if rare and not alike:
         tail = (1 + level) / 2
         error *= rare_quantile(tail, df, count) / t_quantile(tail, df)
     p = math.nan if transform == "logit" else 2 * t_tail(abs(point) / error, df)

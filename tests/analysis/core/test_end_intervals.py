@@ -6,6 +6,7 @@ import pytest
 from scipy import stats
 
 from analysis.core.end_intervals import all_alike, few_differ, of_equal_values, rare_quantile
+from analysis.statistics.plain.intervals import jackknife
 
 
 @pytest.mark.parametrize("trials", [5, 20, 100, 400])
@@ -48,3 +49,12 @@ def test_one_response_that_differs_asks_for_no_more_than_two_that_do(count: int)
     assert quantiles == sorted(quantiles, reverse=True)
     assert quantiles[0] <= math.sqrt(3) * usual + 1e-9
     assert quantiles[-1] >= usual - 1e-9
+
+
+def test_a_kappa_of_few_disagreements_has_the_degrees_of_freedom_of_all_responses() -> None:
+    # 98 of 100 verdicts are equal, one of each kind is not (kappa .96): the standard error of
+    # Cohen (1960, Educational and Psychological Measurement 20:37-46) is .029.
+    without = [0.9576] * 57 + [0.9574] * 41 + [0.979, 0.9791]
+    found = jackknife(0.958, without, 0.95, "fisher_z", trials=100)
+    assert 0.7 < found.low < 0.9
+    assert 0.98 < found.high < 1
