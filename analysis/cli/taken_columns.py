@@ -210,8 +210,8 @@ def in_words(recognized: Recognized, columns: NamedColumns, path: Path) -> str:
     left = [name for name in recognized.candidates if name not in named]
     if left:
         lines.append(
-            f"Left out, since nothing says whose scores they are: {', '.join(left)}. Where they "
-            "are scores, add --judge COLUMN or --human COLUMN to the declared command."
+            f"Nothing says whose scores these are: {', '.join(left)}. To use "
+            "them, add --judge COLUMN or --human COLUMN to the declared command."
         )
     return "\n".join(lines)
 

@@ -70,8 +70,8 @@ def scored_lists(
     for (construct, scorer), here in by_pair.items():
         present = _known(here)
         scale = declared.get((construct, scorer))
-        # Fractions up to 1 are on a scale of their own, which says nothing about the others.
-        together = [v for (_, s), v in by_pair.items() if s == scorer and not _fractions(_known(v))]
+        # Values up to 1 are on a scale of their own, which says nothing about the others.
+        together = [v for (_, s), v in by_pair.items() if s == scorer and not _up_to_one(_known(v))]
         yield Scored(
             construct, scorer, kinds[scorer], len(present), len(here) - len(present),
             min(present, default=float("nan")),
@@ -254,6 +254,11 @@ def looks_like(values: Iterable[float], scorer_values: Iterable[float] | None = 
     alone, together = _smallest(of_scorer), _smallest(wider)
     # Fractions show that the scale is 0 to 1, whatever the values on other constructs.
     return alone if alone == "0:1" and _fractions(of_scorer) else together
+
+
+def _up_to_one(values: list[float]) -> bool:
+    """Whether values are fractions from 0 to 1, or both of these."""
+    return _fractions(values) or set(values) == {0.0, 1.0}
 
 
 def _fractions(values: list[float]) -> bool:

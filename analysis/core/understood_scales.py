@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from analysis.core.errors import TableError
-from analysis.core.likely_scales import likely_scales
+from analysis.core.likely_scales import likely_scales, looks_like
 from analysis.core.scales import Scale, parse_scale
 
 if TYPE_CHECKING:
@@ -126,9 +126,11 @@ def _odd_values(
         construct, scorer = map(str, key) if isinstance(key, tuple) else (str(key), "")
         if scores.scale(construct, scorer) is not None:
             continue
-        scale = _of_people(scores, construct, by_construct, by_scorer)
         values = part["value"].astype("float64").tolist()
         known = [value for value in values if value == value]  # noqa: PLR0124  (NaN differs)
+        scale = _of_people(scores, construct, by_construct, by_scorer)
+        of_people = "and people's " if scale is not None else ""
+        scale = scale or _of_most(known)
         if scale is None:
             continue
         odd = [
@@ -154,8 +156,22 @@ def _odd_values(
         )
         yield (
             f"{scorer}: {listed} in {where}{more} {'are' if more else 'is'} outside {scale}, on "
-            f"which its other {len(known) - len(odd)} values and people's are; {remedy}"
+            f"which its other {len(known) - len(odd)} values {of_people}are; {remedy}"
         )
+
+
+def _of_most(known: Sequence[float]) -> Scale | None:
+    """The usual scale of all values but one at an end, such as -1 or 99 for missing."""
+    for end in (min(known, default=0.0), max(known, default=0.0)):
+        rest = [value for value in known if value != end]
+        text = looks_like(rest) if len(known) - len(rest) <= ODD_SHARE * len(known) else None
+        scale = parse_scale(text) if text is not None and looks_like(known) is None else None
+        # Next to the scale a value may be one more grade.
+        if scale is not None and scale.width > 1:
+            far = scale.min - end >= 1 if end < scale.min else end - scale.max > scale.width
+            if far:
+                return scale
+    return None
 
 
 def _of_people(

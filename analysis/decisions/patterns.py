@@ -68,7 +68,9 @@ def _shift(scores: Sequence[float], people: Sequence[float], scale: Scale | None
         return None
     points = f"{abs(shift):g} point{'' if abs(shift) == 1 else 's'}"
     side = "above" if shift > 0 else "below"
-    return f"{_how_many(found, len(pairs))} exactly {points} {side} people's value"
+    at_end = any(shifted(y) != y + shift for _, y in pairs)
+    end = ", or at the end of the scale" if at_end else ""
+    return f"{_how_many(found, len(pairs))} exactly {points} {side} people's value{end}"
 
 
 def _mirror(scores: Sequence[float], people: Sequence[float], scale: Scale | None) -> str | None:

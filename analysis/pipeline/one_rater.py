@@ -25,7 +25,7 @@ from analysis.decisions.patterns import pattern
 from analysis.decisions.records import UseDecision
 from analysis.statistics.plain.calibration import calibration_error_squared
 from analysis.statistics.plain.intervals import jackknife, share
-from analysis.statistics.plain.ordered_pairs import codes, ordered_pairs
+from analysis.statistics.plain.ordered_pairs import STEP, codes, ordered_pairs
 
 #: From here on intervals of the report resample at random, and so are left to it.
 MOST_RESPONSES = 999
@@ -60,9 +60,9 @@ class OneRaterTable:
             set(_known(values)) - {0.0, 1.0} for values in self.judges.values()
         )
         nominal = self.scale is not None and self.scale.level == "nominal"
-        # How other scales are mapped, or cut, is told by the report.
-        apart = any(
-            self.scale is not None and (scale is None or not scale.same_points(self.scale))
+        # How other scales are mapped, or cut, and odd values are told by the report.
+        apart = self.scale is None or any(
+            scale is None or not scale.same_points(self.scale)
             for scale in self.judge_scales.values()
         )
         return len(self.people) > MOST_RESPONSES or nominal or graded_judge or apart
@@ -178,7 +178,7 @@ def _order(pairs: _Paired, level: float, record: dict[str, Any]) -> Iterator[Est
         why = f"undefined in {share_of:.1%} of {len(without)} resamples"
         alike = withheld(level, "jackknife_t", why)
     else:
-        alike = jackknife(concordance, without, level, "logit")
+        alike = jackknife(concordance, without, level, "logit", step=STEP)
     yield Estimate("concordance", value=concordance, **alike.fields, reason=alike.reason, **record)
 
 

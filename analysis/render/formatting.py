@@ -106,8 +106,8 @@ def percents(estimate: Estimate) -> str:
 
 
 def _end(value: float) -> str:
-    """An end of an interval; more digits where two would hide on which side of 0 it is."""
-    if NOISE < abs(value) < 0.005:
+    """An end of an interval; up to four digits where two would hide on which side of 0 it is."""
+    if 0.5e-4 < abs(value) < 0.005:
         decimals = 3
         while abs(value) <= 0.5 * 10**-decimals:
             decimals += 1

@@ -119,7 +119,7 @@ class ImportSummary:
         ]
         if others:
             names = [content.removeprefix(UNKNOWN_COLUMN).strip("'\"") for content in others]
-            lines.append(f"Left out, not needed: {quoted_names(names)}.")
+            lines.append(f"Left out, not used: {quoted_names(names)}.")
         if self.unmatched:
             rows = len(set().union(*self.unmatched.values()))
             names = list(self.unmatched)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from unicodedata import combining, normalize
 
+from study.importing.score_columns.scorer_names import ONLY_CONSTRUCT
 from study.importing.score_columns.words import (
     CONSTRUCTS,
     FILLERS,
@@ -191,13 +192,26 @@ def of_shared_constructs(judges: Sequence[str], raters: Sequence[str]) -> Pair |
     kept = {construct_in_name(n).casefold() for n in judges} & {
         construct_in_name(n).casefold() for n in raters
     }
+    overall = "" in kept
     kept = {rest for rest in kept if len(rest) > 1}
     if not kept:
         return None
-    both = (
+    both = [
         [n for n in names if construct_in_name(n).casefold() in kept] for names in (judges, raters)
+    ]
+    pairs = by_construct(*both)
+    if pairs is None or not overall:
+        return pairs
+    # The scores that name no construct are a construct of their own, such as the overall one.
+    alone = (
+        tuple(f"{ONLY_CONSTRUCT}={n}" for n in names if not construct_in_name(n))
+        for names in (judges, raters)
     )
-    return by_construct(*both)
+    written = _written(both[0])
+    of_judges, of_raters = (
+        (*own, *_with_constructs(names, written)) for own, names in zip(alone, both, strict=True)
+    )
+    return of_judges, of_raters
 
 
 def _written(columns: Sequence[str]) -> dict[str, str]:

@@ -51,7 +51,7 @@ def test_named_columns_are_read_whole(answers: Path) -> None:
     assert result.exit_code == 0, result.output
     document = json.loads((answers.parent / "my results-report" / "report.json").read_text("utf-8"))
     assert document["verdict"][0]["scorer"] == "llm_score"
-    assert "Left out, not needed: answer." in result.stderr
+    assert "Left out, not used: answer." in result.stderr
     scores = from_file(
         answers, ["1:5:1"], (), None, None, {},
         columns=NamedColumns(("llm_score",), ("human_score",), query="question"),

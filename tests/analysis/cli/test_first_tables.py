@@ -157,7 +157,7 @@ def test_scores_of_langfuse_with_underscores(tmp_path: Path, source: str, with_t
     )
     result = report(tmp_path, "t.csv")
     assert compared(result).startswith("langfuse:helpfulness compared with langfuse:annotation")
-    assert "Left out, not needed: timestamp, comment." in result.stderr
+    assert "Left out, not used: timestamp, comment." in result.stderr
 
 
 def test_a_single_candidate_is_not_asked_for_twice(tmp_path: Path) -> None:
@@ -299,7 +299,7 @@ def test_columns_that_are_not_needed_are_in_one_line(tmp_path: Path) -> None:
         reason=["because"] * N,
     )  # fmt: skip
     result = report(tmp_path, "t.csv")
-    assert "Left out, not needed: latency_ms, tokens, reason." in result.stderr
+    assert "Left out, not used: latency_ms, tokens, reason." in result.stderr
     assert "unknown column" not in result.stderr
 
 

@@ -229,7 +229,7 @@ def test_a_label_next_to_columns_of_judges_and_raters_is_left_out_and_named(
     assert taken_columns(path).columns == NamedColumns(("llm_score",), ("human_score",))
     assert taken_columns(path).candidates == ("label",)
     from_file(path, (), (), None, None, {})
-    assert "nothing says whose scores they are: label." in capsys.readouterr().err
+    assert "Nothing says whose scores these are: label." in capsys.readouterr().err
     words = frame.assign(label=["relevance"] * 12)
     assert taken_columns(written(tmp_path, words)).candidates == ()
 

@@ -88,3 +88,48 @@ def test_names_without_an_order_have_their_rates_alone(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     assert "92%" in done.stdout
     assert "Pairs ordered alike" not in done.stdout
+
+
+@pytest.mark.parametrize("odd", [-1, 99, -99, 999])
+def test_odd_values_of_people_are_named_too(tmp_path: Path, odd: float) -> None:
+    columns: dict[str, list[object]] = {"human": [*GRADES], "llm": [*GRADES]}
+    columns["human"][3] = odd
+    done = run(tmp_path / "t.csv", columns)
+    assert done.exit_code == 2, done.output
+    assert f"human: {odd} in row 5 is outside 1 to 5, on which its other 13 values are" in (
+        done.stderr
+    )
+    assert run(tmp_path / "t.csv", columns, "--values", f"{odd}=").exit_code == 0
+
+
+def test_values_of_pass_and_fail_say_nothing_about_other_constructs() -> None:
+    grades = [float(value) for value in GRADES]
+    bits = [float(value > 2) for value in GRADES]
+    pairs = {
+        (construct, scorer): values
+        for construct, values in (("relevance", grades), ("correctness", bits))
+        for scorer in ("human", "llm")
+    }
+    kinds = {"human": "human", "llm": "judge"}
+    found = scored_lists(pairs, kinds, dict.fromkeys(pairs))
+    likely = {(of.construct, of.scorer): of.looks_like for of in found}
+    assert likely["relevance", "human"] == likely["relevance", "llm"] == "1:5:1"
+
+
+def test_scores_without_a_construct_are_one_beside_others(tmp_path: Path) -> None:
+    columns: dict[str, list[object]] = {
+        f"{who}_{what}": [*GRADES] for who in ("human", "judge") for what in ("score", "relevance")
+    }
+    done = run(tmp_path / "t.csv", columns)
+    assert done.exit_code == 0, done.output
+    assert "2 constructs; scale 1 to 5" in done.stdout
+    assert "--judge score=judge_score --judge relevance=judge_relevance" in done.stderr
+
+
+def test_a_judge_of_one_value_orders_nothing(tmp_path: Path) -> None:
+    columns: dict[str, list[object]] = {"human": [*GRADES] * 4, "llm": [3] * 56}
+    done = run(tmp_path / "t.csv", columns, "--scale", "1:5:1")
+    assert "Order responses: no. 50% of pairs ordered alike" in done.stdout
+    columns["llm"][4] = 5
+    done = run(tmp_path / "t.csv", columns, "--scale", "1:5:1")
+    assert "Order responses: no. 5" in done.stdout

@@ -246,7 +246,7 @@ def test_nothing_is_left_out_without_a_word(campaign: Study, tmp_path: Path) -> 
         "Recorded answers: 3.",
         "Beyond --repeats 1: 1 answers; the files have 2.",
         "Not used, since they are judged already or not selected now: 1.",
-        "a.csv: Left out: cells of the unknown column 'Mood' (3).",
+        "a.csv: Left out, not used: Mood.",
         "semicolons",
     ):
         assert words in notes

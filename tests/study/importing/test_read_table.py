@@ -102,7 +102,7 @@ def test_wide_by_scorer_with_words_beside(write: Write) -> None:
     frame = read_scores(write("s.csv", text), kinds={"anna": "human", "ben": "human"})
     assert frame["construct"].unique().tolist() == ["FL"]
     assert frame["value"].dropna().tolist() == [2.5, 3]
-    assert any("not needed: note" in line for line in frame.attrs["summary"])
+    assert any("not used: note" in line for line in frame.attrs["summary"])
 
 
 def test_wide_by_construct(write: Write) -> None:
