@@ -188,9 +188,11 @@ def _only_construct(path: Path) -> str | None:
     from study.importing.readers.column_layout import folded, has
     from study.importing.readers.source import RecordSource
     from study.importing.score_columns.scorer_names import ONLY_CONSTRUCT
+    from study.importing.score_columns.words import WHOLE_NAMES
 
     columns = RecordSource(path).head.columns
-    of_scores = has(FIELDS, columns, "scorer", "value")
+    of_scorers = has(FIELDS, columns, "scorer") or folded(columns) & {*WHOLE_NAMES["scorer_kind"]}
+    of_scores = has(FIELDS, columns, "value") and of_scorers
     named = has(FIELDS, columns, "construct_key") or folded(columns) & _LIKE_CONSTRUCTS
     return ONLY_CONSTRUCT if of_scores and not named else None
 

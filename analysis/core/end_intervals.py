@@ -20,6 +20,10 @@ from analysis.core.uncertainty import Uncertainty
 ALL_ALIKE = "exact_at_the_end"
 EQUAL_VALUES = "one_step"
 
+#: Where a scorer ties all pairs, one response more of n that is ordered moves the share of pairs
+#: ordered alike by about this, divided by n.
+STEP_OF_ORDER = 1.0
+
 
 def all_alike(value: float, ends: tuple[float, float], trials: float, level: float) -> Interval:
     """Interval of a value at one end of its range, which rests on so many independent trials."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from analysis.core.end_intervals import STEP_OF_ORDER
 from analysis.core.estimates import Estimate, EstimateList
 from analysis.core.interval import withheld
 from analysis.core.options import Options
@@ -25,7 +26,7 @@ from analysis.decisions.patterns import pattern
 from analysis.decisions.records import UseDecision
 from analysis.statistics.plain.calibration import calibration_error_squared
 from analysis.statistics.plain.intervals import jackknife, share
-from analysis.statistics.plain.ordered_pairs import STEP, codes, ordered_pairs
+from analysis.statistics.plain.ordered_pairs import codes, ordered_pairs
 
 #: From here on intervals of the report resample at random, and so are left to it.
 MOST_RESPONSES = 999
@@ -178,7 +179,7 @@ def _order(pairs: _Paired, level: float, record: dict[str, Any]) -> Iterator[Est
         why = f"undefined in {share_of:.1%} of {len(without)} resamples"
         alike = withheld(level, "jackknife_t", why)
     else:
-        alike = jackknife(concordance, without, level, "logit", step=STEP)
+        alike = jackknife(concordance, without, level, "logit", step=STEP_OF_ORDER)
     yield Estimate("concordance", value=concordance, **alike.fields, reason=alike.reason, **record)
 
 

@@ -34,6 +34,7 @@ from study.importing.score_columns.judgment_table import (
     scale_of_words,
 )
 from study.importing.score_columns.row_identifiers import (
+    kinds_as_scorers,
     no_scores,
     numbers_of_rows,
     without_response,
@@ -106,6 +107,8 @@ def read_scores(
     source = RecordSource(Path(path), advance=progress or unseen)
     present = source.head.columns
     export = tool_export(source)
+    if export is None:
+        columns = {**kinds_as_scorers(source), **(columns or {})}
     form = _form(source, columns or {}) if export is None else export.module
     constructs: tuple[str, ...] = ()
     if export is None:
@@ -277,7 +280,7 @@ def _form(source: RecordSource, named: Mapping[str, str]) -> Any:
     # A label alone may be anything; next to the name of who gave it, it is the value.
     values = {*scores.FIELDS["value"]} - {"label"}
     long = bool(names & {*scores.FIELDS["construct_key"], *values}) or (
-        "label" in names and has(scores.FIELDS, names, "scorer")
+        "label" in names and ("scorer" in named or has(scores.FIELDS, names, "scorer"))
     )
     return scores if long else scores_wide
 

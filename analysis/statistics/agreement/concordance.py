@@ -7,11 +7,11 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from analysis.core.end_intervals import STEP_OF_ORDER
 from analysis.core.pairs import read_pairs, within_query
 from analysis.core.query_statistic import QueryStatistic, undefined
 from analysis.statistics.agreement.pair_figures import concordance as figure
 from analysis.statistics.agreement.paired_statistics import kendall_of, kendall_within_of
-from analysis.statistics.plain.ordered_pairs import STEP
 
 
 def concordance(
@@ -41,5 +41,5 @@ def concordance(
         pairs.n_responses,
         pairs.n_dropped,
         reason,
-        resolution=STEP,
+        resolution=STEP_OF_ORDER,
     )

@@ -10,10 +10,6 @@ from dataclasses import dataclass
 #: Values that differ by a smaller share of their size are equal, as in `core.query_statistic`.
 NOISE = 1e-12
 
-#: Of a scorer that ties all pairs one response more, of n, that is ordered moves the share of pairs
-#: ordered alike by about this, divided by n.
-STEP = 1.0
-
 
 @dataclass(frozen=True)
 class OrderedPairs:

@@ -11,7 +11,8 @@ from study.importing.readers.input_file import Record
 from study.importing.readers.source import RecordSource
 from study.importing.score_columns.contents import ColumnContent, contents_of
 from study.importing.score_columns.names import folded, names_reason, whole_role
-from study.importing.score_columns.words import VALUES
+from study.importing.score_columns.scorer_rows import kinds_alone
+from study.importing.score_columns.words import VALUES, WHOLE_NAMES
 from study.text import quoted_names
 
 # So many times or more a cell occurs that names a system or a scorer, and not a response.
@@ -35,6 +36,20 @@ def numbers_of_rows(source: RecordSource) -> tuple[str, ...]:
             cells[column].add(str(record.cells.get(column)))
     alone = tuple(column for column in named if len(cells[column]) == rows)
     return alone if len(alone) < len(named) else ()
+
+
+def kinds_as_scorers(source: RecordSource) -> dict[str, str]:
+    """The column of kinds as that of scorers, in a table that does not name these."""
+    columns = source.head.columns
+    if not {folded(column) for column in columns} & {*WHOLE_NAMES["scorer_kind"]}:
+        return {}
+    distinct: dict[str, set[str]] = {column: set() for column in columns}
+    for record in _records(source):
+        for column in columns:
+            if record.cells.get(column) is not None:
+                distinct[column].add(str(record.cells[column]).strip())
+    found = kinds_alone(columns, distinct)
+    return {} if found is None else {"scorer": found}
 
 
 def without_response(source: RecordSource) -> Fault:

@@ -46,6 +46,8 @@ def names_scorers(columns: Sequence[str], contents: Mapping[str, ColumnContent])
     )
     if scorer == "judge" and scorer in numeric:
         return False
+    words_of = {column: contents[column].distinct for column in columns}
+    scorer = scorer or kinds_alone(columns, words_of)
     named = [
         name
         for name in columns
@@ -65,6 +67,21 @@ def names_scorers(columns: Sequence[str], contents: Mapping[str, ColumnContent])
         (names & _VALUES and scorer is not None)
         or (names & _VALUES and names & _CONSTRUCTS and not named)
     )
+
+
+def kinds_alone(columns: Sequence[str], distinct: Mapping[str, Iterable[str]]) -> str | None:
+    """The column with kinds of scorers, such as human and llm, of a table without their names.
+
+    Each kind is then one scorer. `distinct` has the words of each column.
+    """
+    if _first(columns, "scorer") is not None:
+        return None
+    for name in WHOLE_NAMES["scorer_kind"]:
+        for column in columns:
+            found = {folded(word) for word in distinct.get(column, ())}
+            if folded(column) == name and len(found) > 1 and found <= set(KINDS):
+                return column
+    return None
 
 
 def _may_be_names(content: ColumnContent) -> bool:
@@ -93,8 +110,10 @@ def named_scorers(
     if names & {"response_a", "response_b"}:
         return Recognized("preferences")
     of_columns = [column for column in columns if ":" in column and whole_role(column) is None]
-    scorer = _first(columns, "scorer")
-    kind = _kind_column(columns, contents)
+    scorer, kind, by_kind = _first(columns, "scorer"), _kind_column(columns, contents), False
+    if scorer is None:
+        scorer = kinds_alone(columns, {c: contents[c].distinct for c in columns})
+        by_kind, kind = scorer is not None, None if scorer == kind else kind
     stated = _stated(records, scorer, kind) if scorer is not None else {}
     for column in of_columns:
         stated.setdefault(column.rpartition(":")[0].strip(), None)
@@ -109,6 +128,8 @@ def named_scorers(
             (KINDS.get(word), f"{word!r} in the column {kind}") if word is not None
             else (kind_of_scorer(name), "its name")
         )  # fmt: skip
+        if by_kind and folded(name) in KINDS:
+            found, reason = KINDS[folded(name)], f"{name!r} in the column {scorer}"
         if found is None and by_column:
             found, reason = "human", f"{name!r} is in the column {scorer}"
         if found is None:
