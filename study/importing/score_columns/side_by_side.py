@@ -77,7 +77,23 @@ def side_by_side(columns: Sequence[str], contents: Contents, rows: Rows) -> Foun
             # Nothing in the table looks like scores.
             return Found(replace(base, form="none", unclear=problem), False)
         return Found(replace(base, unclear=problem), evident)
+    named_by = [c for c in columns if c not in taken and whole_role(c) == "scorer"]
+    if unsure and named_by and len(raters) == 1:
+        unclear = f"{unsure}; {_one_column_each(named_by[0], raters[0], judges, identifying)}"
+        return Found(replace(base, unclear=unclear, can_be_completed=False), True)
     return Found(_paired_up(base, judges, raters, identifying, unsure), True)
+
+
+def _one_column_each(
+    named_by: str, rater: str, judges: Sequence[str], identifying: Mapping[str, str]
+) -> str:
+    """How rows of several raters, each with the judge's value too, become a row for a response."""
+    index = [*identifying.values(), *judges]
+    return (
+        f"each row has the value of a rater, whom {named_by!r} names, and that of the judge. Give "
+        f"each rater a column and each response a row, in pandas: frame.pivot(index={index!r}, "
+        f"columns={named_by!r}, values={rater!r}).reset_index()"
+    )
 
 
 def _to_complete(judges: Sequence[str], raters: Sequence[str]) -> Pair:
