@@ -10,7 +10,7 @@ from study.errors import Fault, InputError, nearest
 from study.importing.readers.input_file import Record
 from study.importing.readers.source import RecordSource
 from study.importing.score_columns.names import folded, whole_role
-from study.text import quoted_names
+from study.text import quoted_names, shell_word
 
 # Numbers that pandas made floats of, since some cells of the column were missing.
 _WHOLE = re.compile(r"([+-]?\d+)\.0+")
@@ -107,9 +107,16 @@ def evident_ids(sources: Sequence[RecordSource]) -> SharedIds:
         f"{source.path.name} has {quoted_names(map(repr, source.head.columns))}"
         for source in sources
     )
+    remedy = "Name it: --on COLUMN, or --on COLUMN=COLUMN where the two names differ."
+    renamed = [] if found else [
+        f"{one}={other}" for one, of_one in cells[0].items() for other, of_other in cells[1].items()
+        if not {whole_role(one), whole_role(other)} & {*_NO_IDS} and _match(of_one, of_other)
+    ]  # fmt: skip
+    if len(renamed) == 1:
+        remedy = f"Two columns of different names have the same ids: --on {shell_word(*renamed)}."
     raise InputError(
         " and ".join(source.path.name for source in sources),
-        [Fault(f"{problem} {listed}.", "Name it: --on COLUMN.")],
+        [Fault(f"{problem} {listed}.", remedy)],
     )
 
 

@@ -262,3 +262,11 @@ def test_check_doctor_and_plan_take_two_files(write: Write) -> None:
     few = ("--wanted", "pearson=0.2", "--runs", "2", "--queries", "20", "--raters", "2")
     planned = run("plan", files[0], people, *few)
     assert planned.exit_code == 0, planned.output
+
+
+def test_ids_of_different_names_are_proposed(write: Write) -> None:
+    judge = write("judge.csv", trace_id=IDS, judge_score=JUDGE)
+    human = write("human.csv", trace=IDS, human_score=PEOPLE)
+    assert "--on trace_id=trace." in refused(judge, human)
+    done = report(judge, human, "--on", "trace_id=trace")
+    assert f"{N} responses" in done.stdout, done.output
