@@ -45,10 +45,10 @@ def test_it_is_short_and_light(page: Page, report: Path) -> None:
     assert report.stat().st_size < 1_000_000
     assert page.evaluate("document.documentElement.scrollHeight") <= 6 * WIDE["height"]
     first = page.evaluate(
-        """[...document.querySelectorAll(".answers, .deciding, .next, .picture svg")]
+        """[...document.querySelectorAll(".opening, .answers")]
         .filter(e => !e.closest("details")).map(e => e.getBoundingClientRect().bottom)"""
     )
-    assert max(first) <= WIDE["height"], "answers, next steps and picture are on the first screen"
+    assert max(first) <= WIDE["height"], "agreement and answers are on the first screen"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
