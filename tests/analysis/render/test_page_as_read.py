@@ -45,7 +45,7 @@ def test_it_is_short_and_light(page: Page, report: Path) -> None:
     assert report.stat().st_size < 1_000_000
     assert page.evaluate("document.documentElement.scrollHeight") <= 6 * WIDE["height"]
     first = page.evaluate(
-        """[...document.querySelectorAll(".opening, .answers")]
+        """[...document.querySelectorAll(".answers")]
         .filter(e => !e.closest("details")).map(e => e.getBoundingClientRect().bottom)"""
     )
     assert max(first) <= WIDE["height"], "agreement and answers are on the first screen"
