@@ -53,7 +53,7 @@ class ScoredFacts:
 
     @property
     def one_rating(self) -> bool:
-        """Whether no response has two ratings, so that no rater stands beside the judge."""
+        """Whether no response has two ratings, so that no rater is compared with another."""
         return self.adjudicated or not self.rated_twice
 
     @property

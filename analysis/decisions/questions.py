@@ -20,7 +20,7 @@ CEILING, LESS_OFTEN = 0.5, 0.1
 
 ONE_RATER = "it is known against this one rater only"
 
-ONE_RATING = "each response has one rating, so that no rater stands beside the judge"
+ONE_RATING = "each response has one rating, so that no rater is compared with another"
 
 NOMINAL = "its values name categories, which have no order and no distance"
 

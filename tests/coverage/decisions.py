@@ -17,7 +17,7 @@ by a standard deviation of 3 points:
   study counts once for each answer that any of the six has, so that false_yes is the share of
   studies with a false yes anywhere.
 
-An answer is false if the statement that it stands for is: for yes, that every figure of the
+An answer is false if its statement is: for yes, that every figure of the
 question meets its threshold; for with care, that it meets the weaker one; for no, that a figure
 does not meet its threshold. The true figures are those of one population of 20,000 queries.
 """

@@ -40,7 +40,7 @@ FIELDS: Fields = {
 _GRADES = {"C": 1.0, "P": 0.5, "I": 0.0}
 _NO_ANSWER = "N"
 GRADE = "grade"
-"""The construct of all scores where there is no study that knows what they measure."""
+"""The construct of all scores of a log that is read without a study, which would name theirs."""
 GRADES = "Inspect's grades C, P and I read as 1, 0.5 and 0"
 
 

@@ -51,7 +51,7 @@ def is_missing(cell: object) -> bool:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Words of one scale and the number that each stands for."""
+    """Words of one scale with their numbers."""
 
     words: tuple[tuple[str, float], ...]
     """A word for each value as it is shown, from the lowest value."""

@@ -120,7 +120,7 @@ def _to_the_judge(scores: dict[str, list[ColumnEvidence]], contents: Contents) -
             None,
         )  # fmt: skip
         if human is not None:
-            reason = f"the same name as {human} has beside it"
+            reason = f"the same name as the rater's column {human}"
             scores["human"].remove(item)
             scores["judge"].append(ColumnEvidence(item.column, "judge", reason))
 
@@ -209,7 +209,7 @@ def _paired(
             same_name = rest and "_".join(words(column)) == rest
             if same_name and similar(contents[column], contents[human]):
                 found.append(
-                    ColumnEvidence(column, "judge", f"the same name as {human} has beside it")
+                    ColumnEvidence(column, "judge", f"the same name as the rater's column {human}")
                 )
     found = found or _in_one_group(people, open_columns, contents)
     if found or len(people) != 1:

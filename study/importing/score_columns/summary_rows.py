@@ -88,7 +88,7 @@ def summary_rows(
 def _label(
     columns: Mapping[str, Sequence[Any]], scorers: Collection[str], place: int, *, last: bool
 ) -> tuple[str, str] | None:
-    """The column and the cell with the label of a row; beside it are no other texts."""
+    """The column and the cell with the label of a row that has no other texts."""
     for column, cells in columns.items():
         cell = cells[place]
         if not isinstance(cell, str) or _folded(cell) not in _LABELS:

@@ -52,4 +52,4 @@ def test_an_unknown_option_is_named_with_those_that_exist(table: pd.DataFrame) -
     with pytest.raises(TypeError, match=r"no option 'ledger'.*The options are"):
         ccrs.evaluate(table, judge="llm", human="human", ledger=3)
     with pytest.raises(TypeError, match="give a DataFrame, or the path of a file"):
-        ccrs.evaluate([1, 2, 3])  # type: ignore[arg-type]
+        ccrs.evaluate([1, 2, 3])  # type: ignore[arg-type]  # the wrong type is what is tested

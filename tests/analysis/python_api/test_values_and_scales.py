@@ -16,7 +16,7 @@ def table(judge: list[object], human: list[object]) -> pd.DataFrame:
 
 
 def scores(data: pd.DataFrame, **options: object) -> ccrs.ScoreTable:
-    result = ccrs.evaluate(data, "llm", "anna", query="q", **options)  # type: ignore[arg-type]
+    result = ccrs.evaluate(data, "llm", "anna", query="q", **options)  # type: ignore[arg-type]  # options of any type
     return result.analysis.scores
 
 

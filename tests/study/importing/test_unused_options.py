@@ -37,7 +37,7 @@ def test_what_a_format_does_not_read_is_refused(
 ) -> None:
     import_file(study, files[0])
     with pytest.raises(StudyError, match=f"no effect.*{option} names"):
-        import_file(study, files[1], **given)  # type: ignore[arg-type]
+        import_file(study, files[1], **given)  # type: ignore[arg-type]  # one option of any type
 
 
 def test_a_kind_of_a_scorer_that_the_file_lacks_is_refused(study: Study, files: list[Path]) -> None:
