@@ -6,9 +6,11 @@ loaded with the first one: what needs none does not wait for it (see `core.distr
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from analysis.core.distributions import t_tail
@@ -22,19 +24,40 @@ Loop = TypeVar("Loop", bound=Callable[..., Any])
 def compiled(function: Loop) -> Loop:
     """Compile a loop over numpy arrays; it releases the interpreter lock while it runs.
 
-    Compiling takes a few seconds once per machine. In a read-only installation without a home
-    directory nothing can be cached, and each process compiles again.
+    Compiling takes a few seconds once per machine: the result is kept in the user's folder of
+    caches (`$XDG_CACHE_HOME`, else ~/.cache), or where NUMBA_CACHE_DIR says. Without a place to
+    write, each process compiles again.
     """
     # Imported here: loading numba takes longer than most of what needs no compiled loop.
-    from numba import njit
+    from numba import config, njit
 
-    cached: Any = njit(cache=True, nogil=True)
-    uncached: Any = njit(nogil=True)
+    # numba would write beside the module. There pip does not know the files: after an uninstall
+    # they keep the package's folders, which then hide the package where it is installed anew.
+    of_user = config.CACHE_DIR
+    folder = of_user or _cache_folder()
+    options: dict[str, Any] = {"cache": True} if folder else {}
     try:
-        kernel: Loop = cached(function)
+        config.CACHE_DIR = folder
+        kernel: Loop = njit(nogil=True, **options)(function)
     except RuntimeError:
-        kernel = uncached(function)
+        kernel = njit(nogil=True)(function)
+    finally:
+        config.CACHE_DIR = of_user
     return kernel
+
+
+def _cache_folder() -> str:
+    """The user's own folder for compiled loops, or "" where it cannot be written.
+
+    The files hold code that is run, so the folder is closed to others.
+    """
+    try:
+        caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        folder = caches / "ccrs-study" / "compiled"
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except (OSError, RuntimeError):
+        return ""
+    return str(folder) if os.access(folder, os.W_OK | os.X_OK) else ""
 
 
 @cache

@@ -145,6 +145,6 @@ def test_the_direction_of_a_failure_is_noted() -> None:
     data = pd.DataFrame({"llm_error": ["yes", "no"] * 20, "human_error": ["no", "yes"] * 20})
     warnings = ccrs.evaluate(data, "llm_error", "human_error").analysis.scores.warnings
     assert any("values={'yes': 0, 'no': 1} reads it so" in line for line in warnings)
-    numbers = data.replace({"yes": 1, "no": 0}).astype(int)
+    numbers = (data == "yes").astype(int)
     warnings = ccrs.evaluate(numbers, "llm_error", "human_error").analysis.scores.warnings
     assert any(line.startswith("1 counts as pass") for line in warnings)
