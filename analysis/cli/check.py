@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     "required",
     multiple=True,
     metavar="USE=ANSWER",
-    help="Answer that each judge must have, such as rank_systems=yes, or QR:report_level=with_care "
+    help="Answer that each judge must have, such as rank_systems=yes, or QR:report_level=likely "
     "for one construct. Repeatable.",
 )
 @named_columns_options
@@ -74,7 +74,7 @@ def check(
       ccrs check my-study --baseline my-study/report/report.json
       ccrs check scores.csv --scale 0:100 --thresholds gate.toml
       ccrs check scores.csv --scale 0:100 --require rank_systems=yes
-      ccrs check results.csv --judge llm --human human --require report_level=with_care
+      ccrs check results.csv --judge llm --human human --require report_level=likely
     """
     from analysis.core.errors import AnalysisError
     from analysis.gate.evaluation import check as checked, read_baseline
@@ -141,6 +141,7 @@ def check(
 def _say(results: Sequence[Checked], answers: Sequence[Answered]) -> None:
     """A line for each figure and each required answer, and how many are met."""
     from analysis.gate.thresholds import DIFFERENCE
+    from analysis.render.decision_words import answer_word
 
     for result in results:
         e = result.estimate
@@ -172,7 +173,7 @@ def _say(results: Sequence[Checked], answers: Sequence[Answered]) -> None:
         name = answer.decision.scorer
         click.echo(
             f"{'holds' if answer.holds else 'SHORT'}  {answer.requirement} ({name}): "
-            f"{answer.decision.answer}; {answer.record['deciding']['sentence']}"
+            f"{answer_word(answer.decision)}; {answer.record['deciding']['sentence']}"
         )
         if answer.without_scores:
             click.echo(

@@ -33,16 +33,18 @@ def compiled(function: Loop) -> Loop:
 
     # numba would write beside the module. There pip does not know the files: after an uninstall
     # they keep the package's folders, which then hide the package where it is installed anew.
-    of_user = config.CACHE_DIR
+    settings: Any = config
+    of_user: str = settings.CACHE_DIR
     folder = of_user or _cache_folder()
-    options: dict[str, Any] = {"cache": True} if folder else {}
+    cached: Any = njit(nogil=True, cache=bool(folder))
+    uncached: Any = njit(nogil=True)
     try:
-        config.CACHE_DIR = folder
-        kernel: Loop = njit(nogil=True, **options)(function)
+        settings.CACHE_DIR = folder
+        kernel: Loop = cached(function)
     except RuntimeError:
-        kernel = njit(nogil=True)(function)
+        kernel = uncached(function)
     finally:
-        config.CACHE_DIR = of_user
+        settings.CACHE_DIR = of_user
     return kernel
 
 

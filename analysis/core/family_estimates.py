@@ -16,7 +16,6 @@ from analysis.core.resampling import (
     QueryResampling,
     Replicates,
     Scheme,
-    effective_df,
 )
 from analysis.core.simultaneous_intervals import simultaneous_intervals
 from analysis.core.statistic_family import StatisticFamily
@@ -85,13 +84,8 @@ def simultaneous_estimates(
 ) -> Iterator[Estimate]:
     """Each statistic with its simultaneous interval (max-t), over the queries that any of them has.
 
-    With the jackknife, the tail that the common critical value leaves is taken of a t with each
-    statistic's own degrees of freedom (`effective_df`): a mean that a few queries decide, since
-    the others did not move, is far from normal. Statistics of a single query get no interval.
+    Each has the degrees of freedom of the queries that it rests on; a single one gives no interval.
     """
-    # Imported here: scipy.stats takes a second or more.
-    from scipy.stats import t as t_distribution
-
     points = family.points()
     counts = family.contributing.sum(axis=0)
     several = np.isfinite(points) & (counts > 1)
@@ -107,20 +101,15 @@ def simultaneous_estimates(
         left_out = queries if scheme == "jackknife" else None
         rows = resampling.evaluate(family.of_weights, scheme, left_out)
         intervals = simultaneous_intervals(
-            points[several], rows[:, several], scheme, context.options.level, context.options.seed
+            points[several],
+            rows[:, several],
+            scheme,
+            context.options.level,
+            context.options.seed,
+            family.contributing[queries][:, several] if scheme == "jackknife" else None,
         )
         ends[:, several] = intervals.low, intervals.high
         p[several] = intervals.p
-        if scheme == "jackknife":
-            tail = t_distribution.sf(intervals.critical_value, count - 1)
-            contributing = family.contributing[queries][:, several]
-            freedom = [
-                effective_df(values[used])
-                for values, used in zip(rows[:, several].T, contributing.T, strict=True)
-            ]
-            reach = t_distribution.isf(tail, freedom) * intervals.error
-            ends[:, several] = points[several] - reach, points[several] + reach
-            p[several] = 2 * t_distribution.sf(np.abs(points[several]) / intervals.error, freedom)
         method = intervals.method
         for at, reason in zip(np.flatnonzero(several).tolist(), intervals.reasons, strict=True):
             reasons[at] = reason

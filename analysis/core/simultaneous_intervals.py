@@ -7,13 +7,23 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from analysis.core.arrays import FloatArray
+from analysis.core.arrays import BoolArray, FloatArray
 from analysis.core.computation import t_quantile, two_sided_p
+from analysis.core.distributions import t_tail
 from analysis.core.interval import Interval
-from analysis.core.resampling import EQUAL_RESAMPLES, NO_SPREAD, UNDEFINED_ALLOWED, Scheme
+from analysis.core.resampling import (
+    EQUAL_RESAMPLES,
+    NO_SPREAD,
+    UNDEFINED_ALLOWED,
+    Scheme,
+    effective_df,
+)
 
 #: From this many statistics a query on, their correlations are not estimated.
 _MOST_A_QUERY = 1 / 3
+
+#: Queries that a statistic must rest on, if there are more.
+FEWEST_QUERIES = 5
 
 #: Draws of the largest of several t values, for the jackknife.
 _DRAWS = 10_000
@@ -51,6 +61,7 @@ def simultaneous_intervals(
     scheme: Scheme,
     level: float = 0.95,
     seed: int = 0,
+    contributing: BoolArray | None = None,
 ) -> SimultaneousIntervals:
     """Point values plus and minus one critical value times each one's own standard error.
 
@@ -60,6 +71,11 @@ def simultaneous_intervals(
     the leave-one-out values. With more statistics than a third of the queries these correlations
     are too uncertain (8 equal systems, 28 pairs: .92 covered at 15 queries), and the critical value
     is Sidak's, which holds whatever they are.
+
+    A statistic may rest on fewer queries than there are, as the difference of two systems that
+    share few. Its error is then that of these queries, and the tail that the critical value leaves
+    is taken of a t with its own degrees of freedom (`effective_df`). Below five such queries, of
+    more, there is no interval: a variance of so few says next to nothing.
 
     Parameters
     ----------
@@ -73,6 +89,9 @@ def simultaneous_intervals(
         Probability that all intervals cover.
     seed
         Seed of the draws from the multivariate t.
+    contributing
+        With the jackknife, which queries (R, m) each statistic rests on. Default: those without
+        which its value is another one.
 
     Raises
     ------
@@ -88,7 +107,8 @@ def simultaneous_intervals(
     if at.ndim != 1 or drawn.ndim != 2 or drawn.shape[1] != at.size:
         raise ValueError(f"values of shape {drawn.shape} do not fit {at.size} statistics")
     method = "max_t_bootstrap" if scheme == "bootstrap" else "max_t_jackknife"
-    reasons = _reasons(at, drawn)
+    moving = contributing if contributing is not None else drawn != at
+    reasons = _reasons(at, drawn, moving if scheme == "jackknife" else None)
     defined = np.array([reason is None for reason in reasons], dtype=bool)
     low, high, error, p, freedom = (np.full(at.size, np.nan) for _ in range(5))
     critical = float("nan")
@@ -102,23 +122,35 @@ def simultaneous_intervals(
             error[defined] = np.sqrt(squares / (count - 1))
             largest = np.abs(deviations / error[defined]).max(axis=1)
             critical = float(np.quantile(largest, level))
+            reach = critical * error[defined]
+            freedom[defined] = np.inf
         else:
-            error[defined] = np.sqrt((count - 1) / count * squares)
+            used_queries = moving[np.isfinite(used).all(axis=1)][:, defined]
+            error[defined], freedom[defined] = _errors(complete, used_queries)
             critical = _critical(deviations / np.sqrt(squares), level, seed)
-        low[defined] = at[defined] - critical * error[defined]
-        high[defined] = at[defined] + critical * error[defined]
-        df = np.inf if scheme == "bootstrap" else count - 1.0
-        freedom[defined] = df
+            tail = t_tail(critical, count - 1)
+            reach = error[defined] * [t_quantile(1 - tail, df) for df in freedom[defined]]
+        low[defined], high[defined] = at[defined] - reach, at[defined] + reach
         for place in np.flatnonzero(defined):
-            p[place] = two_sided_p(at[place] / error[place], df)
+            p[place] = two_sided_p(at[place] / error[place], freedom[place])
     return SimultaneousIntervals(
         low, high, error, critical, level, method, tuple(reasons), p, freedom
     )
 
 
-def _reasons(point: FloatArray, values: FloatArray) -> list[str | None]:
+def _errors(values: FloatArray, moving: BoolArray) -> tuple[FloatArray, FloatArray]:
+    """Jackknife error and degrees of freedom (m,) of values (R, m), by the queries that move."""
+    errors, freedom = np.empty((2, values.shape[1]))
+    for place, used in enumerate(moving.T):
+        own = values[used, place]
+        errors[place] = np.sqrt((own.size - 1) / own.size * np.sum((own - own.mean()) ** 2))
+        freedom[place] = effective_df(own)
+    return errors, freedom
+
+
+def _reasons(point: FloatArray, values: FloatArray, moving: BoolArray | None) -> list[str | None]:
     reasons: list[str | None] = []
-    for at, drawn in zip(point, values.T, strict=True):
+    for place, (at, drawn) in enumerate(zip(point, values.T, strict=True)):
         defined = drawn[np.isfinite(drawn)]
         if np.isnan(at):
             reasons.append("the statistic is undefined on the sample")
@@ -129,6 +161,11 @@ def _reasons(point: FloatArray, values: FloatArray) -> list[str | None]:
             reasons.append(f"undefined in {share:.1%} of {drawn.size} resamples")
         elif np.ptp(defined) <= NO_SPREAD * max(1.0, abs(at)):
             reasons.append(EQUAL_RESAMPLES)
+        elif moving is not None and moving[:, place].sum() < min(FEWEST_QUERIES, len(values)):
+            reasons.append(
+                f"it rests on {moving[:, place].sum()} of {len(values)} queries, an interval needs "
+                f"at least {FEWEST_QUERIES}"
+            )
         else:
             reasons.append(None)
     return reasons

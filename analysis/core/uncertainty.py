@@ -61,6 +61,33 @@ class Uncertainty:
             return 1.0
         return 1 - self.p_at_most(value, threshold)
 
+    def probability(self, value: float, low: float, high: float) -> float:
+        """Probability of the truth being between two values, under a flat prior.
+
+        It is flat on the scale of `transform`, so that P(truth <= x) is the one-sided p at x.
+        """
+        upper = 1.0 if math.isinf(high) else self.p_at_most(value, high)
+        lower = 0.0 if math.isinf(low) else self.p_at_most(value, low)
+        return max(0.0, upper - lower)
+
+    def interval(self, value: float, alpha: float) -> tuple[float, float]:
+        """Ends where the one-sided tests at alpha stop: an interval of level 1 - 2 alpha."""
+        if self.trials:
+            low, high = self.range
+            share = alpha ** (1 / self.trials)
+            if value >= high:
+                return low + (high - low) * share, high
+            return low, low + (high - low) * (1 - share)
+        parts = zip(self.variances, self.dfs, strict=True)
+        reach = math.sqrt(sum(t_quantile(1 - alpha, df) ** 2 * part for part, df in parts))
+        at, error = self._scaled(value), math.sqrt(sum(self.variances))
+        if self.transform == "skewness" and error > 0:
+            from analysis.core.skewness import with_skewness
+
+            t = reach / error
+            return tuple(at - with_skewness(of, self.skewness) * error for of in (t, -t))  # type: ignore[return-value]
+        return self._unscaled(at - reach), self._unscaled(at + reach)
+
     def _p_of_trials(self, value: float, threshold: float) -> float:
         low, high = self.range
         share = min(1.0, max(0.0, (threshold - low) / (high - low)))
@@ -71,6 +98,28 @@ class Uncertainty:
     def distance(self, value: float, threshold: float) -> float:
         """Value minus threshold on the scale of the variances."""
         return self._scaled(value) - self._scaled(threshold)
+
+    def raters_factor(self, value: float, threshold: float, alpha: float) -> float | None:
+        """By how much the raters must grow for a bound at the threshold, queries as they are.
+
+        None where there is no part of the raters, or the part of the queries alone is too large.
+        """
+        distance = self.distance(value, threshold)
+        if len(self.variances) < 2 or not math.isfinite(distance) or distance == 0:
+            return None
+        of_queries = t_quantile(1 - alpha, self.dfs[0]) ** 2 * self.variances[0]
+        room, raters = distance**2 - of_queries, self.dfs[1] + 1
+        if not room > 0:
+            return None
+
+        def enough(factor: float) -> bool:
+            quantile = t_quantile(1 - alpha, raters * factor - 1)
+            return bool(quantile**2 * self.variances[1] / factor <= room)
+
+        factor = 1.0
+        while not enough(factor) and factor < 1000:
+            factor += 1 / raters
+        return factor if enough(factor) else None
 
     def factor(self, value: float, threshold: float, alpha: float) -> float | None:
         """By how much the queries must grow for a bound at the threshold, if the value stays."""
@@ -112,4 +161,11 @@ class Uncertainty:
                 if 0 < value < 1
                 else math.copysign(math.inf, value - 0.5)
             )
+        return value
+
+    def _unscaled(self, value: float) -> float:
+        if self.transform == "fisher_z":
+            return math.tanh(value)
+        if self.transform == "logit":
+            return 1 / (1 + math.exp(-value)) if value > -700 else 0.0
         return value

@@ -1,22 +1,30 @@
-"""Answers to the questions, so that a false yes is rare over all of an analysis.
+"""Answers to the questions: yes and no at a one-sided 5%, and between them a probability.
 
-A use needs every one of its figures to meet its threshold, so the p of the use is the largest of
-theirs (Berger 1982, Technometrics 24:295-300). It is refused where the interval of one figure is
-wholly on the other side. For each use the p-values of all constructs and judges are corrected
-together by Holm's method: any false yes has a probability of at most half of 1 - level, and so have
-a false yes with care and a false no of one figure.
+A use needs every one of its figures to meet its threshold, so that the p of the use is the largest
+of theirs, and the p of the judge as a whole the largest of its constructs': an intersection-union
+test needs no correction for their number (Berger 1982, Technometrics 24:295-300). It is refused
+where one figure is shown to be on the other side. That is a union, so that a no is corrected over
+constructs by Holm's method. A yes on a single construct is corrected by Hochberg's, which gives it
+to all where the judge as a whole has it. Where several judges are asked, each has an equal part of
+the 5%. What is neither shown nor refused has the probability of meeting its standard, given the
+data and flat priors: likely from .8 on, unlikely up to .2, and open between.
+
+Each answer is shown with the interval of the level at which it was decided: 90% for one judge on
+one construct, by which a figure is tested one-sided at 5% to both sides.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from analysis.core.multiple_tests import holm
+from analysis.core.multiple_tests import hochberg, holm
+from analysis.core.statistic import Target
 from analysis.decisions.facts import ScoredFacts
-from analysis.decisions.limits import remarks, reservations
+from analysis.decisions.figures import at_level
+from analysis.decisions.limits import limits
 from analysis.decisions.questions import (
     Evidence,
     Question,
@@ -24,26 +32,27 @@ from analysis.decisions.questions import (
     order_responses,
     report_level,
 )
-from analysis.decisions.records import USES, Answer, DecidingFigure, Use, UseDecision
+from analysis.decisions.records import TARGETS, USES, Answer, DecidingFigure, Use, UseDecision
 from analysis.decisions.replacement import replace_rater
-from analysis.decisions.standards import standards
-from analysis.decisions.system_order import rank_systems
+from analysis.decisions.standards import ALPHA, LIKELY, standards
+from analysis.decisions.system_order import rank_all_systems, rank_systems
 
 if TYPE_CHECKING:
     from analysis.core.analysis import Analysis
     from analysis.core.estimates import EstimateList
     from analysis.core.options import Options
 
-_EVIDENCE: Mapping[Use, Callable[[Question], Evidence]] = {
+#: With fewer raters nothing is said of raters like these: a variance of two has no use.
+RATERS_OF_A_KIND = 3
+
+_EVIDENCE: Mapping[Use, Callable[[Question, Target], Evidence | None]] = {
     "rank_systems": rank_systems,
+    "rank_all_systems": rank_all_systems,
     "choose_between_responses": choose_between_responses,
     "order_responses": order_responses,
     "report_level": report_level,
     "replace_rater": replace_rater,
 }
-
-#: From the worst to the best, for the judge as a whole; what cannot be asked decides nothing.
-_WORST_FIRST: tuple[Answer, ...] = ("no", "undecided", "with_care", "yes", "not_applicable")
 
 
 def decisions(
@@ -66,50 +75,178 @@ def answered(
     uses: Sequence[Use] = USES,
 ) -> list[UseDecision]:
     """Answers from figures and facts; see `decisions`."""
-    questions = [
-        Question(estimates, of, standards(options, of.human_scale, len(facts))) for of in facts
-    ]
-    by_use = [_of_use(questions, use, options.level) for use in uses]
     scorers = list(dict.fromkeys(of.scorer for of in facts))
+    questions = [
+        Question(estimates, of, standards(options, of.human_scale, len(scorers))) for of in facts
+    ]
+    asked = [
+        asked for use in uses for target in TARGETS for asked in _asked(questions, use, target)
+    ]
     results: list[UseDecision] = []
     for scorer in scorers:
-        of_scorer = [[d for d in answers if d.scorer == scorer] for answers in by_use]
-        results += [_as_a_whole(answers) for answers in of_scorer]
-        constructs = dict.fromkeys(d.construct for answers in of_scorer for d in answers)
+        own = [of for of in asked if of.scorer == scorer]
+        results += [of.whole() for of in own]
+        constructs = dict.fromkeys(d.construct for of in own for d in of.by_construct)
         results += [
-            d for construct in constructs for answers in of_scorer for d in answers
+            d for construct in constructs for of in own for d in of.by_construct
             if d.construct == construct
         ]  # fmt: skip
     return results
 
 
-def _of_use(questions: Sequence[Question], use: Use, level: float) -> list[UseDecision]:
-    """One question on all constructs and scorers, corrected together."""
-    evidence = [_evidence(use, question) for question in questions]
-    alpha = (1 - level) / 2
-    held = [
-        [p <= alpha for p in holm([of(e) for e in evidence])] for of in (_p, _p_weak, _p_against)
-    ]
-    asked = sum(bool(e.figures) for e in evidence)
+def _asked(questions: Sequence[Question], use: Use, target: Target) -> list[_Asked]:
+    """One question about each judge, on all its constructs."""
+    found = [(q, e) for q in questions if (e := _evidence(use, target, q)) is not None]
+    scorers = dict.fromkeys(q.facts.scorer for q, _ in found)
+    judges = len({q.facts.scorer for q, e in found if e.figures})
     return [
-        replace(_decision(question.facts, use, e, (yes, weak, no)), answers=asked)
-        for question, e, yes, weak, no in zip(questions, evidence, *held, strict=True)
+        _Asked(use, target, tuple((q, e) for q, e in found if q.facts.scorer == scorer), judges)
+        for scorer in scorers
     ]
 
 
-def _evidence(use: Use, question: Question) -> Evidence:
-    if question.facts.reference_missing:
-        return Evidence(not_posed=question.facts.reference_missing)
-    evidence = _EVIDENCE[use](question)
-    if evidence.not_posed is not None:
-        return evidence
+def _evidence(use: Use, target: Target, question: Question) -> Evidence | None:
+    facts = question.facts
+    beyond = target == "raters_like_these"
+    if facts.reference_missing:
+        return None if beyond else Evidence(not_posed=facts.reference_missing)
+    alone = facts.one_rating or facts.n_raters < RATERS_OF_A_KIND
+    # An order of systems that is adjusted for its raters is about raters like these alone.
+    if beyond and alone and use not in {"rank_systems", "rank_all_systems"}:
+        return None
+    evidence = _EVIDENCE[use](question, target)
+    if evidence is None or evidence.not_posed is not None:
+        return None if beyond else evidence
     if evidence.missing is not None:
-        return replace(evidence, missing=question.facts.constant or evidence.missing)
-    return replace(
-        evidence,
-        reservations=(*reservations(question), *evidence.reservations),
-        remarks=(*remarks(question), *evidence.remarks),
-    )
+        return replace(evidence, missing=facts.constant or evidence.missing)
+    return replace(evidence, limits=(*limits(question), *evidence.limits))
+
+
+@dataclass(frozen=True)
+class _Held:
+    """An answer on one construct as a statement of its own, and the levels of its yes and no."""
+
+    facts: ScoredFacts
+    evidence: Evidence
+    yes: bool
+    no: bool
+    of_yes: float
+    of_no: float
+
+    @property
+    def probability(self) -> float:
+        """Of every figure meeting its threshold: that of the figure with the least."""
+        if self.evidence.missing is not None:
+            return math.nan
+        return min((f.probability for f in self.evidence.figures), default=math.nan)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """One question about one judge, with the evidence on each construct."""
+
+    use: Use
+    target: Target
+    evidence: tuple[tuple[Question, Evidence], ...]
+    judges: int
+    """How many judges are asked, each with its part of the error."""
+
+    @property
+    def scorer(self) -> str:
+        """The judge."""
+        return self.evidence[0][0].facts.scorer
+
+    @property
+    def alpha(self) -> float:
+        """The one-sided level of this judge."""
+        return ALPHA / max(1, self.judges)
+
+    @property
+    def held(self) -> list[_Held]:
+        """The answer on each construct, corrected for their number."""
+        support = [_p(e) for _, e in self.evidence]
+        against = [_p_against(e) for _, e in self.evidence]
+        of_yes, of_no = hochberg(support), holm(against)
+        return [
+            _Held(
+                question.facts,
+                e,
+                of_yes[place] <= self.alpha,
+                of_no[place] <= self.alpha,
+                self._level(support[place], of_yes[place]),
+                self._level(against[place], of_no[place]),
+            )
+            for place, (question, e) in enumerate(self.evidence)
+        ]
+
+    def _level(self, p: float, corrected: float) -> float:
+        """The level at which a p is compared, where the corrected one is at `alpha`."""
+        if math.isnan(p):
+            return self.alpha
+        asked = sum(bool(e.figures) for _, e in self.evidence)
+        if not 0 < p < 1 or not corrected < 1:
+            return self.alpha / asked if p < 1 else self.alpha
+        return self.alpha * p / corrected
+
+    @property
+    def by_construct(self) -> list[UseDecision]:
+        """The answer on each construct."""
+        return [self._answer(of, of.yes, of.no, of.probability, of.of_yes) for of in self.held]
+
+    def whole(self) -> UseDecision:
+        """The answer for the judge as a whole: every construct must meet its standard."""
+        asked = [of for of in self.held if of.evidence.not_posed is None]
+        if not asked:
+            return replace(self.by_construct[0], construct=None)
+        refused = [of for of in asked if of.no]
+        unknown = [of for of in asked if of.evidence.missing is not None]
+        if refused:
+            deciding = min(refused, key=lambda of: _p_against(of.evidence))
+        elif unknown:
+            deciding = unknown[0]
+        else:
+            deciding = max(asked, key=lambda of: _p(of.evidence))
+        # As if the errors of constructs were independent; where they go together it is larger.
+        probability = math.prod(of.probability for of in asked)
+        yes = not unknown and _p(deciding.evidence) <= self.alpha
+        answer = self._answer(deciding, yes, bool(refused), probability, self.alpha)
+        weakest = deciding.facts.construct if len(self.evidence) > 1 else None
+        return replace(answer, construct=None, weakest=weakest)
+
+    def _answer(
+        self, of: _Held, yes: bool, no: bool, probability: float, of_yes: float
+    ) -> UseDecision:
+        evidence = of.evidence
+        answer = _word(evidence, yes, no, probability)
+        alpha = {"yes": of_yes, "no": of.of_no}.get(answer, min(of_yes, of.of_no))
+        figures = tuple(at_level(f, alpha) for f in evidence.figures)
+        contrary = tuple(at_level(f, alpha) for f in evidence.contrary)
+        known = None if math.isnan(probability) or answer in {"yes", "no"} else probability
+        result = UseDecision(
+            of.facts.construct,
+            of.facts.scorer,
+            self.use,
+            self.target,
+            answer,
+            None if answer == "not_applicable" else known,
+            (*figures, *contrary),
+            None,
+            evidence.limits,
+            evidence.not_posed or evidence.missing,
+            alpha=alpha,
+            answers=sum(bool(e.figures) for _, e in self.evidence) * max(1, self.judges),
+        )
+        if answer == "no":
+            binding = min((*figures, *contrary), key=lambda f: f.p_against)
+            return replace(result, binding=binding, missing=None)
+        if result.missing is not None or not figures:
+            return result
+        # What is a condition is not what an answer rests on.
+        shown = [f for f in figures if f.threshold.declared != "by definition"] if yes else []
+        binding = max(shown or figures, key=lambda f: f.p)
+        if yes:
+            return replace(result, binding=binding)
+        return _with_plan(replace(result, binding=binding), figures)
 
 
 def _p(evidence: Evidence) -> float:
@@ -118,58 +255,26 @@ def _p(evidence: Evidence) -> float:
     return max((f.p for f in evidence.figures), default=math.nan)
 
 
-def _p_weak(evidence: Evidence) -> float:
-    if evidence.missing is not None:
-        return math.nan
-    return max((f.p_weak for f in evidence.figures), default=math.nan)
-
-
 def _p_against(evidence: Evidence) -> float:
     """One figure that fails speaks against the use, whatever the others."""
-    return min((f.p_against for f in evidence.figures), default=math.nan)
+    figures = (*evidence.figures, *evidence.contrary)
+    return min((f.p_against for f in figures), default=math.nan)
 
 
-def _decision(
-    facts: ScoredFacts, use: Use, evidence: Evidence, held: tuple[bool, bool, bool]
-) -> UseDecision:
-    """`held`: whether the use, the weaker statement and the contrary hold after correction."""
-    yes, weak, no = held
-    answer: Answer = "undecided"
+def _word(evidence: Evidence, yes: bool, no: bool, probability: float) -> Answer:
     if evidence.not_posed is not None:
-        answer = "not_applicable"
-    elif yes:
-        answer = "with_care" if evidence.reservations else "yes"
-    elif weak:
-        answer = "with_care"
-    elif no:
-        answer = "no"
-    figures = evidence.figures
-    result = UseDecision(
-        facts.construct,
-        facts.scorer,
-        use,
-        answer,
-        figures,
-        None,
-        (*evidence.reservations, *evidence.remarks),
-        evidence.not_posed or evidence.missing,
-    )
-    if answer == "no":
-        binding = min(figures, key=lambda f: f.p_against)
-        return replace(result, binding=binding, missing=None)
-    if result.missing is not None or not figures:
-        return result
-    # That an order is above chance is a condition of a level, and not what it rests on.
-    shown = [f for f in figures if f.threshold.name != "chance"] if yes else []
-    binding = max(shown or figures, key=lambda f: f.p)
+        return "not_applicable"
+    if no:
+        return "no"
     if yes:
-        return replace(result, binding=binding, supported=True)
-    return _with_plan(replace(result, binding=binding))
+        return "yes"
+    if probability >= LIKELY:
+        return "likely"
+    return "unlikely" if probability <= 1 - LIKELY else "open"
 
 
-def _with_plan(decision: UseDecision) -> UseDecision:
-    """How many more queries would decide, if the values stay."""
-    figures = decision.figures
+def _with_plan(decision: UseDecision, figures: Sequence[DecidingFigure]) -> UseDecision:
+    """How many more queries, or raters, would decide, if the values stay."""
     wrong = [f for f in figures if not f.favorable]
     # One figure on the wrong side is enough for a no; a yes needs all.
     open_figures = wrong or [f for f in figures if f.factor is None or f.factor > 1]
@@ -177,10 +282,8 @@ def _with_plan(decision: UseDecision) -> UseDecision:
     if not factors:
         return decision
     known = [f for f in factors if f is not None]
-    if not wrong and len(known) < len(factors):
-        return replace(decision, further_raters=_raters_matter(open_figures))
-    if not known:
-        return replace(decision, further_raters=_raters_matter(open_figures))
+    if not known or (not wrong and len(known) < len(factors)):
+        return _with_raters(decision, [f for f in open_figures if f.factor is None])
     deciding = min(known) if wrong else max(known)
     queries = max((f.estimate.n_queries for f in open_figures), default=0)
     further = queries * (deciding - 1)
@@ -189,27 +292,24 @@ def _with_plan(decision: UseDecision) -> UseDecision:
     return replace(decision, further_queries=_rounded(further))
 
 
-def _raters_matter(figures: Sequence[DecidingFigure]) -> bool:
-    return any(
-        f.factor is None
-        and f.estimate.uncertainty is not None
-        and len(f.estimate.uncertainty.variances) > 1
+def _with_raters(decision: UseDecision, figures: Sequence[DecidingFigure]) -> UseDecision:
+    of_raters = [
+        f
         for f in figures
-    )
+        if f.estimate.uncertainty is not None and len(f.estimate.uncertainty.variances) > 1
+    ]
+    if not of_raters:
+        return decision
+    needed = [
+        math.ceil(f.estimate.n_raters * f.raters_factor)
+        for f in of_raters
+        if f.raters_factor is not None
+    ]
+    number = max(needed) if len(needed) == len(of_raters) else None
+    return replace(decision, further_raters=True, raters_needed=number)
 
 
 def _rounded(number: float) -> int:
     """Upwards to two digits at most: 7.2 becomes 10, 43 becomes 50, 1,234 becomes 1,300."""
     step = 10 ** max(1, math.floor(math.log10(max(number, 1))) - 1)
     return int(math.ceil(number / step) * step)
-
-
-def _as_a_whole(answers: Sequence[UseDecision]) -> UseDecision:
-    """The weakest of its constructs.
-
-    Each construct's answer holds after correction for all of them, so that the whole needs none of
-    its own.
-    """
-    weakest = min(answers, key=lambda d: _WORST_FIRST.index(d.answer))
-    several = len(answers) > 1
-    return replace(weakest, construct=None, weakest=weakest.construct if several else None)

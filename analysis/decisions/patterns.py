@@ -12,6 +12,8 @@ from statistics import median
 
 from analysis.core.estimates import Estimate
 from analysis.core.scales import Scale
+from analysis.core.statistic import ORDER
+from analysis.decisions.facts import ScoredFacts
 
 #: Share of the scores that a pattern of all scores has to describe.
 MOST = 0.9
@@ -142,3 +144,22 @@ def reversed_order(tau: Estimate | None) -> str | None:
         "high scores go with low values of people: the scale seems to be reversed (a low score "
         "may be the good one)"
     )
+
+
+def reversed_rater(against_others: Sequence[Estimate], of: ScoredFacts) -> str | None:
+    """The first rater whose order is shown to be opposite to that of the others.
+
+    `against_others` are estimates `rater_against_others`. Such a rater is no bar for a judge.
+    """
+    for e in against_others:
+        wanted = (of.construct,), of.scope, ORDER
+        if (e.constructs, e.scope, e.params.get("measure")) != wanted or not e.has_interval:
+            continue
+        if e.ci_high < 0:
+            tau = f"{e.value:.2f} [{e.ci_low:.2f}, {e.ci_high:.2f}]"
+            return (
+                f"the rater {e.scorers[0]} orders responses in the opposite way to the others, "
+                f"with a tau-b of {tau}: check whether that scale was used in reverse, or leave "
+                "the rater out"
+            )
+    return None

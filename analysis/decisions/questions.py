@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis.core.estimates import Estimate, EstimateList
-from analysis.core.statistic import ORDER
+from analysis.core.statistic import ORDER, Target
+from analysis.decisions.bias_by_system import bias_by_system
 from analysis.decisions.facts import ScoredFacts
-from analysis.decisions.figures import above, p_at_least, p_at_most, weaker_by, within
+from analysis.decisions.figures import above, within
+from analysis.decisions.patterns import reversed_rater
 from analysis.decisions.records import DecidingFigure, DecisionThreshold
-from analysis.decisions.standards import ENOUGH_RATERS, WEAKER, Standards
+from analysis.decisions.standards import FAR, Standards
 
 #: Share of a judge's scores at the maximum from which an answer says so, if people give it less
 #: often by `LESS_OFTEN`.
@@ -52,52 +54,53 @@ class Question:
 class Evidence:
     """Figures that must all speak for the use, what qualifies the answer, and what is missing.
 
-    `reservations` make a yes weaker, `remarks` do not. Where something is missing, the figures that
-    are known may still speak against the use. `not_posed` is why the table cannot be asked.
+    `contrary` can only speak against the use. `limits` are named beside the answer. Where something
+    is missing, the figures that are known may still speak against the use. `not_posed` is why the
+    table cannot be asked.
     """
 
     figures: tuple[DecidingFigure, ...] = ()
-    reservations: tuple[str, ...] = ()
-    remarks: tuple[str, ...] = ()
+    contrary: tuple[DecidingFigure, ...] = ()
+    limits: tuple[str, ...] = ()
     missing: str | None = None
     not_posed: str | None = None
 
 
-def choose_between_responses(question: Question) -> Evidence:
+def choose_between_responses(question: Question, target: Target) -> Evidence | None:
     """Order of the responses to one query."""
     if not question.facts.nominal and not question.facts.several_a_query:
         return Evidence(not_posed="each query has one rated response")
-    return _ordered(question, "within_query")
+    return _ordered(question, "within_query", target)
 
 
-def order_responses(question: Question) -> Evidence:
+def order_responses(question: Question, target: Target) -> Evidence | None:
     """Order of responses to different queries, where each query has one."""
     if not question.facts.nominal and question.facts.several_a_query:
         return Evidence(not_posed="queries have several responses, which are compared instead")
-    return _ordered(question, "pooled")
+    return _ordered(question, "pooled", target)
 
 
-def _ordered(question: Question, scope: str) -> Evidence:
+def _ordered(question: Question, scope: str, target: Target) -> Evidence | None:
     """No worse than a rater and better than chance; beside one rating, well by itself."""
     if question.facts.nominal:
         return Evidence(not_posed=NOMINAL)
     if question.facts.one_rating:
         return _as_one_rater_does(question, scope)
     standards = question.standards
-    order = as_well_as_a_rater(question, scope)
+    order = as_well_as_a_rater(question, scope, target)
     missing = [order] if isinstance(order, str) else []
     figures = [] if isinstance(order, str) else [order]
-    wanted: list[tuple[str, DecisionThreshold, float]] = [(ORDER, standards.chance, 0.0)]
+    wanted: list[tuple[str, DecisionThreshold]] = [(ORDER, standards.chance)]
     if scope == "within_query":
-        wanted.insert(0, ("pairwise_accuracy_difference", standards.accuracy, standards.weak_order))
-    for statistic, threshold, weaker in wanted:
+        wanted.insert(0, ("pairwise_accuracy_difference", standards.accuracy))
+    for statistic, threshold in wanted:
         e = question.first(statistic, scope=scope)
         if e is None or not e.has_interval:
             missing.append(why_missing(e))
         else:
-            figures.append(above(e, threshold, weaker, standards.alpha))
-    remarks = tuple(_remarks_on_order(question, scope))
-    return Evidence(tuple(figures), remarks=remarks, missing=missing[0] if missing else None)
+            figures.append(above(e, threshold, standards.alpha))
+    limits = tuple(_limits_of_order(question, scope))
+    return Evidence(tuple(figures), limits=limits, missing=missing[0] if missing else None)
 
 
 def _as_one_rater_does(question: Question, scope: str) -> Evidence:
@@ -106,28 +109,27 @@ def _as_one_rater_does(question: Question, scope: str) -> Evidence:
     e = question.first("concordance", scope=scope)
     if e is None or not e.has_interval:
         return Evidence(missing=why_missing(e))
-    figure = above(e, standards.concordance, standards.weak_concordance, standards.alpha)
-    remarks = [] if facts.adjudicated else [ONE_RATER if facts.n_raters == 1 else ONE_RATING]
-    return Evidence((figure,), remarks=(*remarks, *_ceiling(question)))
+    figure = above(e, standards.concordance, standards.alpha)
+    limits = [] if facts.adjudicated else [ONE_RATER if facts.n_raters == 1 else ONE_RATING]
+    return Evidence((figure,), limits=(*limits, *_ceiling(question)))
 
 
-def as_well_as_a_rater(question: Question, scope: str) -> DecidingFigure | str:
-    """The judge's tau-b beside that of the average rater like these, or why there is none."""
+def as_well_as_a_rater(question: Question, scope: str, target: Target) -> DecidingFigure | str:
+    """The judge's tau-b beside that of these raters or the average one like them, or why not."""
     where: dict[str, Any] = {"scope": scope, "measure": ORDER}
-    difference = question.first("average_rater_difference", **where)
+    raters = question.estimates.select("rater_against_others")
+    if (opposite := reversed_rater(raters, question.facts)) is not None:
+        return opposite
+    if target == "these_raters":
+        difference = question.first("human_ceiling_difference", target=target, **where)
+    else:
+        difference = question.first("average_rater_difference", **where)
     if difference is None or not difference.has_interval:
         return why_missing(difference)
-    standards = question.standards
-    figure = above(difference, standards.order, standards.weak_order, standards.alpha)
-    if difference.n_raters >= ENOUGH_RATERS:
-        return figure
-    panel = question.first("human_ceiling_difference", target="these_raters", **where)
-    if panel is None:
-        return figure
-    return weaker_by(figure, p_at_most(panel, standards.order.value))
+    return above(difference, question.standards.order, question.standards.alpha)
 
 
-def _remarks_on_order(question: Question, scope: str) -> Iterator[str]:
+def _limits_of_order(question: Question, scope: str) -> Iterator[str]:
     margin = question.standards.order.value
     without = question.select(
         "agreement_without_one", scope="within_query", measure=ORDER, left_out="query"
@@ -158,33 +160,34 @@ def _ceiling(question: Question) -> Iterator[str]:
         yield f"it does not distinguish the {share.value:.0%} of its scores at the maximum"
 
 
-def report_level(question: Question) -> Evidence:
-    """Level: bias within the margin for raters like these, overall and by system.
+def report_level(question: Question, target: Target) -> Evidence | None:
+    """Level: bias within the margin, and no system on which it is shown to be outside.
 
     Where people pass or fail responses it is the two rates: a difference of pass rates may vanish
     because wrong passes and wrong fails cancel each other.
     """
     classes, without_rate = _of_classes(question)
     if classes or without_rate is not None:
-        remarks = (*_remarks_on_level(question), *_pass_rates_apart(question))
-        return Evidence(classes, tuple(_cut(question)), remarks, without_rate)
+        if target == "raters_like_these":
+            return None
+        limits = (*_limits_of_level(question), *_pass_rates_apart(question), *_cut(question))
+        return Evidence(classes, limits=limits, missing=without_rate)
     if question.facts.nominal:
         return Evidence(not_posed=NOMINAL)
-    overall = _overall_bias(question)
+    if question.standards.level is None:
+        return Evidence(not_posed="no scale is declared")
+    overall = _overall_bias(question, target)
     if isinstance(overall, str):
         return Evidence(missing=overall)
-    figures, missing = [overall], []
-    for figure in (*_by_system(question), _any_order(question)):
-        if isinstance(figure, str):
-            missing.append(figure)
-        else:
-            figures.append(figure)
-    remarks = (*_remarks_on_level(question), *_calibration(question))
-    first = missing[0] if missing else None
-    return Evidence(tuple(figures), remarks=remarks, missing=first)
+    order = _any_order(question)
+    missing = order if isinstance(order, str) else None
+    figures = (overall,) if isinstance(order, str) else (overall, order)
+    by_system, limits = bias_by_system(question, question.standards.level)
+    limits = (*_limits_of_level(question), *limits, *_calibration(question))
+    return Evidence(figures, by_system, limits, missing)
 
 
-def _remarks_on_level(question: Question) -> Iterator[str]:
+def _limits_of_level(question: Question) -> Iterator[str]:
     yield from _ceiling(question)
     if question.facts.one_rating and not question.facts.adjudicated:
         yield ONE_RATER if question.facts.n_raters == 1 else ONE_RATING
@@ -201,33 +204,13 @@ def _pass_rates_apart(question: Question) -> Iterator[str]:
         yield f"its pass rate is {points} people's"
 
 
-def _overall_bias(question: Question) -> DecidingFigure | str:
-    """The bias for raters like these, or for these; or why it is missing."""
-    facts, standards = question.facts, question.standards
-    panel = question.first("bias", scope="pooled", target="these_raters")
-    further = question.first("bias", scope="pooled", target="raters_like_these")
-    bias = panel if facts.one_rating else further
-    level = standards.level
+def _overall_bias(question: Question, target: Target) -> DecidingFigure | str:
+    """The bias for this target, or why it is missing."""
+    bias = question.first("bias", scope="pooled", target=target)
+    level = question.standards.level
     if bias is None or level is None or not bias.has_interval:
         return why_missing(bias)
-    overall = within(bias, level, WEAKER * level.value, standards.alpha)
-    if bias is further and panel is not None and bias.n_raters < ENOUGH_RATERS:
-        margin = level.value
-        return weaker_by(overall, max(p_at_most(panel, -margin), p_at_least(panel, margin)))
-    return overall
-
-
-def _by_system(question: Question) -> Iterator[DecidingFigure | str]:
-    """The bias on each of several systems."""
-    systems, level = question.facts.systems, question.standards.level
-    for system in systems if len(systems) > 1 and level is not None else ():
-        e = question.first("bias", scope=f"system:{system}", target="these_raters")
-        if e is None:
-            yield f"{system}: no response has both a score of the judge and a rating"
-        elif not e.has_interval:
-            yield f"{system}: {why_missing(e)}"
-        elif level is not None:
-            yield within(e, level, WEAKER * level.value, question.standards.alpha)
+    return within(bias, level, question.standards.alpha)
 
 
 def _any_order(question: Question) -> DecidingFigure | str:
@@ -235,7 +218,7 @@ def _any_order(question: Question) -> DecidingFigure | str:
     tau = question.first(ORDER, scope="pooled")
     if tau is None or not tau.has_interval:
         return why_missing(tau)
-    return above(tau, question.standards.chance, 0.0, question.standards.alpha)
+    return above(tau, question.standards.chance, question.standards.alpha)
 
 
 def _calibration(question: Question) -> Iterator[str]:
@@ -248,7 +231,7 @@ def _calibration(question: Question) -> Iterator[str]:
     if square is None or not square.defined or scale is None or level is None or scale.two_valued:
         return
     error = math.sqrt(max(0.0, square.value))
-    if error > WEAKER * level.value:
+    if error > FAR * level.value:
         yield (
             f"given its score, people's mean is {error / scale.width:.0%} of the scale away from "
             "it (calibration)"
@@ -266,7 +249,7 @@ def _of_classes(question: Question) -> tuple[tuple[DecidingFigure, ...], str | N
         if e is None:
             continue
         if e.has_interval:
-            figures.append(above(e, standards.true_rate, standards.weak_true_rate, standards.alpha))
+            figures.append(above(e, standards.true_rate, standards.alpha))
         else:
             missing = missing or f"{statistic.replace('_', ' ')}: {why_missing(e)}"
     return tuple(figures), missing

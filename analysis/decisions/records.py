@@ -6,14 +6,22 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from analysis.core.estimates import Estimate
+from analysis.core.statistic import Target
 
 Use = Literal[
-    "rank_systems", "choose_between_responses", "order_responses", "report_level", "replace_rater"
+    "rank_systems",
+    "rank_all_systems",
+    "choose_between_responses",
+    "order_responses",
+    "report_level",
+    "replace_rater",
 ]
 USES: tuple[Use, ...] = get_args(Use)
 
-Answer = Literal["yes", "with_care", "no", "undecided", "not_applicable"]
+Answer = Literal["yes", "likely", "open", "unlikely", "no", "not_applicable"]
 ANSWERS: tuple[Answer, ...] = get_args(Answer)
+
+TARGETS: tuple[Target, ...] = get_args(Target)
 
 
 @dataclass(frozen=True)
@@ -36,48 +44,54 @@ class DecisionThreshold:
 
 @dataclass(frozen=True)
 class DecidingFigure:
-    """A figure with its threshold, and the p-values of the statements about it.
+    """A figure with its threshold, and how well the data support or contradict it.
 
-    Each p is one-sided and for this figure alone: `p` of the threshold not being met, `p_weak` of
-    the weaker one not being met, `p_against` of it being met. `favorable` is whether the value
-    meets the threshold. `factor` is by how much the number of queries must grow to decide it if
-    the value stays; None where queries alone do not.
+    Each p is one-sided and for this figure alone: `p` of the threshold not being met, `p_against`
+    of it being met. `probability` is that of the threshold being met under a flat prior.
+    `favorable` is whether the value meets the threshold. `factor` is by how much the number of
+    queries must grow to decide it if the value stays, None where queries alone do not;
+    `raters_factor` the same of raters. The interval of `estimate` is the one that decides.
     """
 
     estimate: Estimate
     threshold: DecisionThreshold
     p: float
-    p_weak: float
     p_against: float
+    probability: float
     favorable: bool = False
     factor: float | None = None
+    raters_factor: float | None = None
 
 
 @dataclass(frozen=True)
 class UseDecision:
-    """The answer for one construct, scorer and use; construct None for the judge as a whole.
+    """The answer for one construct, scorer, use and target; construct None for the whole judge.
 
-    `binding` is the figure that decides: of those that speak for the use, the one with the least
-    support. `limits` qualify the answer. `missing` states why the question has no answer, or cannot
-    be asked of this table (not_applicable). `further_queries` is how many more would decide, None
-    where the number is unknown; `weakest` names the construct that decides for the judge as a
-    whole. `answers` is for how many answers to the question it is corrected, and `supported`
-    whether all figures meet their thresholds after that.
+    `probability` is the chance that the use meets its standard; None beside yes and no, and where
+    figures are missing. `binding` is the figure that decides: of those that speak for the use, the
+    one with the least support. `limits` qualify the answer. `missing` states why the question has
+    no answer, or cannot be asked of this table (not_applicable). `further_queries` is how many more
+    would decide, `raters_needed` how many raters in all, None where the number is unknown;
+    `weakest` names the construct that decides for the judge as a whole. `alpha` is the one-sided
+    level of the interval that decides, and `answers` for how many answers it is corrected.
     """
 
     construct: str | None
     scorer: str
     use: Use
+    target: Target
     answer: Answer
+    probability: float | None = None
     figures: tuple[DecidingFigure, ...] = ()
     binding: DecidingFigure | None = None
     limits: tuple[str, ...] = field(default=())
     missing: str | None = None
     further_queries: int | None = None
+    raters_needed: int | None = None
     further_raters: bool = False
     weakest: str | None = None
+    alpha: float = 0.05
     answers: int = 1
-    supported: bool = False
 
 
 @dataclass(frozen=True)

@@ -11,21 +11,20 @@ from analysis.core.options import Options
 from analysis.core.scales import Scale
 from analysis.decisions.records import DecisionThreshold
 
+#: The probability of a false yes of a use, and of a false no, is at most this: each one-sided.
+ALPHA = 0.05
+
+#: From this probability on an answer is likely, up to 1 minus it unlikely.
+LIKELY = 0.8
+
 #: By how much a judge's tau-b, or pairwise accuracy, may be below a rater's.
 ORDER_MARGIN = 0.1
 
 #: The margin of a level, as a share of the scale.
 LEVEL_SHARE = 0.05
 
-#: The weaker threshold of `with_care` is this many times as far from the ideal.
-WEAKER = 2.0
-
-#: The smallest true positive and true negative rate of the weaker threshold, as a share of the way
-#: from chance (.5) to the declared rate.
-CHANCE_RATE = 0.5
-
-#: With fewer raters, `with_care` is about these raters at the full threshold.
-ENOUGH_RATERS = 5
+#: A calibration error above this many margins is named.
+FAR = 2.0
 
 #: The smallest share of pairs that a judge must order as a single rater does. Two raters whose
 #: values correlate by .6 order .70 of the pairs alike (1/2 + arcsin(.6) / pi), and .6 is where the
@@ -44,24 +43,11 @@ class Standards:
     chance: DecisionThreshold
     level: DecisionThreshold | None
     """None without a scale: a share of it is then no number of points."""
+    regret: DecisionThreshold | None
+    """The same number of points, to one side."""
     true_rate: DecisionThreshold
     concordance: DecisionThreshold
     alpha: float
-
-    @property
-    def weak_order(self) -> float:
-        """The minimum of the weaker statement on order."""
-        return WEAKER * self.order.value
-
-    @property
-    def weak_true_rate(self) -> float:
-        """The minimum of the weaker statement on a rate: halfway from chance."""
-        return (CHANCE_RATE + self.true_rate.value) / 2
-
-    @property
-    def weak_concordance(self) -> float:
-        """The minimum of the weaker statement on pairs: halfway from chance."""
-        return (CHANCE_RATE + self.concordance.value) / 2
 
 
 def standards(options: Options, scale: Scale | None, answers: int) -> Standards:
@@ -72,9 +58,10 @@ def standards(options: Options, scale: Scale | None, answers: int) -> Standards:
     points, points_declared = options.bias_margin, "bias_margin"
     if points is None and scale is not None:
         points, points_declared = LEVEL_SHARE * scale.width, DEFAULT
-    level = None
+    level = regret = None
     if points is not None:
         level = DecisionThreshold("level_margin", points_declared, -points, points)
+        regret = DecisionThreshold("level_margin", points_declared, maximum=points)
     rate = DecisionThreshold(
         "true_rate",
         DEFAULT if options.true_rate == type(options).true_rate else "true_rate",
@@ -85,7 +72,8 @@ def standards(options: Options, scale: Scale | None, answers: int) -> Standards:
         DecisionThreshold("accuracy_margin", declared, -margin),
         DecisionThreshold("chance", "by definition", 0.0),
         level,
+        regret,
         rate,
         DecisionThreshold("concordance", DEFAULT, CONCORDANCE),
-        (1 - options.level) / 2 / max(1, answers),
+        ALPHA / max(1, answers),
     )

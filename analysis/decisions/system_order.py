@@ -1,81 +1,114 @@
-"""Does a judge rank systems as people do: what it costs to choose between two of them by it.
+"""Does a judge rank systems as people do: the system that it would choose, and all pairs.
 
-For a pair of systems, choosing by the judge costs the points by which people prefer the other one,
-and nothing where judge and people prefer the same. The judge may rank systems if that is at most
-the level margin for every pair. A pair costs more if people prefer the first system by more than
+`rank_systems`: choosing the system that the judge finds best costs at most the level margin in
+people's points (`choice_regret`), and judge and people are shown to agree on the sign of one pair
+at least. Where no two systems differ any choice would do, and shows nothing.
+
+`rank_all_systems` is stricter. For a pair of systems, choosing by the judge costs the points by
+which people prefer the other one, and nothing where judge and people prefer the same; this must be
+at most the margin for every pair. A pair costs more if people prefer the first system by more than
 the margin and the judge does not prefer it, or the same the other way around; each of the two is
 excluded where people's difference is shown to be smaller, or the judge's to have people's sign (the
 smaller of both p-values, doubled). All pairs must be excluded, so that the largest p is that of all
-(Berger 1982, Technometrics 24:295-300). Where no two systems differ any order would do, so that
-judge and people must also be shown to agree on the sign of one pair at least.
+(Berger 1982, Technometrics 24:295-300).
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from analysis.core.estimates import Estimate
+from analysis.core.statistic import Target
 from analysis.core.uncertainty import Uncertainty
-from analysis.decisions.questions import NOMINAL, ONE_RATER, Evidence, Question
+from analysis.decisions.figures import below
+from analysis.decisions.questions import NOMINAL, ONE_RATER, Evidence, Question, why_missing
 from analysis.decisions.records import DecidingFigure, DecisionThreshold
-from analysis.decisions.standards import WEAKER
 
-#: With fewer systems there is one pair, which is not a ranking.
+#: With fewer systems there is one pair, and the stricter question is the other one.
 SYSTEMS_NEEDED = 3
 
 SAME_SIGN = DecisionThreshold("same_sign", "by definition", 0.0)
 
 
-def rank_systems(question: Question) -> Evidence:
+def rank_systems(question: Question, target: Target) -> Evidence | None:
+    """The judge's choice costs little, and on one pair both agree for sure."""
+    if (why := _not_posed(question, 2)) is not None:
+        return Evidence(not_posed=why)
+    e, regret = question.first("choice_regret"), question.standards.regret
+    if e is None or not e.has_interval or regret is None:
+        return Evidence(missing=why_missing(e)) if target == "these_raters" else None
+    if e.target != target:
+        return None
+    return Evidence(
+        (below(e, regret, question.standards.alpha), _agreed(e)), limits=_limits(question)
+    )
+
+
+def _agreed(e: Estimate) -> DecidingFigure:
+    """Judge and people have one sign on one pair at least."""
+    p = float(str(e.params["agreed_p"]))
+    names = str(e.params["agreed_first"]), str(e.params["agreed_second"])
+    shown = replace(e, systems=names).without_interval("it is a test of signs")
+    return DecidingFigure(shown, SAME_SIGN, p, 1.0, 1 - p, p <= 0.5)
+
+
+def rank_all_systems(question: Question, target: Target) -> Evidence | None:
     """Every pair of systems, and one on which both agree for sure."""
-    facts = question.facts
-    if facts.nominal:
-        return Evidence(not_posed=NOMINAL)
-    systems = len(facts.systems)
-    if systems < SYSTEMS_NEEDED:
-        has = f"the table has {systems}" if systems else "no column names systems"
-        return Evidence(not_posed=f"it takes {SYSTEMS_NEEDED} systems, {has}")
-    agreement = question.first("decision_agreement")
-    records = question.select("decision")
-    if not records:
-        why = (agreement.reason if agreement else None) or "pairs of systems are too many to list"
-        return Evidence(missing=why)
-    undecided = next((e for e in records if _pair(e) is None), None)
+    if (why := _not_posed(question, SYSTEMS_NEEDED)) is not None:
+        return Evidence(not_posed=why)
+    e, records = question.first("choice_regret"), question.select("decision")
+    threshold = question.standards.level
+    if not records or threshold is None or e is None or not e.defined:
+        why = (e.reason if e is not None and not e.defined else None) or (
+            "pairs of systems are too many to list"
+        )
+        return Evidence(missing=why) if target == "these_raters" else None
+    if e.target != target:
+        return None
+    unknown = next((record for record in records if _pair(record) is None), None)
     missing = None
-    if undecided is not None:
-        names = " and ".join(undecided.systems)
-        missing = f"{names}: {undecided.reason or 'there is no interval'}"
+    if unknown is not None:
+        names = " and ".join(unknown.systems)
+        missing = f"{names}: {unknown.reason or 'there is no interval'}"
     pairs = [pair for pair in map(_pair, records) if pair is not None]
     if not pairs:
         return Evidence(missing=missing)
-    level, alpha = question.standards.level, question.standards.alpha
-    threshold = level or DecisionThreshold("level_margin", "no scale is declared", 0.0, 0.0)
-    margin = threshold.value
+    margin, alpha = threshold.value, question.standards.alpha
     costly = max(pairs, key=lambda pair: (pair.p_costly(margin), -abs(pair.people)))
-    against = min(1.0, len(records) * min(pair.p_cheap(margin) for pair in pairs))
     order = DecidingFigure(
         costly.record,
         threshold,
         costly.p_costly(margin),
-        max(pair.p_costly(WEAKER * margin) for pair in pairs),
-        against,
+        min(1.0, len(records) * min(pair.p_cheap(margin) for pair in pairs)),
+        math.prod(pair.probability(margin) for pair in pairs),
         all(pair.cost <= margin for pair in pairs),
         costly.factor(margin, alpha),
     )
-    sure = min(pairs, key=lambda pair: pair.p_same_sign)
-    p = min(1.0, len(pairs) * sure.p_same_sign)
-    factor = sure.factor(0.0, alpha / len(pairs))
-    agreed = DecidingFigure(sure.record, SAME_SIGN, p, p, 1.0, sure.people * sure.judge > 0, factor)
-    opposite = [e for e in records if e.params["decision"] == "opposite"]
-    remarks = [
+    return Evidence((order, _agreed(e)), limits=_limits(question), missing=missing)
+
+
+def _not_posed(question: Question, needed: int) -> str | None:
+    """Why the table cannot be asked."""
+    if question.facts.nominal:
+        return NOMINAL
+    systems = len(question.facts.systems)
+    if systems < needed:
+        has = f"the table has {systems}" if systems else "no column names systems"
+        return f"it takes {needed} systems, {has}"
+    return "no scale is declared" if question.standards.level is None else None
+
+
+def _limits(question: Question) -> tuple[str, ...]:
+    found = [
         f"people find {e.systems[0]} and {e.systems[1]} different in one direction and the judge "
         "in the other"
-        for e in opposite[:1]
-    ]
-    if facts.n_raters == 1 and not facts.adjudicated:
-        remarks.append(ONE_RATER)
-    return Evidence((order, agreed), remarks=tuple(remarks), missing=missing)
+        for e in question.select("decision")
+        if e.params["decision"] == "opposite"
+    ][:1]
+    if question.facts.n_raters == 1 and not question.facts.adjudicated:
+        found.append(ONE_RATER)
+    return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -105,12 +138,11 @@ class _Pair:
         second = max(self._people_at_least(-margin), self._judge_at_most(0.0))
         return min(1.0, 2 * min(first, second))
 
-    @property
-    def p_same_sign(self) -> float:
-        """p of judge and people not having one sign."""
-        first = max(self._people_at_most(0.0), self._judge_at_most(0.0))
-        second = max(self._people_at_least(0.0), self._judge_at_least(0.0))
-        return min(1.0, 2 * min(first, second))
+    def probability(self, margin: float) -> float:
+        """Probability of no cost above the margin, with flat priors, people and judge apart."""
+        above, below = 1 - self._people_at_most(margin), self._people_at_most(-margin)
+        wrong_above, wrong_below = self._judge_at_most(0.0), 1 - self._judge_at_most(0.0)
+        return 1 - above * wrong_above - below * wrong_below
 
     def factor(self, margin: float, alpha: float) -> float | None:
         """By how much the queries must grow to decide, the cheaper way."""

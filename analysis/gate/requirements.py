@@ -10,33 +10,45 @@ import numpy as np
 
 from analysis.core.analysis import Analysis
 from analysis.core.errors import AnalysisError
+from analysis.core.statistic import Target
 from analysis.decisions.answers import decisions
-from analysis.decisions.records import USES, Answer, Use, UseDecision
+from analysis.decisions.records import TARGETS, USES, Answer, Use, UseDecision
 from analysis.render.decision_words import as_record
 from analysis.render.verdicts import speaking
 
 #: The answers that meet a requirement.
-_MEETING: dict[str, tuple[Answer, ...]] = {"yes": ("yes",), "with_care": ("yes", "with_care")}
+_MEETING: dict[str, tuple[Answer, ...]] = {"yes": ("yes",), "likely": ("yes", "likely")}
+
+_TARGETS: dict[str, Target] = {target: target for target in TARGETS}
 
 
 @dataclass(frozen=True)
 class Requirement:
-    """An answer that every judge must have: `yes`, or at least `with_care`.
+    """An answer that every judge must have: `yes`, or at least `likely`.
 
-    `construct` None is the judge as a whole.
+    `construct` None is the judge as a whole; `target` None the raters that the judge has an answer
+    about, these raters where it has both.
     """
 
     use: Use
     answer: str
     construct: str | None = None
+    target: Target | None = None
 
     def __str__(self) -> str:
         construct = f"{self.construct}:" if self.construct else ""
-        return f"{construct}{self.use}={self.answer}"
+        target = f"@{self.target}" if self.target else ""
+        return f"{construct}{self.use}{target}={self.answer}"
+
+    def asks(self, decision: UseDecision) -> bool:
+        """Whether a decision is an answer to it."""
+        if (decision.construct, decision.use) != (self.construct, self.use):
+            return False
+        return self.target is None or decision.target == self.target
 
 
 def requirement(text: str) -> Requirement:
-    """Read `rank_systems=yes`, or `QR:rank_systems=with_care` for one construct.
+    """Read `rank_systems=yes`, `QR:rank_systems=likely` or `report_level@raters_like_these=yes`.
 
     Raises
     ------
@@ -45,13 +57,15 @@ def requirement(text: str) -> Requirement:
     """
     left, _, answer = text.rpartition("=")
     construct, _, name = left.rpartition(":")
+    name, at, target = name.partition("@")
     use = next((use for use in USES if use == name), None)
-    if use is None or answer not in _MEETING:
+    if use is None or answer not in _MEETING or (at and target not in _TARGETS):
         raise AnalysisError(
-            f"--require {text}: give USE=ANSWER or CONSTRUCT:USE=ANSWER, with a use of "
-            f"{', '.join(USES)} and the answer yes or with_care"
+            f"--require {text}: give USE=ANSWER, CONSTRUCT:USE=ANSWER or USE@TARGET=ANSWER, with a "
+            f"use of {', '.join(USES)}, the answer yes or likely, and the target "
+            f"{' or '.join(TARGETS)}"
         )
-    return Requirement(use, answer, construct or None)
+    return Requirement(use, answer, construct or None, _TARGETS.get(target))
 
 
 @dataclass(frozen=True)
@@ -90,9 +104,10 @@ def answered(analysis: Analysis, requirements: Sequence[Requirement]) -> list[An
     answers = decisions(analysis, speaking(analysis)) if requirements else []
     results = []
     for required in requirements:
-        matching = [
-            d for d in answers if (d.construct, d.use) == (required.construct, required.use)
-        ]
+        matching = [d for d in answers if required.asks(d)]
+        if required.target is None:
+            # The first answer of a judge is the one about these raters, where it has one.
+            matching = list({d.scorer: d for d in reversed(matching)}.values())[::-1]
         if not matching:
             constructs = list(dict.fromkeys(d.construct for d in answers if d.construct))
             known = f"there are {', '.join(constructs)}" if constructs else "there is no judge"

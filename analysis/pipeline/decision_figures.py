@@ -12,7 +12,7 @@ from analysis.topics.agreement.association import biases, judge_against_humans
 from analysis.topics.agreement.concordance import concordances
 from analysis.topics.agreement.decisions import decisions_by_interval
 from analysis.topics.agreement.equal_values import equal_values
-from analysis.topics.agreement.human_ceiling import ceilings
+from analysis.topics.agreement.human_ceiling import ceilings, raters_against_others
 from analysis.topics.agreement.pairwise_accuracy import pairwise_beside_raters
 from analysis.topics.agreement.sensitivity import without_one_query
 from analysis.topics.binary.estimates import rates
@@ -32,6 +32,7 @@ def figures_of_decisions(context: Context) -> Iterator[Estimate]:
     yield from concordances(ordered)
     yield from equal_values(ordered)
     yield from ceilings(ordered)
+    yield from raters_against_others(ordered)
     yield from pairwise_beside_raters(ordered)
     yield from decisions_by_interval(ordered)
     yield from alternative_annotators(context, "rmse")

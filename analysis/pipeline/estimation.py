@@ -26,7 +26,6 @@ from analysis.core.text_formats import rendered_note
 from analysis.pipeline.decision_figures import figures_of_decisions
 from analysis.render.verdicts import compared
 from analysis.topics.agreement.categories import kappas, on_categories
-from analysis.topics.agreement.human_ceiling import raters_against_others
 from analysis.topics.agreement.judge_comparison import judges_compared
 from analysis.topics.agreement.order_of_presentation import order_effects
 from analysis.topics.agreement.preferences import (
@@ -196,7 +195,6 @@ def _headline(context: Context) -> Iterator[Estimate]:
     ordered = context.ordered
     yield from figures_of_decisions(context)
     yield from expected_scores(ordered, ("pearson",))
-    yield from raters_against_others(ordered)
     yield from on_categories(context)
     if context.nominal(context.rated):
         yield from (e for e in kappas(context) if context.nominal(e.constructs))

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from analysis.core.statistic import Target
 from analysis.decisions.described import Described
 from analysis.decisions.records import (
     Answer,
@@ -16,18 +17,21 @@ from analysis.decisions.records import (
     Use,
     UseDecision,
 )
+from analysis.decisions.standards import ALPHA
 from analysis.render.formatting import (
     amount,
     between,
     correlation,
     counted,
+    p_value,
     percent,
     percents,
     points,
 )
 
 USE_WORDS: dict[Use, str] = {
-    "rank_systems": "Rank systems",
+    "rank_systems": "Choose the best system",
+    "rank_all_systems": "Rank all systems",
     "choose_between_responses": "Choose between two responses",
     "order_responses": "Order responses",
     "report_level": "Report a level",
@@ -35,11 +39,21 @@ USE_WORDS: dict[Use, str] = {
 }
 ANSWER_WORDS: dict[Answer, str] = {
     "yes": "yes",
-    "with_care": "with care",
+    "likely": "likely",
+    "open": "open",
+    "unlikely": "unlikely",
     "no": "no",
-    "undecided": "undecided",
     "not_applicable": "not asked",
 }
+TARGET_WORDS: dict[Target, str] = {
+    "these_raters": "for these raters",
+    "raters_like_these": "for raters like these",
+}
+
+#: Answers that more data may change.
+FOR_BOTH = "{}, for these raters and raters like these"
+
+UNSETTLED: tuple[Answer, ...] = ("likely", "open", "unlikely")
 
 #: More queries than this many times those rated are not proposed.
 PRACTICAL = 50
@@ -49,22 +63,50 @@ LONGEST_REASON = 120
 _DETAILS = re.compile(r" \([^()]*\)")
 
 
+def answer_word(decision: UseDecision) -> str:
+    """The answer, with its probability where it is neither yes nor no: 'likely, 86%'."""
+    word = ANSWER_WORDS[decision.answer]
+    return word if decision.probability is None else f"{word}, {_chance(decision.probability)}"
+
+
+def in_one_cell(decisions: Sequence[UseDecision]) -> str:
+    """The answers for these raters and raters like these: one word where they are the same."""
+    words = dict.fromkeys(ANSWER_WORDS[d.answer] for d in decisions)
+    return " / ".join(words) or ANSWER_WORDS["not_applicable"]
+
+
+def _chance(probability: float) -> str:
+    """Whole percent, never 0 or 100."""
+    if probability < 0.005:
+        return "<1%"
+    return ">99%" if probability > 0.995 else f"{probability:.0%}"
+
+
+def name_of_use(decision: UseDecision, decisions: Sequence[UseDecision]) -> str:
+    """The use, with the raters it is about where the judge has answers about two kinds."""
+    own = {d.target for d in decisions if (d.use, d.scorer) == (decision.use, decision.scorer)}
+    name = USE_WORDS[decision.use]
+    return f"{name}, {TARGET_WORDS[decision.target]}" if len(own) > 1 else name
+
+
 def sentence(described: Described, decision: UseDecision) -> str:
     """The figure that decides, with its threshold, and what qualifies the answer."""
     whose = "" if decision.weakest is None else f"{described.full_name(decision.weakest)}: "
     if decision.missing is not None:
         return f"{whose}not known, since {_shortened(decision.missing)}."
-    parts = []
+    text = whose
     if decision.binding is not None:
-        parts.append(phrase(described, decision.binding))
-        if _alone(described, decision):
-            parts.append(
-                f"not significant after correction for {counted(decision.answers, 'answer')}"
-            )
-    text = f"{whose}{'; '.join(parts)}"
+        text += phrase(described, decision.binding)
+        level = decision.binding.estimate.ci_level
+        if level is not None and round(level, 6) != round(1 - 2 * ALPHA, 6):
+            text += f" (a {_level(level)} interval, since {decision.answers} answers are given)"
     if decision.limits and decision.answer != "no":
         text += f"; {', and '.join(decision.limits)}"
     return f"{text}."
+
+
+def _level(level: float) -> str:
+    return f"{level:.1%}".replace(".0%", "%")
 
 
 def _shortened(reason: str) -> str:
@@ -72,40 +114,46 @@ def _shortened(reason: str) -> str:
     return reason if len(reason) <= LONGEST_REASON else _DETAILS.sub("", reason)
 
 
-def _alone(described: Described, decision: UseDecision) -> bool:
-    """Whether all figures meet their thresholds by themselves, and not after correction."""
-    alpha = (1 - described.level) / 2
-    return not decision.supported and all(f.p <= alpha for f in decision.figures)
-
-
 def answers_reading(described: Described, decisions: Sequence[UseDecision]) -> str:
-    """What yes and no mean, and for how many answers they are corrected."""
-    answers = max(decision.answers for decision in decisions)
-    level = described.level
-    corrected = f", after correction for {answers} answers" if answers > 1 else ""
+    """What the answers mean, and which intervals they are shown with."""
+    several = len({d.construct for d in decisions if d.construct is not None}) > 1
+    whole = " of the judge as a whole" if several else ""
+    text = (
+        f"Yes and no hold with an error of at most {ALPHA:.0%} each{whole}: the interval of every "
+        "figure that decides is on that side of its threshold. Likely, open and unlikely come with "
+        "the chance that the use meets its standard, given these data."
+    )
+    if any(d.target == "raters_like_these" for d in decisions):
+        text += " These raters are the panel as it is; raters like these are drawn as they were."
     return (
-        "Yes and no are stated where the interval of every figure that decides is on that side of "
-        f"its threshold{corrected}; with care where a weaker threshold is met, or where figures "
-        f"may be off by more than their intervals. Square brackets are {level:.0%} intervals."
+        f"{text} Square brackets are {1 - 2 * ALPHA:.0%} intervals in answers and "
+        f"{described.level:.0%} intervals elsewhere."
     )
 
 
 def phrase(described: Described, figure: DecidingFigure) -> str:
     """One figure with its interval and its threshold."""
+    own = {"choice_regret": _of_choice, "decision": _of_pair, "bias": _of_bias}
+    of_statistic = own.get(figure.estimate.statistic)
+    return _in_words(figure) if of_statistic is None else of_statistic(described, figure)
+
+
+def _of_bias(described: Described, figure: DecidingFigure) -> str:
+    e, scale = figure.estimate, described.human_scale(figure.estimate.constructs[0])
+    on = f" on {e.scope.removeprefix('system:')}" if e.systems else ""
+    value = amount(e.value, scale, (e.ci_low, e.ci_high))
+    margin = amount(figure.threshold.value, scale)
+    return f"bias{on} {value} {between(e, scale, in_points=True)}, allowed are ±{margin}"
+
+
+def _in_words(figure: DecidingFigure) -> str:
+    """A figure without a scale."""
     e, threshold = figure.estimate, figure.threshold
-    scale = described.human_scale(e.constructs[0])
-    if e.statistic == "decision":
-        return _of_pair(described, figure)
-    if e.statistic == "bias":
-        on = f" on {e.scope.removeprefix('system:')}" if e.systems else ""
-        value = amount(e.value, scale, (e.ci_low, e.ci_high))
-        margin = amount(threshold.value, scale)
-        return f"bias{on} {value} {between(e, scale, in_points=True)}, allowed are ±{margin}"
     if e.statistic == "alt_test_winning_rate":
-        note = f" ({e.params['note']})" if e.params.get("note") else ""
         return (
             f"the alternative annotator test lets it replace {percent(e.value)} of "
-            f"{counted(e.n_raters, 'rater')}, at least {percent(threshold.value)} pass{note}"
+            f"{counted(e.n_raters, 'rater')}, at least {percent(threshold.value)} pass "
+            f"({p_value(figure.p)})"
         )
     if e.statistic in {"true_positive_rate", "true_negative_rate"}:
         name = e.statistic.replace("_", " ")
@@ -118,6 +166,7 @@ def phrase(described: Described, figure: DecidingFigure) -> str:
         )
     where = "within a query" if e.scope == "within_query" else "over all responses"
     names = {
+        "human_ceiling_difference": f"tau-b {where} minus that of one of these raters",
         "average_rater_difference": f"tau-b {where} minus the average rater's",
         "pairwise_accuracy_difference": "share of pairs ordered as people do minus a rater's",
         "kendall_tau_b": f"tau-b {where}",
@@ -127,6 +176,23 @@ def phrase(described: Described, figure: DecidingFigure) -> str:
     return (
         f"{names[e.statistic]} {correlation(e.value)} {between(e)}, {limit} {_number(threshold)} "
         "is required"
+    )
+
+
+def _of_choice(described: Described, figure: DecidingFigure) -> str:
+    e, threshold = figure.estimate, figure.threshold
+    if threshold.name == "same_sign":
+        shown = "agree" if figure.p <= ALPHA else "are not shown to agree"
+        return (
+            f"judge and people {shown} on which is better of {' and '.join(e.systems)} "
+            f"({p_value(figure.p)}), as on one pair they must"
+        )
+    scale = described.human_scale(e.constructs[0])
+    ends = (e.ci_low, e.ci_high)
+    return (
+        f"choosing {e.systems[0]} as the judge does costs {amount(e.value, scale, ends)} "
+        f"{between(e, scale, in_points=True)} of people's mean, allowed are "
+        f"{amount(threshold.value, scale)}"
     )
 
 
@@ -143,8 +209,6 @@ def _of_pair(described: Described, figure: DecidingFigure) -> str:
     pair = (
         f"{e.systems[0]} minus {e.systems[1]} is {sides[0]} by people and {sides[1]} by the judge"
     )
-    if threshold.value == 0:
-        return f"{pair}; one pair must have the same sign by both"
     return f"{pair}; choosing by the judge may cost at most {amount(threshold.value, scale)}"
 
 
@@ -166,7 +230,9 @@ def settled_by(decision: UseDecision) -> str | None:
             "tell, if the figures stay as they are; see `ccrs plan`"
         )
     if decision.further_raters:
-        return "more raters would tell, more queries alone would not; see `ccrs plan`"
+        number = decision.raters_needed
+        who = "more raters" if number is None else f"about {counted(number, 'rater')} like these"
+        return f"{who} would tell, more queries alone would not; see `ccrs plan`"
     if further is not None:
         return "the figure is too close to its threshold for any practical number of queries"
     return None
@@ -179,7 +245,9 @@ def as_record(described: Described, decision: UseDecision) -> dict[str, Any]:
         "construct": decision.construct,
         "scorer": decision.scorer,
         "use": decision.use,
+        "target": decision.target,
         "answer": decision.answer,
+        "probability": decision.probability,
         "deciding": {
             "sentence": sentence(described, decision),
             "weakest_construct": decision.weakest,
@@ -208,11 +276,13 @@ def _figure(figure: DecidingFigure, decision: UseDecision) -> dict[str, Any]:
         "value": _null(e.value),
         "ci_low": _null(e.ci_low),
         "ci_high": _null(e.ci_high),
+        "ci_level": e.ci_level if e.has_interval else None,
         "n_queries": e.n_queries,
         "n_raters": e.n_raters,
         "minimum": figure.threshold.minimum,
         "maximum": figure.threshold.maximum,
         "p": _null(figure.p),
+        "probability": _null(figure.probability),
         "binding": figure is decision.binding,
     }
 

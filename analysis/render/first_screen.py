@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from analysis.decisions.records import Answer, Use, UseDecision
 from analysis.render.decision_words import (
-    ANSWER_WORDS,
+    UNSETTLED,
     USE_WORDS,
+    answer_word,
     corrected_sentence,
+    in_one_cell,
+    name_of_use,
     sentence,
     settled_by,
 )
@@ -21,7 +24,7 @@ from analysis.render.opening_of_analysis import openings_of
 
 #: A sign in addition to word and color.
 SIGNS: dict[Answer, str] = {
-    "yes": "✓", "with_care": "≈", "no": "✕", "undecided": "?", "not_applicable": "–",
+    "yes": "✓", "likely": "↑", "open": "?", "unlikely": "↓", "no": "✕", "not_applicable": "–",
 }  # fmt: skip
 
 #: The figure of people's values against the judge's.
@@ -45,6 +48,8 @@ class ConstructAnswers:
 
     name: str
     decisions: tuple[ShownDecision, ...]
+    cells: tuple[tuple[Answer, str], ...]
+    """For each use the answer in one cell of a table, for both kinds of raters."""
     corrected: str | None = None
 
 
@@ -61,9 +66,11 @@ class JudgeAnswers:
 
     @property
     def whole(self) -> list[ShownDecision]:
-        """The answers for the judge as a whole, without what qualifies all of them."""
-        why = {answer.name: answer.why for answer in self.opening.answers}
-        return [replace(d, sentence=why.get(d.use, d.sentence)) for d in self.rows[0].decisions]
+        """The answers for the judge as a whole, as the first lines have them."""
+        return [
+            ShownDecision(of.name, of.answer, f"{SIGNS[of.answer]} {of.word}", of.why, of.settle)
+            for of in self.opening.answers
+        ]
 
 
 def answers_by_judge(document: Document) -> list[JudgeAnswers]:
@@ -90,23 +97,35 @@ def _rows(document: Document, scorer: str, asked: Sequence[Use]) -> list[Constru
         if means.scorer == scorer
     }
     of_scorer = [decision for decision in document.decisions if decision.scorer == scorer]
-    return [
-        ConstructAnswers(
-            "The judge as a whole" if key is None else full_name(key),
-            tuple(_shown(document, d) for d in of_scorer if d.construct == key and d.use in asked),
-            None if key is None else corrected.get(key),
+    rows = []
+    for key in dict.fromkeys(decision.construct for decision in of_scorer):
+        own = [d for d in of_scorer if d.construct == key and d.use in asked]
+        rows.append(
+            ConstructAnswers(
+                "The judge as a whole" if key is None else full_name(key),
+                tuple(_shown(document, d, of_scorer) for d in own),
+                tuple(_cell([d for d in own if d.use == use]) for use in asked),
+                None if key is None else corrected.get(key),
+            )
         )
-        for key in dict.fromkeys(decision.construct for decision in of_scorer)
-    ]
+    return rows
 
 
-def _shown(document: Document, decision: UseDecision) -> ShownDecision:
+def _cell(decisions: Sequence[UseDecision]) -> tuple[Answer, str]:
+    answer: Answer = decisions[0].answer if decisions else "not_applicable"
+    mark = " *" if any(d.limits and d.answer != "no" for d in decisions) else ""
+    return answer, f"{SIGNS[answer]} {in_one_cell(decisions)}{mark}"
+
+
+def _shown(
+    document: Document, decision: UseDecision, of_scorer: Sequence[UseDecision]
+) -> ShownDecision:
     # What is missing is what is needed first.
     settle = settled_by(decision) if decision.missing is None else None
     return ShownDecision(
-        USE_WORDS[decision.use],
+        name_of_use(decision, of_scorer),
         decision.answer,
-        f"{SIGNS[decision.answer]} {ANSWER_WORDS[decision.answer]}",
+        f"{SIGNS[decision.answer]} {answer_word(decision)}",
         sentence(document.analysis, decision),
         None if settle is None else settle[0].upper() + settle[1:],
     )
@@ -121,7 +140,7 @@ def next_steps(document: Document) -> list[str]:
     """What a reader can do about the answers, the most useful first."""
     of_constructs = [decision for decision in document.decisions if decision.construct is not None]
     steps = []
-    open_ones = [d for d in of_constructs if d.answer == "undecided" and d.further_queries]
+    open_ones = [d for d in of_constructs if d.answer in UNSETTLED and d.further_queries]
     if open_ones:
         least = min(open_ones, key=lambda decision: decision.further_queries or 0)
         steps.append(
@@ -138,7 +157,7 @@ def next_steps(document: Document) -> list[str]:
             f"{document.analysis.scores.full_name(first.construct)} "
             f"{corrected_sentence(document.analysis, first)}."
         )
-    good = _uses(of_constructs, {"yes", "with_care"})
+    good = _uses(of_constructs, {"yes", "likely"})
     if good:
         steps.append(
             f"Where the judge serves ({good}), check it again when its model, prompts or server "

@@ -14,9 +14,16 @@ from analysis.core.scales import Scale
 from analysis.core.statistic import ORDER
 from analysis.decisions.described import Described
 from analysis.decisions.facts import ScoredFacts
-from analysis.decisions.patterns import reversed_order
+from analysis.decisions.patterns import reversed_order, reversed_rater
 from analysis.decisions.records import Answer, Use, UseDecision
-from analysis.render.decision_words import ANSWER_WORDS, USE_WORDS, sentence
+from analysis.render.decision_words import (
+    FOR_BOTH,
+    USE_WORDS,
+    answer_word,
+    name_of_use,
+    sentence,
+    settled_by,
+)
 from analysis.render.formatting import (
     amount,
     between,
@@ -40,6 +47,8 @@ class AnswerLine:
     answer: Answer
     word: str
     why: str
+    settle: str | None
+    """What would settle an open answer."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +113,8 @@ def lines(opening: JudgeOpening) -> Iterator[str]:
         yield from (f"  Note: {pattern}." for pattern in of.patterns)
     for answer in opening.answers:
         yield f"{answer.name}: {answer.word}. {answer.why}"
+        if answer.settle is not None:
+            yield f"  {answer.settle}."
     yield from filter(None, (opening.remarks, opening.not_asked))
 
 
@@ -172,7 +183,8 @@ def _of_construct(
     else:
         agreement = list(_on_grades(described, figures))
     reversed_note = reversed_order(figures.first(ORDER, scope=of.scope))
-    patterns = [note for note in (of.pattern or reversed_note,) if note]
+    rater = reversed_rater(estimates.select("rater_against_others"), of)
+    patterns = [note for note in (of.pattern or reversed_note, rater) if note]
     return ConstructOpening(
         described.full_name(of.construct),
         tuple(agreement),
@@ -288,19 +300,37 @@ def _confusion(figures: _Figures) -> Iterator[tuple[str, ...]]:
 
 def _answers(described: Described, whole: Sequence[UseDecision]) -> Iterator[AnswerLine]:
     shared = _shared_limits(whole)
-    for decision in whole:
-        if decision.answer != "not_applicable":
-            own = tuple(limit for limit in decision.limits if limit not in shared)
-            text = sentence(described, replace(decision, limits=own))
+    asked = [d for d in whole if d.answer != "not_applicable"]
+    for use in dict.fromkeys(d.use for d in asked):
+        own = [d for d in asked if d.use == use]
+        for decision in _told_apart(own):
+            limits = tuple(limit for limit in decision.limits if limit not in shared)
+            text = sentence(described, replace(decision, limits=limits))
             named = decision.binding is not None and decision.binding.estimate.systems
+            # What is missing is what is needed first, and is in the sentence.
+            settle = settled_by(decision) if decision.missing is None else None
+            alone = len(_told_apart(own)) < len(own)
             yield AnswerLine(
                 decision.use,
-                USE_WORDS[decision.use],
+                FOR_BOTH.format(USE_WORDS[use]) if alone else name_of_use(decision, own),
                 decision.answer,
-                ANSWER_WORDS[decision.answer],
+                answer_word(decision),
                 # A sentence that begins with the name of a system keeps it as it is.
                 text if named and text.startswith(named) else text[0].upper() + text[1:],
+                None if settle is None else settle[0].upper() + settle[1:],
             )
+
+
+def _told_apart(own: Sequence[UseDecision]) -> Sequence[UseDecision]:
+    """The answers for these raters and for raters like these; one where they are the same.
+
+    A yes for raters like these says more, as a no for these raters does.
+    """
+    if len(own) < 2 or own[0].answer != own[1].answer:
+        return own
+    if own[0].answer in {"yes", "no"}:
+        return own[1:] if own[0].answer == "yes" else own[:1]
+    return own[:1] if own[0].missing is not None and own[0].missing == own[1].missing else own
 
 
 def _shared_limits(whole: Sequence[UseDecision]) -> tuple[str, ...]:

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import click
 
 from analysis.decisions.described import Described
 from analysis.decisions.records import Answer, Use, UseDecision
-from analysis.render.decision_words import ANSWER_WORDS, answers_reading, settled_by
+from analysis.render.decision_words import answers_reading, in_one_cell
 from analysis.render.opening import AnswerLine, JudgeOpening, in_one_line, table_lines
 
 #: Headings of the columns of answers, in the order of the uses.
 _COLUMNS: dict[Use, str] = {
-    "rank_systems": "rank systems",
+    "rank_systems": "choose system",
+    "rank_all_systems": "rank systems",
     "choose_between_responses": "choose response",
     "order_responses": "order responses",
     "report_level": "report level",
     "replace_rater": "replace rater",
 }
 _COLORS: dict[Answer, str] = {
-    "yes": "green", "with_care": "yellow", "no": "red", "undecided": "bright_black",
+    "yes": "green", "likely": "green", "open": "bright_black", "unlikely": "red", "no": "red",
     "not_applicable": "bright_black",
 }  # fmt: skip
+_BOLD: tuple[Answer, ...] = ("yes", "no")
 
 _WIDTH = 80
 
@@ -50,7 +52,7 @@ def print_opening(
         if several:
             _table(described, asked)
             click.echo()
-        _lines(opening.answers, [d for d in decisions if d.construct is None])
+        _lines(opening.answers)
     for line in filter(None, (opening.remarks, opening.not_asked)):
         say(line, "  ")
 
@@ -74,29 +76,22 @@ def _table(described: Described, decisions: Sequence[UseDecision]) -> None:
     for key in rows:
         cells = []
         for use, head in uses.items():
-            answer: Answer = "not_applicable"
-            for d in decisions:
-                answer = d.answer if (d.construct, d.use) == (key, use) else answer
-            blank = " " * (len(head) - len(ANSWER_WORDS[answer]) if head != last else 0)
-            cells.append(click.style(ANSWER_WORDS[answer], fg=_COLORS[answer]) + blank)
+            own = [d for d in decisions if (d.construct, d.use) == (key, use)]
+            text = in_one_cell(own)
+            blank = " " * max(0, len(head) - len(text)) if head != last else ""
+            answer = own[0].answer if own else "not_applicable"
+            cells.append(click.style(text, fg=_COLORS[answer], bold=answer in _BOLD) + blank)
         click.echo(f"  {names[key]:{room}}  {'  '.join(cells)}")
 
 
-def _lines(answers: Sequence[AnswerLine], whole: Sequence[UseDecision]) -> None:
+def _lines(answers: Sequence[AnswerLine]) -> None:
     """Each use with its answer and the figure that decides, and what would settle it."""
     for answer in answers:
-        word = click.style(answer.word, fg=_COLORS[answer.answer])
+        bold = answer.answer in _BOLD
+        word = click.style(answer.word, fg=_COLORS[answer.answer], bold=bold)
         say(f"{answer.name}: {word}. {answer.why}", "  ")
-        for settle in _settling(answer, whole):
-            say(settle, "      ")
-
-
-def _settling(answer: AnswerLine, whole: Sequence[UseDecision]) -> Iterator[str]:
-    for decision in whole:
-        # What is missing is what is needed first, and is in the sentence.
-        settle = settled_by(decision) if decision.missing is None else None
-        if decision.use == answer.use and settle:
-            yield f"{settle[0].upper()}{settle[1:]}."
+        if answer.settle is not None:
+            say(f"{answer.settle}.", "      ")
 
 
 def say(text: str, indent: str = "") -> None:

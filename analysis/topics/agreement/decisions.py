@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -17,6 +18,7 @@ from analysis.core.scales import Scale
 from analysis.core.statistic import Statistic
 from analysis.render.formatting import points
 from analysis.render.table import Cell, Table, TableBuilder
+from analysis.statistics.agreement.choice_regret import METHOD, choice_regret
 from analysis.statistics.agreement.system_decisions import (
     DECISIONS,
     PERMUTATIONS,
@@ -73,6 +75,7 @@ def _of_scorer(
     if adjusted is not None:
         record |= {"target": "raters_like_these", "params": ADJUSTED}
     yield _agreement(outcome, record)
+    yield _regret(data, outcome, record, options.level)
     if len(outcome.decisions) <= PAIRS_LISTED:
         yield from _each(data, outcome, record)
     if not soft_too:
@@ -95,6 +98,29 @@ def _agreement(outcome: Decisions, record: dict[str, Any]) -> Estimate:
         method=outcome.people_intervals.method or None,
         reason=outcome.reason,
         **_with_params(record, {"pairs": len(outcome.decisions), **counts}),
+    )
+
+
+def _regret(
+    data: ConstructData, outcome: Decisions, record: dict[str, Any], level: float
+) -> Estimate:
+    """What it costs people to take the system that the judge finds best."""
+    regret = choice_regret(outcome, len(data.systems))
+    if isinstance(regret, str):
+        return Estimate("choice_regret", reason=regret, **record)
+    low, high = regret.uncertainty.interval(regret.value, (1 - level) / 2)
+    chosen, best = data.systems[regret.chosen], data.systems[regret.best]
+    first, second = (data.systems[place] for place in regret.agreed_pair)
+    agreed = {"agreed_p": regret.agreed, "agreed_first": first, "agreed_second": second}
+    return Estimate(
+        "choice_regret",
+        value=regret.value,
+        ci_low=low,
+        ci_high=high,
+        ci_level=level,
+        method=METHOD,
+        uncertainty=regret.uncertainty,
+        **_with_params(record, agreed) | {"systems": (chosen, best)},
     )
 
 
@@ -156,6 +182,19 @@ STATISTICS = (
         "one pair (`systems`): 1 where the decisions are equal, params.decision names the "
         "decision, with both differences, their simultaneous ends, and the standard error and "
         "degrees of freedom of each (none from resamples)",
+    ),
+    replace(
+        _statistic(
+            "choice_regret",
+            "Regret of the judge's choice",
+            "people's mean of the best system minus that of the system with the judge's best mean "
+            "(`systems`: the judge's choice, the best other one), at least 0; params.agreed_p is "
+            "the p that judge and people agree on the sign of no pair (agreed_first and "
+            "agreed_second: the pair with the smallest p)",
+            better="lower",
+            source="Hsu 1981",
+        ),
+        range=(0, None),
     ),
     _statistic(
         "soft_pairwise_accuracy",
