@@ -9,7 +9,7 @@ from analysis import Options, Scale
 from analysis.decisions.records import Use
 from analysis.pipeline.one_rater import OneRaterTable, first_figures
 
-STRENGTH = {"no": 0, "undecided": 1, "with_care": 2, "yes": 3}
+STRENGTH = {"no": 0, "unlikely": 1, "open": 2, "likely": 3, "yes": 4}
 
 Values = Sequence[float]
 

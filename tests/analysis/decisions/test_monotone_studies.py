@@ -15,7 +15,7 @@ from analysis.pipeline.estimation import _analysis, _context
 
 pytestmark = pytest.mark.slow
 
-STRENGTH = {"no": 0, "undecided": 1, "with_care": 2, "yes": 3}
+STRENGTH = {"no": 0, "unlikely": 1, "open": 2, "likely": 3, "yes": 4}
 SYSTEMS, RATERS = 4, 3
 SCALES = {"points": Scale(0, 100), "grades": Scale(1, 5, 1), "verdicts": Scale(0, 1, 1)}
 
@@ -55,7 +55,7 @@ def from_shifted(ratings: FloatArray, scale: Scale) -> Iterator[FloatArray]:
         yield right + noise + share * scale.width
 
 
-def answers(ratings: FloatArray, judge: FloatArray, scale: Scale) -> dict[Use, str]:
+def answers(ratings: FloatArray, judge: FloatArray, scale: Scale) -> dict[tuple[Use, str], str]:
     n = len(judge)
     base = pd.DataFrame(
         {
@@ -79,7 +79,8 @@ def answers(ratings: FloatArray, judge: FloatArray, scale: Scale) -> dict[Use, s
     context = _context(scores, None, Options(**margin), None)
     analysis = _analysis("ladder", context, figures_of_decisions)
     found = decisions(analysis, [("QR", "judge")])
-    return {d.use: d.answer for d in found if d.construct is None and d.answer in STRENGTH}
+    whole = [d for d in found if d.construct is None and d.answer in STRENGTH]
+    return {(d.use, d.target): d.answer for d in whole}
 
 
 LADDERS = {
@@ -97,11 +98,11 @@ def test_no_step_up_gives_a_weaker_answer(name: str, queries: int) -> None:
     kind, ladder = LADDERS[name]
     scale = SCALES[kind]
     ratings = people(scale, queries)
-    strongest: dict[Use, tuple[int, int]] = {}
+    strongest: dict[tuple[Use, str], tuple[int, int]] = {}
     for step, judge in enumerate(ladder(ratings, scale)):
         for use, answer in answers(ratings, judge, scale).items():
             before, at = strongest.get(use, (0, 0))
             assert STRENGTH[answer] >= before, f"{use}: step {step} is {answer}, step {at} stronger"
             strongest[use] = (STRENGTH[answer], step)
     if queries == 100:
-        assert strongest["choose_between_responses"][0] == STRENGTH["yes"]
+        assert strongest["choose_between_responses", "these_raters"][0] == STRENGTH["yes"]

@@ -1,0 +1,208 @@
+"""Simulated studies for answers: people, systems and a judge of a known quality.
+
+Each of S systems answers each query. The quality of a response is 60 points, plus a normal part of
+its query (standard deviation 12) and of the response (15), plus that of its system. A rater gives
+it with a severity (standard deviation 3 between raters) and an error (12), the judge with a shift
+and an error of its own. Values are rounded to 5 points and end at 0 and 100.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+import pandas as pd
+
+from analysis import Options, Scale, ScoreTable
+from analysis.core.arrays import FloatArray, IntArray
+from analysis.core.context import Context
+from analysis.core.estimates import Estimate
+from analysis.core.statistic import ORDER
+from analysis.decisions.answers import decisions
+from analysis.decisions.records import Use, UseDecision
+from analysis.pipeline.estimation import _analysis, _context
+from analysis.statistics.agreement.human_ceiling import human_ceiling
+from analysis.topics.agreement.alternative_annotator import alternative_annotators
+from analysis.topics.agreement.association import biases, judge_against_humans
+from analysis.topics.agreement.concordance import concordances
+from analysis.topics.agreement.decisions import decisions_by_interval
+from analysis.topics.agreement.human_ceiling import ceilings
+from analysis.topics.agreement.pairwise_accuracy import pairwise_beside_raters
+from analysis.topics.binary.estimates import rates
+
+QUERY, RESPONSE, ERROR, SEVERITY = 12.0, 15.0, 12.0, 3.0
+POINTS, VERDICTS = Scale(0, 100), Scale(0, 1, 1)
+
+#: Points that each system is below the one before, where systems differ.
+APART = 8.0
+
+#: Queries of the population from which true figures are computed.
+POPULATION = 40_000
+
+
+@dataclass(frozen=True)
+class Design:
+    """The size of a study."""
+
+    queries: int
+    systems: int
+    raters: int
+
+    def __str__(self) -> str:
+        return f"{self.queries} x {self.systems} x {self.raters}"
+
+
+@dataclass(frozen=True)
+class Judge:
+    """How a judge scores: its error beside a rater's, its shift in points, and its systems.
+
+    `shift` is beside the raters' population, or beside the panel. `prefers` are points that it adds
+    to systems, `follows` whether its scores have to do with the responses.
+    """
+
+    error: float = 1.0
+    shift: float = 0.0
+    beside_panel: bool = False
+    prefers: tuple[float, ...] = ()
+    follows: bool = True
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Ratings (n, raters), judge (n,), and query and system (n,) of each response."""
+
+    ratings: FloatArray
+    judge: FloatArray
+    query: IntArray
+    system: IntArray
+
+
+def rounded(values: FloatArray) -> FloatArray:
+    """Values on the scale from 0 to 100 in steps of 5."""
+    return np.asarray(np.clip(5 * np.round(values / 5), 0, 100))
+
+
+def drawn(
+    design: Design,
+    judge: Judge,
+    rng: np.random.Generator,
+    effects: Sequence[float],
+    severity: float = SEVERITY,
+) -> Drawn:
+    """One study; `effects` are points of each system."""
+    query = np.repeat(np.arange(design.queries), design.systems)
+    system = np.tile(np.arange(design.systems), design.queries)
+    quality = 60 + QUERY * rng.normal(size=design.queries)[query]
+    quality = quality + RESPONSE * rng.normal(size=query.size) + np.asarray(effects)[system]
+    severities = severity * rng.normal(size=design.raters)
+    errors = ERROR * rng.normal(size=(query.size, design.raters + 1))
+    ratings = rounded(quality[:, None] + severities + errors[:, :-1])
+    own = quality if judge.follows else 60 + 22 * rng.normal(size=query.size)
+    own = own + judge.error * errors[:, -1] + judge.shift
+    if judge.beside_panel:
+        own = own + severities.mean()
+    if judge.prefers:
+        own = own + np.asarray(judge.prefers)[system]
+    return Drawn(ratings, rounded(own), query, system)
+
+
+def stepped(systems: int) -> tuple[float, ...]:
+    """Systems of which each is worse than the one before."""
+    return tuple(-APART * place for place in range(systems))
+
+
+@cache
+def order_difference(error: float) -> float:
+    """The judge's tau-b within a query minus a rater's, of the population with four systems."""
+    d = drawn(
+        Design(POPULATION, 4, 3), Judge(error), np.random.default_rng(1), (0.0,) * 4, severity=0
+    )
+    found = human_ceiling(d.ratings, d.judge, d.query, "within_query", ORDER).difference
+    assert found is not None
+    return found.point
+
+
+@cache
+def error_at(difference: float) -> float:
+    """The judge's error, in errors of a rater, at which its tau-b is so far from a rater's."""
+    low, high = 0.2, 6.0
+    while high - low > 0.005:
+        middle = (low + high) / 2
+        low, high = (middle, high) if order_difference(middle) > difference else (low, middle)
+    return (low + high) / 2
+
+
+Figures = Callable[[Context], Iterator[Estimate]]
+
+
+def _order(context: Context) -> Iterator[Estimate]:
+    yield from judge_against_humans(context, (ORDER,), {"within_query"})
+    if any(len(data.raters) > 1 for data in context.rated.values()):
+        yield from ceilings(context, measures=(ORDER,), scopes=("within_query",))
+        yield from pairwise_beside_raters(context)
+    yield from concordances(context)
+
+
+def _level(context: Context) -> Iterator[Estimate]:
+    systems = {f"system:{name}" for name in context.scores.systems}
+    yield from judge_against_humans(context, (ORDER,), {"pooled"})
+    yield from judge_against_humans(context, ("bias",), {"pooled"} | systems)
+    yield from biases(context)
+
+
+#: What each use needs, so that a study takes no longer than it must.
+FIGURES: Mapping[Use, tuple[Figures, ...]] = {
+    "rank_systems": (decisions_by_interval,),
+    "rank_all_systems": (decisions_by_interval,),
+    "choose_between_responses": (_order,),
+    "report_level": (_level, rates),
+    "replace_rater": (_order, _level, lambda context: alternative_annotators(context, "rmse")),
+}
+
+
+def frame(d: Drawn, construct: str = "QR", name: str = "judge") -> pd.DataFrame:
+    """The study as a table of scores."""
+    base = pd.DataFrame(
+        {
+            "response_id": [f"r{i}" for i in range(d.query.size)],
+            "query_id": [f"q{i}" for i in d.query],
+            "system": [f"s{i}" for i in d.system],
+            "construct": construct,
+        }
+    )
+    parts = [base.assign(scorer=name, scorer_kind="judge", value=d.judge)]
+    parts += [
+        base.assign(scorer=f"rater-{i + 1}", scorer_kind="human", value=values)
+        for i, values in enumerate(d.ratings.T)
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def answered(
+    table: pd.DataFrame, uses: Sequence[Use], scale: Scale = POINTS, seed: int = 0
+) -> list[UseDecision]:
+    """The answers on a study."""
+    constructs = list(dict.fromkeys(table["construct"]))
+    judges = list(dict.fromkeys(table.loc[table["scorer_kind"] == "judge", "scorer"]))
+    scores = ScoreTable.from_frame(table, dict.fromkeys(constructs, scale))
+    context = _context(scores, None, Options(seed=seed), None)
+    needed = dict.fromkeys(of for use in uses for of in FIGURES[use])
+
+    def figures(given: Context) -> Iterator[Estimate]:
+        for of in needed:
+            yield from of(given)
+
+    analysis = _analysis("simulated", context, figures)
+    return decisions(analysis, [(c, j) for c in constructs for j in judges], uses)
+
+
+def whole(found: Sequence[UseDecision], use: Use, target: str) -> UseDecision | None:
+    """The answer for the judge as a whole."""
+    return next((d for d in found if (d.construct, d.use, d.target) == (None, use, target)), None)
+
+
+def at_panel(judge: Judge, shift: float) -> Judge:
+    """The judge with a shift beside the panel of its study."""
+    return replace(judge, shift=shift, beside_panel=True)
