@@ -10,32 +10,25 @@ Clinical Trials 7:177-188), since the largest of several is large by chance.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from analysis.core.estimates import Estimate
 from analysis.decisions.figures import within
 from analysis.decisions.records import DecidingFigure, DecisionThreshold
 
-if TYPE_CHECKING:
-    from analysis.decisions.questions import Question
-
 
 def bias_by_system(
-    question: Question, level: DecisionThreshold
+    biases: Mapping[str, Estimate | None], level: DecisionThreshold, alpha: float
 ) -> tuple[tuple[DecidingFigure, ...], tuple[str, ...]]:
     """The bias on each system as a figure that can only speak against a level, and limits."""
-    systems = question.facts.systems
-    if len(systems) < 2:
+    if len(biases) < 2:
         return (), ()
-    found = [
-        (system, question.first("bias", scope=f"system:{system}", target="these_raters"))
-        for system in systems
+    known = [(system, e) for system, e in biases.items() if e is not None and e.has_interval]
+    limits = [
+        f"on {system} it is not known" for system, e in biases.items() if e is None or not e.defined
     ]
-    known = [(system, e) for system, e in found if e is not None and e.has_interval]
-    limits = [f"on {system} it is not known" for system, e in found if e is None or not e.defined]
-    figures = [within(e, level, question.standards.alpha) for _, e in known]
+    figures = [within(e, level, alpha) for _, e in known]
     figures = [
         replace(figure, p_against=min(1.0, len(figures) * figure.p_against)) for figure in figures
     ]

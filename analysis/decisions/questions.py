@@ -182,7 +182,13 @@ def report_level(question: Question, target: Target) -> Evidence | None:
     order = _any_order(question)
     missing = order if isinstance(order, str) else None
     figures = (overall,) if isinstance(order, str) else (overall, order)
-    by_system, limits = bias_by_system(question, question.standards.level)
+    of_systems = {
+        system: question.first("bias", scope=f"system:{system}", target="these_raters")
+        for system in question.facts.systems
+    }
+    by_system, limits = bias_by_system(
+        of_systems, question.standards.level, question.standards.alpha
+    )
     limits = (*_limits_of_level(question), *limits, *_calibration(question))
     return Evidence(figures, by_system, limits, missing)
 

@@ -30,7 +30,7 @@ from analysis.render.formatting import (
 )
 
 USE_WORDS: dict[Use, str] = {
-    "rank_systems": "Choose the best system",
+    "rank_systems": "Rank systems",
     "rank_all_systems": "Rank all systems",
     "choose_between_responses": "Choose between two responses",
     "order_responses": "Order responses",

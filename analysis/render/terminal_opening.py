@@ -14,8 +14,8 @@ from analysis.render.opening import AnswerLine, JudgeOpening, in_one_line, table
 
 #: Headings of the columns of answers, in the order of the uses.
 _COLUMNS: dict[Use, str] = {
-    "rank_systems": "choose system",
-    "rank_all_systems": "rank systems",
+    "rank_systems": "rank systems",
+    "rank_all_systems": "rank all",
     "choose_between_responses": "choose response",
     "order_responses": "order responses",
     "report_level": "report level",

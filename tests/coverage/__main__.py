@@ -26,7 +26,14 @@ TABLES = {
     "pass_rates": "pass_rates.csv",
     "few_of_a_class": "few_of_a_class.csv",
 }
-SIMULATIONS = (*TABLES, "further_rater", "few_queries", "null_studies", "decisions", "one_rater")
+SIMULATIONS = (
+    *TABLES,
+    "further_rater",
+    "few_queries",
+    "null_studies",
+    "decision_margins",
+    "one_rater",
+)
 
 
 def main() -> None:

@@ -2,7 +2,7 @@
 
 `python -m tests.coverage.one_rater` simulates `--studies` studies a cell, with 30, 100 and 300
 responses to separate queries, and writes tests/coverage/one_rater.csv. A yes is then false, and
-should be as rare as the one-sided level of the answer, .025:
+should be as rare as the one-sided level of the answer, .05:
 
 - order: judge and rater are normal with the correlation sin(.2 pi) = .588, at which .70 of the
   pairs are ordered alike;
@@ -33,6 +33,7 @@ from analysis.pipeline.one_rater import OneRaterTable, first_figures
 
 TABLE = Path(__file__).with_name("one_rater.csv")
 SIZES = (30, 100, 300)
+WORDS = ("yes", "likely", "open", "unlikely", "no")
 POINTS, GRADES, VERDICTS = Scale(0, 100), Scale(1, 5, 1), Scale(0, 1, 1)
 #: Of normal scores that are rounded to grades; from the probabilities of their 25 pairs.
 CORRELATION_OF_GRADES = 0.521427
@@ -115,11 +116,11 @@ def main() -> None:
     options = parser.parse_args()
     with TABLE.open("w", encoding="utf-8", newline="") as file:
         rows = csv.writer(file, lineterminator="\n")
-        rows.writerow(["kind", "use", "responses", "studies", "yes", "with_care", "no"])
+        rows.writerow(["kind", "use", "responses", "studies", *WORDS])
         for kind, (_, _, use) in KINDS.items():
             for n in SIZES:
                 found = [answer(kind, n, number) for number in range(options.studies)]
-                counts = [found.count(word) for word in ("yes", "with_care", "no")]
+                counts = [found.count(word) for word in WORDS]
                 rows.writerow([kind, use, n, options.studies, *counts])
                 print(kind, n, counts, flush=True)
 

@@ -84,8 +84,8 @@ TABLES = {
     "labeled; `kinder` is the share of its failures that the judge lets through in addition",
     "few_of_a_class.csv": "pass rates by the judge's rates, by the number of labeled passes or "
     "failures, whichever is smaller",
-    "decisions.csv": "answers on the use of a judge: 1 minus the share of false yes, with care "
-    "and no",
+    "decision_margins.csv": "answers on a judge exactly at a margin: 1 minus the share of false "
+    "yes and of false no",
     "one_rater.csv": "answers on a judge beside one rater, exactly at the threshold or without any "
     "relation to people: 1 minus the share of false yes",
 }
@@ -156,11 +156,18 @@ def simulated() -> Iterator[Simulated]:
         share = 1 - int(row["false"]) / studies
         yield Simulated("null_studies.csv", row["kind"], "claims", *_share(share, studies))
     yield from _binary()
-    for row in read_rows("decisions.csv"):
-        studies = int(row["studies"])
-        false = sum(int(row[f"false_{answer}"]) for answer in ("yes", "with_care", "no"))
-        use = row["use"].replace("_", " ")
-        yield Simulated("decisions.csv", row["kind"], use, *_share(1 - false / studies, studies))
+    yield from _decided()
+
+
+def _decided() -> Iterator[Simulated]:
+    """False answers on judges exactly at a margin."""
+    for row in read_rows("decision_margins.csv"):
+        if row["part"] == "size":
+            studies = int(row["studies"])
+            cell = _cell(row, ("kind", "target", "design"))
+            for answer in ("yes", "no"):
+                share = _share(1 - int(row[answer]) / studies, studies)
+                yield Simulated("decision_margins.csv", cell, f"false {answer}", *share)
     for row in read_rows("one_rater.csv"):
         if not row["kind"].startswith("perfect"):
             studies = int(row["studies"])

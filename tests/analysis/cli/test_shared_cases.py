@@ -56,7 +56,7 @@ EXPECTED: dict[str, tuple[str, ...]] = {
     ),
     "b07_geval_ten_times.csv": (
         "every fourth score (13 of 60) is a tenth of what the others are",
-        "Report a level: no. Bias -0.14 [-0.22, -0.07], allowed are ±0.05.",
+        "Report a level: no. Bias -0.14 [-0.21, -0.08], allowed are ±0.05.",
     ),
     "b14_one_rater_each.csv": (
         "gpt-4o compared with 4 raters (ann0, ann1, ann2 and ann3): 40 responses",
@@ -69,10 +69,15 @@ EXPECTED: dict[str, tuple[str, ...]] = {
     ),
     "one_query_dominates.csv": ("98 responses to 20 queries by 2 systems",),
     "one_system_3_raters_100.csv": (
-        "llm compared with 3 raters (h0, h1 and h2): 100 responses", "Order responses: yes.",
+        "llm compared with 3 raters (h0, h1 and h2): 100 responses",
+        "Order responses, for these raters and raters like these: yes.",
         "choose between two responses (each query has one rated response)",
     ),
-    "opposite_rater.csv": ("180 responses to 60 queries by 3 systems",),
+    "opposite_rater.csv": (
+        "180 responses to 60 queries by 3 systems",
+        "Note: the rater h2 orders responses in the opposite way to the others",
+        "a tau-b of -0.60",
+    ),
     "sparse_overlap.csv": ("80 responses to 40 queries by 4 systems",),
     "two_columns_200.csv": (
         "tau-b .76 [.71, .80]", "Order responses: yes.", "Report a level: yes. Bias 0 points",

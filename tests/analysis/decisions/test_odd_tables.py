@@ -13,7 +13,7 @@ from analysis.core.uncertainty import Uncertainty
 from analysis.decisions.records import USES, Answer, Use, UseDecision
 from analysis.decisions.replacement import replacement_factor
 from analysis.gate.requirements import answered, requirement
-from analysis.render.decision_words import sentence, settled_by
+from analysis.render.decision_words import sentence
 from tests.analysis.decisions.test_answers import answers, reported
 from tests.analysis.scores import simulated
 

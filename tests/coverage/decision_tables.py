@@ -1,0 +1,106 @@
+"""The tables of analysis/README.md about answers, made from decision_margins.csv and one_rater.csv.
+
+`python -m tests.coverage.decision_tables` writes them into the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.coverage.decision_margins import BANDS, LIKE_THESE, SPREADS, THESE, Counts, Key, read
+from tests.coverage.tables import read_rows
+
+PAGE = Path(__file__).parents[2] / "analysis" / "README.md"
+BEGIN, END = "<!-- answers: begin -->", "<!-- answers: end -->"
+
+_TARGETS = {THESE: "these raters", LIKE_THESE: "raters like these"}
+
+
+def tables() -> str:
+    """Size, power, chance and the judge beside one rater, in Markdown."""
+    margins = read()
+    parts = [
+        (
+            "Simulated studies (`python -m tests.coverage.decision_margins`; queries x systems x "
+            "raters; tests/coverage/decision_margins.csv has the counts). **Size**: a judge "
+            "exactly at a margin, so that a yes is false and so is a no. `likely` is what else "
+            "such a judge gets as good news. The Monte Carlo standard error of .05 is "
+            f"{_error(margins, 'size')}."
+        ),
+        "\n".join(_answers(margins, "size", "at the margin")),
+        (
+            "**Power**: the share of studies in which the judge as a whole gets a yes, and a no. "
+            f"The standard error of .5 is {_error(margins, 'power', 0.5)}."
+        ),
+        "\n".join(_answers(margins, "power", "use, judge")),
+        (
+            "**Chance**: of the answers with a probability, the mean probability and the share "
+            "that is true, over judges spread around the margins (the logarithm of the error with "
+            "a standard deviation of .5, .8 or .25, the bias with one of 6, 10 or 3 points)."
+        ),
+        "\n".join(_chances(margins)),
+        (
+            "**One rater** (`python -m tests.coverage.one_rater`, 2,000 studies a cell): a judge "
+            "exactly at the threshold, and the share with a yes."
+        ),
+        "\n".join(_one_rater()),
+    ]
+    return "\n\n".join(parts)
+
+
+def _error(margins: dict[Key, Counts], part: str, share: float = 0.05) -> str:
+    fewest = min(counts["studies"] for key, counts in margins.items() if key[0] == part)
+    return _share((share * (1 - share) / fewest) ** 0.5, 3)
+
+
+def _share(value: float, digits: int = 2) -> str:
+    return f"{value:.{digits}f}".replace("0.", ".", 1)
+
+
+def _answers(margins: dict[Key, Counts], part: str, head: str) -> Iterator[str]:
+    yield f"| {head} | for | study | yes | no | likely |"
+    yield "|---|---|---|---|---|---|"
+    for (of, kind, target, design), counts in margins.items():
+        if of == part:
+            shares = [_share(counts[word] / counts["studies"]) for word in ("yes", "no", "likely")]
+            name = kind.replace("_", " ")
+            yield f"| {name} | {_TARGETS[target]} | {design} | {' | '.join(shares)} |"
+
+
+def _chances(margins: dict[Key, Counts]) -> Iterator[str]:
+    bands = [f"{low:g} to {high:g}" for low, high in BANDS]
+    yield f"| spread, use | {' | '.join(bands)} |"
+    yield "|" + "---|" * (len(bands) + 1)
+    for spread in SPREADS:
+        for use in ("choose_between_responses", "report_level"):
+            cells = []
+            for band in bands:
+                counts = margins.get(("chance", f"{spread}: {use}", THESE, band))
+                if counts is None:
+                    cells.append("")
+                    continue
+                true = _share(counts["yes"] / counts["studies"])
+                cells.append(f"{_share(counts['mean'])}: {true} of {counts['studies']:g}")
+            yield f"| {spread}: {use.replace('_', ' ')} | {' | '.join(cells)} |"
+
+
+def _one_rater() -> Iterator[str]:
+    rows = [r for r in read_rows("one_rater.csv") if "perfect" not in r["kind"]]
+    sizes = list(dict.fromkeys(row["responses"] for row in rows))
+    yield f"| judge | use | {' | '.join(f'{size} responses' for size in sizes)} |"
+    yield "|" + "---|" * (len(sizes) + 2)
+    for kind, use in dict.fromkeys((row["kind"], row["use"]) for row in rows):
+        own = [int(r["yes"]) / int(r["studies"]) for r in rows if r["kind"] == kind]
+        yield f"| {kind} | {use} | {' | '.join(_share(share, 3) for share in own)} |"
+
+
+def page_with(text: str, made: str) -> str:
+    """A page with these tables between its markers."""
+    before, rest = text.split(BEGIN)
+    _, after = rest.split(END)
+    return f"{before}{BEGIN}\n\n{made}\n\n{END}{after}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page_with(PAGE.read_text(encoding="utf-8"), tables()), encoding="utf-8")
