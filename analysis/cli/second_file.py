@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from analysis.core.scales import Scale
+    from study.importing.readers.source import RecordSource
     from study.importing.score_columns.shared_ids import SharedIds
     from study.importing.score_columns.table_side import TableSide
 
@@ -128,7 +129,6 @@ def joined_sides(first: Path, second: SecondFile, columns: NamedColumns | None) 
     TableError
         It is not evident whose the scores of a table are; the message has the command to complete.
     """
-    from study.importing.readers.source import RecordSource
     from study.importing.score_columns.flat_source import table_source
     from study.importing.score_columns.shared_ids import evident_ids, named_ids
     from study.importing.score_columns.table_side import sides_of
@@ -162,13 +162,25 @@ def joined_sides(first: Path, second: SecondFile, columns: NamedColumns | None) 
             for path, source in zip(paths, sources, strict=True)
         )
         raise TableError(
-            str(first), [f"the column {absent[0]!r} is in neither file, or named twice: {listed}"]
+            str(first),
+            [
+                f"the column {absent[0]!r} is in neither file, or named twice: {listed}. "
+                f"{_meant(absent[0], sources)}".strip()
+            ],
         )
     command = _declared(paths, on, sides, taken)
     for side in sides:
         if not side.is_clear:
             raise TableError(str(side.path), [_whose(side, command)])
     return Joined(sides, on, command)
+
+
+def _meant(text: str, sources: Sequence[RecordSource]) -> str:
+    """The column of either file that is most similar to the one that is named."""
+    from study.errors import nearest
+
+    present = [column for source in sources for column in source.head.columns]
+    return nearest(text.rpartition("=")[2], present)
 
 
 def _declared(

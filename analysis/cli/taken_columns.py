@@ -19,6 +19,13 @@ if TYPE_CHECKING:
 
 # So many columns are listed with what nothing tells of them.
 _MOST = 12
+# The option that names a column, to the field of a table that names its scorers.
+_FIELDS = {
+    "id": "response_id",
+    "query": "query_id",
+    "system": "system",
+    "construct": "construct_key",
+}
 
 
 class UnclearColumnsError(TableError):
@@ -52,6 +59,8 @@ def in_another_file(path: Path, recognized: Recognized) -> str:
     from analysis.cli.other_file import with_other_file
 
     sides = [role for role in ("judge", "human") if recognized.reasons(role)]
+    if recognized.reasons("texts"):
+        return ""
     if len(sides) > 1 or len(sides) + len(recognized.candidates) != 1:
         return ""
     other = {"judge": "people", "human": "the judge"}.get("".join(sides), "the other side")
@@ -100,27 +109,39 @@ def told_by_names(
         if not kinds:
             click.echo(in_words(recognized, columns, path), err=True)
         return columns, kinds
-    if columns and recognized.form in ("long", "wide"):
-        raise TableError(str(path), [_names_its_scorers(columns)])
-    if not columns:
+    if not columns or recognized.form in ("long", "wide"):
         check_kinds_known(recognized, kinds, path)
         for line in kinds_in_words(recognized, kinds, path):
             click.echo(line, err=True)
     return columns, recognized.kinds | kinds
 
 
-def _names_its_scorers(columns: NamedColumns) -> str:
-    """Options that describe another form of table, with the remedy."""
-    fields = {"id": "response_id", "query": "query_id"}
-    given = {name: getattr(columns, name) for name in ("id", "query", "system", "construct")}
-    given = {name: column for name, column in given.items() if column is not None}
-    renamed = ", ".join(f"{c!r} to {fields.get(name, name)}" for name, c in given.items())
-    options = " and ".join(f"--{name}" for name in given)
-    return (
-        f"{options} names columns of a table with a column for each judge and rater; this one "
-        f"names its scorers in rows or as SCORER:CONSTRUCT. Leave the option out and rename "
-        f"{renamed}"
-    )
+def fields_named(path: Path, columns: NamedColumns | None) -> dict[str, str]:
+    """Return the fields of a table that names its scorers, to the columns that the user names.
+
+    Raises
+    ------
+    TableError
+        A named column is missing.
+    """
+    from study.errors import nearest
+    from study.importing.readers.source import RecordSource
+
+    given = {
+        field: (option, column)
+        for option, field in _FIELDS.items()
+        if (column := getattr(columns or NamedColumns(), option)) is not None
+    }
+    present = RecordSource(path).head.columns if given else ()
+    absent = [
+        f"--{option}: the column {column!r} is missing; there are "
+        f"{', '.join(map(repr, present))}. {nearest(column, present)}".strip()
+        for option, column in given.values()
+        if column not in present
+    ]
+    if absent:
+        raise TableError(str(path), absent)
+    return {field: column for field, (_, column) in given.items()}
 
 
 def with_other_side(path: Path, named: NamedColumns) -> tuple[NamedColumns, Recognized]:

@@ -30,8 +30,9 @@ from analysis.render.panels import panels
 from analysis.render.verdicts import speaking, verdicts
 from ccrs_study.frame_words import with_word_values
 from ccrs_study.from_a_file import read_file
+from ccrs_study.long_frames import known_names
 from ccrs_study.named_frames import long_scores
-from ccrs_study.recognized_frame import evident_columns
+from ccrs_study.recognized_frame import check_one_table, evident_columns
 from ccrs_study.wide_faults import check_values
 from ccrs_study.written_scales import Scales, scales_by_construct
 from study.importing.readers.value_words import checked_values
@@ -91,6 +92,7 @@ def evaluate(
     >>> print(result.verdict)
     >>> result.report("report")
     """
+    check_one_table(data, judge, human)
     if (judge is None) != (human is None):
         raise TypeError("name the columns of both judge and human, or of neither (a long table)")
     if isinstance(data, Path | str):
@@ -105,6 +107,8 @@ def evaluate(
         id, query = id or evident.get("id"), query or evident.get("query")  # noqa: A001
         system = system or evident.get("system")
         construct = construct or evident.get("construct")
+        if not evident:
+            data = known_names(data, id=id, query=query, system=system, construct=construct)
     rows = None
     if judge is not None and human is not None:
         rows = len(data)
