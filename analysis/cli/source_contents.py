@@ -294,7 +294,9 @@ def _values(named: NamedColumns) -> str:
 
 
 def _left_out(column: str, recognized: Recognized) -> str:
-    """Why a column is not read."""
+    """Why a column is not read, unless it names the raters of rows."""
+    if column in recognized.reasons("rater"):
+        return "rater of each row"
     if column in recognized.candidates:
         return "not read: nothing says whose scores they are; add --judge or --human if they are"
     reason = recognized.reasons("no score").get(column)

@@ -67,8 +67,8 @@ def in_another_file(path: Path, recognized: Recognized) -> str:
     return f" If the scores of {other} are in another file, give both: {with_other_file(path)}"
 
 
-def taken_columns(path: Path) -> Recognized:
-    """Return what is evident of a table's columns.
+def taken_columns(path: Path, named: NamedColumns | None = None) -> Recognized:
+    """Return what is evident of a table's columns, beside those that the user names.
 
     Raises
     ------
@@ -76,8 +76,14 @@ def taken_columns(path: Path) -> Recognized:
         Columns have scores, and it is not evident whose; the message has the command to type.
     """
     from study.importing.score_columns.recognition import recognized_table
+    from study.importing.score_columns.recognized import PLACEHOLDER
 
     recognized = recognized_table(path)
+    if recognized.form == "unclear" and named is not None and named.id is not None:
+        completed = replace(recognized.example, id=named.id)
+        texts = (*completed.judge, *completed.human)
+        if completed.judge and completed.human and not any(PLACEHOLDER in text for text in texts):
+            return replace(recognized, form="named columns", columns=completed)
     if recognized.form == "unclear":
         raise UnclearColumnsError(path, recognized)
     return recognized
@@ -101,7 +107,7 @@ def told_by_names(
             columns, recognized = with_other_side(path, columns)
             click.echo(in_words(recognized, columns, path), err=True)
         return columns, kinds
-    recognized = taken_columns(path)
+    recognized = taken_columns(path, columns)
     if recognized.columns is not None:
         # What the user names takes precedence over what columns are called.
         named = {key: value for key, value in vars(columns or NamedColumns()).items() if value}

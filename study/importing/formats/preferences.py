@@ -72,10 +72,16 @@ def rows_side_by_side(source: RecordSource, columns: PreferenceColumns) -> Rows:
     fields: Fields = {column: (column,) for column in columns.scorers}
     if columns.query is not None:
         fields = {**fields, "query_id": (columns.query,)}
+    raters = columns.raters
+    if raters is not None:
+        fields = {**fields, "rater": (raters.rater,)}
     reader = Reader(source, fields)
+    first: dict[tuple[str, str], tuple[float, int]] = {}
 
     def comparisons(cells: RecordCells) -> Rows:
         place = f"row {cells.number}"
+        if raters is not None:
+            place = ", ".join(raters.response(cells.written))
         query = cells.key("query_id") if columns.query is not None else None
         for column, kind in columns.scorers.items():
             text = cells.key(column)
@@ -90,6 +96,17 @@ def rows_side_by_side(source: RecordSource, columns: PreferenceColumns) -> Rows:
                     column,
                 )
                 continue
+            if raters is not None and kind == "judge":
+                earlier, row = first.setdefault((column, place), (value, cells.number))
+                if earlier != value:
+                    cells.fault(
+                        f"{text!r} is another preference of the judge than in row {row}.",
+                        "Each rater's row of a pair repeats one preference of the judge: correct "
+                        "it.",
+                        column,
+                    )
+                if row != cells.number:
+                    continue
             yield from cells.row(
                 PreferenceRow,
                 at=column,
@@ -97,7 +114,7 @@ def rows_side_by_side(source: RecordSource, columns: PreferenceColumns) -> Rows:
                 response_a=f"{place} A",
                 response_b=f"{place} B",
                 construct_key=ONLY_CONSTRUCT,
-                scorer=column,
+                scorer=column if raters is None or kind == "judge" else raters.of(cells.written),
                 scorer_kind=kind,
                 value=value,
             )

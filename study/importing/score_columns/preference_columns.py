@@ -9,6 +9,7 @@ from study.importing.readers.input_file import Record
 from study.importing.readers.source import RecordSource
 from study.importing.readers.value_words import folded_word, is_missing
 from study.importing.score_columns.names import kind_of, named_for, words
+from study.importing.score_columns.rater_rows import RaterRows, rater_rows
 
 _NOUNS = ("", "response", "answer", "output", "model", "assistant", "system", "option")
 _OF_A = (*(f"{noun} a" for noun in _NOUNS), "left", "first", "A>B", "A>>B", "A is better", "A wins")
@@ -35,6 +36,8 @@ class PreferenceColumns:
     scorers: dict[str, str]
     """Column to judge or human."""
     query: str | None
+    raters: RaterRows | None = None
+    """How rows of several raters are told apart, each with the judge's preference again."""
 
     def __str__(self) -> str:
         listed = "; ".join(
@@ -42,6 +45,10 @@ class PreferenceColumns:
             for noun, role in (("judge", "judge"), ("people", "human"))
         )
         query = "each row is a separate query" if self.query is None else f"query: {self.query}"
+        if self.raters is not None:
+            query += (
+                f"; raters: {self.raters.rater}, with the judge's preference once for each pair"
+            )
         return f"{listed}; each row compares two responses, A and B; {query}"
 
 
@@ -59,14 +66,14 @@ def preference_columns(source: RecordSource) -> PreferenceColumns | None:
     pairs = compares_responses(present)
     named = {c: kind for c, kind in kinds.items() if set(words(c)) & _WORDS}
     if pairs and set(named.values()) == {"judge", "human"}:
-        return PreferenceColumns(named, _query(present))
+        return _columns(source, named)
     chosen = {c: kind for c, kind in kinds.items() if cells[c] and _all_known(cells[c])}
     if set(chosen.values()) != {"judge", "human"}:
         return None
     sure = set(map(folded_word, _TIES))
     ties = any(folded_word(text.strip("[]* ")) in sure for c in chosen for _, text in cells[c])
     told = set(chosen) <= set(named) or pairs or ties
-    return PreferenceColumns(chosen, _query(present)) if told else None
+    return _columns(source, chosen) if told else None
 
 
 def _texts(source: RecordSource, columns: dict[str, str]) -> dict[str, list[tuple[int, str]]]:
@@ -90,6 +97,12 @@ def preference_in(text: str) -> float | None:
     return _VALUES.get(folded_word(text.strip("[]* ")))
 
 
-def _query(present: tuple[str, ...]) -> str | None:
-    found = (*named_for("query", present), *named_for("id", present))
-    return found[0] if found else None
+def _columns(source: RecordSource, scorers: dict[str, str]) -> PreferenceColumns:
+    present = source.head.columns
+    judges, people = ([c for c, of in scorers.items() if of == kind] for kind in ("judge", "human"))
+    queries = named_for("query", present)
+    query = next(iter((*queries, *named_for("id", present))), None)
+    rows = (record.cells for record in source.peeked() if isinstance(record, Record))
+    identifying = dict(zip(["query"], queries, strict=False))
+    raters = rater_rows(present, rows, judges, people, identifying) if len(people) == 1 else None
+    return PreferenceColumns(scorers, query, raters)

@@ -101,8 +101,13 @@ def side_by_side(columns: Sequence[str], contents: Contents, rows: Rows) -> Foun
         told = _of_no_response(named_by, judges[0], identifying, rows)
         if unsure:
             told = f"{unsure}, and the rater in {named_by!r} is the same; keep one of these rows"
+        others = [c for c in columns if c not in (*taken, named_by, *identifying.values())]
         if told:
-            return Found(replace(base, unclear=told, can_be_completed=False), True)
+            example = replace(_with((tuple(judges), tuple(raters)), identifying), id=PLACEHOLDER)
+            may_be = bool(others) and not unsure
+            return Found(
+                replace(base, unclear=told, can_be_completed=may_be, example=example), True
+            )
     return Found(_paired_up(base, judges, raters, identifying, unsure), True)
 
 
@@ -120,7 +125,8 @@ def _of_no_response(
     return (
         f"each row has the value of a rater, whom {rater!r} names, and {judge!r} has the same "
         f"scores for each rater, so that a response has a row for each; no column identifies the "
-        f"response{beside}. Add its id to each row, in a column response_id"
+        f"response{beside}. Add its id to each row, in a column response_id, or name the column "
+        "that has it"
     )
 
 

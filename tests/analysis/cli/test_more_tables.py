@@ -106,6 +106,15 @@ def test_rows_of_raters_without_an_id_are_refused(tmp_path: Path) -> None:
     assert "OTHER_FILE" not in result.stderr
 
 
+def test_the_id_of_rows_of_raters_is_named_by_an_option(tmp_path: Path) -> None:
+    frame = rows_of_raters().rename(columns={"item": "ticket"})
+    result = report(tmp_path, frame)
+    assert result.exit_code == 2
+    assert "--judge judge --human human_score --id COLUMN" in result.stderr
+    again = report(tmp_path, frame, "--id", "ticket")
+    assert "3 raters (anna, ben and cara): 12 responses" in again.stdout, again.output
+
+
 @pytest.mark.parametrize(
     ("cells", "options"),
     [
@@ -177,6 +186,23 @@ def test_preferences_side_by_side(
     assert line in result.stdout, result.output
     assert "Accuracy: 67%" in result.stdout  # 8 of 12 are equal
     assert "Preferences taken by their names" in result.stderr
+
+
+def test_preferences_in_rows_of_raters(tmp_path: Path) -> None:
+    rows = [
+        {"item": f"q{n}", "annotator": rater, "human_preference": CHOICES[n - place],
+         "judge_preference": OF_JUDGE[n]}
+        for n in range(12)
+        for place, rater in enumerate(("anna", "ben"))
+    ]  # fmt: skip
+    result = report(tmp_path, pd.DataFrame(rows))
+    assert "12 pairs of responses" in result.stdout, result.output
+    assert "anna" in result.stdout
+    rows[3]["judge_preference"] = "tie"
+    again = report(tmp_path, pd.DataFrame(rows))
+    assert again.exit_code == 2
+    fault = "row 5, column judge_preference: 'tie' is another preference of the judge than in row 4"
+    assert fault in again.stderr
 
 
 def test_preferences_beside_the_texts_that_they_compare(tmp_path: Path) -> None:
