@@ -87,6 +87,11 @@ def named_number(cell: Any) -> tuple[str, str] | None:
     return match["name"], f"{match['number']}{end}"
 
 
+def begins_with_score(text: str) -> bool:
+    """Whether a text begins as Score: 3 does."""
+    return _NAMED_NUMBER.match(text.translate(_MARKUP).strip()) is not None
+
+
 def as_number(name: str) -> str:
     """Say how the cells that call their number by a name are read."""
     told = f"cells with {name.casefold()!r} and a number read as the number, the highest as best"

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from study.importing.readers.cells import looks_like_number
 from study.importing.readers.input_file import Record
+from study.importing.readers.judgment_cells import begins_with_score
 from study.importing.score_columns.contents import ColumnContent, similar
 from study.importing.score_columns.identifying import Rows, identifying_columns
 from study.importing.score_columns.named_columns import NamedColumns
@@ -73,6 +74,7 @@ def side_by_side(columns: Sequence[str], contents: Contents, rows: Rows) -> Foun
         if column not in taken
         and (kind := kind_of(column)) is not None
         and contents[column].is_prose
+        and begins_with_score(contents[column].words[0][1])
         and names_no_score(column) is None
     ]
     if by_rater is not None:
