@@ -37,6 +37,8 @@ class TableRead:
     """Of a table with a column for each judge and rater, which was read without pandas."""
     frame: DataFrame | None
     """Of any other table."""
+    declared: str = ""
+    """For `say_declared`."""
 
 
 def from_file(
@@ -79,12 +81,12 @@ def read_file(
     by_construct, by_scorer = read_scales(scales)
     columns, values = _without_values(columns)
     if second.path is not None:
-        frame = read_two(
+        frame, declared = read_two(
             path, second, columns, of_kind, values, by_construct, by_scorer, _only_construct
         )
-        return TableRead(path, by_construct, by_scorer, of_kind, None, frame)
+        return TableRead(path, by_construct, by_scorer, of_kind, None, frame, declared)
     named = columns
-    columns, told = told_by_names(path, columns, of_kind)
+    columns, told, declared = told_by_names(path, columns, of_kind)
     # The readers check the ranges, since they know a value's row in the file.
     if columns and (columns.judge or columns.human):
         if of_kind:
@@ -93,7 +95,7 @@ def read_file(
                 f"{columns.options()}"
             )
         table = read_named_columns(path, columns, by_construct, by_scorer, values)
-        return TableRead(path, by_construct, by_scorer, of_kind, table, None)
+        return TableRead(path, by_construct, by_scorer, of_kind, table, None, declared)
     from study import read_scores
 
     fields = fields_named(path, named)
@@ -164,7 +166,8 @@ def as_input(
 
         chosen = chosen | {"hypotheses": declared(read_hypotheses(hypotheses), scores)}
     options = Options(**{"derived_from": derived_from(scores), **chosen})
-    return AnalysisInput(scores, compared, options, read.path.stem)
+    declared_line = "" if quiet else read.declared
+    return AnalysisInput(scores, compared, options, read.path.stem, declared=declared_line)
 
 
 def _without_values(

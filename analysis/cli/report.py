@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from analysis.cli.analysis_input import AnalysisInput, CannotRun, kind_option, scale_option
+from analysis.cli.analysis_input import (
+    AnalysisInput,
+    CannotRun,
+    kind_option,
+    say_declared,
+    scale_option,
+)
 from analysis.cli.column_options import NamedColumns, named_columns_options
 from analysis.cli.first_lines import first_lines
 from analysis.cli.given_options import Facts, check_given
@@ -244,7 +250,7 @@ def print_text(source: AnalysisInput, title: str, given: Collection[str]) -> Non
 def _headline(source: AnalysisInput, title: str, given: Collection[str]) -> Analysis:
     from analysis.pipeline.estimation import headline
 
-    return headline(
+    analysis = headline(
         source.scores,
         source.preferences,
         source.options,
@@ -254,6 +260,8 @@ def _headline(source: AnalysisInput, title: str, given: Collection[str]) -> Anal
         source.marks,
         given=given,
     )
+    say_declared(source.declared)
+    return analysis
 
 
 def _print_answers(first: Analysis, *, opened: bool) -> None:

@@ -235,8 +235,10 @@ def read_two(
     scales: Mapping[str, Scale],
     scorer_scales: Mapping[tuple[str, str], Scale],
     only_construct: Callable[[Path], str | None],
-) -> DataFrame:
+) -> tuple[DataFrame, str]:
     """Read two tables into one, and print what was taken as what.
+
+    The second value is for `say_declared`.
 
     Raises
     ------
@@ -246,7 +248,7 @@ def read_two(
         With every fault of a table.
     """
     from analysis.cli.column_reading import looks_like_scale
-    from analysis.cli.taken_columns import check_kinds_known, kinds_in_words
+    from analysis.cli.taken_columns import check_kinds_known, declared_in_words, kinds_in_words
     from study.importing.joined_tables import Declared, UnclearConstructsError, read_joined
     from study.importing.score_columns.named_columns import column_of
     from study.importing.score_columns.table_side import sides_in_words
@@ -269,17 +271,19 @@ def read_two(
     ]
     contradicted = [name for name in kinds if name in named]
     if contradicted:
+        options = [f"--kind {shlex.quote(f'{name}={kinds[name]}')}" for name in contradicted]
+        command = joined.command
+        for option in options:
+            command = command.replace(f" {option}", "")
         raise CannotRun(
-            "--judge and --human state the kind of a column; leave out "
-            + " and ".join(f"--kind {name}={kinds[name]}" for name in contradicted)
-            + f": {joined.command}"
+            f"--judge and --human state the kind of a column; leave out {' and '.join(options)}: "
+            f"{command}"
         )
     declared_all = columns is not None and columns.judge and columns.human
+    same = ""
     if told_columns and not declared_all:
-        click.echo(
-            f"Columns taken by their names ({'; '.join(told_columns)}). The same, declared: "
-            f"{joined.command}", err=True
-        )  # fmt: skip
+        click.echo(f"Columns taken by their names ({'; '.join(told_columns)}).", err=True)
+        same = declared_in_words(joined.command)
     if not joined.on.given:
         click.echo(
             f"The files are joined by the column {str(joined.on)!r}, the only one with the same "
@@ -287,7 +291,7 @@ def read_two(
         )  # fmt: skip
     declared = Declared(kinds, scales, scorer_scales, values, looks_like_scale)
     try:
-        return read_joined(
+        frame = read_joined(
             joined.sides,
             joined.on,
             declared,
@@ -300,3 +304,4 @@ def read_two(
             [f"{error}. Name the construct of each, as in --judge CONSTRUCT=COLUMN and --human "
              f"CONSTRUCT=COLUMN: {joined.command}"],
         ) from None  # fmt: skip
+    return frame, same

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from analysis.cli.analysis_input import say_declared
 from analysis.core.analysis import Analysis
 from analysis.core.errors import TableError, did_you_mean
 from analysis.core.estimates import to_frame
@@ -98,7 +99,9 @@ def evaluate(
     if isinstance(data, Path | str):
         identifying = {"id": id, "query": query, "system": system, "construct": construct}
         inputs = read_file(Path(data), judge, human, identifying, scale, values, _known(options))
-        return _evaluated(inputs.scores, inputs.options, title, options)
+        evaluation = _evaluated(inputs.scores, inputs.options, title, options)
+        say_declared(inputs.declared)
+        return evaluation
     if not isinstance(data, pd.DataFrame):
         raise TypeError(f"data is a {type(data).__name__}; give a DataFrame, or the path of a file")
     if judge is None and human is None:
