@@ -254,13 +254,16 @@ class JudgeSettings(BaseModel):
             raise ValueError("estimate: already limits the prompts; leave limit out")
         if self.price_cached is not None and self.price is None:
             raise ValueError("price_cached: needs price as well")
-        fields = type(self).model_fields
-        unsupported = [
-            name for name in sorted(self.unsupported) if getattr(self, name) != fields[name].default
-        ]
+        if self.encoder_url is None and self._differs("encoder_key_env"):
+            raise ValueError("encoder_key_env: needs encoder_url as well")
+        unsupported = [name for name in sorted(self.unsupported) if self._differs(name)]
         if unsupported:
             raise ValueError(_not_available(unsupported, self.engine))
         return self
+
+    def _differs(self, name: str) -> bool:
+        """Return whether a setting was given with another value than its default."""
+        return bool(getattr(self, name) != type(self).model_fields[name].default)
 
     @classmethod
     def checked(cls, **values: Any) -> Self:

@@ -91,3 +91,18 @@ def nearest(name: str, candidates: Iterable[str]) -> str:
     folded = {candidate.lower(): candidate for candidate in candidates}
     close = get_close_matches(name.lower(), list(folded), n=1, cutoff=0.6)
     return f"Did you mean {folded[close[0]]!r}?" if close else ""
+
+
+def without_effect(option: str, value: object, why: str, remedy: str = "") -> str:
+    """Return the message about an option that has no effect, with what to do instead, if anything.
+
+    `option` is its word, such as "--sample". The value of a flag is True.
+    """
+    if value is True:
+        shown = option
+    elif isinstance(value, list | tuple):
+        shown = f"{option} {','.join(map(str, value))}"
+    else:
+        shown = f"{option} {value:g}" if isinstance(value, float) else f"{option} {value}"
+    instead = f", or {remedy}" if remedy else ""
+    return f"{shown} has no effect here: {why}. Leave it out{instead}."

@@ -1,7 +1,6 @@
 """Counts of a study's contents, its progress and the next step."""
 
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, exists, func, select
@@ -31,6 +30,7 @@ from study.schema.tables import (
     queries,
     responses,
 )
+from study.text import shell_word
 
 if TYPE_CHECKING:
     from study.study import Study
@@ -177,7 +177,7 @@ def _next_step(
     rating: RatingProgress | None,
     is_paused: bool,
 ) -> str:
-    folder = study.folder
+    folder = shell_word(study.folder)
     kinds = {scorer.kind for scorer in scorers if scorer.values}
     if not responses:
         return f"ccrs import {folder} RESPONSES   (JSON lines, CSV or Parquet)"
@@ -194,7 +194,7 @@ def _next_step(
     return f"ccrs report {folder}"
 
 
-def _next_of_rating(folder: Path, rating: RatingProgress, is_paused: bool) -> str | None:
+def _next_of_rating(folder: str, rating: RatingProgress, is_paused: bool) -> str | None:
     """Return the next step of the rating; None if it is done or no rater is left."""
     at_work = {rater.link for rater in rating.raters if rater.own_left}
     if "none" in at_work:

@@ -23,6 +23,7 @@ from study.schema.database import (
 from study.schema.tables import constructs
 from study.settings.constructs import RETRIEVAL, ConstructSpec
 from study.settings.study_toml import StudyConfig, parse_config, read_config
+from study.text import shell_word
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -230,7 +231,7 @@ class Study:
         if revision < SCHEMA_REVISION:
             raise StudyError(
                 f"{self.folder} was made by an earlier version. "
-                f"Run `ccrs upgrade {self.folder}` first."
+                f"Run `ccrs upgrade {shell_word(self.folder)}` first."
             )
         if revision > SCHEMA_REVISION:
             raise StudyError(

@@ -51,7 +51,10 @@ INSTEAD: dict[str, str] = {
     "invite --remove": "invite study",
     "invite --readmit": "invite study",
     **{f"enrol {option}": "enrol study" for option in ("--list", "--close", "--renew")},
-    "judge run --estimate": CASES["judge run"].replace("--limit 2", "--dry-run"),
+    "judge run --estimate": CASES["judge run"].replace("--limit 2", ""),
+    "judge run --drift": CASES["judge run"],
+    **{f"{name} --dry-run": CASES[name].replace(" --yes", "") for name in ("assign", "adjudicate")},
+    "label-studio sync --interval": CASES["label-studio sync"].replace("--rounds 1", "--rounds 2"),
     "judge rank --judge": "judge rank study --judge one",
     "assign --open": "assign study --per-item 4 --yes",
     "pause --resume": "pause study",
@@ -298,6 +301,21 @@ REFUSED: frozenset[str] = frozenset(
         *("measure run --encoder", "measure run --nli", "measure run --base-url",
           "measure run --qrels"),
         "restore --database",
+        # There is no certificate, comment, endpoint or PostgreSQL.
+        *(f"label-studio {name} --ca" for name in ("push", "pull", "sync", "follow")),
+        "archive --comments",
+        "measure run --api-key-env",
+        "measure run --api-key-command",
+        "upgrade --backup-confirmed",
+        # Of other metrics, or of a sample.
+        *(
+            f"judge {command} {option}"
+            for command in ("run", "probe")
+            for option in ("--encoder", "--encoder-url", "--encoder-key-env")
+        ),
+        "judge run --for-reparse",
+        # One round has no pause.
+        "label-studio follow --interval",
     }
 )  # fmt: skip
 

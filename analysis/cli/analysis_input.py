@@ -63,6 +63,17 @@ class AnalysisInput(NamedTuple):
     """Returns judges' rationales of some scores (scorer, response, construct)."""
     labeled_texts: Callable[[Context], LabeledTexts] | None = None
     """Returns what metrics in steps and people said on texts of responses, from a study."""
+    declared: str = ""
+    """What `say_declared` prints when the input has been accepted."""
+
+
+def say_declared(line: str) -> None:
+    """Print the line with the command that declares what was recognized, if there is one.
+
+    A command calls it when it can no longer refuse the table: the printed command does the same.
+    """
+    if line:
+        click.echo(line, err=True)
 
 
 class CannotRun(click.ClickException):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from analysis.cli.analysis_input import CannotRun, kind_option, scale_option
+from analysis.cli.analysis_input import CannotRun, kind_option, say_declared, scale_option
 from analysis.cli.column_options import NamedColumns, named_columns_options
 from analysis.cli.given_options import Facts, check_given
 from analysis.cli.read_scores import from_file
@@ -130,6 +130,7 @@ def check(
             answers = answered(analysis, requirements)
     except (AnalysisError, StudyError) as error:
         raise CannotRun(str(error)) from None
+    say_declared(inputs.declared)
     if as_json:
         _say_json(results, answers)
     else:

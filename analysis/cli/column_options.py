@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
@@ -13,8 +14,9 @@ import click
 
 from analysis.cli.typed_command import typed_command
 from study.importing.score_columns.named_columns import NamedColumns
+from study.importing.score_columns.recognized import PLACEHOLDER
 
-__all__ = ["NamedColumns", "command_with", "named_columns_options"]
+__all__ = ["NamedColumns", "command_with", "named_columns_options", "suggestion"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -101,6 +103,24 @@ def _checked(
 def columns_of_options() -> set[str]:
     """The parameters that name columns, as a command's context has them."""
     return {name for field, name in _PARAMETERS.items() if field != "values"}
+
+
+def _suffices(columns: NamedColumns, command: str) -> bool:
+    """Whether a command can run on these columns; `plan` and `judge rank` need two of a kind."""
+    named = {"plan": columns.human, "rank": columns.judge}.get(command)
+    if named is None or PLACEHOLDER in {text.rpartition("=")[2] for text in named}:
+        return True
+    by_construct = Counter(text.rpartition("=")[0] for text in named)
+    return max(by_construct.values(), default=0) > 1
+
+
+def suggestion(columns: NamedColumns, path: Path) -> str:
+    """The command with these columns; the options alone where it needs more columns."""
+    context = click.get_current_context(silent=True)
+    name = (context.command.name or "") if context is not None else ""
+    if _suffices(columns, name):
+        return command_with(columns, path)
+    return columns.options(CONSTRUCT_OPTIONS.get(name, "--construct"))
 
 
 def command_with(columns: NamedColumns, path: Path) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from analysis.cli.analysis_input import say_declared
 from analysis.cli.read_scores import check_likely_scales
 from analysis.core.likely_scales import likely_options, scored_lists
 from analysis.core.options import Options
@@ -42,6 +43,7 @@ def first_lines(read: TableRead, chosen: Mapping[str, Any], title: str) -> bool:
 
     table, understood = found
     figures = first_figures(table, Options(**chosen))
+    say_declared(read.declared)
     for line in read.table.summary:
         click.echo(line, err=True)
     click.secho(title, bold=True)

@@ -35,6 +35,8 @@ class StartingPoint:
     notes: tuple[str, ...]
     scores: ScoreTable | None = None
     """The pilot's, if there is one."""
+    declared: str = ""
+    """For `say_declared`."""
 
 
 def starting_point(
@@ -53,7 +55,7 @@ def starting_point(
     from analysis.planning.components import parse_components
     from analysis.planning.planned_report import PlannedReport
 
-    width, per_query, report, scores = 100.0, 4, PlannedReport(), None
+    width, per_query, report, scores, declared = 100.0, 4, PlannedReport(), None, ""
     if source is None:
         general = read_scales(scales)[0].general
         width = 100.0 if general is None else general.width
@@ -73,7 +75,7 @@ def starting_point(
             else from_file(source, scales, kinds, None, None, {}, columns=columns, second=second)
         )
         parts, per_query, width, note = pilot_of(inputs, construct, scorer)
-        report, scores = report_on(inputs), inputs.scores
+        report, scores, declared = report_on(inputs), inputs.scores, inputs.declared
         notes = [note]
         if components:
             parts = overridden(parts, components)
@@ -85,7 +87,7 @@ def starting_point(
     if minutes is None:
         minutes = 1.0
         notes.append("Hours: 1 minute a response is assumed; set it with --minutes")
-    return StartingPoint(parts, per_query, width, minutes, report, tuple(notes), scores)
+    return StartingPoint(parts, per_query, width, minutes, report, tuple(notes), scores, declared)
 
 
 def pilot_of(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from analysis.cli.analysis_input import SCALE_FORM, CannotRun, kind_option
+from analysis.cli.analysis_input import SCALE_FORM, CannotRun, kind_option, say_declared
 from analysis.cli.column_options import NamedColumns, named_columns_options
 from analysis.cli.given_options import Facts, check_given
 from analysis.cli.second_file import SecondFile, second_file_options
@@ -256,6 +256,7 @@ def plan(
             write_plan(widths, of_claims, start.notes, out)
     except (AnalysisError, StudyError) as error:
         raise CannotRun(str(error)) from None
+    say_declared(start.declared)
     if as_json:
         import json
 

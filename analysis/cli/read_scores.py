@@ -37,6 +37,8 @@ class TableRead:
     """Of a table with a column for each judge and rater, which was read without pandas."""
     frame: DataFrame | None
     """Of any other table."""
+    declared: str = ""
+    """For `say_declared`."""
 
 
 def from_file(
@@ -72,30 +74,32 @@ def read_file(
     `second` file are joined by the ids of the responses.
     """
     from analysis.cli.column_reading import read_named_columns
-    from analysis.cli.taken_columns import told_by_names
+    from analysis.cli.taken_columns import fields_named, told_by_names
     from analysis.core.table_declarations import read_kinds, read_scales
 
     of_kind = read_kinds(kinds)
     by_construct, by_scorer = read_scales(scales)
     columns, values = _without_values(columns)
     if second.path is not None:
-        frame = read_two(
+        frame, declared = read_two(
             path, second, columns, of_kind, values, by_construct, by_scorer, _only_construct
         )
-        return TableRead(path, by_construct, by_scorer, of_kind, None, frame)
-    columns, told = told_by_names(path, columns, of_kind)
+        return TableRead(path, by_construct, by_scorer, of_kind, None, frame, declared)
+    named = columns
+    columns, told, declared = told_by_names(path, columns, of_kind)
     # The readers check the ranges, since they know a value's row in the file.
-    if columns:
+    if columns and (columns.judge or columns.human):
         if of_kind:
             raise CannotRun(
                 "--judge and --human state the kind of each column; leave --kind out: "
                 f"{columns.options()}"
             )
         table = read_named_columns(path, columns, by_construct, by_scorer, values)
-        return TableRead(path, by_construct, by_scorer, of_kind, table, None)
+        return TableRead(path, by_construct, by_scorer, of_kind, table, None, declared)
     from study import read_scores
 
-    only = _only_construct(path)
+    fields = fields_named(path, named)
+    only = None if "construct_key" in fields else _only_construct(path)
     frame = read_scores(
         path,
         kinds=told,
@@ -103,6 +107,7 @@ def read_file(
         scales=by_construct,
         scorer_scales=by_scorer,
         values=values,
+        columns=fields,
     )
     if only is not None:
         click.echo(f"No column names a construct; it is called {only}.", err=True)
@@ -161,7 +166,8 @@ def as_input(
 
         chosen = chosen | {"hypotheses": declared(read_hypotheses(hypotheses), scores)}
     options = Options(**{"derived_from": derived_from(scores), **chosen})
-    return AnalysisInput(scores, compared, options, read.path.stem)
+    declared_line = "" if quiet else read.declared
+    return AnalysisInput(scores, compared, options, read.path.stem, declared=declared_line)
 
 
 def _without_values(
@@ -276,10 +282,16 @@ def from_preferences(
     from analysis.core.tables import PreferenceTable, ScoreTable
     from study.columns import SCORE_COLUMNS
     from study.importing.read_table import read_preferences
+    from study.importing.readers.source import RecordSource
+    from study.importing.score_columns.preference_columns import preference_columns
 
     of_kind = read_kinds(kinds)
     scale = parse_scale(preference_scale) if preference_scale else None
     rows = read_preferences(path, kinds=of_kind, scale=scale)
+    if (side_by_side := preference_columns(RecordSource(path))) is not None:
+        click.echo(f"Preferences taken by their names ({side_by_side}).", err=True)
+    for line in rows.attrs.get("summary", ()):
+        click.echo(line, err=True)
     check_kinds(of_kind, list(dict.fromkeys(rows["scorer"])))
     nothing = ScoreTable.from_frame(pd.DataFrame(columns=list(SCORE_COLUMNS)))
     compared = PreferenceTable.from_frame(rows, scale)

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from analysis.cli.analysis_input import AnalysisInput, CannotRun, kind_option, scale_option
+from analysis.cli.analysis_input import (
+    AnalysisInput,
+    CannotRun,
+    kind_option,
+    say_declared,
+    scale_option,
+)
 from analysis.cli.column_options import NamedColumns, named_columns_options
 from analysis.cli.first_lines import first_lines
 from analysis.cli.given_options import Facts, check_given
@@ -138,8 +144,6 @@ def report(
     """
     from analysis.core.errors import AnalysisError
     from study.errors import StudyError
-    from study.importing.readers.column_layout import compares_responses
-    from study.importing.readers.source import RecordSource
 
     _check_files(source, preferences, hypotheses)
     _check_text_alone(text)
@@ -155,7 +159,7 @@ def report(
                     f"{source / 'study.toml'}"
                 )
             inputs = from_study(source, chosen)
-        elif second.path is None and compares_responses(RecordSource(source).head.columns):
+        elif second.path is None and _compares(source, columns):
             if any((scales, preferences, hypotheses, "map" in chosen, same_judge, columns)):
                 raise CannotRun(
                     f"{source} compares responses and has no scores; --judge, --human, --scale, "
@@ -189,6 +193,18 @@ def report(
         raise CannotRun(str(error)) from None
     if show:
         click.launch(str(folder / "report.html"))
+
+
+def _compares(source: Path, columns: NamedColumns) -> bool:
+    """Whether a table compares responses; columns that are named have scores."""
+    from study.importing.readers.column_layout import compares_responses
+    from study.importing.readers.source import RecordSource
+    from study.importing.score_columns.preference_columns import preference_columns
+
+    read = RecordSource(source)
+    if compares_responses(read.head.columns):
+        return True
+    return not columns and preference_columns(read) is not None
 
 
 def _runs(declared: Sequence[str]) -> dict[str, dict[str, str]]:
@@ -234,7 +250,7 @@ def print_text(source: AnalysisInput, title: str, given: Collection[str]) -> Non
 def _headline(source: AnalysisInput, title: str, given: Collection[str]) -> Analysis:
     from analysis.pipeline.estimation import headline
 
-    return headline(
+    analysis = headline(
         source.scores,
         source.preferences,
         source.options,
@@ -244,6 +260,8 @@ def _headline(source: AnalysisInput, title: str, given: Collection[str]) -> Anal
         source.marks,
         given=given,
     )
+    say_declared(source.declared)
+    return analysis
 
 
 def _print_answers(first: Analysis, *, opened: bool) -> None:

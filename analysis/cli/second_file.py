@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from analysis.core.scales import Scale
+    from study.importing.readers.source import RecordSource
     from study.importing.score_columns.shared_ids import SharedIds
     from study.importing.score_columns.table_side import TableSide
 
@@ -128,7 +129,6 @@ def joined_sides(first: Path, second: SecondFile, columns: NamedColumns | None) 
     TableError
         It is not evident whose the scores of a table are; the message has the command to complete.
     """
-    from study.importing.readers.source import RecordSource
     from study.importing.score_columns.flat_source import table_source
     from study.importing.score_columns.shared_ids import evident_ids, named_ids
     from study.importing.score_columns.table_side import sides_of
@@ -162,13 +162,25 @@ def joined_sides(first: Path, second: SecondFile, columns: NamedColumns | None) 
             for path, source in zip(paths, sources, strict=True)
         )
         raise TableError(
-            str(first), [f"the column {absent[0]!r} is in neither file, or named twice: {listed}"]
+            str(first),
+            [
+                f"the column {absent[0]!r} is in neither file, or named twice: {listed}. "
+                f"{_meant(absent[0], sources)}".strip()
+            ],
         )
     command = _declared(paths, on, sides, taken)
     for side in sides:
         if not side.is_clear:
             raise TableError(str(side.path), [_whose(side, command)])
     return Joined(sides, on, command)
+
+
+def _meant(text: str, sources: Sequence[RecordSource]) -> str:
+    """The column of either file that is most similar to the one that is named."""
+    from study.errors import nearest
+
+    present = [column for source in sources for column in source.head.columns]
+    return nearest(text.rpartition("=")[2], present)
 
 
 def _declared(
@@ -223,8 +235,10 @@ def read_two(
     scales: Mapping[str, Scale],
     scorer_scales: Mapping[tuple[str, str], Scale],
     only_construct: Callable[[Path], str | None],
-) -> DataFrame:
+) -> tuple[DataFrame, str]:
     """Read two tables into one, and print what was taken as what.
+
+    The second value is for `say_declared`.
 
     Raises
     ------
@@ -234,7 +248,7 @@ def read_two(
         With every fault of a table.
     """
     from analysis.cli.column_reading import looks_like_scale
-    from analysis.cli.taken_columns import check_kinds_known, kinds_in_words
+    from analysis.cli.taken_columns import check_kinds_known, declared_in_words, kinds_in_words
     from study.importing.joined_tables import Declared, UnclearConstructsError, read_joined
     from study.importing.score_columns.named_columns import column_of
     from study.importing.score_columns.table_side import sides_in_words
@@ -257,17 +271,19 @@ def read_two(
     ]
     contradicted = [name for name in kinds if name in named]
     if contradicted:
+        options = [f"--kind {shlex.quote(f'{name}={kinds[name]}')}" for name in contradicted]
+        command = joined.command
+        for option in options:
+            command = command.replace(f" {option}", "")
         raise CannotRun(
-            "--judge and --human state the kind of a column; leave out "
-            + " and ".join(f"--kind {name}={kinds[name]}" for name in contradicted)
-            + f": {joined.command}"
+            f"--judge and --human state the kind of a column; leave out {' and '.join(options)}: "
+            f"{command}"
         )
     declared_all = columns is not None and columns.judge and columns.human
+    same = ""
     if told_columns and not declared_all:
-        click.echo(
-            f"Columns taken by their names ({'; '.join(told_columns)}). The same, declared: "
-            f"{joined.command}", err=True
-        )  # fmt: skip
+        click.echo(f"Columns taken by their names ({'; '.join(told_columns)}).", err=True)
+        same = declared_in_words(joined.command)
     if not joined.on.given:
         click.echo(
             f"The files are joined by the column {str(joined.on)!r}, the only one with the same "
@@ -275,7 +291,7 @@ def read_two(
         )  # fmt: skip
     declared = Declared(kinds, scales, scorer_scales, values, looks_like_scale)
     try:
-        return read_joined(
+        frame = read_joined(
             joined.sides,
             joined.on,
             declared,
@@ -288,3 +304,4 @@ def read_two(
             [f"{error}. Name the construct of each, as in --judge CONSTRUCT=COLUMN and --human "
              f"CONSTRUCT=COLUMN: {joined.command}"],
         ) from None  # fmt: skip
+    return frame, same

@@ -171,9 +171,17 @@ def _preferences(path: Path, kinds: tuple[str, ...]) -> SourceContents:
     from study.importing.formats import preferences
     from study.importing.readers.column_layout import layout_of
     from study.importing.readers.source import RecordSource
+    from study.importing.score_columns.preference_columns import preference_columns
 
-    present = RecordSource(path).head.columns
+    source = RecordSource(path)
+    present = source.head.columns
     layout = layout_of(present, preferences.FIELDS, lambda _: False, families=False)
+    listed = _by_field(layout.columns, present)
+    if (side_by_side := preference_columns(source)) is not None:
+        words = {"judge": "preference of a judge", "human": "preference of a rater"}
+        listed |= {column: words[kind] for column, kind in side_by_side.scorers.items()}
+        if side_by_side.query is not None:
+            listed[side_by_side.query] = "query_id"
     reach = _reach_of_preferences(path, kinds)
     command = f"ccrs report {shlex.quote(str(path))} --preference-scale=-{reach:g}:{reach:g}"
     command += "".join(f" --kind {shlex.quote(kind)}" for kind in kinds)
@@ -181,9 +189,7 @@ def _preferences(path: Path, kinds: tuple[str, ...]) -> SourceContents:
         "With a table of scores too: ccrs report SCORES --preferences "
         f"{shlex.quote(str(path))} --preference-scale=-{reach:g}:{reach:g}"
     )
-    return SourceContents(
-        None, "preferences", _by_field(layout.columns, present), {}, command, notes=(note,)
-    )
+    return SourceContents(None, "preferences", listed, {}, command, notes=(note,))
 
 
 def _of_scorers(
@@ -288,7 +294,9 @@ def _values(named: NamedColumns) -> str:
 
 
 def _left_out(column: str, recognized: Recognized) -> str:
-    """Why a column is not read."""
+    """Why a column is not read, unless it names the raters of rows."""
+    if column in recognized.reasons("rater"):
+        return "rater of each row"
     if column in recognized.candidates:
         return "not read: nothing says whose scores they are; add --judge or --human if they are"
     reason = recognized.reasons("no score").get(column)

@@ -6,11 +6,11 @@ import shlex
 from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from analysis.cli.column_options import NamedColumns, command_with
+from analysis.cli.column_options import NamedColumns, command_with, suggestion
 from analysis.cli.typed_command import typed_command
 from analysis.core.errors import TableError
 
@@ -19,6 +19,13 @@ if TYPE_CHECKING:
 
 # So many columns are listed with what nothing tells of them.
 _MOST = 12
+# The option that names a column, to the field of a table that names its scorers.
+_FIELDS = {
+    "id": "response_id",
+    "query": "query_id",
+    "system": "system",
+    "construct": "construct_key",
+}
 
 
 class UnclearColumnsError(TableError):
@@ -28,7 +35,7 @@ class UnclearColumnsError(TableError):
         self.recognized = recognized
         self.problem = recognized.unclear
         self.example = recognized.example
-        command = command_with(self.example, path)
+        command = suggestion(self.example, path)
         elsewhere = in_another_file(path, recognized)
         declared = f" {how_to_declare(command)}: {command}." if recognized.can_be_completed else ""
         text = f"{self.problem}.{declared}{elsewhere}"
@@ -52,14 +59,16 @@ def in_another_file(path: Path, recognized: Recognized) -> str:
     from analysis.cli.other_file import with_other_file
 
     sides = [role for role in ("judge", "human") if recognized.reasons(role)]
+    if recognized.reasons("texts"):
+        return ""
     if len(sides) > 1 or len(sides) + len(recognized.candidates) != 1:
         return ""
     other = {"judge": "people", "human": "the judge"}.get("".join(sides), "the other side")
     return f" If the scores of {other} are in another file, give both: {with_other_file(path)}"
 
 
-def taken_columns(path: Path) -> Recognized:
-    """Return what is evident of a table's columns.
+def taken_columns(path: Path, named: NamedColumns | None = None) -> Recognized:
+    """Return what is evident of a table's columns, beside those that the user names.
 
     Raises
     ------
@@ -67,20 +76,32 @@ def taken_columns(path: Path) -> Recognized:
         Columns have scores, and it is not evident whose; the message has the command to type.
     """
     from study.importing.score_columns.recognition import recognized_table
+    from study.importing.score_columns.recognized import PLACEHOLDER
 
     recognized = recognized_table(path)
+    if recognized.form == "unclear" and named is not None and named.id is not None:
+        completed = replace(recognized.example, id=named.id)
+        texts = (*completed.judge, *completed.human)
+        if completed.judge and completed.human and not any(PLACEHOLDER in text for text in texts):
+            return replace(recognized, form="named columns", columns=completed)
     if recognized.form == "unclear":
         raise UnclearColumnsError(path, recognized)
     return recognized
 
 
-def told_by_names(
-    path: Path, columns: NamedColumns | None, kinds: dict[str, str]
-) -> tuple[NamedColumns | None, dict[str, str]]:
-    """Complete what the user named by what the table tells; print what was taken as what.
+class Told(NamedTuple):
+    """What the user named, completed by what the table tells."""
 
-    Returns the columns of judges and raters (None for a table that names its scorers itself), and
-    the kinds of scorers with those declared in `kinds`.
+    columns: NamedColumns | None
+    """Of judges and raters; None for a table that names its scorers itself."""
+    kinds: dict[str, str]
+    """Of scorers, with those that were declared."""
+    declared: str = ""
+    """The command that declares the same, in words; for `say_declared`."""
+
+
+def told_by_names(path: Path, columns: NamedColumns | None, kinds: dict[str, str]) -> Told:
+    """Complete what the user named by what the table tells; print what was taken as what.
 
     Raises
     ------
@@ -90,37 +111,57 @@ def told_by_names(
     if columns and (columns.judge or columns.human):
         if not (columns.judge and columns.human):
             columns, recognized = with_other_side(path, columns)
-            click.echo(in_words(recognized, columns, path), err=True)
-        return columns, kinds
-    recognized = taken_columns(path)
+            return _said(recognized, columns, path, kinds)
+        return Told(columns, kinds)
+    recognized = taken_columns(path, columns)
     if recognized.columns is not None:
         # What the user names takes precedence over what columns are called.
         named = {key: value for key, value in vars(columns or NamedColumns()).items() if value}
         columns = replace(recognized.columns, **named)
-        if not kinds:
-            click.echo(in_words(recognized, columns, path), err=True)
-        return columns, kinds
-    if columns and recognized.form in ("long", "wide"):
-        raise TableError(str(path), [_names_its_scorers(columns)])
-    if not columns:
+        return Told(columns, kinds) if kinds else _said(recognized, columns, path, kinds)
+    if not columns or recognized.form in ("long", "wide"):
         check_kinds_known(recognized, kinds, path)
         for line in kinds_in_words(recognized, kinds, path):
             click.echo(line, err=True)
-    return columns, recognized.kinds | kinds
+    return Told(columns, recognized.kinds | kinds)
 
 
-def _names_its_scorers(columns: NamedColumns) -> str:
-    """Options that describe another form of table, with the remedy."""
-    fields = {"id": "response_id", "query": "query_id"}
-    given = {name: getattr(columns, name) for name in ("id", "query", "system", "construct")}
-    given = {name: column for name, column in given.items() if column is not None}
-    renamed = ", ".join(f"{c!r} to {fields.get(name, name)}" for name, c in given.items())
-    options = " and ".join(f"--{name}" for name in given)
-    return (
-        f"{options} names columns of a table with a column for each judge and rater; this one "
-        f"names its scorers in rows or as SCORER:CONSTRUCT. Leave the option out and rename "
-        f"{renamed}"
-    )
+def _said(recognized: Recognized, columns: NamedColumns, path: Path, kinds: dict[str, str]) -> Told:
+    click.echo(in_words(recognized, columns), err=True)
+    return Told(columns, kinds, declared_in_words(command_with(columns, path)))
+
+
+def declared_in_words(command: str) -> str:
+    """The line with a command that has the columns that were recognized as options."""
+    return f"The same, declared: {command}"
+
+
+def fields_named(path: Path, columns: NamedColumns | None) -> dict[str, str]:
+    """Return the fields of a table that names its scorers, to the columns that the user names.
+
+    Raises
+    ------
+    TableError
+        A named column is missing.
+    """
+    from study.errors import nearest
+    from study.importing.readers.source import RecordSource
+
+    given = {
+        field: (option, column)
+        for option, field in _FIELDS.items()
+        if (column := getattr(columns or NamedColumns(), option)) is not None
+    }
+    present = RecordSource(path).head.columns if given else ()
+    absent = [
+        f"--{option}: the column {column!r} is missing; there are "
+        f"{', '.join(map(repr, present))}. {nearest(column, present)}".strip()
+        for option, column in given.values()
+        if column not in present
+    ]
+    if absent:
+        raise TableError(str(path), absent)
+    return {field: column for field, (_, column) in given.items()}
 
 
 def with_other_side(path: Path, named: NamedColumns) -> tuple[NamedColumns, Recognized]:
@@ -142,7 +183,7 @@ def with_other_side(path: Path, named: NamedColumns) -> tuple[NamedColumns, Reco
     if found.columns is not None:
         return found.columns, found.recognized
     problem = found.recognized.unclear
-    command = command_with(found.recognized.example, path)
+    command = suggestion(found.recognized.example, path)
     if found.recognized.candidates:
         listed = ", ".join(map(repr, found.recognized.candidates))
         problem += f". Columns that may be: {listed}. {how_to_declare(command)}: {command}"
@@ -181,7 +222,7 @@ def _typed(path: Path) -> str:
     return typed_command(whole_paths=True)
 
 
-def in_words(recognized: Recognized, columns: NamedColumns, path: Path) -> str:
+def in_words(recognized: Recognized, columns: NamedColumns) -> str:
     """Lines that say which columns were taken as what, and which of scores were left out."""
     parts = [
         f"{noun}: {_listed(names, recognized.reasons(role))}"
@@ -204,14 +245,13 @@ def in_words(recognized: Recognized, columns: NamedColumns, path: Path) -> str:
         parts.append("each row is a response")
     if columns.query is None:
         parts.append("each row is a separate query")
-    command = command_with(columns, path)
-    lines = [f"Columns taken by their names ({'; '.join(parts)}). The same, declared: {command}"]
+    lines = [f"Columns taken by their names ({'; '.join(parts)})."]
     named = {text.partition("=")[2] or text for text in (*columns.judge, *columns.human)}
     left = [name for name in recognized.candidates if name not in named]
     if left:
         lines.append(
-            f"Nothing says whose scores these are: {', '.join(left)}. To use "
-            "them, add --judge COLUMN or --human COLUMN to the declared command."
+            f"Nothing says whose scores these are: {', '.join(left)}. To use them, name every "
+            "column of scores with --judge COLUMN or --human COLUMN."
         )
     return "\n".join(lines)
 

@@ -10,11 +10,15 @@ import click
 
 from annotate_ui.cli.link_end import UNTIL, in_time
 from study.cli.options import AS_JSON, STUDY, print_result
+from study.cli.unused_options import unused_if
 from study.text import shell_word
 
 if TYPE_CHECKING:
     from annotate_ui.participants.enrolment import LinkState
     from study.study import Study
+
+
+_OF_NEW_LINKS = "it is for a new link", "name a new link"
 
 
 @click.command()
@@ -55,6 +59,15 @@ if TYPE_CHECKING:
     help="Create a new address for this link; the old one ends, and a closed link opens again.",
 )
 @AS_JSON
+@unused_if("quota", lambda given: given["name"] is None, *_OF_NEW_LINKS)
+@unused_if("queries", lambda given: given["name"] is None, *_OF_NEW_LINKS)
+@unused_if("languages", lambda given: given["name"] is None, *_OF_NEW_LINKS)
+@unused_if(
+    "until",
+    lambda given: given["name"] is None and not given["renewed"],
+    "no address is created",
+    "name a new link or --renew one",
+)
 def enrol(
     folder: Path,
     name: str | None,
@@ -87,12 +100,8 @@ def enrol(
     is_new = name is not None
     if listing + (closed is not None) + (renewed is not None) + is_new != 1:
         raise click.UsageError("Give the NAME of a new link, or one of --list, --close, --renew.")
-    if is_new != (quota is not None):
+    if is_new and quota is None:
         raise click.UsageError("Give both NAME and --quota, the number of raters who may join.")
-    if not is_new and (queries is not None or languages is not None):
-        raise click.UsageError("--queries and --languages are for a new link.")
-    if until is not None and not (is_new or renewed):
-        raise click.UsageError("--until is for a new link, or with --renew.")
     with Study.open(folder) as study:
         if listing:
             _list(study, as_json)

@@ -10,11 +10,16 @@ import click
 
 from annotate_ui.cli.link_end import UNTIL, in_time
 from study.cli.options import AS_JSON, STUDY, print_result
+from study.cli.unused_options import Given, unused_if
 from study.text import shell_word
 
 if TYPE_CHECKING:
     from annotate_ui.participants.invitation import Invited, RaterLink
     from study.study import Study
+
+
+def _creates_no_link(given: Given) -> bool:
+    return any(given[name] for name in ("listing", "revoked", "removed", "readmitted"))
 
 
 @click.command()
@@ -60,6 +65,10 @@ if TYPE_CHECKING:
     help="Readmit a rater who left, was removed or did not pass the training. Repeatable.",
 )
 @AS_JSON
+@unused_if("new", _creates_no_link, "no link is created")
+@unused_if("renew", _creates_no_link, "no link is created")
+@unused_if("out", _creates_no_link, "no link is created")
+@unused_if("until", _creates_no_link, "no link is created")
 def invite(
     folder: Path,
     raters: tuple[str, ...],

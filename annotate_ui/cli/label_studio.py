@@ -13,6 +13,7 @@ from annotate_ui.cli.label_studio_output import SHOWN, pulled_lines, pushed_line
 from annotate_ui.cli.label_studio_server import ServerPlace, reaches_server
 from study.cli.export_options import ExportNames, reads_export
 from study.cli.options import AS_JSON, print_result, progress
+from study.cli.unused_options import Given, unused_if
 from study.text import shell_word
 
 _TITLE = click.option(
@@ -44,6 +45,13 @@ _INTERVAL = click.option(
     metavar="SECONDS",
     help="Pause between two rounds.",
 )
+
+
+_OF_A_PROJECT = "it is stored with the project that it is for", "name that with --project"
+
+
+def _names_no_project(given: Given) -> bool:
+    return given["number"] is None
 
 
 @click.group()
@@ -83,9 +91,14 @@ def push_command(
     with place.opened() as (study, server):
         with progress("Sending tasks", hidden=as_json) as advance:
             done = push(study, server, title=title, workspace=workspace, progress=advance)
+        lines = pushed_lines(done)
+        if not any(project.is_new for project in done.projects):
+            # Not an error: the same command can be repeated until everything is sent.
+            idle = [o for o, v in (("--title", title), ("--workspace", workspace)) if v is not None]
+            lines += [f"{option} had no effect: no project was created." for option in idle]
         again = place.needed_options(study, server)
         next_step = " ".join(["ccrs label-studio sync", shell_word(place.folder), *again])
-        print_result(done.as_json(), [*pushed_lines(done), f"Next: {next_step}"], as_json)
+        print_result(done.as_json(), [*lines, f"Next: {next_step}"], as_json)
 
 
 @label_studio.command("pull")
@@ -125,6 +138,9 @@ def pull_command(place: ServerPlace, raters: tuple[str, ...], as_json: bool) -> 
 @_RATER
 @_INTERVAL
 @click.option("--rounds", type=click.IntRange(1), metavar="N", help="End after N rounds.")
+@unused_if(
+    "interval", lambda given: given["rounds"] == 1, "one round has no pause", "give more --rounds"
+)
 def sync_command(
     place: ServerPlace,
     title: str | None,
@@ -183,6 +199,11 @@ def sync_command(
 @click.option("--watch", is_flag=True, help="Pull repeatedly, until Ctrl-C.")
 @_INTERVAL
 @AS_JSON
+@unused_if("controls", _names_no_project, *_OF_A_PROJECT)
+@unused_if("ranges", _names_no_project, *_OF_A_PROJECT)
+@unused_if("values", _names_no_project, *_OF_A_PROJECT)
+@unused_if("columns", _names_no_project, *_OF_A_PROJECT)
+@unused_if("interval", lambda given: not given["watch"], "one round has no pause", "add --watch")
 def follow_command(
     place: ServerPlace,
     number: int | None,
@@ -212,8 +233,8 @@ def follow_command(
     people = named.pop("raters")
     left_out = tuple(int(user) for user, code in people.items() if not code)
     options = FollowOptions(**named, users_left_out=left_out)
-    if number is None and options != FollowOptions():
-        raise click.UsageError("Name the project that the options are for with --project.")
+    if number is None and left_out:
+        raise click.UsageError("Name the project that --rater USER= is for with --project.")
     codes = {int(user): code for user, code in people.items() if code}
     with place.opened() as (study, server):
 

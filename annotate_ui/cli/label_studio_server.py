@@ -71,6 +71,7 @@ class ServerPlace:
     def opened(self) -> Iterator[tuple[Study, Server]]:
         """Open the study, whose constructs stay as they are now, and the server."""
         from annotate_ui.label_studio.client import Server
+        from study.errors import without_effect
         from study.facts.label_studio_address import label_studio_address
         from study.study import Study
 
@@ -81,6 +82,9 @@ class ServerPlace:
                 raise click.UsageError(
                     "Name the server with --url, or set label_studio.url in study.toml."
                 )
+            if self.ca is not None and address.lower().startswith("http:"):
+                why = f"{address} is not https, so that the server shows no certificate"
+                raise click.UsageError(without_effect("--ca", self.ca, why))
             token = read_token(study.folder, self.token_file)
             with Server(address, token, ca=self.ca) as server:
                 yield study, server

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from study.cli.options import AS_JSON, STUDY, print_result
+from study.cli.unused_options import unused_if
 from study.text import shell_word
 
 
@@ -13,6 +14,7 @@ from study.text import shell_word
 @click.option("--message", metavar="TEXT", help="Message to raters while the campaign is paused.")
 @click.option("--resume", "resuming", is_flag=True, help="Resume the campaign.")
 @AS_JSON
+@unused_if("message", lambda given: given["resuming"], "it is shown while a campaign is paused")
 def pause(folder: Path, message: str | None, resuming: bool, as_json: bool) -> None:
     """Pause or resume the rating of STUDY.
 
@@ -27,8 +29,6 @@ def pause(folder: Path, message: str | None, resuming: bool, as_json: bool) -> N
     from annotate_ui.participation import pause as pause_study, resume
     from study.study import Study
 
-    if resuming and message is not None:
-        raise click.UsageError("--message can't be combined with --resume.")
     with Study.open(folder) as study:
         if resuming:
             resume(study)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+import click
+from click.core import ParameterSource
+
 from study.cli.options import SettingsCommand, chosen_settings, setting_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    import click
     from pydantic.fields import FieldInfo
 
     from judge.run_settings import JudgeSettings
@@ -59,7 +61,16 @@ def settings_from(values: Mapping[str, Any]) -> JudgeSettings:
 
     chosen = chosen_settings(values)
     model = load_engine(chosen.pop("engine")).settings
-    return model.checked(**chosen)
+    # A variable of the environment is for the engines that read it; nobody typed it.
+    context = click.get_current_context(silent=True)
+    typed = {
+        name: value
+        for name, value in chosen.items()
+        if name in model.options()
+        or context is None
+        or context.get_parameter_source(name) is not ParameterSource.ENVIRONMENT
+    }
+    return model.checked(**typed)
 
 
 def _option(name: str, by_engine: Mapping[str, FieldInfo], engines: Sequence[str]) -> click.Option:

@@ -10,9 +10,11 @@ from typing import Any
 import click
 
 from study.cli.options import AS_JSON, STUDY, print_result
+from study.cli.unused_options import unused_if
 from study.text import shell_word
 
 RUN = click.argument("name", metavar="RUN")
+_OF_ONE_RESPONSE = "it is for one response", "name one with --response ID"
 
 
 def print_fields(result: Any, as_json: bool, *more: str) -> None:
@@ -30,6 +32,7 @@ def print_fields(result: Any, as_json: bool, *more: str) -> None:
     help="With --new: the version to copy. Default: ccrs-paper-v1.",
 )
 @AS_JSON
+@unused_if("original", lambda given: not given["new"], "nothing is copied", "add --new NAME")
 def prompts(folder: Path, new: str | None, original: str | None, as_json: bool) -> None:
     """List the prompt versions for STUDY, or create a new one.
 
@@ -45,8 +48,6 @@ def prompts(folder: Path, new: str | None, original: str | None, as_json: bool) 
     from judge.prompts.template import PAPER
     from study.study import Study
 
-    if original is not None and new is None:
-        raise click.UsageError("--of goes with --new NAME.")
     Study.open(folder).close()
     if new is not None:
         path = copy_version(folder, new, original or PAPER)
@@ -116,6 +117,9 @@ def list_(folder: Path, as_json: bool) -> None:
     help="List responses and passages that may contain an instruction to the judge.",
 )
 @AS_JSON
+@unused_if("construct", lambda given: not given["response"], *_OF_ONE_RESPONSE)
+@unused_if("metric_file", lambda given: not given["response"], *_OF_ONE_RESPONSE)
+@unused_if("suspects", lambda given: given["response"], "it lists all responses")
 def show(
     folder: Path,
     name: str,
@@ -139,11 +143,6 @@ def show(
     from judge.inspect.show import show_run
     from study.study import Study
 
-    if response is None and (construct or metric_file):
-        option = "--construct" if construct else "--metric"
-        raise click.UsageError(f"{option} goes with --response ID.")
-    if suspects and response is not None:
-        raise click.UsageError("--suspects lists all responses; leave --response out.")
     with Study.open(folder) as study:
         if suspects:
             from judge.inspect.suspects import list_suspects, suspect_lines

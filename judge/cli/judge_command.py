@@ -24,6 +24,7 @@ from judge.cli.inspect_commands import (
 )
 from judge.cli.rank_command import rank
 from study.cli.options import AS_JSON, STUDY, comma_separated
+from study.cli.unused_options import unused_if
 from study.text import shell_word
 
 if TYPE_CHECKING:
@@ -86,11 +87,16 @@ DRY_RUN = click.option(
 )
 
 
+_ASKS_NOTHING, _WITHOUT_DRY_RUN = "--dry-run asks no prompt", "leave --dry-run out"
+
+
 @judge.command(cls=EngineOptionsCommand)
 @STUDY
 @ENGINE
 @DRY_RUN
 @AS_JSON
+@unused_if("estimate", lambda given: given["dry_run"], _ASKS_NOTHING, _WITHOUT_DRY_RUN)
+@unused_if("drift", lambda given: given["dry_run"], _ASKS_NOTHING, _WITHOUT_DRY_RUN)
 def run(folder: Path, dry_run: bool, as_json: bool, **values: Any) -> None:
     """Judge the responses of STUDY that have no judgment yet.
 

@@ -11,7 +11,10 @@ import click
 
 from judge.cli.default_group import DefaultCommandGroup
 from study.cli.options import AS_JSON, STUDY, comma_separated, print_result, progress
+from study.cli.unused_options import unused_if
 from study.text import shell_word
+
+_OF_AN_ENDPOINT = "no endpoint is asked", "name one with --base-url"
 
 
 @click.group(cls=DefaultCommandGroup, invoke_without_command=False)
@@ -86,6 +89,8 @@ def measure() -> None:
 )
 @click.option("--dry-run", is_flag=True, help="Compute and count everything; store nothing.")
 @AS_JSON
+@unused_if("api_key_env", lambda given: not given["base_url"], *_OF_AN_ENDPOINT)
+@unused_if("api_key_command", lambda given: not given["base_url"], *_OF_AN_ENDPOINT)
 def run(
     folder: Path,
     metrics: tuple[str, ...],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from analysis.cli.analysis_input import CannotRun, kind_option, scale_option
+from analysis.cli.analysis_input import CannotRun, kind_option, say_declared, scale_option
 from analysis.cli.column_options import NamedColumns, named_columns_options
 from analysis.cli.given_options import Facts, check_given
 from analysis.cli.read_scores import from_file
@@ -113,6 +113,7 @@ def rank(
     check_given(Facts(inputs.scores, measures=tuple(map(str, present))))
     if out is not None:
         _write(out, _kept(analysis, measures))
+    say_declared(inputs.declared)
     if as_json:
         click.echo(_json(_kept(analysis, measures)))
     else:

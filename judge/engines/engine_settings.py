@@ -67,6 +67,11 @@ _SET_BY_CLIENT = frozenset({"host", "content-length", "content-type", "transfer-
 OmitTemperature = Annotated[bool, Field(description="send no temperature; some models accept none")]
 
 
+def _check_temperature(settings: "OpenAISettings | BatchSettings") -> None:
+    if settings.omit_temperature and settings.temperature is not None:
+        raise ValueError("temperature: omit_temperature sends none; leave one of them out")
+
+
 class OpenAISettings(JudgeSettings):
     """A judge behind an OpenAI-compatible endpoint, and how patiently it is asked."""
 
@@ -165,6 +170,12 @@ class OpenAISettings(JudgeSettings):
     def _fits_together(self) -> Self:
         if self.max_cost is not None and self.price is None:
             raise ValueError("max_cost: needs price as well")
+        if self.api_key_command is not None and self._differs("api_key_env"):
+            raise ValueError("api_key_env: api_key_command prints the key; leave one of them out")
+        twice = {name.lower() for name in self.header} & {name.lower() for name in self.header_env}
+        if twice:
+            raise ValueError(f"header: header_env sets {min(twice)} as well; leave one of them out")
+        _check_temperature(self)
         if self.answer_schema != "off" and "response_format" in self.body:
             raise ValueError("answer_schema: body has a response_format; leave one of them out")
         if self.answer_schema != "off" and self.logprobs == "on":
@@ -292,6 +303,11 @@ class BatchSettings(JudgeSettings):
     )
 
     _valid_body = field_validator("body")(_further_fields)
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        _check_temperature(self)
+        return self
 
     @property
     def further_fields(self) -> dict[str, Any]:

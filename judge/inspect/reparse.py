@@ -19,7 +19,7 @@ from judge.running.remaining_work import EMPTY_RESPONSE
 from judge.running.runs import run_metric, run_of, sole_writer
 from judge.running.scale_use import ScaleUse
 from judge.text import Result, by_number, printable, quoted
-from study.errors import StudyError
+from study.errors import StudyError, without_effect
 from study.facts.judgments import as_read
 from study.importing.existing_content import ExistingContent
 from study.schema import ReadingBase, now
@@ -172,6 +172,9 @@ def reparse_run(
             "scale is not known. Install the version of the package that made the run, restore "
             "the study's prompts, or name the metric's file with --metric."
         )
+    if accept_low_scores and not metric.single_prompt:
+        why = f"scores of {metric.key} follow from several answers, and may be low everywhere"
+        raise StudyError(without_effect("--accept-low-scores", True, why))
     accept = accept_low_scores or not metric.single_prompt
     scale_use = ScaleUse(metric.scale_of, accept=accept)
     if dry_run:

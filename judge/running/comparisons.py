@@ -53,7 +53,7 @@ def encoder_for(metrics: Sequence[Metric], settings: JudgeSettings) -> Encoder |
     Raises
     ------
     StudyError
-        It is needed and not named, named and not needed, or can't be used.
+        It is needed and not named, or can't be used.
     """
     comparing = [metric.key for metric in metrics if metric.compares_texts]
     if comparing and settings.encoder is None:
@@ -63,11 +63,6 @@ def encoder_for(metrics: Sequence[Metric], settings: JudgeSettings) -> Encoder |
             "--metric."
         )
     if not comparing:
-        if settings.encoder or settings.encoder_url:
-            raise StudyError(
-                "--encoder and --encoder-url are read by metrics that compare texts only, such as "
-                "ragas-answer-relevance; leave them out."
-            )
         return None
     key = settings.encoder_key_env
     return load_encoder(MetricModels(settings.encoder, settings.encoder_url, key))

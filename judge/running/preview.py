@@ -20,6 +20,7 @@ from judge.running.scope import (
     Scope,
     as_declared,
     check_scales,
+    check_used,
     fitting_metrics,
     later_steps_note,
     run_scope,
@@ -133,6 +134,7 @@ def preview(study: Study, settings: JudgeSettings) -> Preview:
         As `judge_study` does for settings and study.
     """
     metric = as_declared(study, load_metric(settings.metric, settings.prompts, study.folder))
+    check_used(settings, [metric])
     constructs = select_constructs(study, metric, settings.constructs)
     check_text_metrics(study, text_metrics(settings.text_metrics), constructs)
     order = places(study, settings.systems)

@@ -28,6 +28,7 @@ from judge.running.runs import likely_run
 from judge.running.scope import (
     Scope,
     as_declared,
+    check_used,
     later_steps_note,
     run_scope,
     select_constructs,
@@ -262,8 +263,10 @@ def _scope(study: Study, settings: JudgeSettings) -> Scope:
         )
     metric = as_declared(study, load_metric(keys[0], settings.prompts, study.folder))
     constructs = select_constructs(study, metric, settings.constructs)
-    update = {"retry_unparsed": False, "for_reparse": False}
-    return run_scope(study, settings.model_copy(update=update), metric, constructs)
+    update = {"retry_unparsed": False, "for_reparse": False, "accept_low_scores": False}
+    of_probes = settings.model_copy(update=update)
+    check_used(of_probes, [metric])
+    return run_scope(study, of_probes, metric, constructs)
 
 
 def _plan(

@@ -32,6 +32,7 @@ from judge.running.scale_use import ScaleUse, stored_values
 from judge.running.scope import (
     as_declared,
     check_scales,
+    check_used,
     fitting_metrics,
     run_scope,
     select_constructs,
@@ -173,6 +174,7 @@ def _judge_with(
     started: StartedEngine | None = None,
 ) -> Outcome:
     metric = as_declared(study, load_metric(settings.metric, settings.prompts, study.folder))
+    check_used(settings, [metric])
     constructs = select_constructs(study, metric, settings.constructs)
     without_prompts = text_metrics(settings.text_metrics)
     check_text_metrics(study, without_prompts, constructs)

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from judge.metrics.embedding import Encoder
 from judge.metrics.metric import Metric
 from judge.metrics.registry import expanded, load_metric
-from judge.run_settings import JudgeSettings
-from study.errors import StudyError, nearest
+from judge.run_settings import JudgeSettings, option_name
+from study.errors import StudyError, nearest, without_effect
 from study.scales import RatingScale
 from study.settings.constructs import RETRIEVAL
 from study.study import Study
@@ -92,7 +93,7 @@ def fitting_metrics(study: Study, settings: JudgeSettings) -> list[tuple[str, Me
     Raises
     ------
     StudyError
-        None does, or a metric cannot be loaded.
+        None does, a metric cannot be loaded, or a setting is for none of them.
     """
     keys = expanded(settings.metric)
     wanted = {*settings.constructs} or {c.key for c in study.config.constructs} | {RETRIEVAL.key}
@@ -107,16 +108,56 @@ def fitting_metrics(study: Study, settings: JudgeSettings) -> list[tuple[str, Me
             f"None of the metrics {', '.join(keys)} is on one of the constructs "
             f"{', '.join(sorted(wanted))}."
         )
+    found = {construct for _, metric in fitting for construct in metric.constructs}
+    unmeasured = [construct for construct in settings.constructs if construct not in found]
+    if unmeasured:
+        why = f"none of the metrics {', '.join(keys)} is on it"
+        raise StudyError(without_effect("--constructs", unmeasured, why))
+    check_used(settings, [metric for _, metric in fitting])
     return fitting
+
+
+def check_used(settings: JudgeSettings, metrics: Sequence[Metric]) -> None:
+    """Check that each setting that is for some metrics has an effect on one of these.
+
+    Raises
+    ------
+    StudyError
+        One has none; the message names the metrics that it is for.
+    """
+    named = ", ".join(metric.key for metric in metrics)
+    faults = []
+    if not any(metric.compares_texts for metric in metrics):
+        why = f"no text is compared by {named}"
+        remedy = "name a metric that compares texts, such as ragas-answer-relevance"
+        faults += [
+            without_effect(option_name(name), getattr(settings, name), why, remedy)
+            for name in ("encoder", "encoder_url")
+            if getattr(settings, name)
+        ]
+    if settings.for_reparse and all(metric.single_prompt for metric in metrics):
+        why = f"{named} asks one prompt for a score, so that none can be missing"
+        faults.append(without_effect("--for-reparse", True, why))
+    if settings.accept_low_scores and not any(metric.single_prompt for metric in metrics):
+        why = f"scores of {named} follow from several answers, and may be low everywhere"
+        faults.append(without_effect("--accept-low-scores", True, why))
+    if faults:
+        raise StudyError("\n".join(faults))
 
 
 def settings_of_metric(settings: JudgeSettings, key: str, metric: Metric) -> JudgeSettings:
     """Return the settings of one of several metrics.
 
     A name becomes the beginning of the run's name; constructs are those that the metric measures.
+    Settings that are for others of the metrics are at their defaults.
     """
+    of_others: dict[str, Any] = {"accept_low_scores": False, "for_reparse": False}
+    of_others.pop("accept_low_scores" if metric.single_prompt else "for_reparse")
+    if not metric.compares_texts:
+        of_others |= {"encoder": None, "encoder_url": None}
     return settings.model_copy(
-        update={
+        update=of_others
+        | {
             "metric": key,
             "name": settings.name and f"{settings.name} {metric.key}",
             "constructs": tuple(c for c in settings.constructs if c in metric.constructs),

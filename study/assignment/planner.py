@@ -26,6 +26,7 @@ from study.assignment.query_scripts import scripts_notes
 from study.assignment.raters import RaterProfile, eligible_by_query, rater_profiles, raters_by_code
 from study.assignment.sample import Sample, draw_sample
 from study.assignment.sampling_frame import SamplingFrame, sampling_frame
+from study.assignment.unused_overrides import check_used
 from study.assignment.workload import calibration_of, portion_of
 from study.errors import StudyError, nearest
 from study.facts.ratings import MEASURING
@@ -93,7 +94,8 @@ def assign(
     ------
     StudyError
         There are no responses or too few raters, a construct or code is invalid, the settings
-        of the design contradict each other, or imported values would be replaced.
+        of the design contradict each other, an option has no effect, or imported values would be
+        replaced.
     """
     plan = design_of(study, {**design, "per_item": per_item})
     if open_slots and raters is not None:
@@ -115,10 +117,16 @@ def assign(
         frame, existing = sampling_frame(connection), existing_assignments(connection, study.config)
         if not frame.answers:
             raise _no_responses(study)
+        check_used(
+            plan,
+            design | {"split_queries": split_queries, "constructs": constructs},
+            specs,
+            frame,
+            open_slots=open_slots,
+        )
         codes = {} if open_slots else raters_by_code(connection, study, raters, dry_run=dry_run)
         people = rater_profiles(connection, study, codes)
         eligible = eligible_by_query(people, frame)
-        everybody = len(people)
         at_work = _at_work(connection, existing)
         all_eligible = eligible_by_query(rater_profiles(connection, study, at_work | codes), frame)
         sample = draw_sample(
@@ -128,7 +136,7 @@ def assign(
             frame,
             existing,
             eligible=lambda query: all_eligible[query],
-            readable=lambda query: len(eligible[query]) == everybody,
+            readable=lambda query: len(eligible[query]) == len(people),
         )
         demand = _missing(study, plan, frame, existing, sample, specs, split_queries)
         inputs = planning_inputs(

@@ -16,6 +16,7 @@ from study.cli.options import (
     print_result,
     split_names,
 )
+from study.cli.unused_options import unused_if
 from study.text import counted, shell_word
 
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from study.assignment.assignment_summary import Assigned
 
 _YES = click.option("--yes", is_flag=True, help="Store without asking for confirmation.")
+_YES_HAS_NO_USE = unused_if(
+    "yes", lambda given: given["dry_run"], "--dry-run stores nothing, so that nothing is asked"
+)
 
 
 @click.command()
@@ -55,6 +59,7 @@ _YES = click.option("--yes", is_flag=True, help="Store without asking for confir
 @DRY_RUN
 @_YES
 @AS_JSON
+@_YES_HAS_NO_USE
 def adjudicate(
     folder: Path,
     rater: str,
@@ -177,6 +182,7 @@ def _design_options() -> list[click.Option]:
 @DRY_RUN
 @_YES
 @AS_JSON
+@_YES_HAS_NO_USE
 def assign(
     folder: Path,
     raters: str | None,

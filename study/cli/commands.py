@@ -8,6 +8,7 @@ import click
 
 from study.cli.export_options import ExportNames, reads_export
 from study.cli.options import AS_JSON, STUDY, print_result, progress
+from study.cli.unused_options import unused_if
 from study.text import shell_word
 
 
@@ -233,6 +234,8 @@ def status(folder: Path, as_json: bool) -> None:
     help="Write everything stored about this person to one JSON file instead.",
 )
 @AS_JSON
+@unused_if("form", lambda given: given["rater"], "what is stored about a person is JSON")
+@unused_if("overwrite", lambda given: given["rater"], "--rater writes a new file")
 def export(
     folder: Path, out: Path | None, form: str, overwrite: bool, rater: str | None, as_json: bool
 ) -> None:
@@ -251,8 +254,6 @@ def export(
     from study.study import Study
 
     if rater is not None:
-        if overwrite or form != "csv":
-            raise click.UsageError("--rater writes one new JSON file; leave the other options out.")
         with Study.open(folder) as study:
             _export_rater(study, rater, out, as_json)
         return

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from study.cli.options import AS_JSON, STUDY, print_result, progress
+from study.cli.unused_options import unused_if
 from study.text import counted, shell_word
 
 
@@ -131,6 +132,8 @@ def archive(folder: Path, out: Path | None, comments: bool, as_json: bool) -> No
 )
 @click.option("--yes", is_flag=True, help="Erase without asking for confirmation.")
 @AS_JSON
+@unused_if("sever", lambda given: not given["rater"], "nobody is erased", "name the RATER")
+@unused_if("yes", lambda given: not given["rater"], "the file is rewritten without asking")
 def erase(folder: Path, rater: str | None, sever: bool, yes: bool, as_json: bool) -> None:
     """Erase everything that STUDY stores about RATER.
 
@@ -149,8 +152,6 @@ def erase(folder: Path, rater: str | None, sever: bool, yes: bool, as_json: bool
     from study.study import Study
 
     if rater is None:
-        if sever:
-            raise click.UsageError("--sever needs the code of a rater.")
         from study.schema import Noun
 
         with Study.open(folder) as study:

@@ -33,6 +33,7 @@ from study.importing.score_columns.judgment_table import (
     names_of_values,
     scale_of_words,
 )
+from study.importing.score_columns.preference_columns import preference_columns
 from study.importing.score_columns.row_identifiers import (
     kinds_as_scorers,
     no_scores,
@@ -254,7 +255,13 @@ def read_preferences(
     )
     records: list[dict[str, Any]] = []
     first_values: dict[tuple[Any, ...], tuple[int, tuple[Any, ...]]] = {}
-    for located in _checked(source, preferences.rows(source, options), lambda _: scale):
+    side_by_side = preference_columns(source)
+    rows = (
+        preferences.rows(source, options)
+        if side_by_side is None
+        else preferences.rows_side_by_side(source, side_by_side)
+    )
+    for located in _checked(source, rows, lambda _: scale):
         row = located.row
         if not isinstance(row, PreferenceRow):
             continue
@@ -272,7 +279,7 @@ def _form(source: RecordSource, named: Mapping[str, str]) -> Any:
     if "value" in named:
         return scores
     names = folded(head.columns)
-    if compares_responses(head.columns):
+    if compares_responses(head.columns) or preference_columns(source) is not None:
         fault = Fault("the file compares responses.", "Read it as preferences.")
         raise InputError(source.path.name, [fault])
     if responses.has_responses(head) and not has(scores.FIELDS, names, "scorer", "value"):

@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, insert, select, update
 
-from study.errors import StudyError
+from study.errors import StudyError, without_effect
 from study.export.study_export import export_study
 from study.lifecycle.backup import prompt_files, text_files
 from study.lifecycle.database_copy import sqlite_rows
@@ -159,14 +159,24 @@ def _strip(connection: Connection, comments: bool, left_out: dict[str, int]) -> 
     connection.execute(update(sentence_marks).values(**unnamed))
     connection.execute(update(decisions).values(**unnamed))
     texts: list[tuple[type[Noun], str]] = [(ClosingAnswer, "comment")]
+    of_work = [(noun, name) for noun in (Rating, Decision) for name in ("comment", "reason")]
     if not comments:
-        texts += [(noun, name) for noun in (Rating, Decision) for name in ("comment", "reason")]
+        texts += of_work
+    elif not any(_has(connection, noun, name) for noun, name in of_work):
+        raise StudyError(without_effect("--comments", True, "the study has no comment or reason"))
     for noun, name in texts:
         noun_table = table(noun)
         gone = connection.execute(
             update(noun_table).where(noun_table.c[name].is_not(None)).values({name: None})
         ).rowcount
         _count(left_out, f"{name}s of {noun_table.name}", gone)
+
+
+def _has(connection: Connection, noun: type[Noun], name: str) -> bool:
+    column = table(noun).c[name]
+    return (
+        connection.execute(select(column).where(column.is_not(None)).limit(1)).first() is not None
+    )
 
 
 def _count(left_out: dict[str, int], what: str, number: int) -> None:

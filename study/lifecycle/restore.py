@@ -208,7 +208,7 @@ def _finish(
         from study.schema.upgrade import upgrade_study
 
         # The backup itself is the copy.
-        copy = upgrade_study(draft, backup_confirmed=True).copy
+        copy = upgrade_study(draft, backup_confirmed=manifest.database != "sqlite").copy
         if copy is not None:
             copy.unlink()
     with Study.open(draft) as study:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, Engine, inspect, text
 
-from study.errors import StudyError
+from study.errors import StudyError, without_effect
 from study.schema.database import SCHEMA_REVISION, open_engine, schema_revision, writing
 from study.settings.study_toml import read_config
 
@@ -40,7 +40,8 @@ def upgrade_study(
     Raises
     ------
     StudyError
-        No backup was confirmed, rows went missing, or a reference broke; nothing changed.
+        No backup was confirmed, or none is needed; rows went missing, or a reference broke;
+        nothing changed.
     """
     folder = Path(folder)
     config, _ = read_config(folder / "study.toml")
@@ -58,6 +59,9 @@ def _upgrade(
     if before is None:
         raise StudyError(f"{folder}: the database contains no study; restore it from a backup.")
     target = _newest(migrations)
+    if backup_confirmed and engine.dialect.name == "sqlite":
+        why = "the database is SQLite, and is copied before an upgrade"
+        raise StudyError(without_effect("--backup-confirmed", True, why))
     if before == target:
         return Upgrade(before, before, None)
     if before > target:

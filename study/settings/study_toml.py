@@ -35,6 +35,7 @@ from study.settings.scorer_sections import (
     ScorerSpec,
     SystemSpec,
 )
+from study.text import shell_word
 from study.types import Key
 
 
@@ -229,7 +230,8 @@ def read_config(path: Path) -> tuple[StudyConfig, str]:
         raise StudyError(f"{path} is a folder; move it away.") from None
     except (FileNotFoundError, NotADirectoryError):
         raise StudyError(
-            f"{path.parent} contains no study.toml. Create a study with `ccrs init {path.parent}`."
+            f"{path.parent} contains no study.toml. Create a study with "
+            f"`ccrs init {shell_word(path.parent)}`."
         ) from None
     except UnicodeDecodeError as error:
         raise StudyError(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from analysis.cli.analysis_input import say_declared
 from analysis.core.analysis import Analysis
 from analysis.core.errors import TableError, did_you_mean
 from analysis.core.estimates import to_frame
@@ -30,8 +31,9 @@ from analysis.render.panels import panels
 from analysis.render.verdicts import speaking, verdicts
 from ccrs_study.frame_words import with_word_values
 from ccrs_study.from_a_file import read_file
+from ccrs_study.long_frames import known_names
 from ccrs_study.named_frames import long_scores
-from ccrs_study.recognized_frame import evident_columns
+from ccrs_study.recognized_frame import check_one_table, evident_columns
 from ccrs_study.wide_faults import check_values
 from ccrs_study.written_scales import Scales, scales_by_construct
 from study.importing.readers.value_words import checked_values
@@ -91,12 +93,15 @@ def evaluate(
     >>> print(result.verdict)
     >>> result.report("report")
     """
+    check_one_table(data, judge, human)
     if (judge is None) != (human is None):
         raise TypeError("name the columns of both judge and human, or of neither (a long table)")
     if isinstance(data, Path | str):
         identifying = {"id": id, "query": query, "system": system, "construct": construct}
         inputs = read_file(Path(data), judge, human, identifying, scale, values, _known(options))
-        return _evaluated(inputs.scores, inputs.options, title, options)
+        evaluation = _evaluated(inputs.scores, inputs.options, title, options)
+        say_declared(inputs.declared)
+        return evaluation
     if not isinstance(data, pd.DataFrame):
         raise TypeError(f"data is a {type(data).__name__}; give a DataFrame, or the path of a file")
     if judge is None and human is None:
@@ -105,6 +110,8 @@ def evaluate(
         id, query = id or evident.get("id"), query or evident.get("query")  # noqa: A001
         system = system or evident.get("system")
         construct = construct or evident.get("construct")
+        if not evident:
+            data = known_names(data, id=id, query=query, system=system, construct=construct)
     rows = None
     if judge is not None and human is not None:
         rows = len(data)

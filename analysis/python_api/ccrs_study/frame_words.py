@@ -12,7 +12,12 @@ from analysis.core.errors import TableError
 from study.importing.import_report import ImportReport
 from study.importing.readers.cells import CellError
 from study.importing.readers.column_words import ColumnWords, Declared
-from study.importing.readers.failure_names import ReadScores, direction_notes, names_failure
+from study.importing.readers.failure_names import (
+    ReadScores,
+    direction_notes,
+    names_failure,
+    names_rank,
+)
 from study.importing.readers.judgment_cells import Ranged
 from study.importing.readers.value_words import missing_numbers, numbers_to_declare, unused_values
 from study.importing.readers.words_ahead import group_words, named_categories
@@ -128,7 +133,7 @@ def with_word_values(
 def _numbers_read(data: pd.DataFrame) -> Iterator[ReadScores]:
     for key, values in data.groupby(["construct", "scorer"], sort=False)["value"]:
         names = (str(key[0]), str(key[1])) if isinstance(key, tuple) else (str(key),)
-        if names_failure(names[0]) or names_failure(names[-1]):
+        if any(names_failure(name) or names_rank(name) for name in names):
             yield ReadScores(names, None, {float(value) for value in values.dropna().unique()})
 
 

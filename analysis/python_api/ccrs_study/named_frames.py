@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import pandas as pd
 from analysis.core.errors import TableError
 from analysis.core.table_checks import missing_columns, rows_named
 from study.importing.score_columns.judgment_table import KEPT
+from study.importing.score_columns.rater_rows import rater_rows
 from study.importing.score_columns.scorer_names import (
     ColumnNames,
     UnnamedConstructError,
@@ -92,6 +93,16 @@ def long_scores(
     if faults:
         raise TableError("table", faults)
     names = names_of_scorers(columns)
+    judges, people = ([c for kind, _, c in columns if kind == of] for of in ("judge", "human"))
+    given = {"id": id, "query": query, "system": system, "construct": construct}
+    raters = rater_rows(
+        present,
+        _rows(by_name),
+        judges,
+        people,
+        {name: column for name, column in given.items() if column is not None},
+        declared=True,
+    )
     frame = by_name.assign(**{name: by_name[name].map(_without_white_space) for name in others})
     response = frame[id] if id else pd.Series([f"row {n + 1}" for n in range(len(frame))])
     base = pd.DataFrame({"response_id": response.to_numpy()})
@@ -100,16 +111,57 @@ def long_scores(
     for name in KEPT:
         if name in present and name not in used and name not in others:
             base[name] = frame[name].to_numpy()
+    scorers: dict[str, Any] = dict(names)
+    if raters is not None:
+        if id is None:
+            base["response_id"] = [", ".join(raters.response(row)) for row in _rows(frame)]
+        of_rows = [raters.of(row) for row in _rows(frame)]
+        scorers |= dict.fromkeys(people, of_rows)
     parts = [
         base.assign(
             construct=frame[construct].to_numpy() if construct else key,
-            scorer=names[column],
+            scorer=scorers[column],
             scorer_kind=kind,
             value=frame[column].to_numpy(),
         )
         for kind, key, column in columns
     ]
+    if raters is not None:
+        parts = [
+            _once(part, column) if kind == "judge" else part
+            for part, (kind, _, column) in zip(parts, columns, strict=True)
+        ]
     return pd.concat(parts, ignore_index=True)
+
+
+def _rows(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    return ({str(name): cell for name, cell in row.items()} for row in frame.to_dict("records"))
+
+
+def _once(part: pd.DataFrame, column: str) -> pd.DataFrame:
+    """The judge's scores once for each response, of rows that repeat them for each rater.
+
+    Raises
+    ------
+    TableError
+        The rows of a response have different scores.
+    """
+    present = part[part["value"].notna()]
+    key = ["response_id", "construct"]
+    first = present.drop_duplicates(key)
+    both = present.reset_index().merge(first, on=key, suffixes=("", "_first"))
+    differing = both[both["value"] != both["value_first"]]
+    if len(differing):
+        row = differing.iloc[0]
+        raise TableError(
+            "table",
+            [
+                f"row {row['index']}, column {column!r}: the judge's score of the response "
+                f"{row['response_id']} is {row['value']} here, and {row['value_first']} in an "
+                "earlier row; each rater's row of a response repeats one score of the judge"
+            ],
+        )
+    return first
 
 
 def _with_index(frame: pd.DataFrame) -> dict[str, Sequence[Any]]:

@@ -33,6 +33,27 @@ def evident_columns(data: pd.DataFrame) -> dict[str, Any]:
     return {} if found.columns is None else _arguments(found.columns)
 
 
+def check_one_table(*given: object) -> None:
+    """Refuse several tables in place of one, or of the names of columns.
+
+    Raises
+    ------
+    TypeError
+        With how two tables are joined.
+    """
+    of_frames = [
+        isinstance(value, pd.DataFrame)
+        or (isinstance(value, list | tuple) and any(isinstance(v, pd.DataFrame) for v in value))
+        for value in given
+    ]
+    several = isinstance(given[0], list | tuple) and of_frames[0]
+    if several or any(of_frames[1:]):
+        raise TypeError(
+            "the scores of judge and people are in one table; join two by their ids: "
+            "judge.merge(human, on='id', suffixes=('_judge', '_human'))"
+        )
+
+
 def _arguments(columns: NamedColumns) -> dict[str, Any]:
     arguments: dict[str, Any] = {
         "judge": _scorers(columns.judge),

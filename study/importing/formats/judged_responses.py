@@ -52,6 +52,14 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
         It is not known on which construct the judgments are.
     """
     recognized = recognized_table(source.path)
+    if recognized.reasons("rater"):
+        rater = next(iter(recognized.reasons("rater")))
+        fault = Fault(
+            f"each row has the value of a rater, whom {rater!r} names, and that of the judge.",
+            "A study imports a row for each score (response_id, construct, scorer, scorer_kind, "
+            "score), or a column for each rater; `ccrs report` reads the file as it is.",
+        )
+        raise InputError(source.path.name, [fault])
     if recognized.form == "long":
         yield from _in_rows(source, recognized, options)
     else:

@@ -50,7 +50,8 @@ ITEMS = (
     *("item_id", "session_id", "sample_id", "trace_id", "record_id", "conversation_id"),
     *("case_id", "task_id", "example_id", "run_id", "doc_id", "document_id", "unit_id"),
     *("output_id", "answer_id", "message_id", "item", "sample", "example", "case", "unit"),
-    *("id", "uid", "uuid", "key"),
+    *("id", "uid", "uuid", "key", "doc", "document"),
+    *("text_id", "post_id", "entry_id", "instance_id", "segment_id", "instance", "segment"),
 )
 """Names of what was judged, a response or, beside systems, a query."""
 

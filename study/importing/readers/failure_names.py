@@ -1,4 +1,4 @@
-"""Names of columns and constructs on which yes is the failure, such as hallucination."""
+"""Names of columns and constructs on which yes is the failure, or 1 the best of many."""
 
 import re
 from collections.abc import Collection, Iterable
@@ -32,6 +32,14 @@ _AFFIRMATIONS = {
     "h", "always", "strongly agree", "agree", "+", "✅", "✓", "✔", "☑", "1",
 }  # fmt: skip
 
+# Of ranks, and of grades in German, 1 is the best.
+_BEST_FIRST = {
+    *("rank", "ranks", "ranking", "rankings", "rang", "platz", "place", "placement", "puesto"),
+    *("classement", "schulnote", "schulnoten", "zensur", "note", "noten"),
+}
+_GERMAN_GRADES = {"note", "noten"}
+_WORST_GERMAN_GRADE = 6
+
 
 def names_failure(name: str) -> bool:
     """Whether a column or construct is called what a response should not be or do."""
@@ -62,7 +70,20 @@ def direction_notes(read: Iterable[ReadScores], declare: Declaration = as_option
 
     Numbers of words that are declared are taken to be meant.
     """
+    read = list(read)
     notes: dict[tuple[str, str], list[str]] = {}
+    ranked = {
+        name: max(found.numbers)
+        for found in read
+        for name in found.names
+        if found.vocabulary is None and _may_be_ranks(name, found.numbers)
+    }
+    for ranks in ranked:
+        remedy = (
+            f"then write {max(ranked.values()) + 1:g} minus the value in every column that has 1 "
+            "as the best"
+        )
+        notes.setdefault(("the highest number counts as the best", remedy), []).append(ranks)
     for names, vocabulary, numbers in read:
         name = next((name for name in names if names_failure(name)), None)
         if name is None:
@@ -82,9 +103,30 @@ def direction_notes(read: Iterable[ReadScores], declare: Declaration = as_option
         remedy = f"{declare([], turned)} reads it so"
         notes.setdefault((f"{top[0]} counts as {counts}", remedy), []).append(name)
     return [
-        f"{counts}; in {_columns_named(names)} it may be the failure: {remedy}."
+        f"{counts}; in {_columns_named(names)} {_instead(counts)}: {remedy}."
         for (counts, remedy), names in notes.items()
     ]
+
+
+def names_rank(name: str) -> bool:
+    """Whether a column or construct is called a rank or grade of which 1 may be the best."""
+    return bool(_words_for_ranks(name))
+
+
+def _words_for_ranks(name: str) -> set[str]:
+    return {part.casefold() for part in _PARTS.findall(_CAMEL.sub("_", name))} & _BEST_FIRST
+
+
+def _may_be_ranks(name: str, numbers: Collection[float]) -> bool:
+    """Whether a column is called a rank, or a German grade, and has whole numbers from 1 on."""
+    called = _words_for_ranks(name)
+    if not called or not numbers or not all(n >= 1 and float(n).is_integer() for n in numbers):
+        return False
+    return not called <= _GERMAN_GRADES or max(numbers) <= _WORST_GERMAN_GRADE
+
+
+def _instead(counts: str) -> str:
+    return "1 may be the best" if counts.startswith("the highest") else "it may be the failure"
 
 
 def _columns_named(names: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""Cells with a judgment in another form than a number or word: JSON of a judge, 4/5, 80%."""
+"""Cells with a judgment in another form than a number or word: JSON, Score: 3, 4/5, 80%."""
 
 import re
 from collections.abc import Mapping
@@ -12,6 +12,18 @@ from study.text import abbreviate
 JUDGMENT_KEYS = ("score", "rating", "value", "grade", "verdict", "label", "result", "answer")
 
 FROM_JSON = "cells with a JSON object read as the judgment in it"
+
+# What a judgment may be called in its own cell. Topic 3 or Option 2 are names, and not numbers.
+_NAMED_NUMBER = re.compile(
+    r"(?P<name>(?:(?:final|overall|total|my)\s+)?(?:score|rating|grade|level|lvl|value|points?|mark|"
+    r"rank|tier|stage|quality|relevance|bewertung|punkte|stufe|note|niveau|nivel|livello|"
+    r"puntuación|puntuacion|punteggio|nota|voto))"
+    r"(?:\s+is)?\s*[:=#-]?\s*(?P<number>\d{1,4}(?:[.,]\d+)?)"
+    r"(?:\s*(?:/|out of|of|von|sur|de|su)\s*(?P<end>\d{1,4})|\s*(?P<share>%))?\.?",
+    re.IGNORECASE,
+)
+_MARKUP = str.maketrans("", "", "*`[]")
+_PERHAPS_BEST_FIRST = {"grade", "rank", "note", "tier"}
 
 # As judges write it around JSON.
 _FENCE = re.compile(r"\s*```(?:json)?\s*(.*?)\s*```\s*", re.DOTALL | re.IGNORECASE)
@@ -38,7 +50,7 @@ def is_object(cell: Any) -> bool:
 
 
 def judgment_in(cell: Any) -> Any:
-    """Return the judgment in a judge's JSON object; any other cell as it is.
+    """Return the judgment in a judge's JSON object, or in Score: 3; any other cell as it is.
 
     Raises
     ------
@@ -46,7 +58,8 @@ def judgment_in(cell: Any) -> Any:
         The object has none of `JUDGMENT_KEYS`, or several.
     """
     if not is_object(cell):
-        return cell
+        named = named_number(cell)
+        return cell if named is None else named[1]
     found = _object(cell) if isinstance(cell, str) else cell
     if not isinstance(found, Mapping):
         return cell
@@ -61,6 +74,30 @@ def judgment_in(cell: Any) -> Any:
     if isinstance(judgment, list):
         raise CellError(f"{present[0]!r} of the JSON object is a list.", _REMEDY)
     return judgment
+
+
+def named_number(cell: Any) -> tuple[str, str] | None:
+    """Return the name and the number of a cell such as Score: 3, Rating: 4/5 or Level 2."""
+    if not isinstance(cell, str):
+        return None
+    match = _NAMED_NUMBER.fullmatch(cell.translate(_MARKUP).strip())
+    if match is None:
+        return None
+    end = f"/{match['end']}" if match["end"] else match["share"] or ""
+    return match["name"], f"{match['number']}{end}"
+
+
+def begins_with_score(text: str) -> bool:
+    """Whether a text begins as Score: 3 does."""
+    return _NAMED_NUMBER.match(text.translate(_MARKUP).strip()) is not None
+
+
+def as_number(name: str) -> str:
+    """Say how the cells that call their number by a name are read."""
+    told = f"cells with {name.casefold()!r} and a number read as the number, the highest as best"
+    if name.casefold() not in _PERHAPS_BEST_FIRST:
+        return told
+    return f"{told}; if 1 is the best, write the numbers alone, turned: 6 for 1 to 1 for 6"
 
 
 def _object(cell: str) -> Any:

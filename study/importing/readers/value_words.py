@@ -16,6 +16,7 @@ from itertools import pairwise
 from study.importing.readers.cells import looks_like_number
 from study.importing.readers.known_words import WORDS_BY_VALUE, WORDS_FOR_MISSING
 from study.importing.readers.numbered_words import numbers_in
+from study.importing.readers.school_grades import likely_grades, school_grades, with_plain_letters
 from study.text import quoted_names, shell_word
 
 # What a cell may hold alone in place of a value.
@@ -65,6 +66,8 @@ class Vocabulary:
     numbered: bool = False
     """Whether the words have their numbers in them, such as 4 - good; the scale is then one of
     numbers."""
+    graded: bool = False
+    """Whether the words are the letters of school grades, of which A is the best."""
     used: tuple[tuple[str, float], ...] = ()
     """The words of the table for which it was chosen, with their numbers."""
 
@@ -158,6 +161,8 @@ def vocabulary_of(
         chosen = Vocabulary(in_order, numbers, missing, declared=True)
     elif known is not None:
         chosen = replace(known, missing=missing)
+    elif (grades := school_grades(present)) is not None:
+        chosen = Vocabulary(with_plain_letters(grades), grades, missing, graded=True)
     elif (of_words := numbers_in(present.values())) is not None:
         chosen = Vocabulary(
             tuple(sorted(of_words.items(), key=lambda pair: pair[1])),
@@ -339,8 +344,9 @@ def numbers_to_declare(
     best = None if words_alone(declared or {}) else best_of(others)
     if best is not None and 2 * sum(best.value(word) is not None for word in others) < len(others):
         best = None  # an accident, as that F of A to F is that of T and F
+    letters = likely_grades(map(folded_word, others)) if best is None else {}
     for word in others:
-        number = best.value(word) if best else None
+        number = best.value(word) if best else letters.get(folded_word(word))
         numbers[word] = "NUMBER" if number is None else f"{number:g}"
     return numbers
 

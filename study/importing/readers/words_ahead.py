@@ -113,14 +113,22 @@ def unused(declared: Declared, columns: Iterable[ColumnWords]) -> list[Fault]:
 
 
 def named_categories(groups: Iterable[GroupWords], declare: Declaration = as_option) -> list[str]:
-    """Return a warning for each vocabulary of names without an order."""
+    """Return a warning for each vocabulary of names without an order, and of school grades."""
+    groups = list(groups)
     nominal = {
         group.vocabulary.label: group.vocabulary
         for group in groups
         if group.vocabulary is not None and group.vocabulary.nominal
     }
+    grades = {
+        g.vocabulary.label for g in groups if g.vocabulary is not None and g.vocabulary.graded
+    }
     return [
         f"{vocabulary.label} are read as names without an order. If they have one, give them "
         f"numbers: {declare([word for word, _ in vocabulary.words], None)}"
         for vocabulary in nominal.values()
+    ] + [
+        f"{label} are read as school grades, of which A is the best. If they are something else, "
+        "give each its number with --values, or write each as a word."
+        for label in sorted(grades)
     ]

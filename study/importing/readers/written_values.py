@@ -17,8 +17,9 @@ from study.importing.readers.column_words import (
 from study.importing.readers.judgment_cells import (
     FROM_JSON,
     Ranged,
-    is_object,
+    as_number,
     judgment_in,
+    named_number,
     out_of,
 )
 from study.importing.readers.value_words import (
@@ -108,8 +109,9 @@ class ValueRules:
         self, cell: Any, group: Hashable, row: int, report: ImportReport
     ) -> JudgedValue | NumberCell:
         content = judgment_in(cell)
-        if content is not cell and is_object(cell):
-            report.rules[FROM_JSON] += 1
+        if content is not cell:
+            named = named_number(cell)
+            report.rules[FROM_JSON if named is None else as_number(named[0])] += 1
         if isinstance(content, str) and ratio_or_percentage(content) is not None:
             return self._out_of(content, group, report)
         word = word_in(content)

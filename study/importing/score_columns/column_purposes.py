@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from study.errors import Fault, InputError, nearest
+from study.importing.readers.input_file import Record
 from study.importing.readers.judgment_cells import Ranged
 from study.importing.readers.source import RecordSource
 from study.importing.score_columns.contents import contents_of
 from study.importing.score_columns.judgment_table import KEPT
 from study.importing.score_columns.named_columns import IDENTIFYING, NamedColumns
+from study.importing.score_columns.rater_rows import RaterRows, rater_rows
 from study.importing.score_columns.scorer_names import (
     ColumnNames,
     ScorerColumn,
@@ -32,8 +34,11 @@ class Purposes:
 
     scorers: tuple[ScorerColumn, ...]
     identifying: Mapping[str, str]
-    """id, query, system and construct to the column, where they are named."""
+    """id, query, system and construct to the column, where they are named; and scorer, where rows
+    name the rater."""
     kept: tuple[str, ...]
+    raters: RaterRows | None = None
+    """How rows of raters become responses, where a response has a row for each of its raters."""
 
     @property
     def columns(self) -> set[str]:
@@ -141,7 +146,12 @@ def purposes_of(
     if faults:
         raise InputError(str(path), faults)
     kept = tuple(name for name in KEPT if name in present and name not in every)
-    return Purposes(scorers, identifying, kept)
+    judges, people = ([c.column for c in scorers if c.kind == of] for of in ("judge", "human"))
+    rows = (record.cells for record in source.peeked() if isinstance(record, Record))
+    raters = rater_rows(present, rows, judges, people, identifying, declared=True)
+    if raters is not None:
+        identifying["scorer"] = raters.rater
+    return Purposes(scorers, identifying, kept, raters)
 
 
 def _prose(source: RecordSource, used: list[str]) -> list[Fault]:

@@ -26,6 +26,7 @@ from study.importing.score_columns.judgment_table import (
     scale_of_words,
 )
 from study.importing.score_columns.named_columns import NamedColumns
+from study.importing.score_columns.rater_rows import by_response, rater_name
 from study.importing.score_columns.scorer_names import ONLY_CONSTRUCT
 
 Group = tuple[str, str | None]
@@ -88,6 +89,8 @@ def read_named_columns(
         [row.cells.score(column.column, (column.column, row.construct)) for row in rows]
         for column in named.scorers
     ]
+    if named.raters is not None:
+        row_checks.note_contradicting(rows, named.scorers, judged, report)
     for row in rows:
         report.faults += row.cells.remaining_faults()
     report.warnings += [
@@ -102,7 +105,15 @@ def read_named_columns(
     if report.faults:
         in_order = sorted(report.faults, key=lambda fault: fault.row or 0)
         raise InputError(str(path), in_order, report.notes)
-    return _table(rows, named, judged, words, report, source)
+    if named.raters is None:
+        return _table(rows, named, judged, words, report, source)
+    responses = len({row.texts["id"] for row in rows})
+    report.rules[
+        f"rows of the raters in {named.raters.rater!r} read as {responses} responses, with the "
+        "judge's score once for each"
+    ] += len(rows)
+    table = _table(rows, named, judged, words, report, source)
+    return by_response(table, [str(row.texts["scorer"]) for row in rows])
 
 
 def _source(path: Path, columns: NamedColumns) -> RecordSource:
@@ -138,6 +149,9 @@ def _row(cells: RecordCells, named: Purposes, report: ImportReport) -> row_check
             report.rules[WHITE_SPACE] += 1
         if name != "system" and not (texts[name] or "").strip():
             report.fault("is blank.", "Fill it in.", cells.number, column)
+    if named.raters is not None:
+        texts["scorer"] = rater_name(named.raters.rater, texts["scorer"])
+        texts.setdefault("id", ", ".join(named.raters.response(cells.written)))
     kept = {
         name: cells.key(name) if name == "domain" else cells.whole_number(name)
         for name in named.kept

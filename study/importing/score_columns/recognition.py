@@ -12,6 +12,7 @@ from study.importing.readers.source import RecordSource
 from study.importing.score_columns.contents import ColumnContent, contents_of
 from study.importing.score_columns.flat_source import table_source
 from study.importing.score_columns.names import folded
+from study.importing.score_columns.preference_columns import preference_columns
 from study.importing.score_columns.recognized import Recognized
 from study.importing.score_columns.scorer_rows import named_scorers, names_scorers
 from study.importing.score_columns.side_by_side import side_by_side
@@ -32,12 +33,15 @@ def recognized_table(path: Path | str) -> Recognized:
     if source.head.form == "json document" and not isinstance(source.document, list):
         _refuse_columns_of_json(source.path, source.document)
         return Recognized("document")
-    if source.head.form.startswith("json") and _is_export(source):
-        return Recognized("tool export")
     columns = source.head.columns
+    may_be_export = source.head.form.startswith("json") or (
+        _OF_EXPORTS & {folded(column) for column in columns}
+    )
     contents = contents_of(source.peeked(), columns)
-    if _OF_EXPORTS & {folded(column) for column in columns} and _is_export(source):
+    if may_be_export and _is_export(source):
         return Recognized("tool export")
+    if preference_columns(source) is not None:
+        return Recognized("preferences")
     if names_scorers(columns, contents):
         return named_scorers(columns, contents, source.peeked())
     found = side_by_side(columns, contents, source.peeked)

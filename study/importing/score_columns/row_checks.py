@@ -10,6 +10,7 @@ from study.importing.import_report import ImportReport
 from study.importing.readers.judgment_cells import Ranged
 from study.importing.readers.records import RecordCells
 from study.importing.readers.written_values import JudgedValue, declare_words, off_the_scale
+from study.importing.score_columns.scorer_names import ScorerColumn
 from study.importing.score_columns.summary_rows import summary_rows
 from study.text import shell_word
 
@@ -64,7 +65,8 @@ def note_repeated(
                     identifying["id"],
                 )
                 continue
-        key = tuple(row.texts[part] for part in ("id", "construct") if part in identifying)
+        parts = ("id", "construct", "scorer")
+        key = tuple(row.texts[part] for part in parts if part in identifying)
         before = first.setdefault(key, row.number)
         if before != row.number and name:
             report.fault(
@@ -73,6 +75,33 @@ def note_repeated(
                 row.number,
                 identifying["id"],
             )
+
+
+def note_contradicting(
+    rows: Sequence[Row],
+    scorers: Sequence[ScorerColumn],
+    judged: Sequence[Sequence[JudgedValue]],
+    report: ImportReport,
+) -> None:
+    """Report each row of a rater with another score of the judge than an earlier one's."""
+    for column, values in zip(scorers, judged, strict=True):
+        if column.kind != "judge":
+            continue
+        first: dict[tuple[str | None, ...], tuple[float, int]] = {}
+        for row, judgment in zip(rows, values, strict=True):
+            if judgment.value is None:
+                continue
+            key = (row.texts["id"], row.construct)
+            earlier, number = first.setdefault(key, (judgment.value, row.number))
+            if earlier != judgment.value:
+                report.fault(
+                    f"the judge's score of {key[0]!r} is {judgment.value:g} here, and "
+                    f"{earlier:g} in row {number}.",
+                    "Each rater's row of a response repeats one score of the judge: correct it, or "
+                    "name the column that tells the responses apart with --id.",
+                    row.number,
+                    column.column,
+                )
 
 
 def note_summary(rows: Sequence[Row], scorers: Collection[str], report: ImportReport) -> None:

@@ -70,8 +70,8 @@ def without_response(source: RecordSource) -> Fault:
     several = "one of these" if len(likely) > 1 else "it"
     return Fault(
         f"no column is known to identify the response. There are: {quoted_names(columns)}.",
-        f"Rename the column that does to response_id; {quoted_names(map(repr, likely))} may be "
-        f"{several}.",
+        "Name the column that does with --id, or rename it to response_id; "
+        f"{quoted_names(map(repr, likely))} may be {several}.",
         1,
     )
 

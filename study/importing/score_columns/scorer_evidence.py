@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from study.importing.score_columns.contents import ColumnContent, similar
 from study.importing.score_columns.names import (
     folded,
     kind_of,
+    named_for,
     names_model,
     names_no_score,
     names_people,
@@ -18,6 +20,7 @@ from study.importing.score_columns.names import (
     without_people,
     words,
 )
+from study.importing.score_columns.rater_rows import numbers_raters, rater_rows
 from study.importing.score_columns.recognized import ColumnEvidence
 from study.importing.score_columns.words import (
     FILLERS,
@@ -44,6 +47,7 @@ def evident_scorers(columns: Sequence[str], contents: Contents) -> dict[str, lis
         if found is not None:
             scores[found.role].append(found)
     _drop_scorer_names(scores, contents)
+    _drop_numbered_raters(columns, scores, contents)
     _drop_other_words(scores, contents)
     _to_the_judge(scores, contents)
     scores["judge"] += _answers_as_json(columns, contents, scores)
@@ -91,6 +95,29 @@ def _drop_scorer_names(scores: dict[str, list[ColumnEvidence]], contents: Conten
                     continue
             kept.append(item)
         scores[kind] = kept
+
+
+def _drop_numbered_raters(
+    columns: Sequence[str], scores: dict[str, list[ColumnEvidence]], contents: Contents
+) -> None:
+    """Leave out numbers of raters, such as annotator 1, 2, 3, beside a column with their scores."""
+    for item in list(scores["human"]):
+        if whole_role(item.column) != "scorer" or contents[item.column].words:
+            continue
+        beside = [other.column for other in scores["human"] if other is not item]
+        beside += [c for c in columns if folded(c) in VALUES and contents[c].may_be_scores]
+        judges = [other.column for other in scores["judge"]]
+        if not beside or not judges:
+            continue
+        rows: dict[int, dict[str, Any]] = {}
+        for column in columns:
+            for row, cell in contents[column].cells:
+                rows.setdefault(row, {})[column] = cell
+        queries = dict(zip(["query"], named_for("query", columns), strict=False))
+        cells = list(rows.values())
+        found = rater_rows([*columns], cells, judges, beside, queries)
+        if found is not None or numbers_raters(item.column, judges[0], cells):
+            scores["human"].remove(item)
 
 
 def may_be_values(column: str, content: ColumnContent) -> bool:
@@ -180,7 +207,7 @@ def _of_scorer_column(
     """The value beside a column of people's names, where a judge has a column of its own."""
     if scores["human"] or not scores["judge"]:
         return []
-    scorer = next((c for c in columns if names_people(c) and not contents[c].mostly_numbers), None)
+    scorer = next((c for c in columns if names_people(c)), None)
     values = [c for c in columns if folded(c) in VALUES and contents[c].may_be_scores]
     if scorer is None or len(values) != 1:
         return []

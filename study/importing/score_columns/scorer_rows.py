@@ -54,7 +54,7 @@ def names_scorers(columns: Sequence[str], contents: Mapping[str, ColumnContent])
         if contents[name].mostly_numbers
         and kind_of(name) is not None
         and names_no_score(name) is None
-        and folded(name) not in WHOLE_NAMES["scorer"]
+        and (folded(name) not in WHOLE_NAMES["scorer"] or folded(name) == "judge" != scorer)
     ]
     if named and not names & {"value", "score", "rating"}:
         # A label next to columns of judges and raters may be anything.

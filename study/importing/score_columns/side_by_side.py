@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from study.importing.readers.cells import looks_like_number
+from study.importing.readers.input_file import Record
+from study.importing.readers.judgment_cells import begins_with_score
 from study.importing.score_columns.contents import ColumnContent, similar
 from study.importing.score_columns.identifying import Rows, identifying_columns
 from study.importing.score_columns.named_columns import NamedColumns
@@ -15,12 +17,14 @@ from study.importing.score_columns.names import (
     by_construct,
     construct_in_name,
     kind_of,
+    named_for,
     names_no_score,
     names_reason,
     of_shared_constructs,
     summaries,
     whole_role,
 )
+from study.importing.score_columns.rater_rows import numbers_raters, rater_column, rater_rows
 from study.importing.score_columns.recognized import PLACEHOLDER, ColumnEvidence, Recognized
 from study.importing.score_columns.scorer_evidence import NO_SCORES, Contents, evident_scorers
 from study.text import shorten
@@ -50,6 +54,12 @@ def side_by_side(columns: Sequence[str], contents: Contents, rows: Rows) -> Foun
     judges, raters = ([n for n in names if n not in together] for names in (judges, raters))
     taken = [*judges, *raters]
     identifying, unsure = identifying_columns(columns, contents, taken, rows)
+    of_constructs = [c for c in named_for("construct", columns) if c not in taken][:1]
+    known = identifying | dict(zip(["construct"], of_constructs, strict=False))
+    cells = (record.cells for record in rows() if isinstance(record, Record))
+    by_rater = rater_rows(columns, cells, judges, raters, known)
+    if by_rater is not None:
+        identifying, unsure = by_rater.identifying(known), ""
     evidence = [item for items in scores.values() for item in items if item.column in taken]
     evidence += [ColumnEvidence(column, role, "its name") for role, column in identifying.items()]
     evidence += [
@@ -57,11 +67,22 @@ def side_by_side(columns: Sequence[str], contents: Contents, rows: Rows) -> Foun
         for column in columns
         if column not in taken and (word := names_no_score(column)) is not None
     ]
+    known_as = [*taken, *together, *([] if by_rater is None else [by_rater.rater])]
+    evidence += [
+        ColumnEvidence(column, "texts", f"{kind[1]!r} in its name")
+        for column in columns
+        if column not in taken
+        and (kind := kind_of(column)) is not None
+        and contents[column].is_prose
+        and begins_with_score(contents[column].words[0][1])
+        and names_no_score(column) is None
+    ]
+    if by_rater is not None:
+        evidence.append(ColumnEvidence(by_rater.rater, "rater", "its name"))
     further = [
         *together,
-        *(c for c in columns if c not in taken and c not in together
-          and may_be_scores(c, contents, taken)),
-    ]  # fmt: skip
+        *(c for c in columns if c not in known_as and may_be_scores(c, contents, taken)),
+    ]
     base = Recognized(
         "unclear",
         evidence=tuple(evidence),
@@ -77,22 +98,37 @@ def side_by_side(columns: Sequence[str], contents: Contents, rows: Rows) -> Foun
             # Nothing in the table looks like scores.
             return Found(replace(base, form="none", unclear=problem), False)
         return Found(replace(base, unclear=problem), evident)
-    named_by = [c for c in columns if c not in taken and whole_role(c) == "scorer"]
-    if unsure and named_by and len(raters) == 1:
-        unclear = f"{unsure}; {_one_column_each(named_by[0], raters[0], judges, identifying)}"
-        return Found(replace(base, unclear=unclear, can_be_completed=False), True)
+    named_by = rater_column(columns, taken)
+    if by_rater is None and named_by is not None and "id" not in identifying:
+        told = _of_no_response(named_by, judges[0], identifying, rows)
+        if unsure:
+            told = f"{unsure}, and the rater in {named_by!r} is the same; keep one of these rows"
+        others = [c for c in columns if c not in (*taken, named_by, *identifying.values())]
+        if told:
+            example = replace(_with((tuple(judges), tuple(raters)), identifying), id=PLACEHOLDER)
+            may_be = bool(others) and not unsure
+            return Found(
+                replace(base, unclear=told, can_be_completed=may_be, example=example), True
+            )
     return Found(_paired_up(base, judges, raters, identifying, unsure), True)
 
 
-def _one_column_each(
-    named_by: str, rater: str, judges: Sequence[str], identifying: Mapping[str, str]
+def _of_no_response(
+    rater: str,
+    judge: str,
+    identifying: Mapping[str, str],
+    rows: Rows,
 ) -> str:
-    """How rows of several raters, each with the judge's value too, become a row for a response."""
-    index = [*identifying.values(), *judges]
+    """Why rows of several raters cannot be read, where nothing tells which are of one response."""
+    cells = (record.cells for record in rows() if isinstance(record, Record))
+    if not numbers_raters(rater, judge, cells):
+        return ""
+    beside = f", and {identifying['query']!r} has several of them" if "query" in identifying else ""
     return (
-        f"each row has the value of a rater, whom {named_by!r} names, and that of the judge. Give "
-        f"each rater a column and each response a row, in pandas: frame.pivot(index={index!r}, "
-        f"columns={named_by!r}, values={rater!r}).reset_index()"
+        f"each row has the value of a rater, whom {rater!r} names, and {judge!r} has the same "
+        f"scores for each rater, so that a response has a row for each; no column identifies the "
+        f"response{beside}. Add its id to each row, in a column response_id, or name the column "
+        "that has it"
     )
 
 
@@ -190,18 +226,20 @@ def named_without_scores(wanted: Sequence[str], columns: Sequence[str], contents
         if contents[column].is_empty:
             told += f"; the column {column!r} is blank"
         elif contents[column].words and not contents[column].may_be_scores:
-            told += f"; the column {column!r} contains texts{_extraction(contents[column])}"
+            told += f"; the column {column!r} contains texts{_extraction(column, contents[column])}"
     return told
 
 
-def _extraction(content: ColumnContent) -> str:
+def _extraction(column: str, content: ColumnContent) -> str:
     """What to do with texts, such as "Score: 3/5 because ...", in place of scores."""
     row, text = content.words[0]
     if not any(character.isdigit() for character in text):
         return ""
     return (
         f", such as {shorten(text)!r} in row {row}, and no scores alone; if they have scores, "
-        "write these into a column of their own"
+        f"write these into a column of their own, in pandas: frame[{column + '_score'!r}] = "
+        f"frame[{column!r}].str.extract(r'(\\d+(?:\\.\\d+)?)').astype(float), and check the "
+        "numbers: the first one of a text may be another one"
     )
 
 

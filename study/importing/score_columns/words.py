@@ -138,7 +138,8 @@ WHOLE_NAMES: dict[str, tuple[str, ...]] = {
         *("response_id", "id", "item_id", "run_id", "session_id", "sample_id", "trace_id"),
         *("record_id", "conversation_id", "case_id", "task_id", "uid", "example_id", "key"),
         *("doc_id", "document_id", "unit_id", "output_id", "answer_id", "message_id", "uuid"),
-        *("item", "sample", "example", "case", "unit"),
+        *("item", "sample", "example", "case", "unit", "doc", "document"),
+        *("text_id", "post_id", "entry_id", "instance_id", "segment_id", "instance", "segment"),
     ),
     "query": (
         *("query_id", "question_id", "prompt_id", "qid", "query", "question", "prompt"),

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 from hypothesis import given, strategies as st
 
+from analysis.cli.analysis_input import say_declared
 from analysis.cli.column_options import NamedColumns
 from analysis.cli.doctor import doctor
 from analysis.cli.read_scores import from_file
@@ -63,11 +64,14 @@ def test_named_columns_are_read_whole(answers: Path) -> None:
 def test_columns_are_recognized_and_the_declaration_is_printed(
     answers: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    scores = from_file(answers, (), (), None, None, {}).scores
+    inputs = from_file(answers, (), (), None, None, {})
+    scores = inputs.scores
     assert scores.scorer_kinds == {"llm_score": "judge", "human_score": "human"}
+    assert "ccrs report" not in capsys.readouterr().err
+    say_declared(inputs.declared)
     message = capsys.readouterr().err
     declared = f"{shlex.quote(str(answers))} --judge llm_score --human human_score --query question"
-    assert f"ccrs report {declared}" in message
+    assert message == f"The same, declared: ccrs report {declared}\n"
     assert "--scale 1:5:1, which is used" in scores.warnings[-1]
 
 

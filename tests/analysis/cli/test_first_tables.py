@@ -108,10 +108,9 @@ def test_a_column_that_may_be_the_id_is_named(tmp_path: Path) -> None:
     long(tmp_path, item="ticket")
     result = report(tmp_path, "t.csv")
     assert result.exit_code == 2
-    assert "Rename the column that does to response_id; 'ticket' may be it." in result.stderr
+    assert "rename it to response_id; 'ticket' may be it." in result.stderr
     again = report(tmp_path, "t.csv", "--id", "ticket")
-    assert again.exit_code == 2
-    assert "rename 'ticket' to response_id" in again.stderr
+    assert "40 responses" in compared(again)
 
 
 @pytest.mark.parametrize(

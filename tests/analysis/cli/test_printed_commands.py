@@ -14,6 +14,8 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
+from analysis.cli.analysis_input import AnalysisInput
+from analysis.cli.report import print_text
 from study.cli.root import cli
 
 N = 24
@@ -80,9 +82,12 @@ TABLES: dict[str, dict[str, Any] | pd.DataFrame] = {
 
 # What a user has to fill in.
 _OPEN = re.compile(
-    r"\b(COLUMN|KIND|NUMBER|SCORES|CONSTRUCT|KEY|MIN:MAX|VALUE|NAME|FILE|OTHER_FILE)\b"
+    r"\b(COLUMN|KIND|NUMBER|SCORES|CONSTRUCT|KEY|MIN:MAX|VALUE|NAME|FILE|OTHER_FILE|RESPONSES|URL|N"
+    r"|STUDY|MODEL)\b"
 )
-_COMMAND = re.compile(r"\bccrs (?:report|doctor|check|plan|init|import|judge) .*")
+_COMMAND = re.compile(
+    r"\bccrs (?:report|doctor|check|plan|init|import|judge|status|assign|upgrade) .*"
+)
 
 
 def written(folder: Path, name: str) -> Path:
@@ -102,8 +107,12 @@ def complete_commands(printed: str) -> Iterator[str]:
 
 @pytest.fixture
 def ccrs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Result]:
-    """Runs a command; what a report needs is read, and not computed."""
-    monkeypatch.setattr("analysis.cli.report.write", lambda *_, **__: None)
+    """Runs a command; of a report the answers are computed, and nothing is written."""
+
+    def answers(inputs: AnalysisInput, title: str, *_: object, **given: Any) -> None:
+        print_text(inputs, title, given["given"])
+
+    monkeypatch.setattr("analysis.cli.report.write", answers)
     monkeypatch.chdir(tmp_path)
     return lambda *words: CliRunner().invoke(cli, [str(word) for word in words])
 

@@ -446,9 +446,11 @@ def test_a_pilot_with_one_response_to_a_query_is_planned_from(tmp_path: Path) ->
 
 
 def test_a_column_with_the_construct_has_its_own_option_in_plan(tmp_path: Path) -> None:
-    frame = table(id=[i // 2 for i in range(12)], dimension=["a", "b"] * 6, human=HUMAN, llm=LLM)
+    frame = table(id=[i // 2 for i in range(12)], dimension=["a", "b"] * 6, human_1=HUMAN, llm=LLM)
+    frame["human_2"] = frame["human_1"].to_numpy()[::-1]
     path = written(tmp_path, frame.rename(columns={"dimension": "construct"}))
-    result = ccrs("plan", path)
+    result = ccrs("plan", path, "--queries", "25", "--raters", "2", "--runs", "2")
+    assert result.exit_code == 0, result.output
     assert "--id id --construct-column construct" in result.stderr
 
 

@@ -42,9 +42,12 @@ def typed(name: str, folder: Path, *more: str, **places: Any) -> str:
 def test_each_command_of_the_exchange_runs(study: Study, in_memory: StandIn) -> None:
     fill(study, queries=2, systems=2)
     assign(study, per_item=2, open_slots=True, channel="label_studio")
-    pushed = typed("label-studio push", study.folder)
+    pushed = typed("label-studio push", study.folder, "--title", "Ours")
     assert "new project" in pushed
+    assert "no effect" not in pushed
     assert in_memory.made
+    again = typed("label-studio push", study.folder, "--title", "Mine")
+    assert "--title had no effect: no project was created." in again
     assert "Next: ccrs report" in typed("label-studio pull", study.folder)
     assert "Next: ccrs report" in typed("label-studio sync", study.folder)
 

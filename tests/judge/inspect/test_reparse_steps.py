@@ -86,6 +86,8 @@ def test_a_later_version_reads_stored_answers(
     before = rows(judged, Judgment), rows(judged, StepAnswer)
     assert (later.reparsed(judged).changed, rows(judged, Reading)) == (0, [])
     later.change("2", MAYBE)
+    with pytest.raises(StudyError, match="--accept-low-scores has no effect here"):
+        later.reparsed(judged, accept_low_scores=True)
     tried = later.reparsed(judged, dry_run=True)
     assert (tried.read, tried.changed, tried.values_changed, tried.waiting) == (8, 8, 8, 0)
     assert tried.changes == {"no_verdict to faithfulness": 8}

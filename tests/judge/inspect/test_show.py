@@ -218,4 +218,4 @@ def test_unknown_names_are_reported_with_the_nearest(
         show_response(campaign, "llama", response, "QQ")
     done = CliRunner().invoke(judge, ["show", str(campaign.folder), "llama", "--construct", "QR"])
     assert done.exit_code == 2
-    assert "--construct goes with --response" in done.output
+    assert "name one with --response ID" in " ".join(done.output.split())

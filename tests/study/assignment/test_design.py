@@ -431,6 +431,11 @@ def test_any_plan_is_balanced_seeded_and_extended_without_disturbing(
     study = Study.create(tmp_path_factory.mktemp("any") / "s")
     fill(study, queries, response_of_six=True)
     options = {"per_item": min(raters, 2), "sample": sample, **design}
+    # Where they have no effect, they are refused.
+    if raters == 1:
+        options["overlap"] = 1.0
+    if sample is None and not design["calibration"]:
+        options["sample_of"] = "queries"
     plan = assign(study, raters, **options, dry_run=True)
     done = assign(study, raters, **options)
     assert same_but_stored(plan, done)
