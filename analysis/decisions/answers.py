@@ -25,6 +25,7 @@ from analysis.core.statistic import Target
 from analysis.decisions.facts import ScoredFacts
 from analysis.decisions.figures import at_level
 from analysis.decisions.limits import limits
+from analysis.decisions.preferred_responses import choose_as_people_prefer, preference_facts
 from analysis.decisions.questions import (
     Evidence,
     Question,
@@ -65,6 +66,10 @@ def decisions(
     from analysis.decisions.table_facts import scored_facts
 
     facts = [scored_facts(analysis, construct, scorer) for construct, scorer in speaking]
+    scored = {(of.construct, of.scorer) for of in facts if of.reference_missing is None}
+    compared = [of for of in preference_facts(analysis) if (of.construct, of.scorer) not in scored]
+    replaced = {(of.construct, of.scorer) for of in compared}
+    facts = [of for of in facts if (of.construct, of.scorer) not in replaced] + compared
     return answered(analysis.estimates, facts, analysis.options, uses)
 
 
@@ -108,6 +113,9 @@ def _asked(questions: Sequence[Question], use: Use, target: Target) -> list[_Ask
 def _evidence(use: Use, target: Target, question: Question) -> Evidence | None:
     facts = question.facts
     beyond = target == "raters_like_these"
+    if facts.preferences:
+        asked = use == "choose_between_responses" and not beyond
+        return choose_as_people_prefer(question) if asked else None
     if facts.reference_missing:
         return None if beyond else Evidence(not_posed=facts.reference_missing)
     alone = facts.one_rating or facts.n_raters < RATERS_OF_A_KIND

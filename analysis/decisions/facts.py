@@ -43,6 +43,8 @@ class ScoredFacts:
     """The rater whose ratings the scores all equal."""
     people_at_max: float = math.nan
     """Share of people's values at the maximum of the scale."""
+    preferences: bool = False
+    """Whether people and the judge compared responses, in place of scoring them."""
     pattern: str | None = None
     """What the scores have in common that a person would see, such as a constant shift."""
 

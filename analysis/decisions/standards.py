@@ -47,6 +47,8 @@ class Standards:
     """The same number of points, to one side."""
     true_rate: DecisionThreshold
     concordance: DecisionThreshold
+    guess: DecisionThreshold
+    """The accuracy of a choice between two at random."""
     alpha: float
 
 
@@ -75,5 +77,6 @@ def standards(options: Options, scale: Scale | None, answers: int) -> Standards:
         regret,
         rate,
         DecisionThreshold("concordance", DEFAULT, CONCORDANCE),
+        DecisionThreshold("chance", "by definition", 0.5),
         ALPHA / max(1, answers),
     )

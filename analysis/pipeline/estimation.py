@@ -33,6 +33,7 @@ from analysis.topics.agreement.preferences import (
     preference_kappas,
     preferences as on_preferences,
 )
+from analysis.topics.agreement.preferences_beside_raters import majority_accuracies
 from analysis.topics.answer_correctness.estimates import unit_checks
 from analysis.topics.expected_score.estimates import expected_scores
 from analysis.topics.reliability.estimates import STATISTICS as RELIABILITY, alphas
@@ -205,6 +206,7 @@ def _headline(context: Context) -> Iterator[Estimate]:
     yield from on_preferences(ordered, ("pearson",))
     yield from preference_accuracies(ordered)
     yield from preference_kappas(ordered)
+    yield from majority_accuracies(ordered)
     yield from order_effects(ordered)
     yield from unit_checks(ordered)
 

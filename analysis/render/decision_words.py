@@ -158,6 +158,11 @@ def _in_words(figure: DecidingFigure) -> str:
     if e.statistic in {"true_positive_rate", "true_negative_rate"}:
         name = e.statistic.replace("_", " ")
         return f"{name} {correlation(e.value)} {between(e)}, at least {_number(threshold)}"
+    if e.statistic == "majority_accuracy":
+        return (
+            f"its choice is that of {'the rater' if e.n_raters == 1 else 'most raters'} in "
+            f"{percent(e.value)} of the pairs {percents(e)}, at least {percent(threshold.value)}"
+        )
     if e.statistic == "concordance":
         of = " to one query" if e.scope == "within_query" else ""
         return (
@@ -170,6 +175,7 @@ def _in_words(figure: DecidingFigure) -> str:
         "average_rater_difference": f"tau-b {where} minus the average rater's",
         "pairwise_accuracy_difference": "share of pairs ordered as people do minus a rater's",
         "kendall_tau_b": f"tau-b {where}",
+        "majority_accuracy_difference": "accuracy against the majority minus a rater's",
         "kappa_difference": "kappa minus that of two raters",
     }
     limit = "above" if threshold.value == 0 else "at least"

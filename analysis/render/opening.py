@@ -92,8 +92,8 @@ def openings(
                 scorer,
                 _compared(described, own),
                 tuple(_of_construct(described, estimates, of) for of in own),
-                tuple(_answers(described, whole)),
-                _remarks(whole),
+                tuple(answer_lines(described, whole)),
+                shared_remarks(whole),
                 _not_asked(whole),
             )
         )
@@ -298,7 +298,8 @@ def _confusion(figures: _Figures) -> Iterator[tuple[str, ...]]:
         yield (f"people: {people}", *(f"{number:,g}" for number in numbers))
 
 
-def _answers(described: Described, whole: Sequence[UseDecision]) -> Iterator[AnswerLine]:
+def answer_lines(described: Described, whole: Sequence[UseDecision]) -> Iterator[AnswerLine]:
+    """The answers for a judge as a whole, each with the figure that it rests on."""
     shared = _shared_limits(whole)
     asked = [d for d in whole if d.answer != "not_applicable"]
     for use in dict.fromkeys(d.use for d in asked):
@@ -341,7 +342,8 @@ def _shared_limits(whole: Sequence[UseDecision]) -> tuple[str, ...]:
     return tuple(limit for limit in asked[0].limits if all(limit in d.limits for d in asked))
 
 
-def _remarks(whole: Sequence[UseDecision]) -> str | None:
+def shared_remarks(whole: Sequence[UseDecision]) -> str | None:
+    """What qualifies all answers, in one line."""
     shared = _shared_limits(whole)
     return f"For all answers: {', and '.join(shared)}." if shared else None
 

@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
+from analysis.decisions.preferred_responses import preference_facts
 from analysis.decisions.records import UseDecision
 from analysis.decisions.table_facts import scored_facts
 from analysis.render.formatting import between, correlation, counted, listed, percent, percents
-from analysis.render.opening import ConstructOpening, JudgeOpening, openings
+from analysis.render.opening import (
+    ConstructOpening,
+    JudgeOpening,
+    answer_lines,
+    openings,
+    shared_remarks,
+)
 
 
 def openings_of(analysis: Analysis, decisions: Sequence[UseDecision]) -> list[JudgeOpening]:
     """The first lines about each judge that has answers, in their order."""
+    compared = {(of.construct, of.scorer) for of in preference_facts(analysis)}
     about = dict.fromkeys((d.construct, d.scorer) for d in decisions if d.construct is not None)
-    facts = [scored_facts(analysis, construct, scorer) for construct, scorer in about if construct]
-    return openings(analysis, analysis.estimates, facts, decisions) + on_preferences(analysis)
+    facts = [
+        scored_facts(analysis, construct, scorer)
+        for construct, scorer in about
+        if construct in analysis.rated and (construct, scorer) not in compared
+    ]
+    own = {of.scorer for of in facts}
+    others = on_preferences(analysis, [d for d in decisions if d.scorer not in own])
+    return openings(analysis, analysis.estimates, facts, decisions) + others
 
 
-def on_preferences(analysis: Analysis) -> list[JudgeOpening]:
+def on_preferences(analysis: Analysis, decisions: Sequence[UseDecision] = ()) -> list[JudgeOpening]:
     """The first lines on judges that compare responses, beside people's preferences."""
     figures = analysis.estimates.select("preference_accuracy")
     results = []
@@ -28,13 +42,14 @@ def on_preferences(analysis: Analysis) -> list[JudgeOpening]:
         raters = own[0].scorers[1:]
         people = raters[0] if len(raters) == 1 else f"{len(raters)} raters ({listed(raters)})"
         pairs = counted(max(e.n_responses // max(1, e.n_raters) for e in own), "pair")
+        whole = [d for d in decisions if d.scorer == scorer and d.construct is None]
         results.append(
             JudgeOpening(
                 scorer,
                 f"{scorer} compared with the preferences of {people}: {pairs} of responses.",
                 tuple(_preferred(analysis, e) for e in own),
-                (),
-                None,
+                tuple(answer_lines(analysis, whole)),
+                shared_remarks(whole),
                 None,
             )
         )
@@ -52,6 +67,7 @@ def _preferred(analysis: Analysis, accuracy: Estimate) -> ConstructOpening:
         if kappa is not None and kappa.defined:
             text += f"; kappa {correlation(kappa.value)} {between(kappa)}".rstrip()
         lines.append(text)
+        lines.extend(_beside_the_majority(analysis, where))
     else:
         lines.append(f"Accuracy: not defined, {accuracy.reason}")
     same = analysis.estimates.first("order_consistency", **where)
@@ -62,3 +78,16 @@ def _preferred(analysis: Analysis, accuracy: Estimate) -> ConstructOpening:
             text += f"; prefers what is shown first by {bias.value:+.0%}"
         lines.append(text)
     return ConstructOpening(analysis.full_name(construct), tuple(lines))
+
+
+def _beside_the_majority(analysis: Analysis, where: dict[str, str]) -> Iterator[str]:
+    """Accuracy against most raters, and that of a rater, where there are several."""
+    judge, rater = (
+        analysis.estimates.first(name, **where)
+        for name in ("majority_accuracy", "rater_majority_accuracy")
+    )
+    if judge is not None and judge.defined and rater is not None and rater.defined:
+        yield (
+            f"Against the majority: {percent(judge.value)} {percents(judge)}; a rater against the "
+            f"majority of the others {percent(rater.value)} {percents(rater)}"
+        )

@@ -14,6 +14,7 @@ import click
 
 from analysis.core.analysis import Analysis
 from analysis.core.likely_scales import likely_scales
+from analysis.decisions.preferred_responses import preference_facts
 from analysis.decisions.records import CorrectedMeans, UseDecision
 from analysis.render.decision_words import corrected_sentence
 from analysis.render.document import Document
@@ -76,7 +77,12 @@ def print_answers(
 def _without_answers(analysis: Analysis, decisions: Sequence[UseDecision]) -> Iterator[Verdict]:
     """Verdicts on what no judge scored on a scale: people alone, preferences."""
     answered = {(d.construct, d.scorer) for d in decisions}
-    preferences = on_preferences(analysis)
+    compared = {(of.construct, of.scorer) for of in preference_facts(analysis)}
+    preferences = [
+        verdict
+        for verdict in on_preferences(analysis)
+        if (verdict.construct, verdict.scorer) not in compared & answered
+    ]
     for verdict in verdicts(analysis):
         if verdict in preferences or (verdict.construct, verdict.scorer) not in answered:
             yield verdict

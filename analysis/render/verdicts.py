@@ -18,7 +18,15 @@ from analysis.core.construct_data import ConstructData, judge_of_expected
 from analysis.core.estimates import Estimate
 from analysis.core.statistic import ORDER, Target
 from analysis.render.category_verdict import category_notes, on_categories
-from analysis.render.formatting import amount, between, correlation, counted, percent, points
+from analysis.render.formatting import (
+    amount,
+    between,
+    correlation,
+    counted,
+    percent,
+    percents,
+    points,
+)
 from analysis.render.influence_notes import influence_notes
 from analysis.render.metric_notes import beside_metrics
 from analysis.render.verdict_notes import ORDERS_WELL, ends, headline_bias, level, notes
@@ -159,14 +167,18 @@ def on_preferences(analysis: Analysis) -> list[Verdict]:
             figure = f"{correlation(estimate.value)} {between(estimate)}".rstrip()
             scorer = estimate.scorers[0]
             compares = scorer in analysis.preferences.scorers(construct)
-            sentence = (
-                f"{construct}: {scorer}'s own preferences correlate {figure} with people's"
-                if compares
-                else f"{construct}: differences in {scorer}'s scores correlate {figure} with "
-                "people's preferences"
+            accuracy = analysis.estimates.first(
+                "preference_accuracy", construct=construct, scorer=scorer
             )
-            if among:
-                sentence += f"; {pairs} {mean}"
+            if compares and accuracy is not None and accuracy.defined:
+                share = f"{percent(accuracy.value)} {percents(accuracy)}".rstrip()
+                sentence = f"{construct}: {scorer}'s own preferences are people's in {share}"
+            else:
+                sentence = (
+                    f"{construct}: differences in {scorer}'s scores correlate {figure} with "
+                    "people's preferences"
+                )
+                sentence += f"; {pairs} {mean}" if among else ""
             on_preferences.append(
                 Verdict(construct, estimate.scorers[0], f"{sentence}.", "withheld", "pooled")
             )

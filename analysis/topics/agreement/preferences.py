@@ -15,14 +15,13 @@ from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.query_statistic import NOISE, QueryStatistic, comparable, ratio
 from analysis.core.statistic import Statistic
-from analysis.core.tables import PreferenceTable
 from analysis.render.table import Cell, Table, TableBuilder
 from analysis.statistics.agreement.association import association
 from analysis.statistics.agreement.paired_statistics import mean_of
+from analysis.topics.agreement.compared_pairs import PAIR, pairs_of, queries_of
 
 #: Raters within this many points of each other agree (Ru et al. 2024, RAGChecker, section 4.2).
 TOLERANCE = 1.0
-_PAIR = ["query_id", "response_a", "response_b"]
 
 
 OnPreferences = Literal["pearson", "spearman"]
@@ -42,8 +41,8 @@ def preferences(
     if table is None:
         return
     for construct in table.constructs:
-        wide = _wide(context, table, construct)
-        query = _queries(context, wide)
+        wide = pairs_of(context, table, construct)
+        query = queries_of(context, wide)
         raters = table.scorers(construct, "human")
         yield from _between_raters(context, construct, wide, query, raters, measures)
         for scorer, delta in _deltas(context, construct, wide).items():
@@ -55,14 +54,16 @@ def agreement_over_constructs(context: Context) -> Iterator[Estimate]:
     table = context.preferences
     if table is None or len(table.constructs) < 2:
         return
-    by_construct = {construct: _wide(context, table, construct) for construct in table.constructs}
+    by_construct = {
+        construct: pairs_of(context, table, construct) for construct in table.constructs
+    }
     raters = sorted(
         set.intersection(*({str(c) for c in wide.columns} for wide in by_construct.values()))
     )
     people = [name for name in raters if table.scorer_kinds[name] == "human"]
     for a, b in combinations(people, 2):
         x, y = (np.concatenate([wide[name] for wide in by_construct.values()]) for name in (a, b))
-        query = np.concatenate([_queries(context, wide) for wide in by_construct.values()])
+        query = np.concatenate([queries_of(context, wide) for wide in by_construct.values()])
         yield context.estimate(
             "agreement_within",
             _within(x, y, query, len(context.rated_queries)),
@@ -88,7 +89,7 @@ def compared_on_preferences(
     if table is None:
         return
     for construct in table.constructs:
-        wide = _wide(context, table, construct)
+        wide = pairs_of(context, table, construct)
         raters = table.scorers(construct, "human")
         deltas = {
             name: -delta if name in context.options.low_is_good else delta
@@ -98,7 +99,7 @@ def compared_on_preferences(
         if not raters:
             continue
         y = np.concatenate([wide[rater].to_numpy() for rater in raters])
-        queries = np.tile(_queries(context, wide), len(raters))
+        queries = np.tile(queries_of(context, wide), len(raters))
         for (a, b), measure in product(pairs, MEASURES):
             both = np.isfinite(deltas[a]) & np.isfinite(deltas[b])
             parts = [
@@ -137,8 +138,8 @@ def preference_accuracies(context: Context) -> Iterator[Estimate]:
     if table is None:
         return
     for construct in table.constructs:
-        wide = _wide(context, table, construct)
-        query = _queries(context, wide)
+        wide = pairs_of(context, table, construct)
+        query = queries_of(context, wide)
         raters = table.scorers(construct, "human")
         if not raters:
             continue
@@ -172,8 +173,8 @@ def preference_kappas(context: Context) -> Iterator[Estimate]:
         return
     total = len(context.rated_queries)
     for construct in table.constructs:
-        wide = _wide(context, table, construct)
-        query = _queries(context, wide)
+        wide = pairs_of(context, table, construct)
+        query = queries_of(context, wide)
         raters = table.scorers(construct, "human")
         for scorer, delta in _deltas(context, construct, wide).items() if raters else ():
             y = np.concatenate([wide[rater].to_numpy() for rater in raters])
@@ -227,10 +228,10 @@ def choice_accuracies(context: Context) -> Iterator[Estimate]:
         data = context.rated.get(construct)
         if data is None or data.reference_missing:
             continue
-        wide = _wide(context, table, construct)
-        query, total = _queries(context, wide), len(context.rated_queries)
+        wide = pairs_of(context, table, construct)
+        query, total = queries_of(context, wide), len(context.rated_queries)
         place = pd.Index(data.responses, dtype="object")
-        a, b = (place.get_indexer(wide.index.get_level_values(name)) for name in _PAIR[1:])
+        a, b = (place.get_indexer(wide.index.get_level_values(name)) for name in PAIR[1:])
         size = np.maximum(np.abs(data.reference[a]), np.abs(data.reference[b]))
         people = data.reference[b] - data.reference[a]
         people = np.where(np.abs(people) <= NOISE * size, 0.0, people)
@@ -252,32 +253,6 @@ def choice_accuracies(context: Context) -> Iterator[Estimate]:
                 constructs=(construct,), scorers=(judge, *data.raters), target="these_raters",
                 n_raters=len(data.raters),
             )  # fmt: skip
-
-
-def _queries(context: Context, wide: pd.DataFrame) -> IntArray:
-    names = wide.index.get_level_values("query_id")
-    return pd.Index(context.rated_queries).get_indexer(names).astype(np.int64)
-
-
-def _wide(context: Context, table: PreferenceTable, construct: str) -> pd.DataFrame:
-    """First preferences on rated queries, a row for each pair and a column for each scorer.
-
-    A pair that scorers name in both orders is one row, in the order of its first row.
-    """
-    rows = table.frame[(table.frame["construct"] == construct) & (table.frame["repeat"] == 0)]
-    rows = rows[rows["query_id"].astype("object").isin(context.rated_queries)]
-    plain = rows[[*_PAIR, "scorer"]].astype("object").assign(value=rows["value"])
-    first, second = _PAIR[1:]
-    pair = pd.Series(map(frozenset, zip(plain[first], plain[second], strict=True)), plain.index)
-    in_order = plain.groupby([plain["query_id"], pair], sort=False)[first].transform("first")
-    # A scorer with a row for each order has two preferences, which stay apart.
-    once = ~plain.assign(pair=pair).duplicated(["query_id", "pair", "scorer"], keep=False)
-    turned = (plain[first] != in_order) & once
-    plain.loc[turned, [first, second]] = plain.loc[turned, [second, first]].to_numpy()
-    plain.loc[turned, "value"] = -plain.loc[turned, "value"]
-    return plain.pivot(  # noqa: PD010  (keys are unique: nothing to aggregate)
-        index=_PAIR, columns="scorer", values="value"
-    )
 
 
 def _between_raters(
