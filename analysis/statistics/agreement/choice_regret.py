@@ -198,5 +198,10 @@ def _agreed(people: _Pairs, judge: _Pairs) -> tuple[float, tuple[int, int]]:
             for value, error, df in sides
         )
 
-    pair = min(people, key=p)
-    return float(1 - (1 - p(pair)) ** len(people)), pair
+    def size(pair: tuple[int, int]) -> float:
+        return 0.0 if math.isnan(people[pair][0]) else abs(people[pair][0])
+
+    pair = min(people, key=lambda pair: (p(pair), -size(pair)))
+    # The one that people prefer is named first.
+    better = pair if people[pair][0] >= 0 else pair[::-1]
+    return float(1 - (1 - p(pair)) ** len(people)), better

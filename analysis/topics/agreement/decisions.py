@@ -190,7 +190,7 @@ STATISTICS = (
             "people's mean of the best system minus that of the system with the judge's best mean "
             "(`systems`: the judge's choice, the best other one), at least 0; params.agreed_p is "
             "the p that judge and people agree on the sign of no pair (agreed_first and "
-            "agreed_second: the pair with the smallest p)",
+            "agreed_second: the pair with the smallest p, the one that people prefer first)",
             better="lower",
             source="Hsu 1981",
         ),

@@ -11,6 +11,7 @@ from analysis import verify as verifying
 from analysis.cli.analysis_input import AnalysisInput
 from analysis.cli.report import report
 from analysis.core.scale_mapping import mapped_scores
+from analysis.decisions.records import USES
 from study import Study, import_file
 from study.schema.tables import judge_runs, judgments, responses as response_table
 from tests.analysis.scores import simulated
@@ -38,9 +39,12 @@ def test_the_answers_come_first_then_the_report_and_its_checks(scores: Path) -> 
     assert lines[2].startswith("judge compared with 3 raters (")
     assert lines.index("Can judge be used to ...") < 8
     written = json.loads((scores.with_name("scores-report") / "report.json").read_text("utf-8"))
-    for decision in written["decisions"]:
-        if decision["answer"] != "not_applicable":
-            assert decision["deciding"]["sentence"].lower() in result.stdout.lower()
+    said = result.stdout.lower()
+    asked = [d for d in written["decisions"] if d["answer"] != "not_applicable"]
+    for use in {d["use"] for d in asked}:
+        # A yes, or a no, to both targets is one line with one of the sentences.
+        own = [d["deciding"]["sentence"].lower() in said for d in asked if d["use"] == use]
+        assert any(own), use
     folder = scores.with_name("scores-report")
     assert f"Report: {folder / 'report.html'}" in result.stdout
     assert "9 of 9 figures equal those of krippendorff, pingouin and scipy" in result.stdout
@@ -85,7 +89,11 @@ def test_json_is_all_of_the_output(scores: Path) -> None:
     result = run(scores, "--scale", "0:100", "--json", "--no-verify", "--seed", 5, "--level", 0.9)
     record = json.loads(result.stdout)
     assert record["verdict"][0]["construct"] == "QR"
-    assert [d["construct"] for d in record["decisions"]] == [None] * 5 + ["QR"] * 5
+    told = [(d["use"], d["target"], d["construct"]) for d in record["decisions"]]
+    uses = [told[place][:2] for place in range(len(told) // 2)]
+    assert told == [(*of, None) for of in uses] + [(*of, "QR") for of in uses]
+    assert ("report_level", "raters_like_these") in uses
+    assert {use for use, _ in uses} == set(USES)
     assert record["verification"] is None
     written = json.loads(Path(record["json"]).read_text(encoding="utf-8"))
     assert written["provenance"]["seed"] == 5
