@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from analysis.core.analysis import Analysis
 from analysis.decisions.facts import ScoredFacts
 from analysis.decisions.figures import above
 from analysis.decisions.questions import ONE_RATER, Evidence, Question, why_missing
+
+if TYPE_CHECKING:
+    from analysis.core.analysis import Analysis
 
 #: A judge that makes the same choice in both orders of fewer pairs is named.
 CONSISTENT = 0.8

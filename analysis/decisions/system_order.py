@@ -95,7 +95,7 @@ def _not_posed(question: Question, needed: int) -> str | None:
     systems = len(question.facts.systems)
     if systems < needed:
         has = f"the table has {systems}" if systems else "no column names systems"
-        return f"it takes {needed} systems, {has}"
+        return f"it takes {needed if systems > 1 else 2} systems, {has}"
     return "no scale is declared" if question.standards.level is None else None
 
 

@@ -120,9 +120,13 @@ def answers_reading(described: Described, decisions: Sequence[UseDecision]) -> s
     whole = " of the judge as a whole" if several else ""
     text = (
         f"Yes and no hold with an error of at most {ALPHA:.0%} each{whole}: the interval of every "
-        "figure that decides is on that side of its threshold. Likely, open and unlikely come with "
-        "the chance that the use meets its standard, given these data."
+        "figure that decides is on that side of its threshold."
     )
+    if any(d.probability is not None for d in decisions):
+        text += (
+            " Likely, open and unlikely come with the chance that the use meets its standard, "
+            "given these data."
+        )
     if any(d.target == "raters_like_these" for d in decisions):
         text += " These raters are the panel as it is; raters like these are drawn as they were."
     return (

@@ -58,10 +58,10 @@ def required(scores: Path, *requirements: str) -> Result:
 def test_required_answers_need_no_thresholds(scores: Path) -> None:
     # Twelve points too kind: its order is people's, its level is not.
     simulated(queries=60, raters=5, kindness=12).to_csv(scores, index=False)
-    result = required(scores, "choose_between_responses=with_care", "QR:report_level=yes")
+    result = required(scores, "choose_between_responses=likely", "QR:report_level=yes")
     assert result.exit_code == 1, result.output
     lines = result.stdout.splitlines()
-    assert lines[0].startswith("holds  choose_between_responses=with_care (judge): ")
+    assert lines[0].startswith("holds  choose_between_responses=likely (judge): ")
     assert lines[1].startswith("SHORT  QR:report_level=yes (judge): no; bias ")
     assert lines[-1] == "1 of 2 hold"
 
@@ -78,8 +78,8 @@ def test_a_construct_that_the_judge_did_not_score_is_named(scores: Path) -> None
 @pytest.mark.parametrize(
     ("requirement", "says"),
     [
-        ("rank=yes", "rank_systems, choose_between_responses"),
-        ("rank_systems=no", "the answer yes or with_care"),
+        ("rank=yes", "rank_systems, rank_all_systems, choose"),
+        ("rank_systems=no", "the answer yes or likely"),
         ("XX:rank_systems=yes", "there are QR"),
     ],
 )

@@ -134,8 +134,10 @@ def test_comparisons_alone_are_analyzed(tmp_path: Path) -> None:
     pd.DataFrame(rows).to_csv(path, index=False)
     result = run(path, "--preference-scale", "-2:2", "--no-verify")
     assert result.exit_code == 0, result.output
-    assert "QR: judge's own preferences correlate ." in result.stdout
-    assert "with people's; the two raters' preferences with each other ." in result.stdout
+    assert "Against the majority: " in result.stdout
+    assert "Choose between two responses: " in result.stdout
+    page = (tmp_path / "comparisons-report" / "report.html").read_text("utf-8")
+    assert "'s own preferences are people's in " in page.replace("&#39;", "'")
     written = json.loads((tmp_path / "comparisons-report" / "report.json").read_text("utf-8"))
     assert {e["statistic"] for e in written["estimates"]} >= {"pearson"}
     result = run(path, "--scale", "0:100")

@@ -132,6 +132,7 @@ def test_another_heading_is_another_column(analysed: Analysis) -> None:
         "difference_without_query",
         # In the figures that decide what a judge can be used for.
         "average_rater_difference",
+        "choice_regret",
         "pairwise_accuracy_difference",
         # In estimates.csv.
         "pearson_by_scale_use",

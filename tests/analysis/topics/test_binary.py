@@ -82,8 +82,9 @@ def test_a_level_at_a_chosen_cut_is_qualified() -> None:
     analysis = analysed(pass_or_fail(graded=True))
     facts = scored_facts(analysis, "QR", "judge")
     of_construct = standards(analysis.options, facts.human_scale, 1)
-    evidence = report_level(Question(analysis.estimates, facts, of_construct))
-    assert any("chosen by these ratings, cover 84%" in why for why in evidence.reservations)
+    evidence = report_level(Question(analysis.estimates, facts, of_construct), "these_raters")
+    assert evidence is not None
+    assert any("chosen by these ratings, cover 84%" in why for why in evidence.limits)
 
 
 def test_the_section_says_what_the_judge_lets_through() -> None:
