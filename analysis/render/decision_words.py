@@ -37,6 +37,20 @@ USE_WORDS: dict[Use, str] = {
     "report_level": "Report a level",
     "replace_rater": "Stand in for a rater",
 }
+COLUMNS: dict[Use, str] = {
+    "rank_systems": "Rank systems",
+    "rank_all_systems": "Rank all",
+    "choose_between_responses": "Choose response",
+    "order_responses": "Order responses",
+    "report_level": "Report level",
+    "replace_rater": "Replace rater",
+}
+"""Short headings of columns of answers, in the order of the uses."""
+
+CELLS_READING = (
+    "Two answers in a cell are for these raters and for raters like these; * marks an answer with "
+    "a limit."
+)
 ANSWER_WORDS: dict[Answer, str] = {
     "yes": "yes",
     "likely": "likely",
@@ -117,10 +131,10 @@ def _shortened(reason: str) -> str:
 def answers_reading(described: Described, decisions: Sequence[UseDecision]) -> str:
     """What the answers mean, and which intervals they are shown with."""
     several = len({d.construct for d in decisions if d.construct is not None}) > 1
-    whole = " of the judge as a whole" if several else ""
+    whole = " on the judge as a whole" if several else ""
     text = (
-        f"Yes and no hold with an error of at most {ALPHA:.0%} each{whole}: the interval of every "
-        "figure that decides is on that side of its threshold."
+        f"Yes and no{whole} are each false with a probability of at most {ALPHA:.0%}: the interval "
+        "of every figure that decides is on that side of its threshold."
     )
     if any(d.probability is not None for d in decisions):
         text += (

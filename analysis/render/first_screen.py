@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from analysis.decisions.records import Answer, Use, UseDecision
 from analysis.render.decision_words import (
+    CELLS_READING,
+    COLUMNS,
     UNSETTLED,
     USE_WORDS,
     answer_word,
@@ -65,6 +67,12 @@ class JudgeAnswers:
     """What was compared, and the agreement."""
 
     @property
+    def cells_reading(self) -> str | None:
+        """What two answers in a cell, and a star, mean; None where there are none."""
+        words = " ".join(word for row in self.rows for _, word in row.cells)
+        return CELLS_READING if " / " in words or "*" in words else None
+
+    @property
     def whole(self) -> list[ShownDecision]:
         """The answers for the judge as a whole, as the first lines have them."""
         return [
@@ -84,7 +92,7 @@ def answers_by_judge(document: Document) -> list[JudgeAnswers]:
             if any(d.use == use and d.answer != "not_applicable" for d in of_scorer)
         ]
         rows = tuple(_rows(document, opening.scorer, asked))
-        uses = tuple(USE_WORDS[use] for use in asked)
+        uses = tuple(COLUMNS[use] for use in asked)
         results.append(JudgeAnswers(opening.scorer, rows, uses, opening))
     return results
 
@@ -157,7 +165,7 @@ def next_steps(document: Document) -> list[str]:
             f"{document.analysis.scores.full_name(first.construct)} "
             f"{corrected_sentence(document.analysis, first)}."
         )
-    good = _uses(of_constructs, {"yes", "likely"})
+    good = _uses(of_constructs, {"yes"})
     if good:
         steps.append(
             f"Where the judge serves ({good}), check it again when its model, prompts or server "

@@ -8,19 +8,10 @@ from collections.abc import Sequence
 import click
 
 from analysis.decisions.described import Described
-from analysis.decisions.records import Answer, Use, UseDecision
-from analysis.render.decision_words import answers_reading, in_one_cell
+from analysis.decisions.records import Answer, UseDecision
+from analysis.render.decision_words import COLUMNS, answers_reading, in_one_cell
 from analysis.render.opening import AnswerLine, JudgeOpening, in_one_line, table_lines
 
-#: Headings of the columns of answers, in the order of the uses.
-_COLUMNS: dict[Use, str] = {
-    "rank_systems": "rank systems",
-    "rank_all_systems": "rank all",
-    "choose_between_responses": "choose response",
-    "order_responses": "order responses",
-    "report_level": "report level",
-    "replace_rater": "replace rater",
-}
 _COLORS: dict[Answer, str] = {
     "yes": "green", "likely": "green", "open": "bright_black", "unlikely": "red", "no": "red",
     "not_applicable": "bright_black",
@@ -70,7 +61,9 @@ def _table(described: Described, decisions: Sequence[UseDecision]) -> None:
     rows: list[str | None] = [*constructs, None]
     names = {key: "all (the weakest)" if key is None else described.full_name(key) for key in rows}
     room = max(map(len, names.values()))
-    uses = {use: head for use, head in _COLUMNS.items() if any(d.use == use for d in decisions)}
+    uses = {
+        use: head.lower() for use, head in COLUMNS.items() if any(d.use == use for d in decisions)
+    }
     heads, last = "  ".join(uses.values()), list(uses.values())[-1]
     click.echo(f"  {'':{room}}  {heads}")
     for key in rows:

@@ -181,9 +181,10 @@ class Evaluation:
     def decisions(self) -> list[dict[str, Any]]:
         """For what each judge can be used: the records of report.json under `decisions`.
 
-        Each has construct (None for the judge as a whole), scorer, use, answer (yes, with_care, no,
-        undecided, or not_applicable where the table cannot be asked), what decides, its
-        threshold, and what would settle it.
+        Each has construct (None for the judge as a whole), scorer, use, target (these_raters or
+        raters_like_these), answer (yes, likely, open, unlikely, no, or not_applicable where the
+        table cannot be asked), the probability beside it, what decides, its threshold, and what
+        would settle it.
         """
         return [as_record(self._leading, decision) for decision in self._decided]
 
