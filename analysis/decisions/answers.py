@@ -141,6 +141,9 @@ class _Held:
     of_yes: float
     of_no: float
 
+    contrary: DecidingFigure | None = None
+    """The figure that alone refuses what the others support."""
+
     @property
     def probability(self) -> float:
         """Of every figure meeting its threshold: that of the figure with the least."""
@@ -175,17 +178,30 @@ class _Asked:
         support = [_p(e) for _, e in self.evidence]
         against = [_p_against(e) for _, e in self.evidence]
         of_yes, of_no = hochberg(support), holm(against)
-        return [
-            _Held(
-                question.facts,
-                e,
-                of_yes[place] <= self.alpha,
-                of_no[place] <= self.alpha,
-                self._level(support[place], of_yes[place]),
-                self._level(against[place], of_no[place]),
+        held = []
+        for place, (question, e) in enumerate(self.evidence):
+            yes, no = of_yes[place] <= self.alpha, of_no[place] <= self.alpha
+            contrary = self._contrary(e) if support[place] <= self.alpha else None
+            held.append(
+                _Held(
+                    question.facts,
+                    e,
+                    yes and contrary is None,
+                    no or contrary is not None,
+                    self._level(support[place], of_yes[place]),
+                    self._level(against[place], of_no[place]),
+                    contrary,
+                )
             )
-            for place, (question, e) in enumerate(self.evidence)
-        ]
+        return held
+
+    def _contrary(self, evidence: Evidence) -> DecidingFigure | None:
+        """The figure that is shown to be outside, of those that can only speak against."""
+        asked = sum(bool(e.figures) for _, e in self.evidence)
+        worst = min(evidence.contrary, key=lambda f: f.p_against, default=None)
+        if worst is None or worst.p_against * len(evidence.contrary) * asked > self.alpha:
+            return None
+        return at_level(worst, self.alpha / asked / len(evidence.contrary))
 
     def _level(self, p: float, corrected: float) -> float:
         """The level at which a p is compared, where the corrected one is at `alpha`."""
@@ -209,7 +225,9 @@ class _Asked:
         refused = [of for of in asked if of.no]
         unknown = [of for of in asked if of.evidence.missing is not None]
         if refused:
-            deciding = min(refused, key=lambda of: _p_against(of.evidence))
+            deciding = min(
+                refused, key=lambda of: (of.contrary is not None, _p_against(of.evidence))
+            )
         elif unknown:
             deciding = unknown[0]
         else:
@@ -228,7 +246,7 @@ class _Asked:
         answer = _word(evidence, yes, no, probability)
         alpha = {"yes": of_yes, "no": of.of_no}.get(answer, min(of_yes, of.of_no))
         figures = tuple(at_level(f, alpha) for f in evidence.figures)
-        contrary = tuple(at_level(f, alpha) for f in evidence.contrary)
+        contrary = () if of.contrary is None else (of.contrary,)
         known = None if math.isnan(probability) or answer in {"yes", "no"} else probability
         result = UseDecision(
             of.facts.construct,
@@ -245,7 +263,7 @@ class _Asked:
             answers=sum(bool(e.figures) for _, e in self.evidence) * max(1, self.judges),
         )
         if answer == "no":
-            binding = min((*figures, *contrary), key=lambda f: f.p_against)
+            binding = of.contrary or min(figures, key=lambda f: f.p_against)
             return replace(result, binding=binding, missing=None)
         if result.missing is not None or not figures:
             return result
@@ -265,8 +283,7 @@ def _p(evidence: Evidence) -> float:
 
 def _p_against(evidence: Evidence) -> float:
     """One figure that fails speaks against the use, whatever the others."""
-    figures = (*evidence.figures, *evidence.contrary)
-    return min((f.p_against for f in figures), default=math.nan)
+    return min((f.p_against for f in evidence.figures), default=math.nan)
 
 
 def _word(evidence: Evidence, yes: bool, no: bool, probability: float) -> Answer:

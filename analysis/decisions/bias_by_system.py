@@ -1,17 +1,16 @@
 """The bias on each system: what speaks against a level, and what qualifies it.
 
 A judge that is 10 points too kind to one system and 10 too strict to another has a bias of 0, and
-reports no level. A single system's own bias is known less well than that over all: it speaks
-against a level where it is shown to be outside of the margin, corrected for the number of systems;
-otherwise it is named where the best guess is outside. That is the system's bias pulled toward the
-mean of all by how little the systems differ beyond chance (DerSimonian and Laird 1986, Controlled
-Clinical Trials 7:177-188), since the largest of several is large by chance.
+reports no level. A single system's own bias is known less well than that over all: it refuses a
+level that the bias over all supports, where it is shown to be outside of the margin, corrected for
+the number of systems; otherwise it is named where the best guess is outside. That is the system's
+bias pulled toward the mean of all by how little the systems differ beyond chance (DerSimonian and
+Laird 1986, Controlled Clinical Trials 7:177-188), since the largest of several is large by chance.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from analysis.core.estimates import Estimate
 from analysis.decisions.figures import within
@@ -29,9 +28,6 @@ def bias_by_system(
         f"on {system} it is not known" for system, e in biases.items() if e is None or not e.defined
     ]
     figures = [within(e, level, alpha) for _, e in known]
-    figures = [
-        replace(figure, p_against=min(1.0, len(figures) * figure.p_against)) for figure in figures
-    ]
     if known:
         pooled = pulled_to_mean([e for _, e in known])
         worst = max(range(len(known)), key=lambda place: abs(pooled[place]))

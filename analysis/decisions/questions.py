@@ -54,9 +54,9 @@ class Question:
 class Evidence:
     """Figures that must all speak for the use, what qualifies the answer, and what is missing.
 
-    `contrary` can only speak against the use. `limits` are named beside the answer. Where something
-    is missing, the figures that are known may still speak against the use. `not_posed` is why the
-    table cannot be asked.
+    `contrary` are figures that refuse what the others support, where one is shown to be outside.
+    `limits` are named beside the answer. Where something is missing, the figures that are known may
+    still speak against the use. `not_posed` is why the table cannot be asked.
     """
 
     figures: tuple[DecidingFigure, ...] = ()

@@ -97,7 +97,7 @@ def sizes() -> Iterator[Cell]:
             flat = (0.0,) * of.systems
             targets = [THESE, LIKE_THESE] if raters > 1 else [THESE]
             if raters > 1:
-                judge = Judge(error_at(-ORDER_MARGIN))
+                judge = Judge(error_at(-ORDER_MARGIN, raters))
                 draw = partial(_drawn, of, judge, flat)
                 for target in targets:
                     yield Cell("size", "order", target, of, "choose_between_responses", draw)

@@ -114,23 +114,27 @@ def stepped(systems: int) -> tuple[float, ...]:
 
 
 @cache
-def order_difference(error: float) -> float:
-    """The judge's tau-b within a query minus a rater's, of the population with four systems."""
-    d = drawn(
-        Design(POPULATION, 4, 3), Judge(error), np.random.default_rng(1), (0.0,) * 4, severity=0
-    )
+def order_difference(error: float, raters: int = 3) -> float:
+    """The judge's tau-b within a query minus a rater's, of the population with four systems.
+
+    Both are with the mean of the other raters, which more raters make more reliable.
+    """
+    size = Design(POPULATION, 4, raters)
+    d = drawn(size, Judge(error), np.random.default_rng(1), (0.0,) * 4, severity=0)
     found = human_ceiling(d.ratings, d.judge, d.query, "within_query", ORDER).difference
     assert found is not None
     return found.point
 
 
 @cache
-def error_at(difference: float) -> float:
+def error_at(difference: float, raters: int = 3) -> float:
     """The judge's error, in errors of a rater, at which its tau-b is so far from a rater's."""
     low, high = 0.2, 6.0
     while high - low > 0.005:
         middle = (low + high) / 2
-        low, high = (middle, high) if order_difference(middle) > difference else (low, middle)
+        low, high = (
+            (middle, high) if order_difference(middle, raters) > difference else (low, middle)
+        )
     return (low + high) / 2
 
 
