@@ -10,9 +10,9 @@ from tests.coverage.one_rater import KINDS, SIZES, TABLE, answer
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["order", "grades", "level", "rates"])
 def test_a_judge_at_its_threshold_seldom_gets_a_yes(kind: str) -> None:
-    # Of 200 studies at .025, more than 14 have a yes once in 1,000 runs.
+    # Of 200 studies at .05, more than 20 have a yes once in 1,000 runs.
     found = [answer(kind, 100, number) for number in range(10_000, 10_200)]
-    assert found.count("yes") <= 14
+    assert found.count("yes") <= 20
 
 
 def test_committed_table() -> None:
@@ -27,4 +27,4 @@ def test_committed_table() -> None:
         if row["kind"].startswith("perfect"):
             assert yes == studies
         else:
-            assert yes <= 0.035 * studies
+            assert yes <= 0.065 * studies

@@ -93,7 +93,7 @@ def test_a_table_with_several_raters_and_systems_has_them_too(tmp_path: Path) ->
     assert "llm compared with 3 raters (" in text
     assert "180 responses to 60 queries by 3 systems; scale 0 to 100." in text
     assert "Pairs to one query ordered alike: " in text
-    assert "Choose between two responses: yes. " in text
+    assert "Choose between two responses, for these raters and raters like these: yes. " in text
 
 
 def test_preferences_have_accuracy_kappa_and_consistency(tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
 import numpy as np
+import numpy.typing as npt
 import pytest
 from scipy import stats
 
@@ -81,3 +82,51 @@ def test_what_has_no_interval_says_why_and_leaves_the_others() -> None:
 def test_shapes_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ValueError, match="do not fit 2 statistics"):
         simultaneous_intervals([0, 1], np.ones((5, 3)), "bootstrap")
+
+
+def without_each(differences: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Means of columns (queries, m), NaN for a query without, leaving one query out."""
+    used = np.isfinite(differences)
+    values = np.where(used, differences, 0.0)
+    return (values.sum(axis=0) - values) / (used.sum(axis=0) - used)
+
+
+def test_a_difference_on_few_queries_has_their_error_and_their_degrees_of_freedom() -> None:
+    differences = np.random.default_rng(2).normal(3, 10, (40, 2))
+    differences[6:, 1] = np.nan
+    points = np.nanmean(differences, axis=0)
+    found = simultaneous_intervals(points, without_each(differences), "jackknife")
+    few = differences[:6, 1]
+    assert found.error[1] == pytest.approx(few.std(ddof=1) / np.sqrt(6))
+    assert found.df[1] <= 5
+    assert found.p[1] >= stats.ttest_1samp(few, 0).pvalue - 1e-9
+    reach = (found.high - found.low) / 2
+    assert reach[1] >= stats.t.isf(0.025, 5) * found.error[1]
+
+
+@pytest.mark.parametrize("shared", [2, 4])
+def test_below_five_queries_of_more_there_is_no_interval(shared: int) -> None:
+    differences = np.random.default_rng(2).normal(3, 10, (40, 2))
+    differences[shared:, 1] = np.nan
+    points = np.nanmean(differences, axis=0)
+    found = simultaneous_intervals(points, without_each(differences), "jackknife")
+    assert np.isnan(found.low[1])
+    assert found.reasons[1] == (f"it rests on {shared} of 40 queries, an interval needs at least 5")
+    # A table of few queries in all has their t.
+    alone = differences[:shared, :1]
+    whole = simultaneous_intervals(alone.mean(axis=0), without_each(alone), "jackknife")
+    assert np.isfinite(whole.low[0])
+
+
+@pytest.mark.slow
+def test_differences_on_few_queries_cover() -> None:
+    rng = np.random.default_rng(0)
+    covered = []
+    for _ in range(400):
+        differences = rng.normal(0, 10, (40, 3))
+        differences[6:, 2] = np.nan
+        points = np.nanmean(differences, axis=0)
+        found = simultaneous_intervals(points, without_each(differences), "jackknife")
+        covered.append(bool(((found.low <= 0) & (found.high >= 0)).all()))
+    # Monte Carlo error .011.
+    assert np.mean(covered) >= 0.93

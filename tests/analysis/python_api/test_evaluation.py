@@ -83,6 +83,7 @@ def test_decisions_are_those_of_the_report(result: ccrs.Evaluation, tmp_path: Pa
     assert result.decisions == written
     assert {record["use"] for record in written} == {
         "rank_systems",
+        "rank_all_systems",
         "choose_between_responses",
         "order_responses",
         "report_level",
