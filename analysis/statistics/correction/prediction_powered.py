@@ -14,9 +14,10 @@ import numpy as np
 
 from analysis.core.arrays import BoolArray, FloatArray
 from analysis.core.computation import t_quantile, two_sided_p
+from analysis.core.degrees_of_freedom import effective_df
 from analysis.core.interval import Interval, withheld
 from analysis.core.query_statistic import NEGLIGIBLE, comparable, ratio
-from analysis.core.resampling import NO_SPREAD, effective_df, no_spread
+from analysis.core.resampling import NO_SPREAD, no_spread
 from analysis.statistics.correction.query_sums import COUNT, HUMAN, JUDGE, POOL, WEIGHT, QuerySums
 
 #: Labels that lambda = 1 is worth when it is averaged with the learned lambda, which fits the noise
