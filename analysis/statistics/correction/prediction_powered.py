@@ -282,7 +282,8 @@ def _tuned(parts: Iterable[tuple[FloatArray, FloatArray]]) -> FloatArray:
         of_people, of_judge = of_people + product(human, human), of_judge + of_scores
         scale = scale + product(pool, pool) + of_scores
     # A pool that is all labeled, or a constant judge, adds no information.
-    some = (spread > NEGLIGIBLE * scale) & (of_judge > 0)
+    # Where it has no spread at all, rounding may leave a scale below 0.
+    some = (spread > np.maximum(0.0, NEGLIGIBLE * scale)) & (of_judge > 0)
     steepest = np.sqrt(np.maximum(ratio(of_people, of_judge, some), 0.0))
     return np.where(some, np.clip(ratio(gained, spread, some), 0.0, steepest), 0.0)
 
