@@ -25,11 +25,6 @@ from analysis.statistics.correction.query_sums import COUNT, HUMAN, JUDGE, POOL,
 #: of means cover .935 by the learned lambda alone, and .95 by the average.
 WORTH_OF_ONE = 20
 
-#: With a smaller learned lambda, that of a judge whose scores at lambda = 1 would add more error
-#: than they take away, it is averaged with lambda / .5 instead of 1. For a judge that carries
-#: nothing the mean's interval was up to 15% wider than the ratings alone.
-POOR = 0.5
-
 #: Without a common scale lambda = 1 means nothing, and lambda is learned from the labels alone:
 #: from as many as this, and as many that do not share the most common human value.
 LEARNED_FROM, INFORMATIVE_FROM = 30, 15
@@ -182,8 +177,8 @@ def learned_lambda(figures: Sequence[Compared], *, one_scale: bool = True) -> Le
     standard deviations lambda is bounded to 0 to 1 as in PPI++; as a slope, which leads from the
     judge's points to people's, to 0 to the ratio of people's standard deviation to the judge's.
 
-    On one scale the result is (n lambda + 20 m) / (n + 20), m = min(1, 2 lambda), n the labels
-    whose human value (or difference) is not the most common one.
+    On one scale the result is (n lambda + 20) / (n + 20), n the labels whose human value (or
+    difference) is not the most common one.
     """
 
     def columns() -> Iterator[FloatArray]:
@@ -197,13 +192,8 @@ def learned_lambda(figures: Sequence[Compared], *, one_scale: bool = True) -> Le
     if one_scale:
         labels = _independent(figures) * sum(informative(*figure)[0] for figure in figures)
         share = labels / (labels + WORTH_OF_ONE)
-        tuned = (_averaged(tuned[0], share), _averaged(tuned[1], share))
+        tuned = (share * tuned[0] + (1 - share), share * tuned[1] + (1 - share))
     return LearnedLambda(float(tuned[0][0]), tuned[1])
-
-
-def _averaged(learned: FloatArray, share: float) -> FloatArray:
-    """Learned lambdas (m,) averaged with 1, or below `POOR` with as much less."""
-    return share * learned + (1 - share) * np.minimum(1.0, learned / POOR)
 
 
 def learnable(figures: Sequence[Compared]) -> bool:
