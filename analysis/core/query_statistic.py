@@ -18,6 +18,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from analysis.core.arrays import BoolArray, FloatArray, IntArray
+from analysis.core.unequal_queries import QueryWeights
 
 OfWeights = Callable[[FloatArray], FloatArray]
 Combination = Callable[[Sequence[FloatArray]], FloatArray]
@@ -59,6 +60,8 @@ class QueryStatistic:
     """Independent comparisons that a correlation of 1 or -1 rests on; None: not known."""
     resolution: float | None = None
     """The smallest step of the values that the statistic is a mean of, if it is one."""
+    weights: QueryWeights | None = None
+    """By how much each query counts; None: all alike, or not known."""
 
     @classmethod
     def combined(
@@ -79,6 +82,7 @@ class QueryStatistic:
             reason=reason,
             parts=tuple(parts),
             combination=combination,
+            weights=_weights_of(parts, combination),
         )
 
     def __call__(self, weights: npt.ArrayLike) -> FloatArray:
@@ -121,6 +125,24 @@ class QueryStatistic:
     def point(self) -> float:
         """Value on the sample itself, every query counting once."""
         return float(self(np.ones((1, self.contributing.size)))[0])
+
+
+def _weights_of(parts: Sequence[QueryStatistic], combination: Combination) -> QueryWeights | None:
+    """Weights of what is combined from parts, of the first that has any."""
+    known = [part.weights for part in parts if part.weights is not None]
+    if not known:
+        return None
+    makers = [each.contributions for each in known if each.contributions is not None]
+    if len(makers) < len(parts):
+        return QueryWeights(known[0].counts)
+
+    def contributions() -> FloatArray:
+        each = np.stack([make() for make in makers])
+        # A response that one of them leaves out adds nothing to that one.
+        of_any = np.isfinite(each).any(axis=0)
+        return np.where(of_any, combination(list(np.nan_to_num(each))), np.nan)
+
+    return QueryWeights(known[0].counts, known[0].query, contributions)
 
 
 def as_values(values: npt.ArrayLike, name: str = "values") -> FloatArray:

@@ -19,6 +19,7 @@ from scipy.special import expit
 
 from analysis.core.arrays import BoolArray, FloatArray, IntArray
 from analysis.core.computation import one_blas_thread, t_quantile, two_sided_p
+from analysis.core.degrees_of_freedom import effective_df
 from analysis.core.end_intervals import (
     all_alike,
     few_differ,
@@ -30,6 +31,7 @@ from analysis.core.interval import Interval, withheld
 from analysis.core.query_statistic import BLOCK_NUMBERS, QueryStatistic
 from analysis.core.skewness import jackknife_skewness, with_skewness, without_skewness
 from analysis.core.uncertainty import Transform, Uncertainty
+from analysis.core.unequal_queries import UnequalQueries
 
 Scheme = Literal["bootstrap", "jackknife"]
 Statistic = QueryStatistic | Callable[[FloatArray], FloatArray]
@@ -79,6 +81,8 @@ class Replicates:
     """The smallest step of the values that the statistic is a mean of, if it is one."""
     separate: bool = False
     """Whether it is known that each response is that of another query."""
+    weights: UnequalQueries | None = None
+    """By how much these queries count, where one of them dominates."""
 
     def __sub__(self, other: Replicates) -> Replicates:
         """Joint difference; both must come from the same resamples."""
@@ -93,27 +97,8 @@ class Replicates:
             self.scheme,
             max(self.n_queries, other.n_queries),
             self.reason or other.reason,
+            weights=self.weights or other.weights,
         )
-
-
-def effective_df(values: FloatArray) -> float:
-    """Degrees of freedom of the jackknife variance of values (Q,), from 1 to Q - 1.
-
-    Satterthwaite's 2 V^2 / var(V), with the variance of V from the fourth powers of the deviations
-    and a factor that makes it Q - 1 on average where they are normal. A few queries that decide
-    the figure leave few degrees of freedom. With two thirds of the scores at the end of the scale
-    the intervals of correlations and alpha cover .01 to .02 more than at Q - 1, with 2% added to
-    the width where scores are normal (source of the idea: Lipsitz, Ibrahim and Parzen 1999, The
-    Statistician 48:495-506).
-    """
-    count = values.size
-    squares = (values - values.mean()) ** 2
-    squares /= squares.max(initial=0.0) or 1.0
-    total = float(squares.sum())
-    spread = float((squares**2).sum()) - total**2 / count
-    if spread <= 0:
-        return count - 1.0
-    return float(np.clip(2 * total**2 / spread * (count - 1) / (count + 1), 1, count - 1))
 
 
 @dataclass(frozen=True)
@@ -233,9 +218,10 @@ class QueryResampling:
             point = statistic.point
             trials, resolution = statistic.trials, statistic.resolution
             separate = statistic.n_responses == statistic.n_queries
+            unequal = statistic.weights.of(contributing) if statistic.weights else None
         else:
             contributing, reason = np.ones(self.n_queries, dtype=bool), None
-            trials, resolution, separate = None, None, False
+            trials, resolution, separate, unequal = None, None, False, None
             point = float(statistic(np.ones((1, self.n_queries)))[0])
         if contributing.size != self.n_queries:
             raise ValueError(
@@ -246,7 +232,8 @@ class QueryResampling:
         if np.isnan(point) or count < 2:
             return Replicates(point, np.empty(0), chosen, count, reason)
         values = self.evaluate(statistic, chosen, contributing if chosen == "jackknife" else None)
-        return Replicates(point, values, chosen, count, reason, trials, resolution, separate)
+        known = trials, resolution, separate, unequal
+        return Replicates(point, values, chosen, count, reason, *known)
 
     def interval(
         self,
@@ -261,7 +248,8 @@ class QueryResampling:
         (`transform="fisher_z"`), for shares on the logit scale (`transform="logit"`; the error is
         the jackknife's divided by p(1 - p), since leaving a query out may leave a share of 0), for
         skewed differences with Hall's transformation of t (`transform="skewness"`). The
-        percentile interval needs no transform. A correlation or share at an end of its range, and
+        percentile interval needs no transform. Where one query dominates, the error is that of
+        `unequal_queries`. A correlation or share at an end of its range, and
         a mean of equal values, have the intervals of `end_intervals`; a resample in which one side
         of a correlation of responses is constant counts as a correlation of 0. For shares of .05 to
         .8 at 12 and 30 queries of 4 responses, independent or correlated by up to .6 within a
@@ -294,12 +282,15 @@ class QueryResampling:
             step, count = replicates.resolution, replicates.n_queries
             equal = withheld(self.level, method, EQUAL_RESAMPLES)
             return equal if step is None else of_equal_values(point, step, count, self.level)
+        weights = replicates.weights if replicates.scheme == "jackknife" else None
+        if weights is not None and weights.reason is not None:
+            return withheld(self.level, method, weights.reason)
         known = replicates.trials or replicates.resolution
         separate = replicates.values.tolist() if replicates.separate and known else []
         rare = few_differ(separate)
         alike = transform == "logit" or (transform == "fisher_z" and mostly_equal(separate))
         return self._of_spread(
-            point, defined, values.size, share, replicates.scheme, transform, rare, alike
+            point, defined, values.size, share, replicates.scheme, transform, rare, alike, weights
         )
 
     def _at_end(self, replicates: Replicates, transform: Transform | None) -> Interval | None:
@@ -323,6 +314,7 @@ class QueryResampling:
         transform: Transform | None,
         rare: bool,
         alike: bool,
+        weights: UnequalQueries | None,
     ) -> Interval:
         """Interval of values on the scale of the transform that differ.
 
@@ -341,7 +333,10 @@ class QueryResampling:
             count = defined.size
             error = np.sqrt((count - 1) / count * np.sum((defined - defined.mean()) ** 2))
             df = count - 1.0 if alike else effective_df(defined)
-            if rare and not alike:
+            if weights is not None:
+                slope = 1 / (1 - np.tanh(point) ** 2) if transform == "fisher_z" else 1.0
+                error, df = weights.error(point, defined, slope)
+            elif rare and not alike:
                 error *= rare_quantile(1 - tail, df, count) / t_quantile(1 - tail, df)
             # A share of 0 has no logit.
             p = np.nan if transform == "logit" else two_sided_p(point / error, df)

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from analysis.core.arrays import BoolArray, FloatArray
 from analysis.core.computation import t_quantile, two_sided_p
+from analysis.core.degrees_of_freedom import effective_df
 from analysis.core.distributions import t_tail
 from analysis.core.interval import Interval
 from analysis.core.resampling import (
@@ -16,8 +17,8 @@ from analysis.core.resampling import (
     NO_SPREAD,
     UNDEFINED_ALLOWED,
     Scheme,
-    effective_df,
 )
+from analysis.core.unequal_queries import QueryWeights, UnequalQueries
 
 #: From this many statistics a query on, their correlations are not estimated.
 _MOST_A_QUERY = 1 / 3
@@ -62,6 +63,8 @@ def simultaneous_intervals(
     level: float = 0.95,
     seed: int = 0,
     contributing: BoolArray | None = None,
+    weights: QueryWeights | None = None,
+    queries: BoolArray | None = None,
 ) -> SimultaneousIntervals:
     """Point values plus and minus one critical value times each one's own standard error.
 
@@ -92,6 +95,11 @@ def simultaneous_intervals(
     contributing
         With the jackknife, which queries (R, m) each statistic rests on. Default: those without
         which its value is another one.
+    weights
+        With the jackknife, by how much the queries count, where they do not count alike. If one
+        of those that a statistic rests on dominates, its error is that of `unequal_queries`.
+    queries
+        Which of these queries (Q,) bool the values are of. Default: all.
 
     Raises
     ------
@@ -108,7 +116,10 @@ def simultaneous_intervals(
         raise ValueError(f"values of shape {drawn.shape} do not fit {at.size} statistics")
     method = "max_t_bootstrap" if scheme == "bootstrap" else "max_t_jackknife"
     moving = contributing if contributing is not None else drawn != at
-    reasons = _reasons(at, drawn, moving if scheme == "jackknife" else None)
+    unequal: list[UnequalQueries | None] = [None] * at.size
+    if weights is not None and scheme == "jackknife" and len(drawn):
+        unequal = [_unequal(weights, queries, used) for used in moving.T]
+    reasons = _reasons(at, drawn, moving if scheme == "jackknife" else None, unequal)
     defined = np.array([reason is None for reason in reasons], dtype=bool)
     low, high, error, p, freedom = (np.full(at.size, np.nan) for _ in range(5))
     critical = float("nan")
@@ -127,6 +138,10 @@ def simultaneous_intervals(
         else:
             used_queries = moving[np.isfinite(used).all(axis=1)][:, defined]
             error[defined], freedom[defined] = _errors(complete, used_queries)
+            for place in np.flatnonzero(defined):
+                if (of := unequal[place]) is not None:
+                    own = drawn[moving[:, place], place]
+                    error[place], freedom[place] = of.at(int(place)).error(float(at[place]), own)
             critical = _critical(deviations / np.sqrt(squares), level, seed)
             tail = t_tail(critical, count - 1)
             reach = error[defined] * [t_quantile(1 - tail, df) for df in freedom[defined]]
@@ -136,6 +151,14 @@ def simultaneous_intervals(
     return SimultaneousIntervals(
         low, high, error, critical, level, method, tuple(reasons), p, freedom
     )
+
+
+def _unequal(
+    weights: QueryWeights, queries: BoolArray | None, moving: BoolArray
+) -> UnequalQueries | None:
+    chosen = np.ones(weights.counts.size, dtype=bool) if queries is None else queries.copy()
+    chosen[chosen] = moving
+    return weights.of(chosen)
 
 
 def _errors(values: FloatArray, moving: BoolArray) -> tuple[FloatArray, FloatArray]:
@@ -148,7 +171,12 @@ def _errors(values: FloatArray, moving: BoolArray) -> tuple[FloatArray, FloatArr
     return errors, freedom
 
 
-def _reasons(point: FloatArray, values: FloatArray, moving: BoolArray | None) -> list[str | None]:
+def _reasons(
+    point: FloatArray,
+    values: FloatArray,
+    moving: BoolArray | None,
+    unequal: list[UnequalQueries | None],
+) -> list[str | None]:
     reasons: list[str | None] = []
     for place, (at, drawn) in enumerate(zip(point, values.T, strict=True)):
         defined = drawn[np.isfinite(drawn)]
@@ -167,7 +195,8 @@ def _reasons(point: FloatArray, values: FloatArray, moving: BoolArray | None) ->
                 f"at least {FEWEST_QUERIES}"
             )
         else:
-            reasons.append(None)
+            of = unequal[place]
+            reasons.append(None if of is None else of.reason)
     return reasons
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import sha256
 from itertools import chain, islice
 from typing import Self
@@ -18,6 +19,7 @@ import numpy as np
 from analysis.core.arrays import BoolArray, FloatArray, IntArray
 from analysis.core.query_statistic import BLOCK_NUMBERS, OfWeights, ratio
 from analysis.core.resampling import PERCENTILE_FROM, QueryResampling, Replicates, Scheme
+from analysis.core.unequal_queries import QueryWeights, UnequalQueries
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +35,8 @@ class StatisticFamily:
     n_responses: IntArray
     n_dropped: IntArray
     reasons: Sequence[str | None]
+    weights: Sequence[QueryWeights | None] = ()
+    """By how much each query counts in each statistic, where that is known."""
 
     @classmethod
     def of_same_responses(
@@ -77,9 +81,21 @@ class StatisticFamily:
             "bootstrap" if count >= PERCENTILE_FROM else "jackknife" for count in counts
         ]
         return [
-            Replicates(float(points[m]), values[m], schemes[m], int(counts[m]), self.reasons[m])
+            Replicates(
+                float(points[m]),
+                values[m],
+                schemes[m],
+                int(counts[m]),
+                self.reasons[m],
+                weights=self._unequal(m),
+            )
             for m in range(points.size)
         ]
+
+    def _unequal(self, place: int) -> UnequalQueries | None:
+        """Weights of the queries of a statistic, where one of them dominates."""
+        known = self.weights[place] if self.weights else None
+        return None if known is None else known.of(self.contributing[:, place])
 
 
 @dataclass
@@ -173,11 +189,17 @@ def replicated_means(
             yield family, place, replicates
 
 
+def _shares(values: FloatArray) -> FloatArray:
+    """What each value contributes to their mean."""
+    return values / max(1, values.size)
+
+
 def means(parts: Iterable[Averaged], n_queries: int) -> StatisticFamily:
     """Means of the parts as functions of query weights."""
     columns = QueryColumns(n_queries)
     counts, totals, contributing = [], [], []
     used, dropped = [], []
+    weights: list[QueryWeights | None] = []
     for part in parts:
         present = np.isfinite(part.values)
         query = part.query[present]
@@ -186,6 +208,8 @@ def means(parts: Iterable[Averaged], n_queries: int) -> StatisticFamily:
         counts.append(columns.position(count))
         totals.append(columns.position(total))
         contributing.append(count > 0)
+        values = part.values[present]
+        weights.append(QueryWeights.of_responses(query, n_queries, query, partial(_shares, values)))
         used.append(int(present.sum()))
         dropped.append(int((~present).sum()))
     sums = columns.sums()
@@ -201,4 +225,5 @@ def means(parts: Iterable[Averaged], n_queries: int) -> StatisticFamily:
         np.array(used, dtype=np.int64),
         np.array(dropped, dtype=np.int64),
         [None if n else NO_SCORES for n in used],
+        weights,
     )

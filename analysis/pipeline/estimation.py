@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
 import pandas as pd
 
 from analysis.core.analysis import Analysis
@@ -23,6 +24,7 @@ from analysis.core.scale_mapping import mapped_scores
 from analysis.core.statistic import estimates_of, within_ranges
 from analysis.core.tables import PreferenceTable, ScoreTable
 from analysis.core.text_formats import rendered_note
+from analysis.core.unequal_queries import dominating
 from analysis.pipeline.decision_figures import figures_of_decisions
 from analysis.render.verdicts import compared
 from analysis.topics.agreement.categories import kappas, on_categories
@@ -173,7 +175,9 @@ def _analysis(
     shown = rendered_note(scores, preferences)
     if shown is not None:
         warnings.append(shown)
-    analysis = Analysis(title, context, estimates_of_report, (*warnings, *_weights(scores)))
+    analysis = Analysis(
+        title, context, estimates_of_report, (*warnings, *_weights(scores), *_dominated(scores))
+    )
     return replace(analysis, claims=claims(compared(analysis), {}, context.options.level))
 
 
@@ -209,6 +213,23 @@ def _headline(context: Context) -> Iterator[Estimate]:
     yield from majority_accuracies(ordered)
     yield from order_effects(ordered)
     yield from unit_checks(ordered)
+
+
+def _dominated(scores: ScoreTable) -> list[str]:
+    """A warning where a single query has most of what people rated."""
+    rows = scores.frame
+    rated = rows["scorer_kind"].isin(["human", "adjudicated"]) & rows["value"].notna()
+    responses = rows.loc[rated, ["query_id", "response_id"]].drop_duplicates()
+    counts = responses["query_id"].astype("object").value_counts(sort=False)
+    place = dominating(np.asarray(counts, dtype=np.float64)) if len(counts) else None
+    if place is None:
+        return []
+    count, total = int(counts.iloc[place]), len(responses)
+    return [
+        f"query {counts.index[place]!r} has {count} of {total} rated responses "
+        f"({count / total:.0%}): "
+        "figures that count responses rest mostly on it, and their intervals are wider or withheld"
+    ]
 
 
 def _weights(scores: ScoreTable) -> list[str]:

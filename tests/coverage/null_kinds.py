@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit
 
 from analysis import Scale, ScoreTable
 from analysis.core.arrays import BoolArray, FloatArray, IntArray
@@ -41,6 +42,10 @@ class Design:
     judges: int = 1
     constructs: int = 4
     worse: float = WORSE
+    first: int = 1
+    """Responses of each system to the first query; to every other one it has one."""
+    answering: int | None = None
+    """Systems that answer a query, chosen at random; None: all."""
 
 
 KINDS: Mapping[str, Design] = {
@@ -52,7 +57,18 @@ KINDS: Mapping[str, Design] = {
     "five points": Design(raters=6, queries=30, rated=30, worse=0.0),
     "altered prompts": Design(),
     "few raters": Design(raters=3, queries=8, rated=8),
+    "one query dominates": Design(raters=2, systems=2, first=30, worse=0.0),
+    "sparse overlap": Design(raters=3, queries=40, rated=40, systems=6, worse=0.0, answering=3),
+    "at the maximum": Design(),
+    "missing by quality": Design(worse=0.0),
+    "thirty systems": Design(raters=3, systems=30, constructs=1, worse=0.0),
+    "one rater": Design(raters=1, queries=8, rated=8),
+    "ordinal": Design(raters=3),
 }
+#: By how many points responses are better where 85% of the values are at the maximum.
+HIGH = 64.0
+#: Quality at which half of the responses have no score where bad ones more often have none.
+UNSCORED = 45.0
 
 
 class Study(NamedTuple):
@@ -67,8 +83,7 @@ def study(kind: str, number: int) -> Study:
     rng = np.random.default_rng((list(KINDS).index(kind), number))
     design = KINDS[kind]
     constructs = [f"C{i + 1}" for i in range(design.constructs)]
-    query = np.repeat(np.arange(design.queries), design.systems)
-    system = np.tile(np.arange(design.systems), design.queries)
+    query, system = _responses(design, rng)
     parts: list[_Column] = []
     scale = Scale(0, 100)
     if kind == "categories":
@@ -79,6 +94,11 @@ def study(kind: str, number: int) -> Study:
         scale = Scale(1, 5, 1, "ordinal")
         for construct in constructs:
             parts += _five_points(design, construct, query, system, rng)
+    elif kind == "ordinal":
+        scale = Scale(1, 5, 1, "ordinal")
+        for construct in constructs:
+            points = _points(kind, design, construct, query, system, rng)
+            parts += [part._replace(value=_pointed((part.value - 65) / 25)) for part in points]
     else:
         for construct in constructs:
             parts += _points(kind, design, construct, query, system, rng)
@@ -90,6 +110,19 @@ def study(kind: str, number: int) -> Study:
         ]
         probes = _probes(parts, query, rng)
     return Study(ScoreTable.from_frame(frame, dict.fromkeys(constructs, scale)), probes)
+
+
+def _responses(design: Design, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
+    """Query and system (n,) of each response."""
+    if design.answering is not None:
+        chosen = [
+            np.sort(rng.permutation(design.systems)[: design.answering])
+            for _ in range(design.queries)
+        ]
+        return np.repeat(np.arange(design.queries), design.answering), np.concatenate(chosen)
+    times = np.r_[design.first, np.ones(design.queries - 1, dtype=np.int64)]
+    query = np.repeat(np.arange(design.queries), design.systems * times)
+    return query, np.tile(np.arange(design.systems), int(times.sum()))
 
 
 class _Column(NamedTuple):
@@ -116,6 +149,8 @@ def _points(
         + RESPONSE * rng.normal(size=query.size)
         - design.worse * system
     )
+    if kind == "at the maximum":
+        quality += HIGH
     columns = []
     for rater in range(design.raters):
         value = _rated(quality + ERROR * rng.normal(size=query.size))
@@ -134,7 +169,10 @@ def _points(
             value = _rated(latent + AGAIN * rng.normal(size=query.size))
         else:
             value, latent = _rated(quality + ERROR * error), None
-        columns.append(_Column(construct, name, value, everywhere, latent))
+        scored = everywhere
+        if kind == "missing by quality":
+            scored = rng.uniform(size=query.size) < expit((quality - UNSCORED) / 8)
+        columns.append(_Column(construct, name, value, scored, latent))
     return columns
 
 

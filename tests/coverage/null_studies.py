@@ -16,7 +16,17 @@ names, and adds them to tests/coverage/null_studies.csv until it has `--studies`
   did not rate to the same extent, and a lenient judge, on four constructs;
 - altered prompts: as exchangeable, with six altered prompts, four rounds of prompts asked again,
   layouts, supporting passages, model families and lengths that change nothing;
-- few raters: as exchangeable, with 3 raters and 8 queries.
+- few raters: as exchangeable, with 3 raters and 8 queries;
+- one query dominates: as exchangeable, with 2 raters and 2 equal systems; one of the 20 queries has
+  60 of the 98 responses;
+- sparse overlap: as exchangeable, with 3 raters, 40 queries and 6 equal systems, of which 3 answer
+  each query;
+- at the maximum: as exchangeable, with 85% of all values at the maximum;
+- missing by quality: as exchangeable, with equal systems; the judge gives no score the more often
+  the worse the response is, in one of seven cases;
+- thirty systems: as exchangeable, on one construct with 3 raters and 30 equal systems;
+- one rater: as exchangeable, with 1 rater and 8 queries;
+- ordinal: as exchangeable, with 3 raters, on an ordinal scale of 1 to 5.
 
 What the verdict or a section of a report would claim is read from the records that report.json has
 under `claims`. A claim is false if the truth is 0 or has the other sign; where an effect exists
@@ -75,6 +85,13 @@ NULL = {
         "probe_shift", "drift_shift", "error_by_layout", "error_by_support", "self_preference",
     },
     "few raters": _OF_EXCHANGEABLE,
+    "one query dominates": _OF_EXCHANGEABLE,
+    "sparse overlap": _OF_EXCHANGEABLE,
+    "at the maximum": _OF_EXCHANGEABLE,
+    "missing by quality": _OF_EXCHANGEABLE | {"missing_differs_by_system"},
+    "thirty systems": _OF_EXCHANGEABLE,
+    "one rater": _OF_EXCHANGEABLE,
+    "ordinal": _OF_EXCHANGEABLE,
 }  # fmt: skip
 SIGNED = {"system_difference", "ppi_difference"}
 

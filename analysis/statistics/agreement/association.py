@@ -18,6 +18,7 @@ Correlations equal scipy's pearsonr, spearmanr and kendalltau on the pooled samp
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from hashlib import blake2b
 from typing import Literal, get_args
 
@@ -37,6 +38,7 @@ from analysis.core.query_statistic import (
     sums_by_query,
     undefined,
 )
+from analysis.core.unequal_queries import QueryWeights, by_leaving_out
 from analysis.statistics.agreement.paired_statistics import (
     kendall_of,
     kendall_within_of,
@@ -79,7 +81,7 @@ def system_level(
     def of_weights(weights: FloatArray) -> FloatArray:
         return _ROWWISE[measure](*means(weights))
 
-    used = chosen.any(axis=1)
+    used = np.asarray(chosen.any(axis=1), dtype=bool)
     reason = _system_reason(measure, chosen, pairs, means(np.ones((1, pairs.n_queries))), names)
     return QueryStatistic(
         # Ranks compare every two systems.
@@ -88,6 +90,14 @@ def system_level(
         int(np.count_nonzero(used)),
         pairs.n_dropped + int(np.count_nonzero(~used)),
         reason,
+        weights=QueryWeights.of_responses(
+            pairs.query[used],
+            pairs.n_queries,
+            pairs.query,
+            lambda: by_leaving_out(
+                system_level(measure, _each_alone(pairs), produced, names).of_weights, used
+            ),
+        ),
     )
 
 
@@ -218,7 +228,35 @@ def association(
         key,
         trials=untied_trials(pairs, scope) if measure in CORRELATIONS else None,
         resolution=smallest_step(pairs) if measure in DIFFERENCES else None,
+        weights=_weights(measure, pairs, scope, both, query),
     )
+
+
+def _weights(
+    measure: Measure, pairs: Pairs, scope: Scope, both: BoolArray, query: npt.ArrayLike
+) -> QueryWeights | None:
+    """By how much each query counts."""
+    if scope == "between_queries":
+        return None
+    if scope == "within_query" and measure == "kendall_tau_b":
+        return QueryWeights.of_pairs(pairs.query, pairs.n_queries)
+    codes = np.asarray(query).astype(np.int64)
+    entering = both.copy()
+    if scope == "within_query":
+        entering &= (np.bincount(codes[both], minlength=pairs.n_queries) >= 2)[codes]
+
+    def contributions() -> FloatArray:
+        out = np.full(entering.size, np.nan)
+        alone = np.ones(pairs.x.size, dtype=bool)
+        out[entering] = by_leaving_out(_kernel(measure, _each_alone(pairs), scope), alone)
+        return out
+
+    return QueryWeights.of_responses(pairs.query, pairs.n_queries, codes, contributions)
+
+
+def _each_alone(pairs: Pairs) -> Pairs:
+    """The points as if each were of a query of its own."""
+    return replace(pairs, query=np.arange(pairs.x.size), n_queries=pairs.x.size)
 
 
 def untied_trials(pairs: Pairs, scope: Scope) -> int:

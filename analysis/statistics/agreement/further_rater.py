@@ -24,8 +24,9 @@ import numpy as np
 
 from analysis.core.arrays import FloatArray
 from analysis.core.computation import p_by_source, t_quantile
+from analysis.core.degrees_of_freedom import effective_df
 from analysis.core.interval import Interval, withheld
-from analysis.core.resampling import EQUAL_RESAMPLES, QueryResampling, Scheme, effective_df
+from analysis.core.resampling import EQUAL_RESAMPLES, QueryResampling, Scheme
 from analysis.core.uncertainty import Uncertainty
 from analysis.statistics.agreement.human_ceiling import HumanCeiling
 
@@ -54,8 +55,11 @@ def _interval(ceiling: HumanCeiling, resampling: QueryResampling, *, further: bo
         return withheld(level, METHOD, str(why))
     if len(ceiling.used) < 2:
         return withheld(level, METHOD, "raters like these need at least 2 raters, there is 1")
-    if difference.n_queries < 2:
-        return withheld(level, METHOD, "an interval needs at least 2 queries, there is 1")
+    known = difference.weights
+    weights = None if known is None else known.of(difference.contributing)
+    few = "an interval needs at least 2 queries, there is 1" if difference.n_queries < 2 else None
+    if why := few or (None if weights is None else weights.reason):
+        return withheld(level, METHOD, why)
     points = np.array([judge - rater for rater, judge in ceiling.by_rater.values()])
     scheme = resampling.scheme(difference.contributing)
     leave_out = difference.contributing if scheme == "jackknife" else None
@@ -74,6 +78,9 @@ def _interval(ceiling: HumanCeiling, resampling: QueryResampling, *, further: bo
         return withheld(level, METHOD, EQUAL_RESAMPLES)
     by_query = values.mean(axis=0)
     df = effective_df(by_query) if scheme == "jackknife" else difference.n_queries - 1.0
+    if weights is not None and scheme == "jackknife":
+        error, df = weights.error(float(points.mean()), by_query)
+        queries = max(queries, error**2)
     tail = (1 + level) / 2
     reach = np.sqrt(
         t_quantile(tail, df) ** 2 * queries + t_quantile(tail, points.size - 1) ** 2 * raters

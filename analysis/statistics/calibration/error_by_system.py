@@ -20,6 +20,7 @@ from analysis.core.query_statistic import (
     sums_by_query,
 )
 from analysis.core.statistic_family import StatisticFamily
+from analysis.core.unequal_queries import QueryWeights, by_leaving_out
 
 Noise = Literal["removed", "in_reference"]
 
@@ -127,6 +128,10 @@ def error_by_system_given_human(
 
         return in_row_blocks(block, weights, 3 * max(1, sums.shape[1]))
 
+    def contributions() -> FloatArray:
+        alone = error_by_system_given_human(scores, table, np.arange(scores.size), by_system)
+        return by_leaving_out(alone.effects.of_weights, used)
+
     reason, left_out = None, (np.isfinite(scores) | (number > 0)) & ~used
     if np.count_nonzero(systems) < 2:
         reason = ONE_SYSTEM.format(n=np.count_nonzero(systems))
@@ -142,6 +147,7 @@ def error_by_system_given_human(
                 reason or (None if has_values else "no response of it has both values")
                 for has_values in systems
             ],
+            [QueryWeights.of_responses(codes[used], total, codes, contributions)] * s,
         ),
         noise,
     )

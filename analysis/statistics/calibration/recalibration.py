@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -20,6 +20,7 @@ from analysis.core.query_statistic import (
 )
 from analysis.core.resampling import FOLDS, folds
 from analysis.core.statistic_family import StatisticFamily
+from analysis.core.unequal_queries import QueryWeights, by_leaving_out
 
 FEW = "a line needs 2 responses with both values, there are {n}"
 CONSTANT = "the judge gives one score throughout, so no line can be drawn"
@@ -67,6 +68,7 @@ def error_per_doubling(
         int(line.n_responses[0]),
         int(line.n_dropped[0]),
         line.reasons[0],
+        weights=line.weights[0],
     )
 
 
@@ -97,9 +99,16 @@ def _line(
         estimates = np.column_stack([slope, intercept])
         return estimates if reason is None else np.full_like(estimates, np.nan)
 
-    return StatisticFamily.of_same_responses(
+    family = StatisticFamily.of_same_responses(
         of_weights, pairs.contributing, pairs.n_responses, pairs.n_dropped, [reason] * 2
     )
+
+    def contributions() -> FloatArray:
+        each = _line(pairs.x, pairs.y, np.arange(x.size), None, constant)
+        return by_leaving_out(each.of_weights, np.ones(x.size, dtype=bool))
+
+    weights = QueryWeights.of_responses(pairs.query, pairs.n_queries, pairs.query, contributions)
+    return replace(family, weights=[weights] * 2)
 
 
 Method = Literal["linear", "isotonic"]

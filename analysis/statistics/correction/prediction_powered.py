@@ -14,9 +14,10 @@ import numpy as np
 
 from analysis.core.arrays import BoolArray, FloatArray
 from analysis.core.computation import t_quantile, two_sided_p
+from analysis.core.degrees_of_freedom import effective_df
 from analysis.core.interval import Interval, withheld
 from analysis.core.query_statistic import NEGLIGIBLE, comparable, ratio
-from analysis.core.resampling import NO_SPREAD, effective_df, no_spread
+from analysis.core.resampling import NO_SPREAD, no_spread
 from analysis.statistics.correction.query_sums import COUNT, HUMAN, JUDGE, POOL, WEIGHT, QuerySums
 
 #: Labels that lambda = 1 is worth when it is averaged with the learned lambda, which fits the noise
@@ -281,7 +282,8 @@ def _tuned(parts: Iterable[tuple[FloatArray, FloatArray]]) -> FloatArray:
         of_people, of_judge = of_people + product(human, human), of_judge + of_scores
         scale = scale + product(pool, pool) + of_scores
     # A pool that is all labeled, or a constant judge, adds no information.
-    some = (spread > NEGLIGIBLE * scale) & (of_judge > 0)
+    # Where it has no spread at all, rounding may leave a scale below 0.
+    some = (spread > np.maximum(0.0, NEGLIGIBLE * scale)) & (of_judge > 0)
     steepest = np.sqrt(np.maximum(ratio(of_people, of_judge, some), 0.0))
     return np.where(some, np.clip(ratio(gained, spread, some), 0.0, steepest), 0.0)
 

@@ -25,6 +25,7 @@ from analysis.core.query_statistic import (
     sums_by_query,
     undefined,
 )
+from analysis.core.unequal_queries import QueryWeights, by_leaving_out
 from analysis.statistics.reliability.rater_pairs import table_of_ratings
 from analysis.statistics.reliability.two_way import connected_groups
 
@@ -47,6 +48,7 @@ class Severities:
     n_responses: npt.NDArray[np.int64]  #: (raters,) shared responses of each
     n_dropped: npt.NDArray[np.int64]  #: (raters,) responses that no other rater rated
     reason: str | None = None
+    weights: QueryWeights | None = None  #: shared responses of each query
 
     @property
     def points(self) -> FloatArray:
@@ -110,7 +112,13 @@ def severities(
     def of_weights(weights: FloatArray) -> FloatArray:
         return in_row_blocks(solved, weights, 4 * raters**2)
 
-    return Severities(of_weights, contributing, *counts)
+    weights = QueryWeights.of_responses(
+        codes[shared],
+        total,
+        codes,
+        lambda: by_leaving_out(severities(array, np.arange(len(array))).of_weights, shared),
+    )
+    return Severities(of_weights, contributing, *counts, weights=weights)
 
 
 def deviations(values: npt.ArrayLike, severity: npt.ArrayLike) -> FloatArray:

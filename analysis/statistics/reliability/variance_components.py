@@ -14,6 +14,7 @@ from analysis.core.interval import Interval, withheld
 from analysis.core.query_statistic import as_codes, as_values
 from analysis.core.resampling import no_spread
 from analysis.core.uncertainty import Uncertainty
+from analysis.core.unequal_queries import QueryWeights
 from analysis.statistics.reliability.reml import reml
 from analysis.statistics.reliability.two_way import TwoWay, two_way, two_way_undefined_reason
 
@@ -123,7 +124,8 @@ def bias_for_raters_like_these(
     the same simulation, this .94 (tests/coverage). Below 5 raters their variance is that of their
     estimated effects, from which no error is subtracted: by chance the difference is often 0. It
     covers .94 to 1.00 with 2 raters, or where one response in five has a second rating; with the
-    component by REML .87 to .93, and .89 to .97 with 3 raters and this overlap.
+    component by REML .87 to .93, and .89 to .97 with 3 raters and this overlap. Where one query
+    dominates, the part of the queries is that of `core.unequal_queries`.
     """
     method = "t_by_source"
     machine, people = as_values(judge, "judge"), as_values(values)
@@ -158,18 +160,27 @@ def bias_for_raters_like_these(
     deviation = deviation - deviation.mean()
     by_query = np.bincount(place, weights=deviation)
     query_part = n_queries / (n_queries - 1) * float(np.sum(by_query**2)) / n**2
+    query_df = n_queries - 1.0
+    weights = QueryWeights.of_responses(place, n_queries, place, lambda: deviation / n)
+    unequal = weights.of(np.ones(n_queries, dtype=bool))
+    if unequal is not None:
+        if unequal.reason is not None:
+            return without(unequal.reason)
+        left_out = (deviation.sum() - by_query) / (n - weights.counts)
+        error, query_df = unequal.error(0.0, left_out)
+        query_part = error**2
     entering = float(np.sum(share.mean(axis=0) ** 2))
     if table.n_raters < FEW_RATERS:
         rater_variance = float(np.var(table.rater_effects, ddof=1))
     else:
         rater_variance = max(variance_components(people[used]).rater, 0.0)
     rater_part = rater_variance * entering
-    df = satterthwaite_df([query_part, rater_part], [n_queries - 1, table.n_raters - 1])
+    df = satterthwaite_df([query_part, rater_part], [query_df, table.n_raters - 1])
     if not query_part + rater_part > 0:
         return without(no_spread("every difference is the same"))
-    quantiles = [t_quantile((1 + level) / 2, d) for d in (n_queries - 1, table.n_raters - 1)]
+    quantiles = [t_quantile((1 + level) / 2, d) for d in (query_df, table.n_raters - 1)]
     reach = float(np.sqrt(quantiles[0] ** 2 * query_part + quantiles[1] ** 2 * rater_part))
-    parts, dfs = (query_part, rater_part), (n_queries - 1, table.n_raters - 1)
+    parts, dfs = (query_part, rater_part), (query_df, table.n_raters - 1)
     p = p_by_source(value, parts, dfs)
     uncertainty = Uncertainty(parts, (float(dfs[0]), float(dfs[1])))
     interval = Interval(value - reach, value + reach, level, method, p=p, uncertainty=uncertainty)

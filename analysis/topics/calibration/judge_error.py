@@ -103,7 +103,15 @@ def _by_system(context: Context, scored: ComparedScores, ratings: FloatArray) ->
         values = context.rated_resampling.evaluate(
             family.of_weights, scheme, contributing if scheme == "jackknife" else None
         )
-        joint = simultaneous_intervals(point, values, scheme, level, context.options.seed)
+        joint = simultaneous_intervals(
+            point,
+            values,
+            scheme,
+            level,
+            context.options.seed,
+            weights=family.weights[0],
+            queries=contributing,
+        )
         intervals = [joint.at(place) for place in range(point.size)]
     for place, (system, interval) in enumerate(zip(data.systems, intervals, strict=True)):
         yield Estimate(

@@ -74,7 +74,17 @@ def _severities(context: Context, data: ConstructData, severity: Severities) -> 
             severity.of_weights, "jackknife", severity.contributing
         )
     options = context.options
-    joint = simultaneous_intervals(points, values, "jackknife", options.level, options.seed)
+    weights = severity.weights
+    unequal = weights.of(severity.contributing) if weights is not None and len(values) else None
+    joint = simultaneous_intervals(
+        points,
+        values,
+        "jackknife",
+        options.level,
+        options.seed,
+        weights=weights,
+        queries=severity.contributing,
+    )
     for place, rater in enumerate(data.raters):
         record: dict[str, Any] = {
             "constructs": (data.construct,),
@@ -92,7 +102,14 @@ def _severities(context: Context, data: ConstructData, severity: Severities) -> 
         if why is None and many:
             why = f"intervals of severities are given for up to {MANY_RATERS} raters"
         alone = context.rated_resampling.interval_of(
-            Replicates(float(points[place]), values[:, place], "jackknife", len(values), why)
+            Replicates(
+                float(points[place]),
+                values[:, place],
+                "jackknife",
+                len(values),
+                why,
+                weights=unequal and unequal.at(place),
+            )
         )
         yield Estimate(
             "rater_severity",

@@ -5,9 +5,10 @@ import pytest
 from scipy import stats
 
 from analysis.core.arrays import FloatArray
+from analysis.core.degrees_of_freedom import effective_df
 from analysis.core.interval import Interval
 from analysis.core.query_statistic import QueryStatistic
-from analysis.core.resampling import PERCENTILE_FROM, QueryResampling, effective_df
+from analysis.core.resampling import PERCENTILE_FROM, QueryResampling
 
 
 def mean_statistic(values: FloatArray, contributing: np.ndarray | None = None) -> QueryStatistic:
