@@ -48,8 +48,8 @@ COLUMNS: dict[Use, str] = {
 """Short headings of columns of answers, in the order of the uses."""
 
 CELLS_READING = (
-    "Two answers in a cell are for these raters and for raters like these; * marks an answer with "
-    "a limit."
+    "A chance is that of the use meeting its standard. Two answers in a cell are for these raters "
+    "and for raters like these; * marks an answer with a limit."
 )
 ANSWER_WORDS: dict[Answer, str] = {
     "yes": "yes",
@@ -84,9 +84,12 @@ def answer_word(decision: UseDecision) -> str:
 
 
 def in_one_cell(decisions: Sequence[UseDecision]) -> str:
-    """The answers for these raters and raters like these: one word where they are the same."""
-    words = dict.fromkeys(ANSWER_WORDS[d.answer] for d in decisions)
-    return " / ".join(words) or ANSWER_WORDS["not_applicable"]
+    """The answers for these raters and raters like these, the first alone if it is the same word.
+
+    With the chance of those that are neither yes nor no: 'yes / likely 86%'.
+    """
+    words = {d.answer: answer_word(d).replace(",", "") for d in reversed(decisions)}
+    return " / ".join(reversed(words.values())) or ANSWER_WORDS["not_applicable"]
 
 
 def _chance(probability: float) -> str:

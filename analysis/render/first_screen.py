@@ -68,9 +68,9 @@ class JudgeAnswers:
 
     @property
     def cells_reading(self) -> str | None:
-        """What two answers in a cell, and a star, mean; None where there are none."""
+        """What chances, two answers in a cell and a star mean; None where there are none."""
         words = " ".join(word for row in self.rows for _, word in row.cells)
-        return CELLS_READING if " / " in words or "*" in words else None
+        return CELLS_READING if any(mark in words for mark in ("/", "%", "*")) else None
 
     @property
     def whole(self) -> list[ShownDecision]:

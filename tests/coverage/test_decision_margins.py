@@ -36,9 +36,40 @@ def test_false_answers_are_rare_at_the_margins(answer: str) -> None:
     assert np.mean(list(shares.values())) <= OF_A_TABLE
 
 
+#: What a good judge must get at least: use and judge, study, share with a yes.
+WANTED = (
+    ("choose_between_responses: equal to a rater, 5 constructs", "100 x 4 x 5", 0.40),
+    ("rank_systems: equal to a rater, 5 constructs", "100 x 4 x 5", 0.60),
+    ("report_level: equal to a rater, 5 constructs", "100 x 4 x 5", 0.80),
+    ("choose_between_responses: half a rater's error, 5 constructs", "30 x 4 x 3", 0.65),
+    ("choose_between_responses: half a rater's error, 1 construct", "100 x 4 x 1", 0.80),
+)
+
+
 def test_true_answers_are_given() -> None:
     table = {key[1:]: counts for key, counts in read().items() if key[0] == "power"}
     assert set(table) == {cell.key[1:] for cell in powers()}
+    for kind, design, share in WANTED:
+        counts = table[kind, "these_raters", design]
+        assert counts["yes"] >= share * counts["studies"], kind
+    for (kind, *_), counts in table.items():
+        if "noise" in kind or "report_level: 12 points kind" in kind:
+            assert counts["yes"] <= 0.055 * counts["studies"], kind
+
+
+def test_the_chance_is_calibrated() -> None:
+    """Over all bands and spreads the share that is true is the mean probability."""
+    bands = [
+        counts
+        for key, counts in read().items()
+        if key[0] == "chance" and key[3] != "studies" and counts["studies"]
+    ]
+    expected = sum(counts["mean"] * counts["studies"] for counts in bands)
+    true = sum(counts["yes"] for counts in bands)
+    total = sum(counts["studies"] for counts in bands)
+    # Three Monte Carlo errors, and .03 for spreads that are not flat.
+    error = 3 * (expected / total * (1 - expected / total) / total) ** 0.5
+    assert abs(true - expected) / total < error + 0.03
 
 
 def test_the_page_has_the_tables() -> None:
