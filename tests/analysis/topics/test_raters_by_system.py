@@ -15,6 +15,7 @@ from analysis.render.verdict_notes import notes
 from analysis.topics.correction.section import corrected_means
 from analysis.topics.discrimination.ordinal_systems import ordinal_differences
 from analysis.topics.discrimination.section import differences, reading, systems
+from analysis.topics.distribution.people_by_system import CONTAINS_SEVERITY
 from analysis.topics.reliability.rater_thresholds import equal_spacing
 from tests.analysis.scores import table
 
@@ -250,3 +251,10 @@ def test_without_ordered_points_spacing_is_not_tested(linked: Analysis) -> None:
     assert not list(linked.estimates.select("equal_spacing_p"))
     (shown,) = equal_spacing(linked)
     assert not shown.rows
+
+
+def test_slices_by_system_have_no_bias_that_contains_severity(linked: Analysis) -> None:
+    by_system = linked.estimates.select("slice_bias", by="system")
+    assert by_system
+    assert all(not e.defined and e.reason == CONTAINS_SEVERITY for e in by_system)
+    assert all(e.defined for e in linked.estimates.select("slice_tau_b", by="system"))

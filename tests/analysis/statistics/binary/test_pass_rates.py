@@ -36,3 +36,13 @@ def test_leaving_a_query_out_is_the_value_without_it() -> None:
 def test_reasons() -> None:
     assert of(JUDGE, np.where(PEOPLE == 0, np.nan, PEOPLE)).reason == NO_RATES
     assert of(1 - JUDGE, PEOPLE).reason == BY_CHANCE
+
+
+def test_rated_responses_count_by_the_inverse_of_their_probability() -> None:
+    # The fourth failed response, which the judge fails, was rated with a probability of one half.
+    probability = np.ones(20)
+    probability[9] = 0.5
+    unrated = np.isnan(PEOPLE)
+    weighted = pass_rate_by_rates(JUDGE, PEOPLE, QUERY, items=unrated, probability=probability)
+    right = 4 / 5
+    assert weighted.point == pytest.approx((0.8 + right - 1) / (5 / 6 + right - 1))

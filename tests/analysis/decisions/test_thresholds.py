@@ -1,0 +1,93 @@
+"""What decides, at the values where it decides: doubled p-values, corrections, shares."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from analysis import Options, Scale
+from analysis.core.estimates import Estimate, EstimateList
+from analysis.core.uncertainty import Uncertainty
+from analysis.decisions.answers import answered
+from analysis.decisions.bias_by_system import pulled_to_mean
+from analysis.decisions.facts import ScoredFacts
+from analysis.decisions.limits import limits
+from analysis.decisions.questions import Question
+from analysis.decisions.standards import standards
+from analysis.decisions.system_order import _pair
+
+POINTS = Scale(0, 100)
+RECORD = {"constructs": ("QR",), "scorers": ("judge", "anna"), "target": "these_raters"}
+
+
+def pair(people: float, judge: float, people_error: float = 2.0, judge_error: float = 1.0):  # type: ignore[no-untyped-def]
+    params = {"people": people, "judge": judge, "people_error": people_error,
+              "judge_error": judge_error, "people_df": None, "judge_df": None}  # fmt: skip
+    return _pair(Estimate("decision", value=1.0, systems=("a", "b"), params=params, **RECORD))
+
+
+def test_a_cost_is_excluded_to_both_sides_so_that_its_p_is_doubled() -> None:
+    # People: 1 [error 2]; the judge's sign is opposite, but not for sure.
+    found = pair(people=1.0, judge=-0.5)
+    above = min(stats.norm.sf((5 - 1) / 2), stats.norm.sf(-0.5))
+    below = min(stats.norm.sf((1 + 5) / 2), stats.norm.sf(0.5))
+    assert found.p_costly(5.0) == pytest.approx(2 * max(above, below))
+
+
+def test_the_chance_of_a_cost_needs_people_beyond_the_margin_and_the_judge_wrong() -> None:
+    found = pair(people=4.0, judge=0.5)
+    costly = stats.norm.sf((5 - 4) / 2) * stats.norm.sf(0.5)
+    costly += stats.norm.sf((4 + 5) / 2) * stats.norm.cdf(0.5)
+    assert found.probability(5.0) == pytest.approx(1 - costly)
+
+
+def bias(value: float, p_outside: float, scope: str = "pooled") -> Estimate:
+    """A bias above 5 points with this one-sided p of being inside, or far inside with none."""
+    error = abs(value - 5) / stats.norm.isf(p_outside)
+    uncertainty = Uncertainty((error**2,), (np.inf,))
+    low, high = uncertainty.interval(value, 0.025)
+    return Estimate(
+        "bias", scope=scope, value=value, ci_low=low, ci_high=high, ci_level=0.95, n_queries=50,
+        n_raters=1, uncertainty=uncertainty, **RECORD,
+    )  # fmt: skip
+
+
+ORDER = Estimate(
+    "kendall_tau_b", value=0.8, ci_low=0.7, ci_high=0.9, ci_level=0.95, n_queries=50, n_raters=1,
+    uncertainty=Uncertainty((0.01,), (29.0,), "fisher_z"), **RECORD,
+)  # fmt: skip
+SYSTEMS = ("a", "b", "c", "d")
+
+
+@pytest.mark.parametrize(("p", "answer"), [(0.0120, "no"), (0.0130, "yes")])
+def test_a_bias_on_one_of_four_systems_is_held_to_a_fourth_of_the_error(
+    p: float, answer: str
+) -> None:
+    others = [bias(0.0, 0.0001, f"system:{name}") for name in SYSTEMS[1:]]
+    figures = [bias(0.0, 0.0001), bias(8.0, p, "system:a"), *others, ORDER]
+    facts = ScoredFacts(
+        "QR", "judge", people=("anna",), n_responses=50, n_queries=50, systems=SYSTEMS,
+        human_scale=POINTS, scorer_scale=POINTS,
+    )  # fmt: skip
+    found = answered(EstimateList(tuple(figures)), [facts], Options(), ["report_level"])
+    assert {d.answer for d in found} == {answer}
+
+
+@pytest.mark.parametrize(("share", "named"), [(0.049, False), (0.051, True)])
+def test_missing_scores_are_named_from_a_twentieth_on(share: float, named: bool) -> None:
+    facts = ScoredFacts("QR", "judge", people=("anna",), human_scale=POINTS, missing_share=share)
+    question = Question(EstimateList(()), facts, standards(Options(), POINTS, 1))
+    assert bool(list(limits(question))) == named
+
+
+def test_biases_of_systems_are_pulled_to_their_mean_by_chance() -> None:
+    # Errors of 2 explain a variance of 4 of the 7 between 0, 2 and 5 (DerSimonian and Laird).
+    biases = [bias(value, 0.05) for value in (0.0, 2.0, 4.9)]
+    equal = [
+        Estimate("bias", value=e.value, uncertainty=Uncertainty((4.0,), (50.0,)), **RECORD)
+        for e in biases
+    ]
+    mean = np.mean([0, 2, 4.9])
+    between = max(0.0, (sum((v - mean) ** 2 for v in (0, 2, 4.9)) / 4 - 2) / (3 / 4 - 1 / 4))
+    expected = [mean + between / (between + 4) * (v - mean) for v in (0, 2, 4.9)]
+    assert pulled_to_mean(equal) == pytest.approx(expected)
+    assert 0 < between < 7
