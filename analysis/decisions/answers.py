@@ -16,7 +16,7 @@ one construct, by which a figure is tested one-sided at 5% to both sides.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -35,16 +35,13 @@ from analysis.decisions.questions import (
 )
 from analysis.decisions.records import TARGETS, USES, Answer, DecidingFigure, Use, UseDecision
 from analysis.decisions.replacement import replace_rater
-from analysis.decisions.standards import ALPHA, LIKELY, standards
+from analysis.decisions.standards import ALPHA, LIKELY, RATERS_OF_A_KIND, standards
 from analysis.decisions.system_order import rank_all_systems, rank_systems
 
 if TYPE_CHECKING:
     from analysis.core.analysis import Analysis
     from analysis.core.estimates import EstimateList
     from analysis.core.options import Options
-
-#: With fewer raters nothing is said of raters like these: a variance of two has no use.
-RATERS_OF_A_KIND = 3
 
 _EVIDENCE: Mapping[Use, Callable[[Question, Target], Evidence | None]] = {
     "rank_systems": rank_systems,
@@ -149,7 +146,8 @@ class _Held:
         """Of every figure meeting its threshold: that of the figure with the least."""
         if self.evidence.missing is not None:
             return math.nan
-        return min((f.probability for f in self.evidence.figures), default=math.nan)
+        known = [f.probability for f in self.evidence.figures if not math.isnan(f.probability)]
+        return min(known, default=math.nan)
 
 
 @dataclass(frozen=True)
@@ -181,7 +179,7 @@ class _Asked:
         held = []
         for place, (question, e) in enumerate(self.evidence):
             yes, no = of_yes[place] <= self.alpha, of_no[place] <= self.alpha
-            contrary = self._contrary(e) if support[place] <= self.alpha else None
+            contrary = self._contrary(e)
             held.append(
                 _Held(
                     question.facts,
@@ -198,6 +196,8 @@ class _Asked:
     def _contrary(self, evidence: Evidence) -> DecidingFigure | None:
         """The figure that is shown to be outside, of those that can only speak against."""
         asked = sum(bool(e.figures) for _, e in self.evidence)
+        if max((f.p for f in evidence.of_contrary), default=1.0) > self.alpha:
+            return None
         worst = min(evidence.contrary, key=lambda f: f.p_against, default=None)
         if worst is None or worst.p_against * len(evidence.contrary) * asked > self.alpha:
             return None
@@ -267,12 +267,14 @@ class _Asked:
             return replace(result, binding=binding, missing=None)
         if result.missing is not None or not figures:
             return result
-        # What is a condition is not what an answer rests on.
+        # What is a condition is not what an answer rests on, unless it alone is in doubt.
         shown = [f for f in figures if f.threshold.declared != "by definition"] if yes else []
-        binding = max(shown or figures, key=lambda f: f.p)
+        shown = shown or [f for f in figures if not math.isnan(f.probability)] or list(figures)
+        binding = max(shown, key=lambda f: f.p)
         if yes:
             return replace(result, binding=binding)
-        return _with_plan(replace(result, binding=binding), figures)
+        result = replace(result, binding=binding, limits=(*_unmet(figures), *evidence.limits))
+        return _with_plan(result, figures)
 
 
 def _p(evidence: Evidence) -> float:
@@ -298,8 +300,20 @@ def _word(evidence: Evidence, yes: bool, no: bool, probability: float) -> Answer
     return "unlikely" if probability <= 1 - LIKELY else "open"
 
 
+def _unmet(figures: Sequence[DecidingFigure]) -> Iterator[str]:
+    """What must be shown for a yes and is not."""
+    for figure in figures:
+        if math.isnan(figure.probability) and figure.p > ALPHA:
+            first, second = figure.estimate.systems
+            yield (
+                "judge and people are not shown to agree on any pair of systems, the nearest being "
+                f"{first} and {second} (p = {figure.p:.2f})"
+            )
+
+
 def _with_plan(decision: UseDecision, figures: Sequence[DecidingFigure]) -> UseDecision:
     """How many more queries, or raters, would decide, if the values stay."""
+    figures = [f for f in figures if not math.isnan(f.probability)]
     wrong = [f for f in figures if not f.favorable]
     # One figure on the wrong side is enough for a no; a yes needs all.
     open_figures = wrong or [f for f in figures if f.factor is None or f.factor > 1]

@@ -39,6 +39,8 @@ class ScoredFacts:
     """Share of the rated responses without a score."""
     unequal_draw: bool = False
     """Whether responses were drawn with unequal probabilities."""
+    dominant: str | None = None
+    """The query that has a large part of the rated responses, with its share."""
     copy_of: str | None = None
     """The rater whose ratings the scores all equal."""
     people_at_max: float = math.nan

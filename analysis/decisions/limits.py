@@ -18,5 +18,7 @@ def limits(question: Question) -> Iterator[str]:
         yield f"it has no score for {facts.missing_share:.0%} of the rated responses"
     if facts.unequal_draw:
         yield "responses were drawn with unequal probabilities, which the figures do not weight"
+    if facts.dominant is not None:
+        yield f"one query has much of the weight ({facts.dominant})"
     if facts.copy_of is not None:
         yield f"each of its scores equals the rating by {facts.copy_of}"

@@ -54,13 +54,14 @@ class Question:
 class Evidence:
     """Figures that must all speak for the use, what qualifies the answer, and what is missing.
 
-    `contrary` are figures that refuse what the others support, where one is shown to be outside.
-    `limits` are named beside the answer. Where something is missing, the figures that are known may
-    still speak against the use. `not_posed` is why the table cannot be asked.
+    `contrary` are figures of which one that is shown to be outside refuses what `of_contrary`
+    supports. `limits` are named beside the answer. Where something is missing, the figures that are
+    known may still speak against the use. `not_posed` is why the table cannot be asked.
     """
 
     figures: tuple[DecidingFigure, ...] = ()
     contrary: tuple[DecidingFigure, ...] = ()
+    of_contrary: tuple[DecidingFigure, ...] = ()
     limits: tuple[str, ...] = ()
     missing: str | None = None
     not_posed: str | None = None
@@ -82,8 +83,11 @@ def order_responses(question: Question, target: Target) -> Evidence | None:
 
 def _ordered(question: Question, scope: str, target: Target) -> Evidence | None:
     """No worse than a rater and better than chance; beside one rating, well by itself."""
-    if question.facts.nominal:
+    facts = question.facts
+    if facts.nominal:
         return Evidence(not_posed=NOMINAL)
+    if facts.constant is not None and facts.constant.startswith("people"):
+        return Evidence(not_posed=facts.constant)
     if question.facts.one_rating:
         return _as_one_rater_does(question, scope)
     standards = question.standards
@@ -137,8 +141,12 @@ def _limits_of_order(question: Question, scope: str) -> Iterator[str]:
     for e in without:
         if e.defined and e.value <= 0:
             yield f"without the query {e.params['name']} its tau-b is {e.value:.2f}"
+    whole = question.first(
+        "human_ceiling_difference", scope=scope, measure=ORDER, target="these_raters"
+    )
+    meets = whole is not None and whole.defined and whole.value >= margin
     for e in question.select("difference_without_query", target="these_raters"):
-        if e.defined and e.value < margin:
+        if meets and e.defined and e.value < margin:
             yield (
                 f"without the query {e.params['name']} its tau-b is {-e.value:.2f} below a rater's"
             )
@@ -190,7 +198,7 @@ def report_level(question: Question, target: Target) -> Evidence | None:
         of_systems, question.standards.level, question.standards.alpha
     )
     limits = (*_limits_of_level(question), *limits, *_calibration(question))
-    return Evidence(figures, by_system, limits, missing)
+    return Evidence(figures, by_system, figures, limits, missing)
 
 
 def _limits_of_level(question: Question) -> Iterator[str]:

@@ -47,7 +47,8 @@ class DecidingFigure:
     """A figure with its threshold, and how well the data support or contradict it.
 
     Each p is one-sided and for this figure alone: `p` of the threshold not being met, `p_against`
-    of it being met. `probability` is that of the threshold being met under a flat prior.
+    of it being met. `probability` is that of the threshold being met under a flat prior; NaN for a
+    condition, which must be shown and has no chance of its own.
     `favorable` is whether the value meets the threshold. `factor` is by how much the number of
     queries must grow to decide it if the value stays, None where queries alone do not;
     `raters_factor` the same of raters. The interval of `estimate` is the one that decides.

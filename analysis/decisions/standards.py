@@ -17,6 +17,9 @@ ALPHA = 0.05
 #: From this probability on an answer is likely, up to 1 minus it unlikely.
 LIKELY = 0.8
 
+#: With fewer raters nothing is said of raters like these: a variance of two has no use.
+RATERS_OF_A_KIND = 3
+
 #: By how much a judge's tau-b, or pairwise accuracy, may be below a rater's.
 ORDER_MARGIN = 0.1
 

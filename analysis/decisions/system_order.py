@@ -50,7 +50,7 @@ def _agreed(e: Estimate) -> DecidingFigure:
     p = float(str(e.params["agreed_p"]))
     names = str(e.params["agreed_first"]), str(e.params["agreed_second"])
     shown = replace(e, systems=names).without_interval("it is a test of signs")
-    return DecidingFigure(shown, SAME_SIGN, p, 1.0, 1 - p, p <= 0.5)
+    return DecidingFigure(shown, SAME_SIGN, p, 1.0, math.nan, True)
 
 
 def rank_all_systems(question: Question, target: Target) -> Evidence | None:

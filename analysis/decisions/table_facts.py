@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from analysis.core.analysis import Analysis
-from analysis.core.arrays import FloatArray
+from analysis.core.arrays import BoolArray, FloatArray
 from analysis.core.construct_data import ConstructData
+from analysis.core.unequal_queries import dominating
 from analysis.decisions.facts import ScoredFacts
 from analysis.decisions.patterns import pattern
 
@@ -40,6 +41,7 @@ def scored_facts(analysis: Analysis, construct: str, scorer: str) -> ScoredFacts
         constant=_constant(scores, reference),
         missing_share=float(np.mean(~np.isfinite(scores)[rated])) if rated.any() else 0.0,
         unequal_draw=rows.loc[people_here, "inclusion_prob"].nunique() > 1,
+        dominant=_dominant(analysis, data, both),
         copy_of=_copied(data, scores),
         people_at_max=float(np.mean(reference[rated] >= human_scale.max))
         if human_scale is not None and rated.any()
@@ -51,6 +53,15 @@ def scored_facts(analysis: Analysis, construct: str, scorer: str) -> ScoredFacts
             human_scale if human_scale == analysis.scores.scale(construct, scorer) else None,
         ),
     )
+
+
+def _dominant(analysis: Analysis, data: ConstructData, both: BoolArray) -> str | None:
+    """The query with a large part of the responses, such as 'q0, 61%'."""
+    counts = np.bincount(data.query[both], minlength=data.n_queries).astype(np.float64)
+    place = dominating(counts) if data.several_a_query and counts.any() else None
+    if place is None:
+        return None
+    return f"{analysis.context.rated_queries[place]}, {counts[place] / counts.sum():.0%}"
 
 
 def _copied(data: ConstructData, scores: FloatArray) -> str | None:

@@ -13,7 +13,7 @@ from analysis.core.errors import AnalysisError
 from analysis.core.statistic import Target
 from analysis.decisions.answers import decisions
 from analysis.decisions.records import TARGETS, USES, Answer, Use, UseDecision
-from analysis.render.decision_words import as_record
+from analysis.render.decision_words import TARGET_WORDS, as_record
 from analysis.render.verdicts import speaking
 
 #: The answers that meet a requirement.
@@ -109,9 +109,9 @@ def answered(analysis: Analysis, requirements: Sequence[Requirement]) -> list[An
             # The first answer of a judge is the one about these raters, where it has one.
             matching = list({d.scorer: d for d in reversed(matching)}.values())[::-1]
         if not matching:
-            constructs = list(dict.fromkeys(d.construct for d in answers if d.construct))
-            known = f"there are {', '.join(constructs)}" if constructs else "there is no judge"
-            raise AnalysisError(f"--require {required}: no answer for it; {known}")
+            raise AnalysisError(
+                f"--require {required}: no answer for it; {_known(answers, required)}"
+            )
         answering = {d.scorer for d in matching}
         without = dict.fromkeys(d.scorer for d in answers if d.scorer not in answering)
         if without:
@@ -124,6 +124,18 @@ def answered(analysis: Analysis, requirements: Sequence[Requirement]) -> list[An
             for d in matching
         ]
     return results
+
+
+def _known(answers: Sequence[UseDecision], required: Requirement) -> str:
+    """What there are answers about."""
+    constructs = list(dict.fromkeys(d.construct for d in answers if d.construct))
+    if not constructs:
+        return "there is no judge"
+    if required.construct is None or required.construct in constructs:
+        own = (d.target for d in answers if d.use == required.use)
+        targets = " and ".join(dict.fromkeys(TARGET_WORDS[target] for target in own))
+        return f"it has answers {targets}" if targets else "this use has none"
+    return f"there are {', '.join(constructs)}"
 
 
 def _without_scores(analysis: Analysis, decision: UseDecision) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from analysis.decisions.records import (
     Use,
     UseDecision,
 )
-from analysis.decisions.standards import ALPHA
+from analysis.decisions.standards import ALPHA, LIKELY
 from analysis.render.formatting import (
     amount,
     between,
@@ -93,10 +93,14 @@ def in_one_cell(decisions: Sequence[UseDecision]) -> str:
 
 
 def _chance(probability: float) -> str:
-    """Whole percent, never 0 or 100."""
+    """Whole percent, never 0 or 100, on the side of .2 and .8 where the number is."""
     if probability < 0.005:
         return "<1%"
-    return ">99%" if probability > 0.995 else f"{probability:.0%}"
+    if probability > 0.995:
+        return ">99%"
+    if 1 - LIKELY < probability < LIKELY:
+        return f"{min(max(probability, 1 - LIKELY + 0.01), LIKELY - 0.01):.0%}"
+    return f"{probability:.0%}"
 
 
 def name_of_use(decision: UseDecision, decisions: Sequence[UseDecision]) -> str:
@@ -109,6 +113,8 @@ def name_of_use(decision: UseDecision, decisions: Sequence[UseDecision]) -> str:
 def sentence(described: Described, decision: UseDecision) -> str:
     """The figure that decides, with its threshold, and what qualifies the answer."""
     whose = "" if decision.weakest is None else f"{described.full_name(decision.weakest)}: "
+    if decision.answer == "not_applicable":
+        return f"the table does not tell: {decision.missing}."
     if decision.missing is not None:
         return f"{whose}not known, since {_shortened(decision.missing)}."
     text = whose
@@ -116,10 +122,17 @@ def sentence(described: Described, decision: UseDecision) -> str:
         text += phrase(described, decision.binding)
         level = decision.binding.estimate.ci_level
         if level is not None and round(level, 6) != round(1 - 2 * ALPHA, 6):
-            text += f" (a {_level(level)} interval, since {decision.answers} answers are given)"
+            text += f" (a {_level(level)} interval, {_corrected_for(decision)})"
     if decision.limits and decision.answer != "no":
         text += f"; {', and '.join(decision.limits)}"
     return f"{text}."
+
+
+def _corrected_for(decision: UseDecision) -> str:
+    """Why the interval is wider than that of a single answer."""
+    if decision.binding is not None and decision.binding.estimate.systems:
+        return "corrected for the systems that are looked at"
+    return f"since {decision.answers} answers are given"
 
 
 def _level(level: float) -> str:
@@ -172,8 +185,8 @@ def _in_words(figure: DecidingFigure) -> str:
     e, threshold = figure.estimate, figure.threshold
     if e.statistic == "alt_test_winning_rate":
         return (
-            f"the alternative annotator test lets it replace {percent(e.value)} of "
-            f"{counted(e.n_raters, 'rater')}, at least {percent(threshold.value)} pass "
+            f"the alternative annotator test shows that it may replace {percent(e.value)} of "
+            f"{counted(e.n_raters, 'rater')}, {percent(threshold.value)} are needed "
             f"({p_value(figure.p)})"
         )
     if e.statistic in {"true_positive_rate", "true_negative_rate"}:
@@ -208,16 +221,11 @@ def _in_words(figure: DecidingFigure) -> str:
 
 def _of_choice(described: Described, figure: DecidingFigure) -> str:
     e, threshold = figure.estimate, figure.threshold
-    if threshold.name == "same_sign":
-        shown = "agree" if figure.p <= ALPHA else "are not shown to agree"
-        return (
-            f"judge and people {shown} on which is better of {' and '.join(e.systems)} "
-            f"({p_value(figure.p)}), as on one pair they must"
-        )
     scale = described.human_scale(e.constructs[0])
     ends = (e.ci_low, e.ci_high)
+    best = ", which people find best as well," if e.ci_high <= 0 else ""
     return (
-        f"choosing {e.systems[0]} as the judge does costs {amount(e.value, scale, ends)} "
+        f"choosing {e.systems[0]}{best} as the judge does costs {amount(e.value, scale, ends)} "
         f"{between(e, scale, in_points=True)} of people's mean, allowed are "
         f"{amount(threshold.value, scale)}"
     )
@@ -260,7 +268,7 @@ def settled_by(decision: UseDecision) -> str | None:
         number = decision.raters_needed
         who = "more raters" if number is None else f"about {counted(number, 'rater')} like these"
         return f"{who} would tell, more queries alone would not; see `ccrs plan`"
-    if further is not None:
+    if further is not None and decision.answer == "open":
         return "the figure is too close to its threshold for any practical number of queries"
     return None
 

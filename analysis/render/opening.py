@@ -16,6 +16,7 @@ from analysis.decisions.described import Described
 from analysis.decisions.facts import ScoredFacts
 from analysis.decisions.patterns import reversed_order, reversed_rater
 from analysis.decisions.records import Answer, Use, UseDecision
+from analysis.decisions.standards import RATERS_OF_A_KIND
 from analysis.render.decision_words import (
     FOR_BOTH,
     USE_WORDS,
@@ -111,10 +112,12 @@ def lines(opening: JudgeOpening) -> Iterator[str]:
             yield from (f"  {line}" for line in of.agreement)
         yield from (f"  {row}" for row in table_lines(of.confusion))
         yield from (f"  Note: {pattern}." for pattern in of.patterns)
+    if opening.answers:
+        yield f"Can {opening.scorer} be used to ..."
     for answer in opening.answers:
-        yield f"{answer.name}: {answer.word}. {answer.why}"
+        yield f"  {answer.name}: {answer.word}. {answer.why}"
         if answer.settle is not None:
-            yield f"  {answer.settle}."
+            yield f"    {answer.settle}."
     yield from filter(None, (opening.remarks, opening.not_asked))
 
 
@@ -253,7 +256,8 @@ def _bias(figures: _Figures) -> Estimate | None:
         figures.first("bias", scope="pooled", target=target)
         for target in ("these_raters", "raters_like_these")
     )
-    if figures.of.one_rating or further is None or not further.has_interval:
+    few = figures.of.n_raters < RATERS_OF_A_KIND
+    if figures.of.one_rating or few or further is None or not further.has_interval:
         return panel
     return further
 

@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from analysis.core.resampling import PERCENTILE_FROM
 from analysis.render.compact_svg import shared_styles, with_classes
+from analysis.render.decision_words import answers_reading
 from analysis.render.document import Document
 from analysis.render.first_screen import answers_by_judge, next_steps, picture
 from analysis.render.formatting import counted, listed
@@ -46,6 +47,7 @@ def page(document: Document, full: bool = False) -> str:
             names=names,
             open=" open" if full else "",
             judges=answers_by_judge(document),
+            answers_reading=_answers_reading(document),
             picture=shown,
             next_steps=next_steps(document),
             contents=_contents,
@@ -58,6 +60,12 @@ def page(document: Document, full: bool = False) -> str:
             checks=document.provenance.get("verification"),
         )
     )
+
+
+def _answers_reading(document: Document) -> str | None:
+    """What the answers mean, if there are any."""
+    asked = any(d.answer != "not_applicable" for d in document.decisions)
+    return answers_reading(document.analysis, document.decisions) if asked else None
 
 
 def _sentences(document: Document) -> Iterator[str]:

@@ -59,7 +59,9 @@ def _table(described: Described, decisions: Sequence[UseDecision]) -> None:
     """A row for each construct, the judge as a whole last."""
     constructs = list(dict.fromkeys(d.construct for d in decisions if d.construct))
     rows: list[str | None] = [*constructs, None]
-    names = {key: "all (the weakest)" if key is None else described.full_name(key) for key in rows}
+    names = {
+        key: "the judge as a whole" if key is None else described.full_name(key) for key in rows
+    }
     room = max(map(len, names.values()))
     uses = {
         use: head.lower() for use, head in COLUMNS.items() if any(d.use == use for d in decisions)

@@ -53,14 +53,14 @@ class AnalysisSpec(SettingsSection):
         gt=0,
         lt=1,
         description="how much lower a judge's correlation with people may be than a rater's; "
-        "default: not tested",
+        "default: 0.1 in the answers",
         json_schema_extra=option("DIFFERENCE"),
     )
     bias_margin: float | None = Field(
         default=None,
         gt=0,
-        description="largest bias of a judge, in points, that is treated as none; default: not "
-        "tested",
+        description="largest bias of a judge, in points, that is treated as none; default: 5% of "
+        "the scale in the answers",
         json_schema_extra=option("POINTS"),
     )
     alt_test_epsilon: float = Field(

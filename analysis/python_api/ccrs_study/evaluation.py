@@ -24,7 +24,7 @@ from analysis.decisions.records import UseDecision
 from analysis.pipeline.estimation import completed, headline
 from analysis.pipeline.report_files import as_document, write_document
 from analysis.pipeline.unused_options import PYTHON, check_unused
-from analysis.render.decision_words import as_record
+from analysis.render.decision_words import answers_reading, as_record
 from analysis.render.opening import JudgeOpening, lines as opening_lines
 from analysis.render.opening_of_analysis import openings_of
 from analysis.render.panels import panels
@@ -195,9 +195,16 @@ class Evaluation:
         Then order and level in words: a paragraph for each construct and judge, with its notes.
         """
         lines = [line for opening in self._openings for line in opening_lines(opening)]
+        lines += self._reading
         for verdict in verdicts(self._leading):
             lines += [verdict.sentence, *(f"    {note}" for note in verdict.notes)]
         return "\n".join(lines)
+
+    @property
+    def _reading(self) -> list[str]:
+        """What the answers mean, if there are any."""
+        asked = any(d.answer != "not_applicable" for d in self._decided)
+        return [answers_reading(self._leading, self._decided)] if asked else []
 
     def to_frame(self) -> pd.DataFrame:
         """Every figure in a row: statistic, value, interval, sample sizes, reason."""
@@ -225,6 +232,7 @@ class Evaluation:
 
     def _repr_html_(self) -> str:
         first = "".join(map(_as_html, self._openings))
+        first += "".join(f"<p><small>{escape(line)}</small></p>" for line in self._reading)
         items = "".join(
             f"<li>{escape(verdict.sentence)}"
             + "".join(f"<br><small>{escape(note)}</small>" for note in verdict.notes)
@@ -257,6 +265,7 @@ def _as_html(opening: JudgeOpening) -> str:
         for answer in opening.answers
     )
     if answers:
+        parts.append(f"<p>Can {escape(opening.scorer)} be used to ...</p>")
         parts.append(f"<table>{answers}</table>")
     parts += (f"<p>{escape(text)}</p>" for text in (opening.remarks, opening.not_asked) if text)
     return "".join(parts)

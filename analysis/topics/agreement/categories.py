@@ -61,7 +61,10 @@ def levels_on(context: Context, data: ConstructData) -> tuple[float, ...]:
 
 
 def _weights(context: Context, construct: str) -> tuple[Weights, ...]:
-    return ("none",) if context.nominal([construct]) else _WEIGHTS
+    """Weights that differ: of two values the quadratic ones are those without."""
+    scale = context.human_scale(construct)
+    once = context.nominal([construct]) or (scale is not None and scale.two_valued)
+    return ("none",) if once else _WEIGHTS
 
 
 def people_one_by_one(data: ConstructData) -> FloatArray:
