@@ -38,19 +38,17 @@ USE_WORDS: dict[Use, str] = {
     "replace_rater": "Stand in for a rater",
 }
 COLUMNS: dict[Use, str] = {
-    "rank_systems": "Rank systems",
+    "rank_systems": "Rank",
     "rank_all_systems": "Rank all",
-    "choose_between_responses": "Choose response",
-    "order_responses": "Order responses",
-    "report_level": "Report level",
-    "replace_rater": "Replace rater",
+    "choose_between_responses": "Choose",
+    "order_responses": "Order",
+    "report_level": "Level",
+    "replace_rater": "Stand in",
 }
 """Short headings of columns of answers, in the order of the uses."""
 
-CELLS_READING = (
-    "A chance is that of the use meeting its standard. Two answers in a cell are for these raters "
-    "and for raters like these; * marks an answer with a limit."
-)
+CELLS_READING = "A chance is that of the use meeting its standard; * marks an answer with a limit."
+OF_THESE = "The table is for these raters. "
 ANSWER_WORDS: dict[Answer, str] = {
     "yes": "yes",
     "likely": "likely",
@@ -83,13 +81,10 @@ def answer_word(decision: UseDecision) -> str:
     return word if decision.probability is None else f"{word}, {_chance(decision.probability)}"
 
 
-def in_one_cell(decisions: Sequence[UseDecision]) -> str:
-    """The answers for these raters and raters like these, the first alone if it is the same word.
-
-    With the chance of those that are neither yes nor no: 'yes / likely 86%'.
-    """
-    words = {d.answer: answer_word(d).replace(",", "") for d in reversed(decisions)}
-    return " / ".join(reversed(words.values())) or ANSWER_WORDS["not_applicable"]
+def in_one_cell(decision: UseDecision | None) -> str:
+    """The answer in a table, such as 'likely 86%'."""
+    word = ANSWER_WORDS["not_applicable"] if decision is None else answer_word(decision)
+    return word.replace(",", "")
 
 
 def _chance(probability: float) -> str:

@@ -9,6 +9,7 @@ from analysis.decisions.records import Answer, Use, UseDecision
 from analysis.render.decision_words import (
     CELLS_READING,
     COLUMNS,
+    OF_THESE,
     UNSETTLED,
     USE_WORDS,
     answer_word,
@@ -51,7 +52,7 @@ class ConstructAnswers:
     name: str
     decisions: tuple[ShownDecision, ...]
     cells: tuple[tuple[Answer, str], ...]
-    """For each use the answer in one cell of a table, for both kinds of raters."""
+    """For each use the answer in a cell of a table, for these raters where there are two."""
     corrected: str | None = None
 
 
@@ -68,9 +69,11 @@ class JudgeAnswers:
 
     @property
     def cells_reading(self) -> str | None:
-        """What chances, two answers in a cell and a star mean; None where there are none."""
+        """Whom the cells are about, and what a chance and a star mean; None without them."""
         words = " ".join(word for row in self.rows for _, word in row.cells)
-        return CELLS_READING if any(mark in words for mark in ("/", "%", "*")) else None
+        marks = CELLS_READING if "%" in words or "*" in words else ""
+        both = any("raters like these" in d.use for row in self.rows for d in row.decisions)
+        return (f"{OF_THESE if both else ''}{marks}").strip() or None
 
     @property
     def whole(self) -> list[ShownDecision]:
@@ -120,9 +123,10 @@ def _rows(document: Document, scorer: str, asked: Sequence[Use]) -> list[Constru
 
 
 def _cell(decisions: Sequence[UseDecision]) -> tuple[Answer, str]:
-    answer: Answer = decisions[0].answer if decisions else "not_applicable"
-    mark = " *" if any(d.limits and d.answer != "no" for d in decisions) else ""
-    return answer, f"{SIGNS[answer]} {in_one_cell(decisions)}{mark}"
+    first = decisions[0] if decisions else None
+    answer: Answer = first.answer if first is not None else "not_applicable"
+    mark = " *" if first is not None and first.limits and answer != "no" else ""
+    return answer, f"{SIGNS[answer]} {in_one_cell(first)}{mark}"
 
 
 def _shown(

@@ -8,15 +8,15 @@ from collections.abc import Sequence
 import click
 
 from analysis.decisions.described import Described
-from analysis.decisions.records import Answer, UseDecision
+from analysis.decisions.records import UseDecision
 from analysis.render.decision_words import COLUMNS, answers_reading, in_one_cell
 from analysis.render.opening import AnswerLine, JudgeOpening, in_one_line, table_lines
 
-_COLORS: dict[Answer, str] = {
+_COLORS: dict[str, str] = {
     "yes": "green", "likely": "green", "open": "bright_black", "unlikely": "red", "no": "red",
     "not_applicable": "bright_black",
 }  # fmt: skip
-_BOLD: tuple[Answer, ...] = ("yes", "no")
+_BOLD: tuple[str, ...] = ("yes", "no")
 
 _WIDTH = 80
 
@@ -56,27 +56,36 @@ def print_reading(described: Described, decisions: Sequence[UseDecision]) -> Non
 
 
 def _table(described: Described, decisions: Sequence[UseDecision]) -> None:
-    """A row for each construct, the judge as a whole last."""
+    """A row for each construct, the judge as a whole last; of two answers that for these raters."""
     constructs = list(dict.fromkeys(d.construct for d in decisions if d.construct))
     rows: list[str | None] = [*constructs, None]
-    names = {
-        key: "the judge as a whole" if key is None else described.full_name(key) for key in rows
-    }
-    room = max(map(len, names.values()))
-    uses = {
-        use: head.lower() for use, head in COLUMNS.items() if any(d.use == use for d in decisions)
-    }
-    heads, last = "  ".join(uses.values()), list(uses.values())[-1]
-    click.echo(f"  {'':{room}}  {heads}")
+    uses = [use for use in COLUMNS if any(d.use == use for d in decisions)]
+    first = {(d.construct, d.use): d for d in reversed(decisions)}
+    both = any(d.target == "raters_like_these" for d in decisions)
+    heads = ["these raters" if both else "", *(COLUMNS[use].lower() for use in uses)]
+    names = {None: "judge as a whole"} | {key: described.full_name(key) for key in constructs}
+    table = [[(head, "") for head in heads]]
     for key in rows:
-        cells = []
-        for use, head in uses.items():
-            own = [d for d in decisions if (d.construct, d.use) == (key, use)]
-            text = in_one_cell(own)
-            blank = " " * max(0, len(head) - len(text)) if head != last else ""
-            answer = own[0].answer if own else "not_applicable"
-            cells.append(click.style(text, fg=_COLORS[answer], bold=answer in _BOLD) + blank)
-        click.echo(f"  {names[key]:{room}}  {'  '.join(cells)}")
+        cells = [first.get((key, use)) for use in uses]
+        table.append(
+            [
+                (names[key], ""),
+                *((in_one_cell(d), d.answer if d else "") for d in cells),
+            ]
+        )
+    widths = [max(len(text) for text, _ in column) for column in zip(*table, strict=True)]
+    for row in table:
+        shown = [
+            _styled(text, answer) + " " * (width - len(text))
+            for (text, answer), width in zip(row, widths, strict=True)
+        ]
+        click.echo(f"  {'  '.join(shown).rstrip()}")
+
+
+def _styled(text: str, answer: str) -> str:
+    return (
+        click.style(text, fg=_COLORS[answer], bold=answer in _BOLD) if answer in _COLORS else text
+    )
 
 
 def _lines(answers: Sequence[AnswerLine]) -> None:
