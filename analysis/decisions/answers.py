@@ -35,7 +35,7 @@ from analysis.decisions.questions import (
 )
 from analysis.decisions.records import TARGETS, USES, Answer, DecidingFigure, Use, UseDecision
 from analysis.decisions.replacement import replace_rater
-from analysis.decisions.standards import ALPHA, LIKELY, RATERS_OF_A_KIND, standards
+from analysis.decisions.standards import ALPHA, CONTRARY, LIKELY, RATERS_OF_A_KIND, standards
 from analysis.decisions.system_order import rank_all_systems, rank_systems
 
 if TYPE_CHECKING:
@@ -196,12 +196,11 @@ class _Asked:
     def _contrary(self, evidence: Evidence) -> DecidingFigure | None:
         """The figure that is shown to be outside, of those that can only speak against."""
         asked = sum(bool(e.figures) for _, e in self.evidence)
-        if max((f.p for f in evidence.of_contrary), default=1.0) > self.alpha:
-            return None
         worst = min(evidence.contrary, key=lambda f: f.p_against, default=None)
-        if worst is None or worst.p_against * len(evidence.contrary) * asked > self.alpha:
+        if worst is None:
             return None
-        return at_level(worst, self.alpha / asked / len(evidence.contrary))
+        level = CONTRARY * self.alpha / asked / len(evidence.contrary)
+        return at_level(worst, level) if worst.p_against <= level else None
 
     def _level(self, p: float, corrected: float) -> float:
         """The level at which a p is compared, where the corrected one is at `alpha`."""

@@ -2,10 +2,11 @@
 
 A judge that is 10 points too kind to one system and 10 too strict to another has a bias of 0, and
 reports no level. A single system's own bias is known less well than that over all: it refuses a
-level that the bias over all supports, where it is shown to be outside of the margin, corrected for
-the number of systems; otherwise it is named where the best guess is outside. That is the system's
-bias pulled toward the mean of all by how little the systems differ beyond chance (DerSimonian and
-Laird 1986, Controlled Clinical Trials 7:177-188), since the largest of several is large by chance.
+level where it is shown to be outside of the margin at 1% (a fifth of the error of an answer),
+corrected for the number of systems; otherwise it is named where the best guess is outside. That is
+the system's bias pulled toward the mean of all by how little the systems differ beyond chance
+(DerSimonian and Laird 1986, Controlled Clinical Trials 7:177-188), since the largest of several is
+large by chance.
 """
 
 from __future__ import annotations

@@ -54,14 +54,13 @@ class Question:
 class Evidence:
     """Figures that must all speak for the use, what qualifies the answer, and what is missing.
 
-    `contrary` are figures of which one that is shown to be outside refuses what `of_contrary`
-    supports. `limits` are named beside the answer. Where something is missing, the figures that are
-    known may still speak against the use. `not_posed` is why the table cannot be asked.
+    `contrary` are figures of which one that is shown to be outside refuses the use. `limits` are
+    named beside the answer. Where something is missing, the figures that are known may still speak
+    against the use. `not_posed` is why the table cannot be asked.
     """
 
     figures: tuple[DecidingFigure, ...] = ()
     contrary: tuple[DecidingFigure, ...] = ()
-    of_contrary: tuple[DecidingFigure, ...] = ()
     limits: tuple[str, ...] = ()
     missing: str | None = None
     not_posed: str | None = None
@@ -198,7 +197,7 @@ def report_level(question: Question, target: Target) -> Evidence | None:
         of_systems, question.standards.level, question.standards.alpha
     )
     limits = (*_limits_of_level(question), *limits, *_calibration(question))
-    return Evidence(figures, by_system, figures, limits, missing)
+    return Evidence(figures, by_system, limits, missing)
 
 
 def _limits_of_level(question: Question) -> Iterator[str]:

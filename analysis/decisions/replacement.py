@@ -37,9 +37,7 @@ def replace_rater(question: Question, target: Target) -> Evidence | None:
         return level
     missing = order if isinstance(order, str) else level.missing
     figures = (passed,) if isinstance(order, str) else (passed, order)
-    return Evidence(
-        (*figures, *level.figures), level.contrary, level.of_contrary, level.limits, missing
-    )
+    return Evidence((*figures, *level.figures), level.contrary, level.limits, missing)
 
 
 def _alignment(question: Question) -> str:

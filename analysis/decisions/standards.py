@@ -14,6 +14,10 @@ from analysis.decisions.records import DecisionThreshold
 #: The probability of a false yes of a use, and of a false no, is at most this: each one-sided.
 ALPHA = 0.05
 
+#: The part of it that figures have which can only speak against a use, such as the bias on one
+#: system. A false no by them adds to that by the others.
+CONTRARY = 0.2
+
 #: From this probability on an answer is likely, up to 1 minus it unlikely.
 LIKELY = 0.8
 
