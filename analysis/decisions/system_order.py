@@ -7,10 +7,11 @@ at least. Where no two systems differ any choice would do, and shows nothing.
 `rank_all_systems` is stricter. For a pair of systems, choosing by the judge costs the points by
 which people prefer the other one, and nothing where judge and people prefer the same; this must be
 at most the margin for every pair. A pair costs more if people prefer the first system by more than
-the margin and the judge does not prefer it, or the same the other way around; each of the two is
+the margin and the judge does not prefer it, or the same the other way around. Each of the two is
 excluded where people's difference is shown to be smaller, or the judge's to have people's sign (the
-smaller of both p-values, doubled). All pairs must be excluded, so that the largest p is that of all
-(Berger 1982, Technometrics 24:295-300).
+smaller of both p-values, doubled, with nine tenths of the error), or the two differences to be less
+than the margin apart (with one tenth), as where the judge's scores are people's. All pairs must be
+excluded, so that the largest p is that of all (Berger 1982, Technometrics 24:295-300).
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ from analysis.decisions.records import DecidingFigure, DecisionThreshold
 
 #: With fewer systems there is one pair, and the stricter question is the other one.
 SYSTEMS_NEEDED = 3
+
+#: The part of the error for the test of the judge's difference minus people's.
+_DIRECT = 0.1
 
 SAME_SIGN = DecisionThreshold("same_sign", "by definition", 0.0)
 
@@ -120,6 +124,8 @@ class _Pair:
     judge: float
     of_people: Uncertainty
     of_judge: Uncertainty
+    apart: tuple[float, Uncertainty] | None = None
+    """The judge's difference minus people's."""
 
     @property
     def cost(self) -> float:
@@ -130,7 +136,13 @@ class _Pair:
         """p of a cost above the margin: small where it is excluded in both directions."""
         first = min(self._people_at_least(margin), self._judge_at_most(0.0))
         second = min(self._people_at_most(-margin), self._judge_at_least(0.0))
-        return min(1.0, 2 * max(first, second))
+        if self.apart is None or not margin > 0:
+            return min(1.0, 2 * max(first, second))
+        value, of_apart = self.apart
+        below, above = of_apart.p_at_most(value, -margin), of_apart.p_at_least(value, margin)
+        first = min(2 * first / (1 - _DIRECT), below / _DIRECT)
+        second = min(2 * second / (1 - _DIRECT), above / _DIRECT)
+        return min(1.0, max(first, second))
 
     def p_cheap(self, margin: float) -> float:
         """p of no cost above the margin: small where it is shown in one direction."""
@@ -142,7 +154,11 @@ class _Pair:
         """Probability of no cost above the margin, with flat priors, people and judge apart."""
         above, below = 1 - self._people_at_most(margin), self._people_at_most(-margin)
         wrong_above, wrong_below = self._judge_at_most(0.0), 1 - self._judge_at_most(0.0)
-        return 1 - above * wrong_above - below * wrong_below
+        costly = above * wrong_above + below * wrong_below
+        if self.apart is not None and margin > 0:
+            value, of_apart = self.apart
+            costly = min(costly, 1 - of_apart.probability(value, -margin, margin))
+        return 1 - costly
 
     def factor(self, margin: float, alpha: float) -> float | None:
         """By how much the queries must grow to decide, the cheaper way."""
@@ -182,4 +198,9 @@ def _pair(record: Estimate) -> _Pair | None:
         freedom = math.inf if df is None else float(df)
         values.append((float(value), Uncertainty((float(error) ** 2,), (freedom,))))
     (people, of_people), (judge, of_judge) = values
-    return _Pair(record, people, judge, of_people, of_judge)
+    value, error, df = (record.params.get(key) for key in ("apart", "apart_error", "apart_df"))
+    apart = None
+    if value is not None and error is not None:
+        freedom = math.inf if df is None else float(df)
+        apart = float(value), Uncertainty((float(error) ** 2,), (freedom,))
+    return _Pair(record, people, judge, of_people, of_judge, apart)

@@ -64,6 +64,9 @@ class Decisions:
     judge_intervals: SimultaneousIntervals
     people: FloatArray
     people_intervals: SimultaneousIntervals
+    apart: FloatArray
+    """The judge's difference minus people's, with an error of its own: both share responses."""
+    apart_intervals: SimultaneousIntervals
     n_shared: IntArray
     reason: str | None = None
 
@@ -124,6 +127,8 @@ def decisions(
         points[1], intervals[1] = of_people.values, of_people.simultaneous
     sides = [_side(point, of) for point, of in zip(points, intervals, strict=True)]
     outcomes = tuple(_decision(j, h) for j, h in zip(*sides, strict=True))
+    apart = tables[0].point - tables[1].point
+    shown_apart = simultaneous_intervals(apart, drawn[0] - drawn[1], scheme, level, seed)
     decided = any(decision != "undecided" for decision in outcomes)
     return Decisions(
         tables[0].first,
@@ -133,6 +138,8 @@ def decisions(
         intervals[0],
         points[1],
         intervals[1],
+        apart,
+        shown_apart,
         shared,
         None if decided else "no pair of systems has an interval from both",
     )
@@ -171,7 +178,9 @@ def _none(reason: str) -> Decisions:
     interval = SimultaneousIntervals(
         empty, empty, empty, float("nan"), float("nan"), "", (), empty, empty
     )
-    return Decisions(none, none, (), empty, interval, empty, interval, none, reason)
+    return Decisions(
+        none, none, (), empty, interval, empty, interval, empty, interval, none, reason
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,9 @@ from analysis.core.arrays import FloatArray
 from analysis.core.construct_data import ConstructData
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
+from analysis.core.resampling import EQUAL_RESAMPLES
 from analysis.core.scales import Scale
+from analysis.core.simultaneous_intervals import FEWEST_QUERIES
 from analysis.core.statistic import Statistic
 from analysis.render.formatting import points
 from analysis.render.table import Cell, Table, TableBuilder
@@ -77,7 +79,8 @@ def _of_scorer(
     yield _agreement(outcome, record)
     yield _regret(data, outcome, record, options.level)
     if len(outcome.decisions) <= PAIRS_LISTED:
-        yield from _each(data, outcome, record)
+        common = context.differences_withheld(data.construct, scorer) is None and adjusted is None
+        yield from _each(data, outcome, record, common=common)
     if not soft_too:
         return
     soft = soft_pairwise_accuracy(judge, people, seed=options.seed, adjusted=adjusted)
@@ -128,7 +131,23 @@ def _with_params(record: dict[str, Any], params: Mapping[str, Any]) -> dict[str,
     return record | {"params": {**record.get("params", {}), **params}}
 
 
-def _each(data: ConstructData, outcome: Decisions, record: dict[str, Any]) -> Iterator[Estimate]:
+def _apart(outcome: Decisions, place: int, *, common: bool) -> dict[str, float | None]:
+    """The judge's difference minus people's, where they have a common scale."""
+    of = outcome.apart_intervals
+    error, df = float(of.error[place]), float(of.df[place])
+    if of.reasons[place] == EQUAL_RESAMPLES and outcome.n_shared[place] >= FEWEST_QUERIES:
+        error, df = 0.0, float("inf")
+    known = common and np.isfinite(error)
+    return {
+        "apart": float(outcome.apart[place]) if known else None,
+        "apart_error": error if known else None,
+        "apart_df": df if known and np.isfinite(df) else None,
+    }
+
+
+def _each(
+    data: ConstructData, outcome: Decisions, record: dict[str, Any], *, common: bool
+) -> Iterator[Estimate]:
     for place, decision in enumerate(outcome.decisions):
         pair = data.systems[outcome.first[place]], data.systems[outcome.second[place]]
         params: dict[str, float | None] = {}
@@ -144,6 +163,7 @@ def _each(data: ConstructData, outcome: Decisions, record: dict[str, Any]) -> It
                 f"{name}_df": of.df[place],
             }
             params |= {k: float(v) if np.isfinite(v) else None for k, v in values.items()}
+        params |= _apart(outcome, place, common=common)
         queries = int(outcome.n_shared[place])
         undecided = decision == "undecided"
         reasons = outcome.people_intervals.reasons[place] or outcome.judge_intervals.reasons[place]
@@ -181,7 +201,8 @@ STATISTICS = (
         "Significant by",
         "one pair (`systems`): 1 where the decisions are equal, params.decision names the "
         "decision, with both differences, their simultaneous ends, and the standard error and "
-        "degrees of freedom of each (none from resamples)",
+        "degrees of freedom of each (none from resamples); params.apart is the judge's difference "
+        "minus people's",
     ),
     replace(
         _statistic(

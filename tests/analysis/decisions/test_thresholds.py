@@ -1,5 +1,7 @@
 """What decides, at the values where it decides: doubled p-values, corrections, shares."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -38,6 +40,16 @@ def test_the_chance_of_a_cost_needs_people_beyond_the_margin_and_the_judge_wrong
     costly = stats.norm.sf((5 - 4) / 2) * stats.norm.sf(0.5)
     costly += stats.norm.sf((4 + 5) / 2) * stats.norm.cdf(0.5)
     assert found.probability(5.0) == pytest.approx(1 - costly)
+
+
+def test_a_judge_whose_differences_are_peoples_costs_nothing() -> None:
+    found = pair(people=-3.6, judge=-3.6, people_error=4.0, judge_error=4.0)
+    assert found.p_costly(5.0) > 0.05
+    same = replace(found, apart=(0.0, Uncertainty((0.0,), (np.inf,))))
+    assert same.p_costly(5.0) == 0
+    assert same.probability(5.0) == 1
+    near = replace(found, apart=(0.0, Uncertainty((4.0,), (np.inf,))))
+    assert near.p_costly(5.0) == pytest.approx(stats.norm.sf(5 / 2) / 0.1)
 
 
 def bias(value: float, p_outside: float, scope: str = "pooled") -> Estimate:
