@@ -13,7 +13,12 @@ from analysis import AnalysisError, Options, Scale, ScoreTable, analyse
 from analysis.core.analysis import Analysis
 from analysis.core.arrays import FloatArray
 from analysis.core.scales import Level
+from analysis.decisions.answers import decisions
 from analysis.pipeline.estimation import headline
+from analysis.render.decision_words import as_record
+from analysis.render.opening import lines
+from analysis.render.opening_of_analysis import openings_of
+from analysis.render.verdicts import speaking
 from tests.conftest import examples
 
 pytestmark = pytest.mark.usefixtures("without_drawing")
@@ -102,4 +107,26 @@ def test_the_whole_report_of_any_table(shape: Shape) -> None:
 def _ends_well(run: Callable[[], Analysis]) -> None:
     """Figures that are undefined state why; an error of any other class fails."""
     with suppress(AnalysisError):
-        assert [e for e in run().estimates if not e.reason and not np.isfinite(e.value)] == []
+        analysis = run()
+        assert [e for e in analysis.estimates if not e.reason and not np.isfinite(e.value)] == []
+        _answered(analysis)
+
+
+def _answered(analysis: Analysis) -> None:
+    """The answers are in words, and those that are shown beside an interval agree with it."""
+    found = decisions(analysis, speaking(analysis))
+    for opening in openings_of(analysis, found):
+        assert not any("nan" in line.lower() for line in lines(opening))
+    for decision in found:
+        record = as_record(analysis, decision)
+        assert "nan" not in record["deciding"]["sentence"].lower()
+        if decision.answer in {"open", "not_applicable"}:
+            assert decision.probability is not None or decision.missing
+        bound = decision.binding
+        if bound is None or bound.estimate.statistic != "bias":
+            continue
+        ends = bound.estimate.ci_low, bound.estimate.ci_high
+        margin = bound.threshold.value
+        if all(np.isfinite(ends)) and min(abs(abs(end) - margin) for end in ends) > 1e-9:
+            outside = ends[0] > margin or ends[1] < -margin
+            assert outside == (decision.answer == "no")
