@@ -156,7 +156,7 @@ def _figure(estimate: Estimate) -> str:
 def _rounded(params: Mapping[str, object]) -> dict[str, object]:
     """Return parameters that other versions of NumPy and SciPy give alike, such as a p-value."""
     return {
-        name: float(f"{value:.9g}") if isinstance(value, float) else value
+        name: float(f"{value:.6g}") if isinstance(value, float) else value
         for name, value in params.items()
     }
 
