@@ -12,6 +12,7 @@ large by chance.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from analysis.core.estimates import Estimate
 from analysis.decisions.figures import within
@@ -39,6 +40,22 @@ def bias_by_system(
                 f"{e.value:+.3g})"
             )
     return tuple(figures), tuple(limits)
+
+
+def for_raters_like_these(bias: Estimate | None, overall: Estimate) -> Estimate | None:
+    """The bias on a system with the error of the raters that the bias over all has.
+
+    A severe panel moves the bias on every system alike.
+    """
+    if bias is None or bias.uncertainty is None or overall.uncertainty is None:
+        return bias
+    own, further = bias.uncertainty, overall.uncertainty
+    both = replace(
+        own,
+        variances=(*own.variances, *further.variances[1:]),
+        dfs=(*own.dfs, *further.dfs[1:]),
+    )
+    return replace(bias, uncertainty=both, target=overall.target)
 
 
 def pulled_to_mean(biases: Sequence[Estimate]) -> list[float]:

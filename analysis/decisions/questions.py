@@ -9,7 +9,7 @@ from typing import Any
 
 from analysis.core.estimates import Estimate, EstimateList
 from analysis.core.statistic import ORDER, Target
-from analysis.decisions.bias_by_system import bias_by_system
+from analysis.decisions.bias_by_system import bias_by_system, for_raters_like_these
 from analysis.decisions.facts import ScoredFacts
 from analysis.decisions.figures import above, within
 from analysis.decisions.patterns import reversed_rater
@@ -193,6 +193,8 @@ def report_level(question: Question, target: Target) -> Evidence | None:
         system: question.first("bias", scope=f"system:{system}", target="these_raters")
         for system in question.facts.systems
     }
+    if target == "raters_like_these":
+        of_systems = {s: for_raters_like_these(e, overall.estimate) for s, e in of_systems.items()}
     by_system, limits = bias_by_system(
         of_systems, question.standards.level, question.standards.alpha
     )
