@@ -10,7 +10,7 @@ from analysis import Options, Scale
 from analysis.core.estimates import Estimate, EstimateList
 from analysis.core.uncertainty import Uncertainty
 from analysis.decisions.answers import answered
-from analysis.decisions.bias_by_system import pulled_to_mean
+from analysis.decisions.bias_by_system import for_raters_like_these, pulled_to_mean
 from analysis.decisions.facts import ScoredFacts
 from analysis.decisions.limits import limits
 from analysis.decisions.questions import Question
@@ -103,3 +103,21 @@ def test_biases_of_systems_are_pulled_to_their_mean_by_chance() -> None:
     expected = [mean + between / (between + 4) * (v - mean) for v in (0, 2, 4.9)]
     assert pulled_to_mean(equal) == pytest.approx(expected)
     assert 0 < between < 7
+
+
+def test_a_severe_panel_moves_every_system_alike() -> None:
+    # For raters like these the error of the raters' severity is in the bias on a system too.
+    of_panel = bias(8.0, 0.0001, "system:a")
+    further = replace(
+        bias(6.0, 0.2),
+        target="raters_like_these",
+        uncertainty=Uncertainty((1.0, 9.0), (np.inf, 2.0)),
+    )
+    found = for_raters_like_these(of_panel, further)
+    assert found is not None
+    assert found.uncertainty is not None
+    assert of_panel.uncertainty is not None
+    assert found.uncertainty.variances == (*of_panel.uncertainty.variances, 9.0)
+    assert found.uncertainty.dfs == (*of_panel.uncertainty.dfs, 2.0)
+    assert found.uncertainty.p_at_most(8.0, 5.0) > 0.1
+    assert for_raters_like_these(None, further) is None
