@@ -111,7 +111,7 @@ def sentence(described: Described, decision: UseDecision) -> str:
     if decision.answer == "not_applicable":
         return f"the table does not tell: {decision.missing}."
     if decision.missing is not None:
-        return f"{whose}not known, since {_shortened(decision.missing)}."
+        return f"{whose}not known, since {shortened(decision.missing)}."
     text = whose
     if decision.binding is not None:
         text += phrase(described, decision.binding)
@@ -134,7 +134,7 @@ def _level(level: float) -> str:
     return f"{level:.1%}".replace(".0%", "%")
 
 
-def _shortened(reason: str) -> str:
+def shortened(reason: str) -> str:
     """A long reason without its details in parentheses, which the estimate has."""
     return reason if len(reason) <= LONGEST_REASON else _DETAILS.sub("", reason)
 

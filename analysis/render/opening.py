@@ -24,6 +24,7 @@ from analysis.render.decision_words import (
     name_of_use,
     sentence,
     settled_by,
+    shortened,
 )
 from analysis.render.formatting import (
     amount,
@@ -357,7 +358,7 @@ def _not_asked(whole: Sequence[UseDecision]) -> str | None:
     reasons: dict[str, list[str]] = {}
     for d in whole:
         if d.answer == "not_applicable" and d.missing is not None:
-            reasons.setdefault(d.missing, []).append(USE_WORDS[d.use].lower())
+            reasons.setdefault(shortened(d.missing), []).append(USE_WORDS[d.use].lower())
     if len(reasons) == 1 and len(whole) == len(next(iter(reasons.values()))):
         return f"No answer can be given: {next(iter(reasons))}."
     left_out = [

@@ -111,7 +111,7 @@ def alternative_annotator(
         items = usable & present[:, column]
         queries = np.unique(codes[items]).size
         if queries < QUERIES_NEEDED:
-            excluded[column] = f"{queries} queries shared with others, {QUERIES_NEEDED} are needed"
+            excluded[column] = f"{queries} of {QUERIES_NEEDED} queries that others rated too"
             continue
         others = np.delete(people[items], column, axis=1)
         rater_closeness = _closeness(people[items, column], others, alignment)

@@ -95,7 +95,7 @@ def test_few_queries_or_raters_carry_no_verdict() -> None:
     assert few.passed is None
     assert few.reason is not None
     assert "3 raters with 30 queries" in few.reason
-    assert few.excluded[0] == "24 queries shared with others, 30 are needed"
+    assert few.excluded[0] == "24 of 30 queries that others rated too"
     assert alternative_annotator(judge, ratings[:, :2], np.arange(120), 0.15).reason
     assert alternative_annotator(judge, ratings[:, :0], np.arange(120), 0.15).reason
     fourth = np.column_stack([ratings, np.where(np.arange(120) < 3, 1.0, NA)])
