@@ -15,6 +15,7 @@ from study.importing.score_columns.named_columns import NamedColumns
 from study.importing.score_columns.names import (
     Pair,
     by_construct,
+    by_shared_parts,
     construct_in_name,
     kind_of,
     named_for,
@@ -161,6 +162,9 @@ def _paired_up(
         base = replace(base, candidates=(*base.candidates, *left))
     if pairs is None:
         problem = "it is not clear which columns of judges and raters belong together"
+        parted = by_shared_parts(judges, raters)
+        if parted is not None:
+            base = replace(base, example=_with((parted.judges, parted.raters), identifying))
         return replace(base, unclear=problem)
     example = _with(pairs, identifying)
     if "construct" in identifying and "id" not in identifying:
