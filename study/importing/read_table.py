@@ -280,7 +280,10 @@ def _form(source: RecordSource, named: Mapping[str, str]) -> Any:
         return scores
     names = folded(head.columns)
     if compares_responses(head.columns) or preference_columns(source) is not None:
-        fault = Fault("the file compares responses.", "Read it as preferences.")
+        fault = Fault(
+            "the file compares responses, and has no scores.",
+            f"Comparisons are read by ccrs report {shell_word(source.path)}, and by ccrs check.",
+        )
         raise InputError(source.path.name, [fault])
     if responses.has_responses(head) and not has(scores.FIELDS, names, "scorer", "value"):
         raise InputError(source.path.name, [no_scores(source)])
