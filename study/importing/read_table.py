@@ -23,6 +23,7 @@ from study.importing.readers.column_words import word_in
 from study.importing.readers.failure_names import ReadScores, direction_notes
 from study.importing.readers.input_file import Advance, Record, unseen
 from study.importing.readers.judgment_cells import Ranged, is_object
+from study.importing.readers.repeated_faults import reported_once
 from study.importing.readers.source import RecordSource
 from study.importing.readers.value_words import best_of, is_missing, is_verdict
 from study.importing.readers.written_values import declare_words, off_the_scale
@@ -444,6 +445,7 @@ def _frame(
     report = source.report
     if report.faults:
         in_order = sorted(report.faults, key=lambda fault: (fault.row is None, fault.row or 0))
+        in_order = reported_once(in_order, source.path.name)
         raise InputError(source.path.name, in_order, report.notes)
     frame = pd.DataFrame(
         {

@@ -37,6 +37,16 @@ _VERSION = re.compile(rf"({'|'.join(sorted(LANGUAGE_MODELS, key=len, reverse=Tru
 _OUTER = {"inputs", "input", "outputs", "output", "vars", "data", "example", "metadata"}
 
 
+# As promptfoo calls the column of a provider: [openai:gpt-4o-mini] and the prompt.
+_OF_PROVIDER = re.compile(r"(\[[^\]\s]+\])\s.*", re.DOTALL)
+
+
+def without_prompt(column: str) -> str:
+    """A name without the prompt that promptfoo writes behind a provider."""
+    found = _OF_PROVIDER.fullmatch(column)
+    return column if found is None else found[1]
+
+
 @lru_cache(maxsize=4096)
 def folded(column: str) -> str:
     """A name as names of fields are written: Réponse ID as reponse_id."""
@@ -47,7 +57,7 @@ def folded(column: str) -> str:
 @lru_cache(maxsize=4096)
 def words(column: str) -> tuple[str, ...]:
     """The words of a name, in lower case and without accents; llmScore has two."""
-    plain = "".join(c for c in normalize("NFKD", column) if not combining(c))
+    plain = "".join(c for c in normalize("NFKD", without_prompt(column)) if not combining(c))
     found: list[str] = []
     for word in re.split(r"[^0-9A-Za-z]+", plain):
         if _scorer_word(word.casefold()):
@@ -272,7 +282,7 @@ def construct_in_name(column: str) -> str:
 def _written_words(column: str) -> list[str]:
     """The words of a name with their capital letters and accents."""
     found: list[str] = []
-    for word in re.split(r"[\W_]+", column):
+    for word in re.split(r"[\W_]+", without_prompt(column)):
         parts = re.split(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", word)
         found += [word] if _scorer_word(folded(word)) else [part for part in parts if part]
     return found

@@ -12,6 +12,7 @@ from study.importing.readers.column_words import ColumnWords
 from study.importing.readers.failure_names import ReadScores, direction_notes
 from study.importing.readers.judgment_cells import Ranged
 from study.importing.readers.records import Reader, RecordCells
+from study.importing.readers.repeated_faults import reported_once
 from study.importing.readers.source import RecordSource
 from study.importing.readers.value_words import checked_values, missing_numbers
 from study.importing.readers.words_ahead import group_words, named_categories, unused
@@ -107,6 +108,7 @@ def read_named_columns(
         _note_scales(rows, named, judged, by_scale, looks_like, report)
     if report.faults:
         in_order = sorted(report.faults, key=lambda fault: fault.row or 0)
+        in_order = reported_once(in_order, source.path.name)
         raise InputError(str(path), in_order, report.notes)
     if named.raters is None:
         return _table(rows, named, judged, words, report, source)

@@ -22,12 +22,15 @@ from study.importing.score_columns.names import (
     names_no_score,
     names_reason,
     of_shared_constructs,
+    scorer_words,
     summaries,
     whole_role,
 )
+from study.importing.score_columns.object_scores import several_in_objects
 from study.importing.score_columns.rater_rows import numbers_raters, rater_column, rater_rows
 from study.importing.score_columns.recognized import PLACEHOLDER, ColumnEvidence, Recognized
 from study.importing.score_columns.scorer_evidence import NO_SCORES, Contents, evident_scorers
+from study.importing.score_columns.words import OF_JUDGES
 from study.text import shorten
 
 # So many times the range of the scores is far outside of it.
@@ -92,6 +95,21 @@ def side_by_side(columns: Sequence[str], contents: Contents, rows: Rows) -> Foun
     )
     evident = bool(judges or raters)
     if not (judges and raters):
+        called_so = [column for column in columns if kind_of(column) is not None]
+        if (several := several_in_objects(called_so, contents)) is not None:
+            told = " ".join(several)
+            return Found(replace(base, unclear=told, can_be_completed=False, candidates=()), True)
+        if called := _called_judges(judges, raters):
+            machines = [name for name in judges if name not in called]
+            problem = (
+                f"no column of scores is clearly that of a rater. {_quoted(called)} may be of "
+                "people who are called judges"
+            )
+            pairs = by_construct(machines, called) or (tuple(machines), tuple(called))
+            example = _with(pairs, identifying)
+            return Found(
+                replace(base, unclear=problem, candidates=tuple(called), example=example), True
+            )
         problem = _missing(judges, raters, further, columns, contents)
         lacking = 2 - bool(judges) - bool(raters)
         base = replace(base, can_be_completed=len(further) >= lacking)
@@ -218,6 +236,13 @@ def _missing(
         if all(looks_like_number(name) for name in further):
             problem += ". If the first line has values in place of names, add a line with names"
     return problem
+
+
+def _called_judges(judges: Sequence[str], raters: Sequence[str]) -> list[str]:
+    """Columns that may be of people, since others beside them are of machines: judge_anna, gpt4."""
+    sure = [name for name in judges if set(scorer_words(name).values()) & OF_JUDGES]
+    perhaps = [name for name in judges if name not in sure]
+    return perhaps if sure and not raters else []
 
 
 def named_without_scores(wanted: Sequence[str], columns: Sequence[str], contents: Contents) -> str:
