@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
 
 from study.errors import Fault
+from study.importing.readers.cells import looks_like_number
 from study.importing.readers.column_layout import compares_responses
 from study.importing.readers.input_file import Record
 from study.importing.readers.source import RecordSource
@@ -50,6 +51,9 @@ _WORDS = {
 }
 # A column with one of these words says that a row compares two responses.
 _COMPARISONS = {"pair", "pairs", "comparison", "comparisons", "battle", "matchup", "duel"}
+
+# So many values are listed.
+_MOST = 6
 
 HOW_TO_WRITE = (
     "Preferences are read from columns that are called after who chose, such as human_preference "
@@ -151,12 +155,15 @@ def unclear_choices(present: Sequence[str], rows: Iterable[Record | Fault]) -> F
 def perhaps_choices(present: Sequence[str], scored: Sequence[str], texts: Set[str]) -> str | None:
     """Return a warning on values that may be choices between two responses; None for others."""
     folded = {folded_word(text) for text in texts if not is_missing(text)}
-    in_words = len(folded) > 1 and folded <= _VALUES.keys()
-    called = any(map(compares_pairs, present)) or all(map(is_choice, scored))
+    chosen = all(map(is_choice, scored))
+    in_words = len(folded) > 1 and (
+        folded <= _VALUES.keys() or (chosen and not any(map(looks_like_number, texts)))
+    )
+    called = chosen or any(map(compares_pairs, present))
     numbers = len(folded) > 1 and folded <= {"-1", "0", "1", "2", "-1.0", "0.0", "1.0", "2.0"}
     if not (in_words or (called and numbers)):
         return None
-    listed = quoted_names(sorted(texts))
+    listed = quoted_names(sorted(texts)[:_MOST])
     return f"{listed} may be choices between two responses. {HOW_TO_WRITE}"
 
 

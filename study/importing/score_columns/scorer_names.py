@@ -98,13 +98,17 @@ def names_of_scorers(columns: Sequence[ScorerColumn]) -> dict[str, str]:
 
 
 def _by_rest(constructs: Sequence[str], of_kind: Sequence[Sequence[str]]) -> dict[str, str] | None:
-    """Name the scorers by what is left without the construct, where one construct has them all."""
+    """Name the scorers by what is left without the construct.
+
+    None unless every name has its construct, or one construct has all the scorers.
+    """
     rests = [[_without(k, c) for c in of] for k, of in zip(constructs, of_kind, strict=True)]
     every = {rest for of in rests for rest in of}
     apart = all(len(set(of)) == len(of) for of in rests)
-    if "" in every or not apart or every not in map(set, rests):
+    columns = [column for of in of_kind for column in of]
+    named = not every & set(columns)
+    if "" in every or not apart or not (named or every in map(set, rests)):
         return None
-    columns = (column for of in of_kind for column in of)
     return dict(zip(columns, (rest for of in rests for rest in of), strict=True))
 
 

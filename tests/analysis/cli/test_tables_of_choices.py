@@ -98,6 +98,12 @@ def test_letters_without_further_evidence_are_named(tmp_path: Path) -> None:
     assert "A, B may be choices between two responses." in result.output
 
 
+def test_preferences_in_other_words_are_named(tmp_path: Path) -> None:
+    frame = choices(["llama", "koala", "tie"], "human_winner", "gpt4_winner", item=range(N))
+    result = run(tmp_path, frame)
+    assert "koala, llama, tie may be choices between two responses." in result.output
+
+
 @pytest.mark.parametrize("words", [["good", "bad"], [1, 5], [4, 3]])
 def test_other_values_are_not_questioned(tmp_path: Path, words: list[object]) -> None:
     result = run(tmp_path, choices(words, "human", "judge", item=range(N)))
