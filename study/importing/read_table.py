@@ -283,7 +283,7 @@ def _form(source: RecordSource, named: Mapping[str, str]) -> Any:
     if compares_responses(head.columns) or preference_columns(source) is not None:
         fault = Fault(
             "the file compares responses, and has no scores.",
-            f"Comparisons are read by ccrs report {shell_word(source.path)}, and by ccrs check.",
+            "The commands report and check read comparisons.",
         )
         raise InputError(source.path.name, [fault])
     if responses.has_responses(head) and not has(scores.FIELDS, names, "scorer", "value"):

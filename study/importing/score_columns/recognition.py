@@ -47,16 +47,14 @@ def recognized_table(path: Path | str) -> Recognized:
         return Recognized("tool export")
     if preference_columns(source) is not None:
         return Recognized("preferences")
-    in_rows = names_scorers(columns, contents)
-    found = side_by_side(columns, contents, source.peeked)
-    if found.columns is None and not compares_responses(columns):
-        choices = unclear_choices(columns, source.peeked())
-        if choices is not None:
-            raise InputError(source.path.name, [choices])
-    if in_rows:
+    if names_scorers(columns, contents):
         return named_scorers(columns, contents, source.peeked())
+    found = side_by_side(columns, contents, source.peeked)
     if found.columns is None and not found.evident and _has_another_format(source):
         return Recognized("responses")
+    choices = unclear_choices(columns, source.peeked()) if found.columns is None else None
+    if choices is not None:
+        raise InputError(source.path.name, [choices])
     return found.recognized
 
 
@@ -68,7 +66,11 @@ def recognized_rows(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> R
     contents: dict[str, ColumnContent] = contents_of(records, columns)
     if names_scorers(columns, contents):
         return named_scorers(columns, contents, records)
-    return side_by_side(columns, contents, lambda: records).recognized
+    found = side_by_side(columns, contents, lambda: records)
+    choices = unclear_choices(columns, records) if found.columns is None else None
+    if choices is not None:
+        return Recognized("unclear", unclear=str(choices), can_be_completed=False)
+    return found.recognized
 
 
 def _is_export(source: RecordSource) -> bool:

@@ -76,8 +76,22 @@ def test_a_row_for_each_choice_is_refused_with_the_way(tmp_path: Path) -> None:
     assert result.exit_code == 2
     assert "'winner' has choices between two responses (model_a, model_b, tie)" in result.output
     assert "columns='judge', values='winner'" in result.output
+    with pytest.raises(ValueError, match="'winner' has choices between two responses"):
+        evaluate(frame)
     wide = pd.DataFrame({who: list(rows["winner"]) for who, rows in frame.groupby("judge")})
     assert "24 pairs of responses" in run(tmp_path, wide).output
+
+
+def test_a_table_of_scores_may_have_a_winner_too(tmp_path: Path) -> None:
+    rows = [
+        (f"r{row}", who, kind, row % 5 + 1, ("model_a", "model_b")[row % 2])
+        for row in range(N)
+        for who, kind in (("anna", "human"), ("gpt-4", "judge"))
+    ]
+    frame = pd.DataFrame(rows, columns=["response_id", "scorer", "scorer_kind", "score", "winner"])
+    result = run(tmp_path, frame)
+    assert result.exit_code == 0, result.output
+    assert "gpt-4 compared with anna: 24 responses" in result.stdout
 
 
 def test_numbers_that_may_be_choices_are_named(tmp_path: Path) -> None:
