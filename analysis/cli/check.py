@@ -10,7 +10,7 @@ import click
 from analysis.cli.analysis_input import CannotRun, kind_option, say_declared, scale_option
 from analysis.cli.column_options import NamedColumns, named_columns_options
 from analysis.cli.given_options import Facts, check_given
-from analysis.cli.read_scores import from_file
+from analysis.cli.read_scores import compares, from_file, from_preferences
 from analysis.cli.read_study import from_study
 from analysis.cli.report import analysis_options
 from analysis.cli.second_file import SecondFile, second_file_options
@@ -106,9 +106,12 @@ def check(
                     "--require rank_systems=yes"
                 )
             specs = () if thresholds is None else read_checks(thresholds)
-            inputs = from_file(
-                source, scales, kinds, None, None, chosen, columns=columns, second=second
-            )
+            if second.path is None and not scales and compares(source, columns):
+                inputs = from_preferences(source, kinds, None, chosen)
+            else:
+                inputs = from_file(
+                    source, scales, kinds, None, None, chosen, columns=columns, second=second
+                )
         limits = [
             Threshold(construct=spec.construct_key, **spec.model_dump(exclude={"construct_key"}))
             for spec in specs

@@ -270,6 +270,18 @@ def _by_scorer(frame: DataFrame) -> Iterator[tuple[str, str, Iterable[float]]]:
         yield construct, scorer, rows["value"].astype("float64").tolist()
 
 
+def compares(path: Path, columns: NamedColumns | None = None) -> bool:
+    """Whether a table compares responses; columns that are named have scores."""
+    from study.importing.readers.column_layout import compares_responses
+    from study.importing.readers.source import RecordSource
+    from study.importing.score_columns.preference_columns import preference_columns
+
+    read = RecordSource(path)
+    if compares_responses(read.head.columns):
+        return True
+    return not columns and preference_columns(read) is not None
+
+
 def from_preferences(
     path: Path, kinds: Sequence[str], preference_scale: str | None, chosen: dict[str, Any]
 ) -> AnalysisInput:

@@ -18,7 +18,7 @@ from analysis.cli.analysis_input import (
 from analysis.cli.column_options import NamedColumns, named_columns_options
 from analysis.cli.first_lines import first_lines
 from analysis.cli.given_options import Facts, check_given
-from analysis.cli.read_scores import as_input, from_preferences, read_file
+from analysis.cli.read_scores import as_input, compares, from_preferences, read_file
 from analysis.cli.read_study import from_study
 from analysis.cli.second_file import SecondFile, second_file_options
 from analysis.cli.typed_command import typed_command
@@ -159,7 +159,7 @@ def report(
                     f"{source / 'study.toml'}"
                 )
             inputs = from_study(source, chosen)
-        elif second.path is None and _compares(source, columns):
+        elif second.path is None and compares(source, columns):
             if any((scales, preferences, hypotheses, "map" in chosen, same_judge, columns)):
                 raise CannotRun(
                     f"{source} compares responses and has no scores; --judge, --human, --scale, "
@@ -193,18 +193,6 @@ def report(
         raise CannotRun(str(error)) from None
     if show:
         click.launch(str(folder / "report.html"))
-
-
-def _compares(source: Path, columns: NamedColumns) -> bool:
-    """Whether a table compares responses; columns that are named have scores."""
-    from study.importing.readers.column_layout import compares_responses
-    from study.importing.readers.source import RecordSource
-    from study.importing.score_columns.preference_columns import preference_columns
-
-    read = RecordSource(source)
-    if compares_responses(read.head.columns):
-        return True
-    return not columns and preference_columns(read) is not None
 
 
 def _runs(declared: Sequence[str]) -> dict[str, dict[str, str]]:

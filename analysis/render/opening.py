@@ -143,11 +143,14 @@ def _compared(described: Described, facts: Sequence[ScoredFacts]) -> str:
     first = max(facts, key=lambda of: of.n_responses)
     if all(of.reference_missing for of in facts):
         return f"{first.scorer}: there are no ratings by people to compare its scores with."
-    people = "the adjudicated values" if first.adjudicated else listed(first.people)
-    if first.n_raters > _RATERS_NAMED:
-        people = counted(first.n_raters, "rater")
-    elif first.n_raters > 1:
-        people = f"{counted(first.n_raters, 'rater')} ({people})"
+    # Each construct may have raters of its own.
+    names = tuple(dict.fromkeys(name for of in facts for name in of.people))
+    people = "the adjudicated values" if first.adjudicated else listed(names)
+    n_raters = first.n_raters if first.adjudicated else max(first.n_raters, len(names))
+    if n_raters > _RATERS_NAMED:
+        people = counted(n_raters, "rater")
+    elif n_raters > 1:
+        people = f"{counted(n_raters, 'rater')} ({people})"
     where = counted(first.n_responses, "response")
     if first.several_a_query:
         where += f" to {counted(first.n_queries, 'query', 'queries')}"

@@ -23,6 +23,7 @@ from study.importing.readers.column_words import word_in
 from study.importing.readers.failure_names import ReadScores, direction_notes
 from study.importing.readers.input_file import Advance, Record, unseen
 from study.importing.readers.judgment_cells import Ranged, is_object
+from study.importing.readers.repeated_faults import reported_once
 from study.importing.readers.source import RecordSource
 from study.importing.readers.value_words import best_of, is_missing, is_verdict
 from study.importing.readers.written_values import declare_words, off_the_scale
@@ -280,7 +281,10 @@ def _form(source: RecordSource, named: Mapping[str, str]) -> Any:
         return scores
     names = folded(head.columns)
     if compares_responses(head.columns) or preference_columns(source) is not None:
-        fault = Fault("the file compares responses.", "Read it as preferences.")
+        fault = Fault(
+            "the file compares responses, and has no scores.",
+            "The commands report and check read comparisons.",
+        )
         raise InputError(source.path.name, [fault])
     if responses.has_responses(head) and not has(scores.FIELDS, names, "scorer", "value"):
         raise InputError(source.path.name, [no_scores(source)])
@@ -441,6 +445,7 @@ def _frame(
     report = source.report
     if report.faults:
         in_order = sorted(report.faults, key=lambda fault: (fault.row is None, fault.row or 0))
+        in_order = reported_once(in_order, source.path.name)
         raise InputError(source.path.name, in_order, report.notes)
     frame = pd.DataFrame(
         {

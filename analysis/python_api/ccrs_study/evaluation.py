@@ -16,7 +16,7 @@ from analysis.core.analysis import Analysis
 from analysis.core.errors import TableError, did_you_mean
 from analysis.core.estimates import to_frame
 from analysis.core.options import Options
-from analysis.core.tables import ScoreTable
+from analysis.core.tables import PreferenceTable, ScoreTable
 from analysis.core.understood_scales import check_odd_values, with_understood_scales
 from analysis.core.word_scales import with_word_scales
 from analysis.decisions.answers import decisions
@@ -99,7 +99,7 @@ def evaluate(
     if isinstance(data, Path | str):
         identifying = {"id": id, "query": query, "system": system, "construct": construct}
         inputs = read_file(Path(data), judge, human, identifying, scale, values, _known(options))
-        evaluation = _evaluated(inputs.scores, inputs.options, title, options)
+        evaluation = _evaluated(inputs.scores, inputs.options, title, options, inputs.preferences)
         say_declared(inputs.declared)
         return evaluation
     if not isinstance(data, pd.DataFrame):
@@ -132,9 +132,13 @@ def evaluate(
 
 
 def _evaluated(
-    scores: ScoreTable, options: Options, title: str, given: Mapping[str, Any]
+    scores: ScoreTable,
+    options: Options,
+    title: str,
+    given: Mapping[str, Any],
+    preferences: PreferenceTable | None = None,
 ) -> Evaluation:
-    leading = headline(scores, options=options, title=title)
+    leading = headline(scores, preferences, options, title)
     check_unused(leading.context, given, PYTHON)
     return Evaluation(leading)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.cli.analysis_input import AnalysisInput
-from analysis.cli.read_scores import from_file
+from analysis.cli.read_scores import compares, from_file, from_preferences
 from analysis.core.scales import Scale
 from ccrs_study.written_scales import Scales, scale_of
 from study.importing.score_columns.named_columns import NamedColumns
@@ -29,6 +29,8 @@ def read_file(
         for word, number in (values or {}).items()
     )
     columns = NamedColumns(_texts(judge), _texts(human), **identifying, values=words)
+    if columns == NamedColumns() and scale is None and compares(path):
+        return from_preferences(path, (), None, dict(options))
     return from_file(path, _scales(scale), (), None, None, dict(options), columns=columns or None)
 
 

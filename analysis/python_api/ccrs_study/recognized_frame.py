@@ -19,12 +19,20 @@ def evident_columns(data: pd.DataFrame) -> dict[str, Any]:
     Raises
     ------
     TableError
-        Columns have scores, and it is not evident whose.
+        Columns have scores, and it is not evident whose; or each row compares two responses.
     """
     names = [str(name) for name in data.columns]
     cells = data.astype(object).where(data.notna(), None)
     rows = (dict(zip(names, row, strict=True)) for row in cells.itertuples(index=False, name=None))
     found = recognized_rows(names, rows)
+    if found.form == "preferences":
+        raise TableError(
+            "table",
+            [
+                "each row compares two responses, which is read from a file: "
+                "data.to_csv('pairs.csv', index=False); evaluate('pairs.csv')"
+            ],
+        )
     if found.form == "unclear":
         if not found.can_be_completed:
             raise TableError("table", [found.unclear])

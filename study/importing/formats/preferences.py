@@ -1,13 +1,24 @@
 """Preferences: two responses to a query, and which of them is better."""
 
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
 from study.importing.formats.scores import OPTIONAL
+from study.importing.import_report import ImportReport
 from study.importing.importers import FormatOptions
+from study.importing.readers.cells import blank
 from study.importing.readers.column_layout import Fields, has
 from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import Head, RecordSource
 from study.importing.readers.value_words import is_missing
 from study.importing.rows import PreferenceRow, Rows
-from study.importing.score_columns.preference_columns import PreferenceColumns, preference_in
+from study.importing.score_columns.preference_columns import (
+    PreferenceColumns,
+    compares_pairs,
+    preference_in,
+)
 from study.importing.score_columns.scorer_names import ONLY_CONSTRUCT
 
 DESCRIPTION = "query_id, response_a, response_b, construct, scorer, value (positive: b is better)"
@@ -24,6 +35,8 @@ FIELDS: Fields = {
         for name in ("scorer", "scorer_kind", "repeat", "missing_reason", "text_format")
     },
 }
+
+_RESPONSES = {"response_a", "response_b"}
 
 
 def matches(head: Head) -> bool:
@@ -67,6 +80,42 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
     yield from reader.rows(row)
 
 
+@dataclass
+class _BothOrders:
+    """Pairs that are there twice, with the responses in both orders."""
+
+    first: dict[tuple[Hashable, ...], tuple[str, str]] = field(default_factory=dict)
+    """Query and responses, to the place of the pair and the response that is A there."""
+    turned: set[str] = field(default_factory=set)
+    """Places whose second order was met."""
+    held: dict[tuple[str, str], list[tuple[RecordCells, dict[str, Any]]]] = field(
+        default_factory=dict
+    )
+    """The rows of a judge on a pair, by column and place, which become one comparison."""
+
+    def place(self, query: str | None, shown: Sequence[str | None], place: str) -> tuple[str, bool]:
+        """Return the place of a pair, and whether its responses are the other way around."""
+        if len(shown) != 2 or None in shown or shown[0] == shown[1]:
+            return place, False
+        key = (query, frozenset(shown))
+        earlier, a = self.first.setdefault(key, (place, str(shown[0])))
+        if a == shown[0] or earlier in self.turned:
+            return place, False
+        self.turned.add(earlier)
+        return earlier, True
+
+    def comparisons(self, report: ImportReport) -> Rows:
+        """Yield the comparisons of judges, those in both orders as one."""
+        for (column, _), orders in self.held.items():
+            (cells, values), *further = orders
+            if further:
+                one, other = values["value"], further[0][1]["value"]
+                by_order = {"value_a_first": one, "value_b_first": other}
+                values = {**values, **by_order, "value": one if one == other else 0.0}
+                report.rules["pairs in both orders read as one comparison of the judge"] += 1
+            yield from cells.row(PreferenceRow, at=column, **values)
+
+
 def rows_side_by_side(source: RecordSource, columns: PreferenceColumns) -> Rows:
     """Read rows with the preferences of judges and of people: a comparison for each of them."""
     fields: Fields = {column: (column,) for column in columns.scorers}
@@ -75,16 +124,24 @@ def rows_side_by_side(source: RecordSource, columns: PreferenceColumns) -> Rows:
     raters = columns.raters
     if raters is not None:
         fields = {**fields, "rater": (raters.rater,)}
-    reader = Reader(source, fields)
+    shown = [name for name in source.head.columns if name.casefold() in _RESPONSES]
+    reader = Reader(source, {**fields, **{name: (name,) for name in shown}})
     first: dict[tuple[str, str], tuple[float, int]] = {}
+    rows_of: Counter[str] = Counter()
+    orders = _BothOrders()
 
     def comparisons(cells: RecordCells) -> Rows:
         place = f"row {cells.number}"
         if raters is not None:
             place = ", ".join(raters.response(cells.written))
-        query = cells.key("query_id") if columns.query is not None else None
+        query = cells.words("query_id") if columns.query is not None else None
+        turned = False
+        rows_of[query or place] += 1
+        if raters is None:
+            texts = [None if blank(cells.written[c]) else str(cells.written[c]) for c in shown]
+            place, turned = orders.place(query, texts, place)
         for column, kind in columns.scorers.items():
-            text = cells.key(column)
+            text = cells.words(column)
             if text is None or is_missing(text):
                 source.report.rules["blank preferences left out"] += 1
                 continue
@@ -107,16 +164,27 @@ def rows_side_by_side(source: RecordSource, columns: PreferenceColumns) -> Rows:
                     )
                 if row != cells.number:
                     continue
-            yield from cells.row(
-                PreferenceRow,
-                at=column,
-                query_id=query or place,
-                response_a=f"{place} A",
-                response_b=f"{place} B",
-                construct_key=ONLY_CONSTRUCT,
-                scorer=column if raters is None or kind == "judge" else raters.of(cells.written),
-                scorer_kind=kind,
-                value=value,
-            )
+            values = {
+                "query_id": query or place,
+                "response_a": f"{place} A",
+                "response_b": f"{place} B",
+                "construct_key": ONLY_CONSTRUCT,
+                "scorer": column if raters is None or kind == "judge" else raters.of(cells.written),
+                "scorer_kind": kind,
+                "value": -value if turned and value else value,
+            }
+            if kind == "judge" and shown:
+                orders.held.setdefault((column, place), []).append((cells, values))
+            else:
+                repeat = 1 if turned else None
+                yield from cells.row(PreferenceRow, at=column, repeat=repeat, **values)
 
     yield from reader.rows(comparisons)
+    yield from orders.comparisons(source.report)
+    pair = columns.query if columns.query and compares_pairs(columns.query) else None
+    if pair and raters is None and not shown and max(rows_of.values(), default=0) > 1:
+        source.report.warnings.append(
+            f"{pair!r} has several rows with one pair, each of which is read as a comparison of "
+            "its own. If they show a pair in both orders, add columns response_a and response_b "
+            "with what each row showed as A and as B."
+        )

@@ -18,6 +18,7 @@ from study.importing.readers.value_words import (
     Vocabulary,
     as_option,
     best_of,
+    by_degrees,
     categories_of,
     folded_word,
     is_missing,
@@ -149,7 +150,13 @@ def vocabularies_of(
 
 
 def _partly_known(words: Iterable[str]) -> bool:
-    """Whether two or more of the words have an order, so that the others may be slips."""
+    """Whether two or more of the words have an order, so that the others may be slips.
+
+    So has a word for a degree, such as sehr gut.
+    """
+    words = list(words)
+    if by_degrees(words):
+        return True
     best = best_of(words)
     return best is not None and sum(best.value(word) is not None for word in set(words)) > 1
 

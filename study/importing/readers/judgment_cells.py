@@ -22,11 +22,20 @@ _NAMED_NUMBER = re.compile(
     r"(?:\s*(?:/|out of|of|von|sur|de|su)\s*(?P<end>\d{1,4})|\s*(?P<share>%))?\.?",
     re.IGNORECASE,
 )
+# As promptfoo writes what an assertion said before the output.
+_PASS_OR_FAIL = re.compile(r"\s*\[(PASS|FAIL)\](?:\s.*)?", re.DOTALL)
+FROM_MARK = "cells that begin with [PASS] or [FAIL] read as that"
+
 _MARKUP = str.maketrans("", "", "*`[]")
 _PERHAPS_BEST_FIRST = {"grade", "rank", "note", "tier"}
 
 # As judges write it around JSON.
 _FENCE = re.compile(r"\s*```(?:json)?\s*(.*?)\s*```\s*", re.DOTALL | re.IGNORECASE)
+#: The remedy for an object with several judgments.
+IN_COLUMNS = (
+    "Write each of them into a column of its own and name these columns; in pandas: frame = "
+    "frame.join(frame[column].map(json.loads).apply(pd.Series).add_prefix(f'{column}_'))."
+)
 _REMEDY = f"Give the object one of {', '.join(JUDGMENT_KEYS)}, or write the judgment alone."
 
 
@@ -50,7 +59,7 @@ def is_object(cell: Any) -> bool:
 
 
 def judgment_in(cell: Any) -> Any:
-    """Return the judgment in a judge's JSON object, or in Score: 3; any other cell as it is.
+    """Return the judgment in a judge's JSON object, in Score: 3 or [PASS] text; others as they are.
 
     Raises
     ------
@@ -58,12 +67,18 @@ def judgment_in(cell: Any) -> Any:
         The object has none of `JUDGMENT_KEYS`, or several.
     """
     if not is_object(cell):
+        marked = _PASS_OR_FAIL.fullmatch(cell) if isinstance(cell, str) else None
+        if marked is not None:
+            return marked[1]
         named = named_number(cell)
         return cell if named is None else named[1]
     found = _object(cell) if isinstance(cell, str) else cell
     if not isinstance(found, Mapping):
         return cell
     present = [name for name in found if str(name).strip().casefold() in JUDGMENT_KEYS]
+    if not present and len(fields := score_fields(found)) > 1:
+        listed = ", ".join(fields)
+        raise CellError(f"the JSON object has several judgments ({listed}).", IN_COLUMNS)
     if len(present) != 1:
         listed = ", ".join(map(str, present or found)) or "nothing"
         which = "several judgments" if present else "no judgment"
@@ -74,6 +89,18 @@ def judgment_in(cell: Any) -> Any:
     if isinstance(judgment, list):
         raise CellError(f"{present[0]!r} of the JSON object is a list.", _REMEDY)
     return judgment
+
+
+def score_fields(cell: Any) -> list[str]:
+    """Return the names of the numbers in an object or its JSON; nothing for another cell."""
+    found = _object(cell) if isinstance(cell, str) else cell
+    if not isinstance(found, Mapping):
+        return []
+    return [
+        str(name)
+        for name, value in found.items()
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    ]
 
 
 def named_number(cell: Any) -> tuple[str, str] | None:
@@ -90,6 +117,14 @@ def named_number(cell: Any) -> tuple[str, str] | None:
 def begins_with_score(text: str) -> bool:
     """Whether a text begins as Score: 3 does."""
     return _NAMED_NUMBER.match(text.translate(_MARKUP).strip()) is not None
+
+
+def how_read(cell: Any) -> str:
+    """Say how a cell was read that is not the judgment alone."""
+    if is_object(cell):
+        return FROM_JSON
+    named = named_number(cell)
+    return FROM_MARK if named is None else as_number(named[0])
 
 
 def as_number(name: str) -> str:

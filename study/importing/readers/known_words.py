@@ -176,9 +176,15 @@ poor | fair | good | very good | excellent
 terrible, very bad, awful | bad, poor | ok, okay, average, neutral, fair, acceptable | good | excellent, great, very good
 very poor | poor | fair, average, ok, okay, acceptable | good | very good, excellent
 strongly disagree | disagree | neutral, neither agree nor disagree, neither | agree | strongly agree
+sehr schlecht | schlecht | mittel, mittelmäßig, durchschnittlich, neutral, ok, okay | gut | sehr gut
+très mauvais, très mauvaise | mauvais, mauvaise | moyen, moyenne, passable | bon, bonne | très bon, très bonne
+muy malo, muy mala, muy mal | malo, mala, mal | regular, aceptable | bueno, buena, bien | muy bueno, muy buena, muy bien
+pessimo, pessima, molto cattivo, molto cattiva | cattivo, cattiva, scarso | medio, sufficiente, discreto | buono, buona | ottimo, ottima, molto buono, molto buona
+péssimo, péssima, muito ruim, muito mau, muito má | mau, má, ruim | regular, médio, razoável | bom, boa | ótimo, ótima, muito bom, muito boa
 very dissatisfied, very unsatisfied | dissatisfied, unsatisfied | neutral | satisfied | very satisfied
 very negative | negative | neutral | positive | very positive
 never | rarely | sometimes | often | always
+ungenügend | mangelhaft | ausreichend | befriedigend | gut | sehr gut
 strongly disagree | disagree | somewhat disagree, slightly disagree | neutral, neither agree nor disagree, neither | somewhat agree, slightly agree | agree | strongly agree
 """  # noqa: E501  (one scale a line)
 

@@ -338,9 +338,11 @@ def numbers_to_declare(
     """Return the number of each word as it is written: known, empty for missing, or NUMBER."""
     numbers = {word: "" if n is None else f"{n:g}" for word, n in (declared or {}).items()}
     keys = {folded_word(word) for word in numbers}
-    others = [
-        word.strip() for word in words if folded_word(word) not in keys and not is_missing(word)
-    ]
+    once: dict[str, str] = {}
+    for word in words:
+        if folded_word(word) not in keys and not is_missing(word):
+            once.setdefault(folded_word(word), word.strip())
+    others = list(once.values())
     best = None if words_alone(declared or {}) else best_of(others)
     if best is not None and 2 * sum(best.value(word) is not None for word in others) < len(others):
         best = None  # an accident, as that F of A to F is that of T and F
@@ -355,6 +357,22 @@ def as_option(words: Iterable[str], declared: Mapping[str, float | None] | None 
     """Return `--values good=1,bad=0,further=NUMBER`, quoted for a shell."""
     pairs = numbers_to_declare(words, declared) or {"WORD": "NUMBER"}
     return f"--values {shell_word(','.join(f'{word}={n}' for word, n in pairs.items()))}"
+
+
+# As the first word of a name, one of these says that it is more or less of something.
+_DEGREES = {
+    *("very", "highly", "extremely", "quite", "rather", "somewhat", "slightly", "partially"),
+    *("partly", "fully", "completely", "mostly", "strongly", "sehr", "extrem", "eher", "ziemlich"),
+    *("etwas", "kaum", "teilweise", "überwiegend", "völlig", "voll", "très", "tres", "assez"),
+    *("plutôt", "peu", "partiellement", "muy", "bastante", "poco", "parcialmente", "molto"),
+    *("abbastanza", "piuttosto", "parzialmente", "muito", "pouco", "zeer", "tamelijk"),
+}
+
+
+def by_degrees(words: Iterable[str]) -> bool:
+    """Whether words have an order, since one is a degree of something: sehr gut, highly toxic."""
+    split = (re.split(r"[\s_-]+", word.strip().casefold()) for word in words)
+    return any(len(parts) > 1 and parts[0] in _DEGREES for parts in split)
 
 
 def is_verdict(cell: object) -> bool:

@@ -15,11 +15,9 @@ from study.importing.readers.column_words import (
     word_in,
 )
 from study.importing.readers.judgment_cells import (
-    FROM_JSON,
     Ranged,
-    as_number,
+    how_read,
     judgment_in,
-    named_number,
     out_of,
 )
 from study.importing.readers.value_words import (
@@ -110,8 +108,7 @@ class ValueRules:
     ) -> JudgedValue | NumberCell:
         content = judgment_in(cell)
         if content is not cell:
-            named = named_number(cell)
-            report.rules[FROM_JSON if named is None else as_number(named[0])] += 1
+            report.rules[how_read(cell)] += 1
         if isinstance(content, str) and ratio_or_percentage(content) is not None:
             return self._out_of(content, group, report)
         word = word_in(content)

@@ -13,6 +13,7 @@ from study.importing.readers.source import RecordSource
 from study.importing.score_columns.contents import contents_of
 from study.importing.score_columns.judgment_table import KEPT
 from study.importing.score_columns.named_columns import IDENTIFYING, NamedColumns
+from study.importing.score_columns.object_scores import several_in_objects
 from study.importing.score_columns.rater_rows import RaterRows, rater_rows
 from study.importing.score_columns.scorer_names import (
     ColumnNames,
@@ -157,6 +158,8 @@ def purposes_of(
 def _prose(source: RecordSource, used: list[str]) -> list[Fault]:
     """A fault for each named column that has sentences in place of scores."""
     contents = contents_of(source.peeked(), source.head.columns)
+    if (several := several_in_objects(used, contents)) is not None:
+        return [Fault(several[0], f"{several[1]}.")]
     faults = []
     for column in used:
         content = contents[column]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from functools import lru_cache
 from unicodedata import combining, normalize
 
 from study.importing.score_columns.scorer_names import ONLY_CONSTRUCT
+from study.importing.score_columns.shared_parts import PartedColumns, shared_parts
 from study.importing.score_columns.words import (
     CONSTRUCTS,
     FILLERS,
@@ -36,6 +37,16 @@ _VERSION = re.compile(rf"({'|'.join(sorted(LANGUAGE_MODELS, key=len, reverse=Tru
 _OUTER = {"inputs", "input", "outputs", "output", "vars", "data", "example", "metadata"}
 
 
+# As promptfoo calls the column of a provider: [openai:gpt-4o-mini] and the prompt.
+_OF_PROVIDER = re.compile(r"(\[[^\]\s]+\])\s.*", re.DOTALL)
+
+
+def without_prompt(column: str) -> str:
+    """A name without the prompt that promptfoo writes behind a provider."""
+    found = _OF_PROVIDER.fullmatch(column)
+    return column if found is None else found[1]
+
+
 @lru_cache(maxsize=4096)
 def folded(column: str) -> str:
     """A name as names of fields are written: Réponse ID as reponse_id."""
@@ -46,7 +57,7 @@ def folded(column: str) -> str:
 @lru_cache(maxsize=4096)
 def words(column: str) -> tuple[str, ...]:
     """The words of a name, in lower case and without accents; llmScore has two."""
-    plain = "".join(c for c in normalize("NFKD", column) if not combining(c))
+    plain = "".join(c for c in normalize("NFKD", without_prompt(column)) if not combining(c))
     found: list[str] = []
     for word in re.split(r"[^0-9A-Za-z]+", plain):
         if _scorer_word(word.casefold()):
@@ -178,11 +189,15 @@ def by_construct(judges: Sequence[str], raters: Sequence[str]) -> Pair | None:
         {construct_in_name(name).casefold() for name in names} for names in (judges, raters)
     )
     shared = (of_judges & of_raters) - {""}
-    if not shared or (len(of_judges) == 1 and of_judges == of_raters):
+    if len(of_judges) == 1 and of_judges == of_raters:
         return tuple(judges), tuple(raters)
     # One letter may also number judges and raters: judge_a, judge_b.
-    if of_judges != of_raters or "" in of_judges or all(len(rest) == 1 for rest in shared):
-        return None
+    numbered = "" in of_judges or all(len(rest) == 1 for rest in shared)
+    if of_judges != of_raters or numbered:
+        parted = by_shared_parts(judges, raters)
+        if parted is None:
+            return None if shared else (tuple(judges), tuple(raters))
+        return (parted.judges, parted.raters) if parted.clear and not parted.left else None
     written = _written(judges)
     return _with_constructs(judges, written), _with_constructs(raters, written)
 
@@ -194,8 +209,9 @@ def of_shared_constructs(judges: Sequence[str], raters: Sequence[str]) -> Pair |
     }
     overall = "" in kept
     kept = {rest for rest in kept if len(rest) > 1}
-    if not kept:
-        return None
+    parted = by_shared_parts(judges, raters)
+    if not kept or (parted is not None and len(parted.left) < _left_out(judges, raters, kept)):
+        return (parted.judges, parted.raters) if parted is not None and parted.clear else None
     both = [
         [n for n in names if construct_in_name(n).casefold() in kept] for names in (judges, raters)
     ]
@@ -212,6 +228,23 @@ def of_shared_constructs(judges: Sequence[str], raters: Sequence[str]) -> Pair |
         (*own, *_with_constructs(names, written)) for own, names in zip(alone, both, strict=True)
     )
     return of_judges, of_raters
+
+
+def _left_out(judges: Sequence[str], raters: Sequence[str], kept: Set[str]) -> int:
+    return sum(construct_in_name(name).casefold() not in kept for name in (*judges, *raters))
+
+
+def by_shared_parts(judges: Sequence[str], raters: Sequence[str]) -> PartedColumns | None:
+    """The columns by a first or last part that the names of judges and raters have in common."""
+    of_scorers = {
+        part for c in (*judges, *raters) for word in scorer_words(c) for part in word.split("_")
+    }
+    return shared_parts(judges, raters, _without_fillers, of_scorers)
+
+
+def _without_fillers(column: str) -> tuple[str, ...]:
+    found = ((word, folded(word)) for word in _written_words(column) if word)
+    return tuple(w for w, fold in found if fold not in FILLERS)
 
 
 def _written(columns: Sequence[str]) -> dict[str, str]:
@@ -249,7 +282,7 @@ def construct_in_name(column: str) -> str:
 def _written_words(column: str) -> list[str]:
     """The words of a name with their capital letters and accents."""
     found: list[str] = []
-    for word in re.split(r"[\W_]+", column):
+    for word in re.split(r"[\W_]+", without_prompt(column)):
         parts = re.split(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", word)
         found += [word] if _scorer_word(folded(word)) else [part for part in parts if part]
     return found

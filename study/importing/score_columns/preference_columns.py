@@ -2,31 +2,63 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
 
+from study.errors import Fault
+from study.importing.readers.cells import looks_like_number
 from study.importing.readers.column_layout import compares_responses
 from study.importing.readers.input_file import Record
 from study.importing.readers.source import RecordSource
 from study.importing.readers.value_words import folded_word, is_missing
 from study.importing.score_columns.names import kind_of, named_for, words
 from study.importing.score_columns.rater_rows import RaterRows, rater_rows
+from study.importing.score_columns.words import FILLERS
+from study.text import quoted_names
 
-_NOUNS = ("", "response", "answer", "output", "model", "assistant", "system", "option")
-_OF_A = (*(f"{noun} a" for noun in _NOUNS), "left", "first", "A>B", "A>>B", "A is better", "A wins")
-_OF_B = (*(f"{noun} b" for noun in _NOUNS), "right", "second", "B>A", "B>>A", "B is better")
+# With one of these a value names a response: model_a, Response 2.
+_RESPONSES = ("response", "answer", "output", "model", "assistant", "completion", "candidate")
+_NOUNS = ("", *_RESPONSES, "system", "option")
+_OF_A = ("left", "first", "A>B", "A>>B", "A is better", "A wins", "A better")
+_OF_B = ("right", "second", "B>A", "B>>A", "B is better", "B wins", "B better")
 # These are said of preferences alone, unlike both of left and right.
-_TIES = ("tie", "tied", "draw", "tie (bothbad)", "tie (both bad)", "A=B", "no preference")
-_OF_TIES = (*_TIES, "equal", "same", "both", "neither", "both good", "both bad", "equally good")
+_TIES = ("tie", "tied", "draw", "tie (bothbad)", "tie (both bad)", "A=B", "no preference",
+         "both bad", "both good", "equally good", "equally bad")  # fmt: skip
+_OF_TIES = (*_TIES, "equal", "same", "about the same", "the same", "roughly the same", "both",
+            "neither", "no difference", "similar", "both are good", "both are bad")  # fmt: skip
+
+
+def _named(nouns: Iterable[str], *which: str) -> set[str]:
+    return {f"{noun} {one}".strip() for noun in nouns for one in which}
+
+
+def _valued(of_value: Iterable[str], value: float) -> dict[str, float]:
+    return {folded_word(word): value for word in of_value}
+
+
 _VALUES = {
-    folded_word(word): value
-    for value, of_value in ((-1.0, _OF_A), (0.0, _OF_TIES), (1.0, (*_OF_B, "B wins")))
-    for word in of_value
+    **_valued((*_named(_NOUNS, "a"), *_named(_NOUNS[1:], "1"), *_OF_A), -1.0),
+    **_valued((*_named(_NOUNS, "b"), *_named(_NOUNS[1:], "2"), *_OF_B), 1.0),
+    **_valued(_OF_TIES, 0.0),
 }
+# In columns that are called preferences, or beside the two responses.
+_NUMBERS = {"1": -1.0, "2": 1.0, "1.0": -1.0, "2.0": 1.0}
+_SURE = {folded_word(word) for word in (*_TIES, *_named(_RESPONSES, "a", "b", "1", "2"))}
 # Columns of A and B with one of these words have preferences.
 _WORDS = {
     *("preference", "preferences", "preferred", "prefers", "prefer", "winner", "winners", "wins"),
     *("better", "choice", "chosen", "pick", "picked"),
 }
+# A column with one of these words says that a row compares two responses.
+_COMPARISONS = {"pair", "pairs", "comparison", "comparisons", "battle", "matchup", "duel"}
+
+# So many values are listed.
+_MOST = 6
+
+HOW_TO_WRITE = (
+    "Preferences are read from columns that are called after who chose, such as human_preference "
+    "and judge_preference, with A, B and tie"
+)
 
 
 @dataclass(frozen=True)
@@ -55,36 +87,98 @@ class PreferenceColumns:
 def preference_columns(source: RecordSource) -> PreferenceColumns | None:
     """Return the columns with preferences of judges and of people; None for another table.
 
-    Their cells are A, B and words for a tie. What they are is told by their names, by columns
-    response_a and response_b, or by a tie.
+    Their cells are A, B and words for a tie. What they are is told by their names, by columns such
+    as response_a or pair_id, by values that name a response, or by a tie.
     """
-    present = source.head.columns
+    return preferences_among(source.head.columns, source.peeked)
+
+
+def preferences_among(
+    present: Sequence[str], rows: Callable[[], Iterable[Record | Fault]]
+) -> PreferenceColumns | None:
+    """Return the columns with preferences of a table whose `rows` begin anew with each call."""
     kinds = {c: kind[0] for c in present if (kind := kind_of(c)) is not None}
+    alone = [c for c in present if is_choice(c) and not set(words(c)) - _WORDS - FILLERS]
+    if len(alone) == 1 and len(set(kinds.values())) == 1:
+        # winner beside gpt4_winner
+        if not any(is_choice(column) for column in kinds):
+            return None
+        kinds |= {alone[0]: "human" if "judge" in kinds.values() else "judge"}
     if set(kinds.values()) != {"judge", "human"}:
         return None
-    cells = _texts(source, kinds)
+    cells = _texts(rows(), kinds)
     pairs = compares_responses(present)
-    named = {c: kind for c, kind in kinds.items() if set(words(c)) & _WORDS}
+    named = {c: kind for c, kind in kinds.items() if is_choice(c)}
     if pairs and set(named.values()) == {"judge", "human"}:
-        return _columns(source, named)
+        return _columns(present, rows, named)
     chosen = {c: kind for c, kind in kinds.items() if cells[c] and _all_known(cells[c])}
     if set(chosen.values()) != {"judge", "human"}:
         return None
-    sure = set(map(folded_word, _TIES))
-    ties = any(folded_word(text.strip("[]* ")) in sure for c in chosen for _, text in cells[c])
-    told = set(chosen) <= set(named) or pairs or ties
-    return _columns(source, chosen) if told else None
+    texts = {folded_word(text.strip("[]* ")) for column in chosen for _, text in cells[column]}
+    told = set(chosen) <= set(named) or pairs
+    if not texts & set(_NUMBERS):
+        told = told or bool(texts & _SURE) or any(compares_pairs(column) for column in present)
+    return _columns(present, rows, chosen) if told else None
 
 
-def _texts(source: RecordSource, columns: dict[str, str]) -> dict[str, list[tuple[int, str]]]:
+def is_choice(column: str) -> bool:
+    """Whether a column is called after a choice between two responses."""
+    return bool(set(words(column)) & _WORDS)
+
+
+def compares_pairs(column: str) -> bool:
+    """Whether a column is called after pairs: pair_id."""
+    return bool(set(words(column)) & _COMPARISONS)
+
+
+def unclear_choices(present: Sequence[str], rows: Iterable[Record | Fault]) -> Fault | None:
+    """Return why the choices of a table cannot be read: nothing tells who chose."""
+    named = [column for column in present if is_choice(column)]
+    for column, cells in _texts(rows, named).items():
+        texts = {folded_word(text.strip("[]* ")): text for _, text in cells}
+        if texts.keys() & _SURE and texts.keys() <= _VALUES.keys():
+            scorer = next(iter(named_for("scorer", present)), None)
+            in_rows = (
+                f" In pandas: frame.pivot(index=[...], columns={scorer!r}, values={column!r})."
+                if scorer is not None
+                else ""
+            )
+            return Fault(
+                f"the column {column!r} has choices between two responses "
+                f"({quoted_names(sorted(texts.values()))}), and no columns have those of people "
+                "beside those of a judge.",
+                f"{HOW_TO_WRITE}.{in_rows}",
+            )
+    return None
+
+
+def perhaps_choices(present: Sequence[str], scored: Sequence[str], texts: Set[str]) -> str | None:
+    """Return a warning on values that may be choices between two responses; None for others."""
+    folded = {folded_word(text) for text in texts if not is_missing(text)}
+    chosen = all(map(is_choice, scored))
+    in_words = len(folded) > 1 and (
+        folded <= _VALUES.keys() or (chosen and not any(map(looks_like_number, texts)))
+    )
+    called = chosen or any(map(compares_pairs, present))
+    numbers = len(folded) > 1 and folded <= {"-1", "0", "1", "2", "-1.0", "0.0", "1.0", "2.0"}
+    if not (in_words or (called and numbers)):
+        return None
+    listed = quoted_names(sorted(texts)[:_MOST])
+    return f"{listed} may be choices between two responses. {HOW_TO_WRITE}"
+
+
+def _texts(
+    rows: Iterable[Record | Fault], columns: Iterable[str]
+) -> dict[str, list[tuple[int, str]]]:
     """Row and text of the cells that have a preference, by column."""
     texts: dict[str, list[tuple[int, str]]] = {column: [] for column in columns}
-    for record in source.peeked():
+    for record in rows:
         if isinstance(record, Record):
-            for column in columns:
-                text = str(record.cells.get(column) or "").strip()
+            for column, found in texts.items():
+                cell = record.cells.get(column)
+                text = "" if cell is None or cell != cell else str(cell).strip()  # noqa: PLR0124
                 if text and (preference_in(text) is not None or not is_missing(text)):
-                    texts[column].append((record.number, text))
+                    found.append((record.number, text))
     return texts
 
 
@@ -94,15 +188,20 @@ def _all_known(cells: list[tuple[int, str]]) -> bool:
 
 def preference_in(text: str) -> float | None:
     """Return -1 for A, 0 for a tie and 1 for B."""
-    return _VALUES.get(folded_word(text.strip("[]* ")))
+    word = folded_word(text.strip("[]* "))
+    return _VALUES.get(word, _NUMBERS.get(word))
 
 
-def _columns(source: RecordSource, scorers: dict[str, str]) -> PreferenceColumns:
-    present = source.head.columns
+def _columns(
+    present: Sequence[str],
+    rows: Callable[[], Iterable[Record | Fault]],
+    scorers: dict[str, str],
+) -> PreferenceColumns:
     judges, people = ([c for c, of in scorers.items() if of == kind] for kind in ("judge", "human"))
     queries = named_for("query", present)
-    query = next(iter((*queries, *named_for("id", present))), None)
-    rows = (record.cells for record in source.peeked() if isinstance(record, Record))
+    ids = [*named_for("id", present), *filter(compares_pairs, present)]
+    query = next((c for c in (*queries, *ids) if c not in scorers), None)
+    cells = (record.cells for record in rows() if isinstance(record, Record))
     identifying = dict(zip(["query"], queries, strict=False))
-    raters = rater_rows(present, rows, judges, people, identifying) if len(people) == 1 else None
+    raters = rater_rows(present, cells, judges, people, identifying) if len(people) == 1 else None
     return PreferenceColumns(scorers, query, raters)

@@ -7,10 +7,12 @@ from pathlib import Path
 
 from study.errors import Fault, InputError
 from study.importing.import_report import ImportReport, ImportSummary
+from study.importing.readers.cells import blank
 from study.importing.readers.column_words import ColumnWords
 from study.importing.readers.failure_names import ReadScores, direction_notes
 from study.importing.readers.judgment_cells import Ranged
 from study.importing.readers.records import Reader, RecordCells
+from study.importing.readers.repeated_faults import reported_once
 from study.importing.readers.source import RecordSource
 from study.importing.readers.value_words import checked_values, missing_numbers
 from study.importing.readers.words_ahead import group_words, named_categories, unused
@@ -26,6 +28,7 @@ from study.importing.score_columns.judgment_table import (
     scale_of_words,
 )
 from study.importing.score_columns.named_columns import NamedColumns
+from study.importing.score_columns.preference_columns import perhaps_choices
 from study.importing.score_columns.rater_rows import by_response, rater_name
 from study.importing.score_columns.scorer_names import ONLY_CONSTRUCT
 
@@ -97,6 +100,7 @@ def read_named_columns(
         *reader.options.mixed_decimals(),
         *named_categories(words.values()),
         *direction_notes(_as_read(rows, named, judged, words)),
+        *_perhaps_choices(rows, named, source),
     ]
     if declared:
         report.faults += unused(declared, (group.column for group in words.values()))
@@ -104,6 +108,7 @@ def read_named_columns(
         _note_scales(rows, named, judged, by_scale, looks_like, report)
     if report.faults:
         in_order = sorted(report.faults, key=lambda fault: fault.row or 0)
+        in_order = reported_once(in_order, source.path.name)
         raise InputError(str(path), in_order, report.notes)
     if named.raters is None:
         return _table(rows, named, judged, words, report, source)
@@ -174,6 +179,17 @@ def _words(
     for columns in by_construct.values():
         found |= group_words(columns, declared)
     return found
+
+
+def _perhaps_choices(
+    rows: Sequence[row_checks.Row], named: Purposes, source: RecordSource
+) -> Iterator[str]:
+    """A warning where all values may be choices between two responses, such as 1 and 2."""
+    columns = [column.column for column in named.scorers]
+    cells = (row.cells.written.get(column) for row in rows for column in columns)
+    texts = {str(cell).strip() for cell in cells if not blank(cell)}
+    if (told := perhaps_choices(source.head.columns, columns, texts)) is not None:
+        yield told
 
 
 def _as_read(

@@ -7,12 +7,17 @@ from pathlib import Path
 from typing import Any
 
 from study.errors import Fault, InputError
+from study.importing.readers.column_layout import compares_responses
 from study.importing.readers.input_file import Record
 from study.importing.readers.source import RecordSource
 from study.importing.score_columns.contents import ColumnContent, contents_of
 from study.importing.score_columns.flat_source import table_source
 from study.importing.score_columns.names import folded
-from study.importing.score_columns.preference_columns import preference_columns
+from study.importing.score_columns.preference_columns import (
+    preference_columns,
+    preferences_among,
+    unclear_choices,
+)
 from study.importing.score_columns.recognized import Recognized
 from study.importing.score_columns.scorer_rows import named_scorers, names_scorers
 from study.importing.score_columns.side_by_side import side_by_side
@@ -47,16 +52,25 @@ def recognized_table(path: Path | str) -> Recognized:
     found = side_by_side(columns, contents, source.peeked)
     if found.columns is None and not found.evident and _has_another_format(source):
         return Recognized("responses")
+    choices = unclear_choices(columns, source.peeked()) if found.columns is None else None
+    if choices is not None:
+        raise InputError(source.path.name, [choices])
     return found.recognized
 
 
 def recognized_rows(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> Recognized:
     """Return what is evident of a table in memory; `rows` are by column, from the first one."""
     records = [Record(number, cells) for number, cells in enumerate(rows, start=1)]
+    if compares_responses(columns) or preferences_among(columns, lambda: records) is not None:
+        return Recognized("preferences")
     contents: dict[str, ColumnContent] = contents_of(records, columns)
     if names_scorers(columns, contents):
         return named_scorers(columns, contents, records)
-    return side_by_side(columns, contents, lambda: records).recognized
+    found = side_by_side(columns, contents, lambda: records)
+    choices = unclear_choices(columns, records) if found.columns is None else None
+    if choices is not None:
+        return Recognized("unclear", unclear=str(choices), can_be_completed=False)
+    return found.recognized
 
 
 def _is_export(source: RecordSource) -> bool:

@@ -82,6 +82,9 @@ def names_of_scorers(columns: Sequence[ScorerColumn]) -> dict[str, str]:
     result: dict[str, str] = {}
     for kind in ("judge", "human"):
         of_kind = [[c for k, key, c in columns if (k, key) == (kind, name)] for name in constructs]
+        if (by_rest := _by_rest(constructs, of_kind)) is not None:
+            result |= by_rest
+            continue
         for number in range(max(map(len, of_kind))):
             same = {
                 key: names[number]
@@ -92,6 +95,21 @@ def names_of_scorers(columns: Sequence[ScorerColumn]) -> dict[str, str]:
             alone = len(rests) == 1 and rests != {""}
             result |= dict.fromkeys(same.values(), rests.pop() if alone else f"{kind} {number + 1}")
     return result
+
+
+def _by_rest(constructs: Sequence[str], of_kind: Sequence[Sequence[str]]) -> dict[str, str] | None:
+    """Name the scorers by what is left without the construct.
+
+    None unless every name has its construct, or one construct has all the scorers.
+    """
+    rests = [[_without(k, c) for c in of] for k, of in zip(constructs, of_kind, strict=True)]
+    every = {rest for of in rests for rest in of}
+    apart = all(len(set(of)) == len(of) for of in rests)
+    columns = [column for of in of_kind for column in of]
+    named = not every & set(columns)
+    if "" in every or not apart or not (named or every in map(set, rests)):
+        return None
+    return dict(zip(columns, (rest for of in rests for rest in of), strict=True))
 
 
 def _without(construct: str, column: str) -> str:

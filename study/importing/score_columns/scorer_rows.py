@@ -13,6 +13,7 @@ from study.importing.score_columns.names import (
     names_no_score,
     names_people,
     whole_role,
+    without_prompt,
     words,
 )
 from study.importing.score_columns.recognized import ColumnEvidence, Recognized
@@ -36,7 +37,9 @@ def names_scorers(columns: Sequence[str], contents: Mapping[str, ColumnContent])
     numeric = {folded(c) for c in columns if contents[c].mostly_numbers}
     if names & {"response_a", "response_b"} or "scorer" in names:
         return True
-    if any(":" in name.strip(":") and whole_role(name) is None for name in columns):
+    if any(
+        ":" in n.strip(":") and whole_role(n) is None and without_prompt(n) == n for n in columns
+    ):
         return True
     # A column `user` may have what the user wrote.
     texts = {folded(column) for column in columns if not _may_be_names(contents[column])}

@@ -15,18 +15,22 @@ from study.importing.score_columns.named_columns import NamedColumns
 from study.importing.score_columns.names import (
     Pair,
     by_construct,
+    by_shared_parts,
     construct_in_name,
     kind_of,
     named_for,
     names_no_score,
     names_reason,
     of_shared_constructs,
+    scorer_words,
     summaries,
     whole_role,
 )
+from study.importing.score_columns.object_scores import several_in_objects
 from study.importing.score_columns.rater_rows import numbers_raters, rater_column, rater_rows
 from study.importing.score_columns.recognized import PLACEHOLDER, ColumnEvidence, Recognized
 from study.importing.score_columns.scorer_evidence import NO_SCORES, Contents, evident_scorers
+from study.importing.score_columns.words import OF_JUDGES
 from study.text import shorten
 
 # So many times the range of the scores is far outside of it.
@@ -91,6 +95,21 @@ def side_by_side(columns: Sequence[str], contents: Contents, rows: Rows) -> Foun
     )
     evident = bool(judges or raters)
     if not (judges and raters):
+        called_so = [column for column in columns if kind_of(column) is not None]
+        if (several := several_in_objects(called_so, contents)) is not None:
+            told = " ".join(several)
+            return Found(replace(base, unclear=told, can_be_completed=False, candidates=()), True)
+        if called := _called_judges(judges, raters):
+            machines = [name for name in judges if name not in called]
+            problem = (
+                f"no column of scores is clearly that of a rater. {_quoted(called)} may be of "
+                "people who are called judges"
+            )
+            pairs = by_construct(machines, called) or (tuple(machines), tuple(called))
+            example = _with(pairs, identifying)
+            return Found(
+                replace(base, unclear=problem, candidates=tuple(called), example=example), True
+            )
         problem = _missing(judges, raters, further, columns, contents)
         lacking = 2 - bool(judges) - bool(raters)
         base = replace(base, can_be_completed=len(further) >= lacking)
@@ -161,6 +180,9 @@ def _paired_up(
         base = replace(base, candidates=(*base.candidates, *left))
     if pairs is None:
         problem = "it is not clear which columns of judges and raters belong together"
+        parted = by_shared_parts(judges, raters)
+        if parted is not None:
+            base = replace(base, example=_with((parted.judges, parted.raters), identifying))
         return replace(base, unclear=problem)
     example = _with(pairs, identifying)
     if "construct" in identifying and "id" not in identifying:
@@ -214,6 +236,13 @@ def _missing(
         if all(looks_like_number(name) for name in further):
             problem += ". If the first line has values in place of names, add a line with names"
     return problem
+
+
+def _called_judges(judges: Sequence[str], raters: Sequence[str]) -> list[str]:
+    """Columns that may be of people, since others beside them are of machines: judge_anna, gpt4."""
+    sure = [name for name in judges if set(scorer_words(name).values()) & OF_JUDGES]
+    perhaps = [name for name in judges if name not in sure]
+    return perhaps if sure and not raters else []
 
 
 def named_without_scores(wanted: Sequence[str], columns: Sequence[str], contents: Contents) -> str:

@@ -1,0 +1,32 @@
+"""Columns of JSON objects with several scores, each of which has to be a column of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from study.importing.readers.judgment_cells import score_fields
+from study.importing.score_columns.contents import ColumnContent
+from study.text import quoted_names
+
+
+def several_in_objects(
+    columns: Sequence[str], contents: Mapping[str, ColumnContent]
+) -> tuple[str, str] | None:
+    """Return the problem and the remedy of columns whose objects have several scores."""
+    found: dict[str, list[str]] = {}
+    for column in columns:
+        cells = contents[column].cells
+        fields = score_fields(cells[0][1]) if cells and not contents[column].in_objects else []
+        if len(fields) > 1:
+            found[column] = fields
+    if not found:
+        return None
+    fields = list(dict.fromkeys(field for of in found.values() for field in of))
+    which = "columns {} have" if len(found) > 1 else "column {} has"
+    return (
+        f"the {which.format(quoted_names(map(repr, found)))} JSON objects with several scores "
+        f"({quoted_names(fields)}).",
+        f"Write each into a column of its own, such as {next(iter(found))}_{fields[0]}; in pandas: "
+        f"for column in {list(found)}: frame = frame.join(frame[column].map(json.loads)"
+        ".apply(pd.Series).add_prefix(f'{column}_')).drop(columns=column)",
+    )
