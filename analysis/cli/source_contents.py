@@ -156,7 +156,9 @@ def _unclear(path: Path, recognized: Recognized) -> SourceContents:
 
     command = f"ccrs report {shlex.quote(str(path))} {recognized.example.options()}"
     note = how_to_declare(command)
-    if not recognized.can_be_completed and all(map(recognized.reasons, ("judge", "human"))):
+    sides = [side for side in ("judge", "human") if recognized.reasons(side)]
+    elsewhere = len(sides) == 1 or bool(recognized.candidates and not sides)
+    if not (recognized.can_be_completed or elsewhere):
         command, note = "ccrs doctor FILE", "With the table in its new form"
     elif not recognized.can_be_completed:
         command = with_other_file(path).replace("ccrs doctor", "ccrs report", 1)

@@ -94,6 +94,16 @@ def test_objects_with_several_scores(tmp_path: Path, declared: tuple[str, ...]) 
         evaluate(frame)
 
 
+def test_doctor_names_objects_with_several_scores(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    both = objects("relevance", "fluency")
+    table(judge=both, human=both).to_csv(path, index=False)
+    result = CliRunner().invoke(cli, ["doctor", str(path)])
+    assert "JSON objects with several scores (relevance, fluency)" in result.output
+    assert "with the table in its new form" in result.output.lower()
+    assert "OTHER_FILE" not in result.output
+
+
 def test_an_object_with_one_judgment_is_read(tmp_path: Path) -> None:
     result = report(tmp_path, table(judge=objects("score", "tokens"), human=HUMAN))
     assert result.exit_code == 0, result.output
