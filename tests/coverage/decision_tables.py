@@ -61,15 +61,23 @@ def _share(value: float, digits: int = 2) -> str:
 def _answers(margins: dict[Key, Counts], part: str, head: str) -> Iterator[str]:
     yield f"| {head} | for | study | yes | no | likely |"
     yield "|---|---|---|---|---|---|"
-    for (of, kind, target, design), counts in margins.items():
+    for (of, kind, target, design), counts in sorted(margins.items(), key=_in_order):
         if of == part:
             shares = [_share(counts[word] / counts["studies"]) for word in ("yes", "no", "likely")]
             name = kind.replace("_", " ")
             yield f"| {name} | {_TARGETS[target]} | {design} | {' | '.join(shares)} |"
 
 
+def _in_order(row: tuple[Key, Counts]) -> tuple[str, str, list[int]]:
+    """By kind, target, raters and queries."""
+    (_, kind, target, design), _counts = row
+    sizes = [int(number) for number in design.split(" x ")] if " x " in design else []
+    return kind, target, sizes[::-1]
+
+
 def _chances(margins: dict[Key, Counts]) -> Iterator[str]:
-    bands = [f"{low:g} to {high:g}" for low, high in BANDS]
+    known = {key[3] for key, counts in margins.items() if key[0] == "chance"}
+    bands = [band for low, high in BANDS if (band := f"{low:g} to {high:g}") in known]
     yield f"| spread, use | {' | '.join(bands)} |"
     yield "|" + "---|" * (len(bands) + 1)
     for spread in SPREADS:
