@@ -47,8 +47,8 @@ COLUMNS: dict[Use, str] = {
 }
 """Short headings of columns of answers, in the order of the uses."""
 
-CELLS_READING = "A chance is that of the use meeting its standard; * marks an answer with a limit."
-OF_THESE = "The table is for these raters. "
+LIMITED = "* marks an answer with a limit"
+OF_THESE = "the table is for these raters"
 ANSWER_WORDS: dict[Answer, str] = {
     "yes": "yes",
     "likely": "likely",

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from analysis.decisions.records import Answer, Use, UseDecision
 from analysis.render.decision_words import (
-    CELLS_READING,
     COLUMNS,
+    LIMITED,
     OF_THESE,
     UNSETTLED,
     USE_WORDS,
@@ -69,11 +69,12 @@ class JudgeAnswers:
 
     @property
     def cells_reading(self) -> str | None:
-        """Whom the cells are about, and what a chance and a star mean; None without them."""
-        words = " ".join(word for row in self.rows for _, word in row.cells)
-        marks = CELLS_READING if "%" in words or "*" in words else ""
+        """Whom the cells of the table are about, and what a star means; None without either."""
         both = any("raters like these" in d.use for row in self.rows for d in row.decisions)
-        return (f"{OF_THESE if both else ''}{marks}").strip() or None
+        marked = any("*" in word for row in self.rows for _, word in row.cells)
+        parts = [OF_THESE] * both + [LIMITED] * marked
+        text = "; ".join(parts)
+        return f"{text[0].upper()}{text[1:]}." if text else None
 
     @property
     def whole(self) -> list[ShownDecision]:
