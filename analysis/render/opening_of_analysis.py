@@ -66,6 +66,9 @@ def _preferred(analysis: Analysis, accuracy: Estimate) -> ConstructOpening:
         kappa = analysis.estimates.first("preference_kappa", **where)
         if kappa is not None and kappa.defined:
             text += f"; kappa {correlation(kappa.value)} {between(kappa)}".rstrip()
+        ac1 = analysis.estimates.first("preference_ac1", **where)
+        if ac1 is not None and ac1.defined:
+            text += f"; AC1 {correlation(ac1.value)} {between(ac1)}".rstrip()
         lines.append(text)
         lines.extend(_beside_the_majority(analysis, where))
     else:

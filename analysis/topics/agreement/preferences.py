@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, product
 from typing import Any, Literal
 
@@ -164,7 +164,7 @@ def preference_accuracies(context: Context) -> Iterator[Estimate]:
 
 
 def preference_kappas(context: Context) -> Iterator[Estimate]:
-    """`preference_kappa`: Cohen's kappa of the signs of differences and preferences.
+    """`preference_kappa` and `preference_ac1` of the signs of differences and preferences.
 
     The categories are the first response, a tie and the second; each rater's preference counts.
     """
@@ -179,15 +179,38 @@ def preference_kappas(context: Context) -> Iterator[Estimate]:
         for scorer, delta in _deltas(context, construct, wide).items() if raters else ():
             y = np.concatenate([wide[rater].to_numpy() for rater in raters])
             x, queries = np.tile(delta, len(raters)), np.tile(query, len(raters))
-            yield context.estimate(
-                "preference_kappa", _kappa_of_signs(x, y, queries, total), transform="fisher_z",
-                constructs=(construct,), scorers=(scorer, *raters), target="these_raters",
-                n_raters=len(raters), params={"on": "preferences", "repeated_by": "rater"},
-            )  # fmt: skip
+            for name, coefficient in (("preference_kappa", _kappa), ("preference_ac1", _ac1)):
+                yield context.estimate(
+                    name, _of_signs(coefficient, x, y, queries, total), transform="fisher_z",
+                    constructs=(construct,), scorers=(scorer, *raters), target="these_raters",
+                    n_raters=len(raters), params={"on": "preferences", "repeated_by": "rater"},
+                )  # fmt: skip
 
 
-def _kappa_of_signs(
-    x: FloatArray, y: FloatArray, query: IntArray, n_queries: int
+def _kappa(cells: FloatArray) -> FloatArray:
+    """Cohen's kappa of tables (R, 3, 3), NaN where both make one choice throughout."""
+    of = cells.sum(axis=(1, 2))
+    agreed = np.trace(cells, axis1=1, axis2=2) * of
+    chance = (cells.sum(axis=1) * cells.sum(axis=2)).sum(axis=1)
+    return ratio(agreed - chance, of**2 - chance, of**2 > chance)
+
+
+def _ac1(cells: FloatArray) -> FloatArray:
+    """Gwet's AC1 of tables (R, 3, 3), of the choices that occur: two without any tie."""
+    of = cells.sum(axis=(1, 2))
+    agreed = ratio(np.trace(cells, axis1=1, axis2=2), of, of > 0)
+    choices = ratio((cells.sum(axis=1) + cells.sum(axis=2)) / 2, of[:, None], of[:, None] > 0)
+    others = np.where(choices[:, 1] > 0, 2.0, 1.0)
+    chance = (choices * (1 - choices)).sum(axis=1) / others
+    return ratio(agreed - chance, 1 - chance, chance < 1)
+
+
+def _of_signs(
+    coefficient: Callable[[FloatArray], FloatArray],
+    x: FloatArray,
+    y: FloatArray,
+    query: IntArray,
+    n_queries: int,
 ) -> QueryStatistic:
     both = np.isfinite(x) & np.isfinite(y)
     cell = ((np.sign(x[both]) + 1) * 3 + np.sign(y[both]) + 1).astype(np.int64)
@@ -195,11 +218,7 @@ def _kappa_of_signs(
     by_query = counts.reshape(n_queries, 9)
 
     def of_weights(weights: FloatArray) -> FloatArray:
-        cells = (weights @ by_query).reshape(-1, 3, 3)
-        of = cells.sum(axis=(1, 2))
-        agreed = np.trace(cells, axis1=1, axis2=2) * of
-        chance = (cells.sum(axis=1) * cells.sum(axis=2)).sum(axis=1)
-        return ratio(agreed - chance, of**2 - chance, of**2 > chance)
+        return coefficient((weights @ by_query).reshape(-1, 3, 3))
 
     reason = None
     if not both.any():
@@ -384,6 +403,17 @@ STATISTICS = (
         source="Cohen 1960",
     ),
     Statistic(
+        "preference_ac1",
+        "AC1 of preferences",
+        "Gwet's AC1 of the scorer's choice (first response, tie, second) with a preference, which "
+        "chance agreement hardly lowers where one choice is rare; each pair once a rater",
+        preference_kappas,
+        range=(-1, 1),
+        better="higher",
+        targets=("these_raters",),
+        source="Gwet 2008",
+    ),
+    Statistic(
         "choice_accuracy",
         "Choices as people rate",
         "share of the pairs that a judge compared on which its choice is the response that people "
@@ -402,8 +432,11 @@ def preference_accuracy_table(analysis: Analysis) -> Iterator[Table]:
     for e in analysis.estimates.select("preference_accuracy"):
         cell: Cell = built.number(e, ".1%")
         construct, scorer = e.constructs[0], e.scorers[0]
-        kappa = analysis.estimates.first("preference_kappa", construct=construct, scorer=scorer)
-        built.add(construct, scorer, cell, built.r(kappa), f"{e.n_responses:,}")
+        kappa, ac1 = (
+            analysis.estimates.first(name, construct=construct, scorer=scorer)
+            for name in ("preference_kappa", "preference_ac1")
+        )
+        built.add(construct, scorer, cell, built.r(kappa), built.r(ac1), f"{e.n_responses:,}")
     yield built.table(
         "preference-accuracy",
         "Which of two responses people prefer",
@@ -414,6 +447,7 @@ def preference_accuracy_table(analysis: Analysis) -> Iterator[Table]:
             "Scorer",
             analysis.headings["preference_accuracy"],
             analysis.headings["preference_kappa"],
+            analysis.headings["preference_ac1"],
             "Preferences",
         ),
         heads=2,

@@ -1,8 +1,10 @@
+import numpy as np
 import pandas as pd
 import pytest
 
 from analysis import Options, PreferenceTable, Scale, analyse
 from analysis.core.estimates import EstimateList
+from analysis.topics.agreement.preferences import _ac1, _kappa
 from tests.analysis.scores import rows, table
 
 SCORES = {"r1": 0.80, "r2": 0.50, "r3": 0.70, "r4": 0.10, "r5": 0.10, "r6": 0.40}
@@ -83,3 +85,19 @@ def test_without_scores_of_both_responses_the_accuracy_has_a_reason() -> None:
     accuracy = unscored.first("preference_accuracy")
     assert accuracy is not None
     assert accuracy.reason == "no pair has a preference and a difference of scores"
+
+
+def test_ac1_of_choices_is_that_of_gwet() -> None:
+    # A table whose AC1 and kappa are .849331 and .796409.
+    cells = np.array([[[13.0, 0, 0], [0, 20, 7], [0, 4, 56]]])
+    assert _ac1(cells)[0] == pytest.approx(0.849331, abs=1e-6)
+    assert _kappa(cells)[0] == pytest.approx(0.796409, abs=1e-6)
+    # Without a tie there are two choices: chance is 2 p (1 - p).
+    two = np.array([[[8.0, 0, 1], [0, 0, 0], [1, 0, 10]]])
+    share = 9 / 20
+    chance = 2 * share * (1 - share)
+    assert _ac1(two)[0] == pytest.approx((18 / 20 - chance) / (1 - chance))
+    # One choice throughout: full agreement, and no kappa.
+    one = np.array([[[0.0, 0, 0], [0, 0, 0], [0, 0, 9]]])
+    assert _ac1(one)[0] == 1
+    assert np.isnan(_kappa(one)[0])
