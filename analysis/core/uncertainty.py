@@ -102,7 +102,7 @@ class Uncertainty:
     def raters_factor(self, value: float, threshold: float, alpha: float) -> float | None:
         """By how much the raters must grow for a bound at the threshold, queries as they are.
 
-        None where there is no part of the raters, or the part of the queries alone is too large.
+        None where raters are not a source of error, or where the queries' part alone is too large.
         """
         distance = self.distance(value, threshold)
         if len(self.variances) < 2 or not math.isfinite(distance) or distance == 0:

@@ -129,7 +129,7 @@ def _evidence(use: Use, target: Target, question: Question) -> Evidence | None:
 
 @dataclass(frozen=True)
 class _Held:
-    """An answer on one construct as a statement of its own, and the levels of its yes and no."""
+    """The answer on one construct, and the levels at which its yes and no are tested."""
 
     facts: ScoredFacts
     evidence: Evidence

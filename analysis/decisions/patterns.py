@@ -149,7 +149,8 @@ def reversed_order(tau: Estimate | None) -> str | None:
 def reversed_rater(against_others: Sequence[Estimate], of: ScoredFacts) -> str | None:
     """The first rater whose order is shown to be opposite to that of the others.
 
-    `against_others` are estimates `rater_against_others`. Such a rater is no bar for a judge.
+    `against_others` are estimates `rater_against_others`. Such a rater is not used as a standard
+    for a judge.
     """
     for e in against_others:
         wanted = (of.construct,), of.scope, ORDER

@@ -48,7 +48,7 @@ class DecidingFigure:
 
     Each p is one-sided and for this figure alone: `p` of the threshold not being met, `p_against`
     of it being met. `probability` is that of the threshold being met under a flat prior; NaN for a
-    condition, which must be shown and has no chance of its own.
+    condition, which must be shown and has no probability.
     `favorable` is whether the value meets the threshold. `factor` is by how much the number of
     queries must grow to decide it if the value stays, None where queries alone do not;
     `raters_factor` the same of raters. The interval of `estimate` is the one that decides.

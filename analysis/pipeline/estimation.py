@@ -30,12 +30,9 @@ from analysis.render.verdicts import compared
 from analysis.topics.agreement.categories import kappas, on_categories
 from analysis.topics.agreement.judge_comparison import judges_compared
 from analysis.topics.agreement.order_of_presentation import order_effects
-from analysis.topics.agreement.preferences import (
-    preference_accuracies,
-    preference_kappas,
-    preferences as on_preferences,
-)
+from analysis.topics.agreement.preferences import preferences as on_preferences
 from analysis.topics.agreement.preferences_beside_raters import majority_accuracies
+from analysis.topics.agreement.preferred_choices import preference_accuracies, preference_kappas
 from analysis.topics.answer_correctness.estimates import unit_checks
 from analysis.topics.expected_score.estimates import expected_scores
 from analysis.topics.reliability.estimates import STATISTICS as RELIABILITY, alphas

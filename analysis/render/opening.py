@@ -312,13 +312,13 @@ def answer_lines(described: Described, whole: Sequence[UseDecision]) -> Iterator
     asked = [d for d in whole if d.answer != "not_applicable"]
     for use in dict.fromkeys(d.use for d in asked):
         own = [d for d in asked if d.use == use]
-        for decision in _told_apart(own):
+        for decision in _without_repetition(own):
             limits = tuple(limit for limit in decision.limits if limit not in shared)
             text = sentence(described, replace(decision, limits=limits))
             named = decision.binding is not None and decision.binding.estimate.systems
             # What is missing is what is needed first, and is in the sentence.
             settle = settled_by(decision) if decision.missing is None else None
-            alone = len(_told_apart(own)) < len(own)
+            alone = len(_without_repetition(own)) < len(own)
             yield AnswerLine(
                 decision.use,
                 FOR_BOTH.format(USE_WORDS[use]) if alone else name_of_use(decision, own),
@@ -330,7 +330,7 @@ def answer_lines(described: Described, whole: Sequence[UseDecision]) -> Iterator
             )
 
 
-def _told_apart(own: Sequence[UseDecision]) -> Sequence[UseDecision]:
+def _without_repetition(own: Sequence[UseDecision]) -> Sequence[UseDecision]:
     """The answers for these raters and for raters like these; one where they are the same.
 
     A yes for raters like these says more, as a no for these raters does.

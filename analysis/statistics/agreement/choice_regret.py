@@ -110,7 +110,7 @@ class RegretUncertainty(Uncertainty):
 
 @dataclass(frozen=True)
 class Regret:
-    """The chosen system, the one people find best beside it, and what choosing costs."""
+    """The chosen system, the best of the others for people, and what choosing costs."""
 
     chosen: int
     best: int

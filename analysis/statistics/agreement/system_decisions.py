@@ -65,7 +65,7 @@ class Decisions:
     people: FloatArray
     people_intervals: SimultaneousIntervals
     apart: FloatArray
-    """The judge's difference minus people's, with an error of its own: both share responses."""
+    """The judge's difference minus people's; its error accounts for the shared responses."""
     apart_intervals: SimultaneousIntervals
     n_shared: IntArray
     reason: str | None = None

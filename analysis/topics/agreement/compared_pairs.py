@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from analysis.core.arrays import IntArray
+from analysis.core.arrays import FloatArray, IntArray
 from analysis.core.context import Context
+from analysis.core.query_statistic import NOISE, comparable
 from analysis.core.tables import PreferenceTable
 
 PAIR = ["query_id", "response_a", "response_b"]
@@ -37,3 +38,25 @@ def pairs_of(context: Context, table: PreferenceTable, construct: str) -> pd.Dat
     return plain.pivot(  # noqa: PD010  (keys are unique: nothing to aggregate)
         index=PAIR, columns="scorer", values="value"
     )
+
+
+def differences_of(context: Context, construct: str, wide: pd.DataFrame) -> dict[str, FloatArray]:
+    """Score of response b minus score of a, by scorer; a judge's own preferences as they are."""
+    deltas: dict[str, FloatArray] = {}
+    kinds = context.preferences.scorer_kinds if context.preferences else {}
+    for scorer in wide.columns:
+        if kinds[str(scorer)] in {"judge", "metric"}:
+            deltas[str(scorer)] = wide[scorer].to_numpy()
+    data = context.whole.get(construct)
+    if data is not None:
+        place = pd.Index(data.responses, dtype="object")
+        a = place.get_indexer(wide.index.get_level_values("response_a"))
+        b = place.get_indexer(wide.index.get_level_values("response_b"))
+        in_table = (a >= 0) & (b >= 0)
+        for scorer, values in data.scorers.items():
+            size = np.maximum(np.abs(values[a]), np.abs(values[b]))
+            delta = values[b] - values[a]
+            # Two scores that differ by float noise only have no order.
+            ordered = np.where(np.abs(delta) <= NOISE * size, 0.0, comparable(delta, size))
+            deltas[scorer] = np.where(in_table, ordered, np.nan)
+    return deltas

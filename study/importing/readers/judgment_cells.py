@@ -33,7 +33,7 @@ _PERHAPS_BEST_FIRST = {"grade", "rank", "note", "tier"}
 _FENCE = re.compile(r"\s*```(?:json)?\s*(.*?)\s*```\s*", re.DOTALL | re.IGNORECASE)
 #: The remedy for an object with several judgments.
 IN_COLUMNS = (
-    "Write each of them into a column of its own and name these columns; in pandas: frame = "
+    "Write each of them into a separate column and name these columns; in pandas: frame = "
     "frame.join(frame[column].map(json.loads).apply(pd.Series).add_prefix(f'{column}_'))."
 )
 _REMEDY = f"Give the object one of {', '.join(JUDGMENT_KEYS)}, or write the judgment alone."

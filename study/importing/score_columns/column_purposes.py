@@ -170,7 +170,7 @@ def _prose(source: RecordSource, used: list[str]) -> list[Fault]:
         faults.append(
             Fault(
                 f"has texts and no scores alone, such as {shorten(text)!r}.",
-                "Write the score of each text into a column of its own and name that one, in "
+                "Write the score of each text into a separate column and name that one, in "
                 f"pandas: frame[{column + '_score'!r}] = "
                 f"frame[{column!r}].str.extract(r'(\\d+(?:\\.\\d+)?)').astype(float). Check the "
                 "numbers: the first one of a text may be another one.",

@@ -1,4 +1,4 @@
-"""Columns of JSON objects with several scores, each of which has to be a column of its own."""
+"""Columns of JSON objects with several scores, each of which has to be in a separate column."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def several_in_objects(
     return (
         f"the {which.format(quoted_names(map(repr, found)))} JSON objects with several scores "
         f"({quoted_names(fields)}).",
-        f"Write each into a column of its own, such as {next(iter(found))}_{fields[0]}; in pandas: "
+        f"Write each into a separate column, such as {next(iter(found))}_{fields[0]}; in pandas: "
         f"for column in {list(found)}: frame = frame.join(frame[column].map(json.loads)"
         ".apply(pd.Series).add_prefix(f'{column}_')).drop(columns=column)",
     )

@@ -69,7 +69,7 @@ class PreferenceColumns:
     """Column to judge or human."""
     query: str | None
     raters: RaterRows | None = None
-    """How rows of several raters are told apart, each with the judge's preference again."""
+    """How rows of several raters are distinguished, each with the judge's preference again."""
 
     def __str__(self) -> str:
         listed = "; ".join(

@@ -32,7 +32,7 @@ class RaterRows:
     """The columns that identify the response, such as its id."""
 
     def of(self, cells: Mapping[str, Any]) -> str:
-        """Return the name of a row's rater; numbers are told apart by what their column is."""
+        """Return the name of a row's rater; numbers are named by what their column is."""
         return rater_name(self.rater, cells.get(self.rater))
 
     def identifying(self, found: Mapping[str, str]) -> dict[str, str]:

@@ -204,7 +204,7 @@ def _numbered(
 def _of_scorer_column(
     columns: Sequence[str], contents: Contents, scores: Mapping[str, Sequence[ColumnEvidence]]
 ) -> list[ColumnEvidence]:
-    """The value beside a column of people's names, where a judge has a column of its own."""
+    """The value beside a column of people's names, where a judge has a separate column."""
     if scores["human"] or not scores["judge"]:
         return []
     scorer = next((c for c in columns if names_people(c)), None)

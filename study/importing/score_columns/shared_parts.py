@@ -1,4 +1,4 @@
-"""Columns that are told apart by a part that judges and raters share: gpt_rel, human_a_rel."""
+"""Columns that are distinguished by a part that judges and raters share: gpt_rel, human_a_rel."""
 
 from __future__ import annotations
 

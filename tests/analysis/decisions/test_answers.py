@@ -234,8 +234,8 @@ def test_a_rater_in_the_opposite_order_is_named_and_is_no_bar() -> None:
     frame.loc[opposite, "value"] = 100 - frame.loc[opposite, "value"]
     analysis = reported(frame)
     found = answers(analysis)
-    for use in ("choose_between_responses", "replace_rater"):
-        assert found[use].answer == "open"  # type: ignore[index]
+    assert found["choose_between_responses"].answer == "open"
+    assert found["replace_rater"].answer == "open"
     said = sentence(analysis, found["choose_between_responses"])
     assert "the rater rater-3 orders responses in the opposite way" in said
     assert "tau-b of -0." in said

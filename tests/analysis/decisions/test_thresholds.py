@@ -15,16 +15,18 @@ from analysis.decisions.facts import ScoredFacts
 from analysis.decisions.limits import limits
 from analysis.decisions.questions import Question
 from analysis.decisions.standards import standards
-from analysis.decisions.system_order import _pair
+from analysis.decisions.system_order import _Pair, _pair
 
 POINTS = Scale(0, 100)
 RECORD = {"constructs": ("QR",), "scorers": ("judge", "anna"), "target": "these_raters"}
 
 
-def pair(people: float, judge: float, people_error: float = 2.0, judge_error: float = 1.0):  # type: ignore[no-untyped-def]
+def pair(people: float, judge: float, people_error: float = 2.0, judge_error: float = 1.0) -> _Pair:
     params = {"people": people, "judge": judge, "people_error": people_error,
               "judge_error": judge_error, "people_df": None, "judge_df": None}  # fmt: skip
-    return _pair(Estimate("decision", value=1.0, systems=("a", "b"), params=params, **RECORD))
+    found = _pair(Estimate("decision", value=1.0, systems=("a", "b"), params=params, **RECORD))
+    assert found is not None
+    return found
 
 
 def test_a_cost_is_excluded_to_both_sides_so_that_its_p_is_doubled() -> None:

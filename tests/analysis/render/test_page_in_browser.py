@@ -30,6 +30,8 @@ addEventListener("load", () => {{
   document.getElementById("found").textContent = JSON.stringify({{
     width: inside.documentElement.scrollWidth,
     wide: wide.slice(0, 5).map((element) => element.outerHTML.slice(0, 120)),
+    over: [...inside.querySelectorAll(".answers td")]
+      .filter((cell) => cell.scrollWidth > cell.clientWidth + 1).map((cell) => cell.textContent),
     figures: inside.querySelectorAll("svg").length,
     scripts: inside.querySelectorAll("script").length,
   }});
@@ -73,6 +75,7 @@ def test_nothing_is_wider_than_the_window(page: str, width: int, tmp_path: Path)
     assert match, done.stderr
     record = json.loads(html.unescape(match.group(1)))
     assert record["wide"] == []
+    assert record["over"] == []
     assert record["width"] <= width
     assert record["figures"] >= 10
     assert record["scripts"] == 0

@@ -4,7 +4,7 @@ import pytest
 
 from analysis import Options, PreferenceTable, Scale, analyse
 from analysis.core.estimates import EstimateList
-from analysis.topics.agreement.preferences import _ac1, _kappa
+from analysis.topics.agreement.preferred_choices import _ac1, _kappa
 from tests.analysis.scores import rows, table
 
 SCORES = {"r1": 0.80, "r2": 0.50, "r3": 0.70, "r4": 0.10, "r5": 0.10, "r6": 0.40}
