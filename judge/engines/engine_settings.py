@@ -244,6 +244,12 @@ class VLLMSettings(ModelSettings):
     """A judge that vLLM runs in this process."""
 
     engine: Literal["vllm"] = "vllm"
+    deterministic: bool = Field(
+        default=False,
+        description="let no answer depend on the other prompts of a batch or on the cache, so that "
+        "a resumed run gives the same bits; the beginnings that prompts share are computed anew "
+        "each time",
+    )
 
 
 class RaySettings(ModelSettings):

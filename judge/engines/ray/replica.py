@@ -8,6 +8,7 @@ from typing import Any
 
 from judge.engines.ray.blocks import BlockResult
 from judge.engines.ray.cluster import accelerators_each
+from judge.engines.vllm.engine_output import EngineOutput
 from judge.engines.vllm.model_loader import (
     DescribedModel,
     ModelSpec,
@@ -46,7 +47,7 @@ class JudgeReplica(vLLMEngineStageUDF):  # type: ignore[misc]
         values["expected_input_keys"] = []
         self._problem: str | None = None
         try:
-            with loading_errors(spec.model):
+            with loading_errors(spec.model, EngineOutput()):
                 values["engine_kwargs"] = _offline_defaults(values["engine_kwargs"])
                 super().__init__(**values)
             # Ray does not end the processes of vLLM if it kills this one.

@@ -1,13 +1,14 @@
 """A prompt as tokens: the model's chat template around it, and judged text always as text."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
 from jinja2 import TemplateError
 
+from judge.engines.vllm.text_encoding import TextEncoder
 from judge.protocol.exchange import chat_messages
 from study.errors import StudyError
 
@@ -31,9 +32,7 @@ class ChatLayout:
     """Tokens from that control token on."""
     hash: str
     """SHA-256 (hexadecimal) of the applied template."""
-    tokenizer: Any
-    cuts: re.Pattern[str] | None = None
-    """Matches where a text is cut, so that the name of a control token in it stays text."""
+    encoder: TextEncoder
 
     def tokens(self, prompt: str) -> list[int]:
         """Return the tokens of a prompt. Names of control tokens in it stay text."""
@@ -41,12 +40,14 @@ class ChatLayout:
 
     def text(self, text: str) -> list[int]:
         """Return the tokens of a text by itself."""
-        tokens: list[int] = []
-        for part in _parts(text, self.cuts):
-            tokens += self.tokenizer.encode(
-                part, add_special_tokens=False, split_special_tokens=True
-            )
-        return tokens
+        return self.encoder.tokens(text)
+
+    def answer_text(self, tokens: Sequence[int]) -> str:
+        """Return the text of an answer's tokens, without control tokens."""
+        decoded = self.encoder.tokenizer.decode(
+            tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False
+        )
+        return str(decoded)
 
     @property
     def around(self) -> int:
@@ -101,8 +102,7 @@ def chat_layout(
         trail,
         tuple(tokenizer.encode(control_tail, add_special_tokens=False)) if control_tail else (),
         sha256(f"{head}\0{tail}".encode()).hexdigest(),
-        tokenizer,
-        _cut_pattern(tokenizer, control),
+        TextEncoder(tokenizer, _cut_pattern(tokenizer, control)),
     )
     encoded = set(layout.text(" ".join(control))) & set(control.values())
     if encoded:
@@ -133,17 +133,6 @@ def _cut_pattern(tokenizer: Any, control: dict[str, int]) -> re.Pattern[str] | N
         and number in tokenizer.encode(name, add_special_tokens=False, split_special_tokens=True)
     ]
     return re.compile(f"(?=(?:{'|'.join(map(re.escape, names))}))") if names else None
-
-
-def _parts(text: str, cuts: re.Pattern[str] | None) -> Iterable[str]:
-    """Yield a text cut after the first character of each name, so no part contains a whole one."""
-    if not text:
-        return
-    start = 0
-    for match in cuts.finditer(text) if cuts else ():
-        yield text[start : match.start() + 1]
-        start = match.start() + 1
-    yield text[start:]
 
 
 def _split_after_last(text: str, control: Iterable[str]) -> tuple[str, str]:

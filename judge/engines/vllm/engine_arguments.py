@@ -35,6 +35,7 @@ _RECORDED_ONLY = frozenset(
         "use_tqdm_on_load",
     }
 )
+BATCH_INVARIANT = "VLLM_BATCH_INVARIANT"
 CHAT_TEMPLATE = "chat_template"
 """A file in the study's folder; its hash, and not its name, belongs to the identity."""
 
@@ -70,4 +71,4 @@ def for_engine(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 def batch_invariant() -> bool:
     """Return whether vLLM is set to make an answer independent of the others in its batch."""
-    return os.environ.get("VLLM_BATCH_INVARIANT", "0").strip() not in {"", "0"}
+    return os.environ.get(BATCH_INVARIANT, "0").strip() not in {"", "0"}

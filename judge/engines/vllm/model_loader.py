@@ -14,11 +14,13 @@ from typing import Any
 
 from judge.engines.vllm.chat_layout import ChatLayout, chat_layout
 from judge.engines.vllm.engine_arguments import (
+    BATCH_INVARIANT,
     CHAT_TEMPLATE,
     batch_invariant,
     for_engine,
     recorded_only,
 )
+from judge.engines.vllm.engine_output import EngineOutput
 from judge.engines.vllm.score_tokenization import Tokenization, score_tokenization
 from study.errors import StudyError
 from study.scales import RatingScale
@@ -91,6 +93,8 @@ class ModelSpec:
     """The scales whose whole numbers get probabilities; empty: no probabilities."""
     system: str = ""
     """System message before each prompt; empty: there is none."""
+    deterministic: bool = False
+    """Whether answers depend neither on the other prompts of a batch nor on the cache."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +107,8 @@ class ModelFacts:
     """Capacity of the cache of prompts and answers under way."""
     scheduled: int
     """Prompts that the scheduler works on at once."""
+    batch_tokens: int
+    """Tokens that one of its steps computes at most."""
     template_hash: str
     fingerprint: str
     observed: Mapping[str, Any]
@@ -125,6 +131,7 @@ class LoadedModel:
     engine: Any
     described: DescribedModel
     cleanup: ProcessCleanup
+    output: EngineOutput
 
     def close(self) -> None:
         """End the engine's processes, which hold the GPU's memory."""
@@ -142,14 +149,20 @@ def load(spec: ModelSpec) -> LoadedModel:
         vLLM is not installed, cannot run this model, or does not know an argument.
     """
     quiet_vllm()
-    try:
-        from vllm import LLM
-    except ImportError as error:
-        raise missing_vllm(error) from error
-    with loading_errors(spec.model):
+    output = EngineOutput()
+    with loading_errors(spec.model, output), output.redirected():
+        try:
+            from vllm.platforms import current_platform
+
+            # vLLM has it for GPUs alone; without one, the other prompts of a batch change nothing.
+            if spec.deterministic and current_platform.is_cuda_alike():
+                os.environ[BATCH_INVARIANT] = "1"
+            from vllm import LLM
+        except ImportError as error:
+            raise missing_vllm(error) from error
         llm = LLM(model=spec.model, **engine_values(spec))
     described = describe(spec, llm.get_tokenizer(), llm.llm_engine.vllm_config)
-    model = LoadedModel(llm.llm_engine, described, ProcessCleanup())
+    model = LoadedModel(llm.llm_engine, described, ProcessCleanup(), output)
     # Otherwise Python would wait at its exit for processes that were not asked to end.
     atexit.register(model.close)
     return model
@@ -170,18 +183,19 @@ def engine_values(spec: ModelSpec) -> dict[str, Any]:
         "structured_outputs_config": _WITHOUT_SPACES,
         **given,
         **for_engine(spec.arguments),
+        **({"enable_prefix_caching": False} if spec.deterministic else {}),
     }
 
 
 @contextmanager
-def loading_errors(model: str) -> Iterator[None]:
-    """Raise what vLLM raises while it loads a model as a `StudyError`."""
+def loading_errors(model: str, output: EngineOutput) -> Iterator[None]:
+    """Raise what vLLM raises while it loads a model as a `StudyError`, with cause and remedy."""
     try:
         yield
     except TypeError as error:
         raise StudyError(f"judge.vllm in study.toml: {error}") from error
     except (ValueError, RuntimeError, OSError) as error:
-        raise StudyError(f"vLLM can't run {model}: {error}") from error
+        raise StudyError(f"vLLM can't run {model}: {output.failure(error)}") from error
 
 
 def describe(spec: ModelSpec, tokenizer: Any, config: Any) -> DescribedModel:
@@ -240,15 +254,16 @@ def _facts(spec: ModelSpec, config: Any, layout: ChatLayout, distribution: str) 
     model, cache = config.model_config, config.cache_config
     device, commit = _device(), getattr(model.hf_config, "_commit_hash", None)
     source = commit or _folder_digest(Path(spec.model))
-    invariant = batch_invariant()
+    caching = bool(cache.enable_prefix_caching)
     fingerprint = f"vllm {_version()}, {device}, {model.dtype}, {source or 'unknown source'}"
     return ModelFacts(
         window=int(model.max_model_len),
         block_size=int(cache.block_size),
         cache_tokens=int(cache.num_gpu_blocks) * int(cache.block_size),
         scheduled=int(config.scheduler_config.max_num_seqs),
+        batch_tokens=int(config.scheduler_config.max_num_batched_tokens),
         template_hash=layout.hash,
-        fingerprint=f"{fingerprint}, batch-invariant" if invariant else fingerprint,
+        fingerprint=f"{fingerprint}{_repeatable(spec, caching=caching)}",
         observed={
             "vllm": _version(),
             "device": device,
@@ -259,11 +274,22 @@ def _facts(spec: ModelSpec, config: Any, layout: ChatLayout, distribution: str) 
             "window": int(model.max_model_len),
             "block_size": int(cache.block_size),
             "cache_blocks": int(cache.num_gpu_blocks),
-            "batch_invariant": invariant,
+            "batch_invariant": batch_invariant(),
+            "prefix_caching": caching,
             "source": source,
             **recorded_only(spec.arguments),
         },
     )
+
+
+def _repeatable(spec: ModelSpec, *, caching: bool) -> str:
+    """Return the part of a fingerprint that says what an answer does not depend on."""
+    if spec.deterministic:
+        return ", deterministic"
+    if batch_invariant():
+        # The bits still depend on which beginnings of prompts were found in the cache.
+        return ", batch-invariant with prefix caching" if caching else ", batch-invariant"
+    return ""
 
 
 def _folder_digest(folder: Path) -> str | None:

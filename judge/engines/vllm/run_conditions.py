@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Any
 
 from judge.engines.engine import Ready, TokenCount
-from judge.engines.engine_settings import ModelSettings
+from judge.engines.engine_settings import ModelSettings, VLLMSettings
 from judge.engines.vllm.chat_layout import DATE, ChatLayout
 from judge.engines.vllm.engine_arguments import check_arguments, of_identity
 from judge.engines.vllm.model_loader import DescribedModel, ModelSpec, read_template
@@ -33,6 +33,12 @@ def model_spec(settings: ModelSettings, study: Study, prompts: PromptSet) -> Mod
         )
     arguments = dict(study.config.judge.vllm)
     check_arguments(arguments)
+    deterministic = isinstance(settings, VLLMSettings) and settings.deterministic
+    if deterministic and arguments.get("enable_prefix_caching"):
+        raise StudyError(
+            "--deterministic reuses no beginnings of prompts, but judge.vllm.enable_prefix_caching "
+            "in study.toml is true: leave one of them out."
+        )
     return ModelSpec(
         settings.model,
         settings.revision,
@@ -42,6 +48,7 @@ def model_spec(settings: ModelSettings, study: Study, prompts: PromptSet) -> Mod
         read_template(arguments, study.folder),
         tuple(prompts.score_scales),
         prompts.system,
+        deterministic,
     )
 
 
@@ -83,6 +90,7 @@ def ready(
         "chat_template_sha256": facts.template_hash,
         "chat_template_date": DATE,
         **of_identity(spec.arguments),
+        **({"deterministic": True} if spec.deterministic else {}),
     }
     return Ready(
         Conditions(

@@ -8,6 +8,7 @@ from time import monotonic
 from typing import Any
 
 from judge.engines.engine import Delivery
+from judge.engines.vllm.engine_output import EngineOutput
 from judge.engines.vllm.model_loader import LoadedModel
 from judge.engines.vllm.prefix_reuse import PrefixReuse
 from judge.engines.vllm.prompt_requests import (
@@ -24,6 +25,8 @@ from study.errors import StudyError
 
 LOAD_FACTOR = 2
 """Prompts under way, as a multiple of those that the scheduler works on: it never runs empty."""
+FEED_SECONDS = 0.03
+"""Seconds for new prompts between two looks at the answers, unless the scheduler has too few."""
 COMMIT_SECONDS = 1.0
 """Seconds after which answers are stored: a kill loses these and the prompts under way."""
 
@@ -47,11 +50,12 @@ class SchedulerFeed:
 
     def __init__(self, name: str, model: LoadedModel, decoding: Decoding) -> None:
         facts = model.described.facts
-        self._engine = model.engine
+        self._engine, self._output = model.engine, model.output
         self._prompts = PromptRequests(name, model.described, decoding)
         self.reuse = PrefixReuse(facts.block_size)
         self._most_requests = LOAD_FACTOR * facts.scheduled
         self._most_tokens = LOAD_FACTOR * facts.cache_tokens
+        self._batch_tokens = LOAD_FACTOR * facts.batch_tokens
         self._numbers = count()
         self._requests: dict[str, tuple[_Prompt, int]] = {}
         """Request to its prompt, and its number among the requests of that prompt."""
@@ -69,6 +73,11 @@ class SchedulerFeed:
         return (
             len(self._requests) < self._most_requests and self._new_tokens < self._most_tokens
         ) or not self._requests
+
+    @property
+    def has_batch(self) -> bool:
+        """Whether the scheduler has work for its next steps."""
+        return self._new_tokens >= self._batch_tokens
 
     def add(self, key: int, ask: Ask) -> None:
         """Ask a prompt; `step` returns its answer with the key.
@@ -98,7 +107,7 @@ class SchedulerFeed:
         answers, self._too_long = self._too_long, []
         if not self._requests:
             return answers
-        with _engine_errors():
+        with _engine_errors(self._output):
             outputs = self._engine.step()
         for output in outputs:
             if not output.finished:
@@ -128,7 +137,7 @@ class SchedulerFeed:
         entry.new_tokens += len(request.tokens) - self.reuse.add_prompt(request.tokens)
         self._requests[name] = (entry, number)
         sampling = _sampling_parameters(request.sampling)
-        with _engine_errors():
+        with _engine_errors(self._output):
             self._engine.add_request(name, {"prompt_token_ids": request.tokens}, sampling)
 
 
@@ -140,7 +149,10 @@ def answer_all(feed: SchedulerFeed, requests: Iterable[Request], delivery: Deliv
     stored = monotonic()
     try:
         while True:
-            while feed.has_room and (request := next(stream, None)) is not None:
+            until = monotonic() + FEED_SECONDS
+            while feed.has_room and (not feed.has_batch or monotonic() < until):
+                if (request := next(stream, None)) is None:
+                    break
                 number = next(numbers)
                 under_way[number] = request
                 feed.add(number, Ask.of(request))
@@ -168,14 +180,13 @@ def _sampling_parameters(values: Mapping[str, Any]) -> Any:
 
 
 @contextmanager
-def _engine_errors() -> Iterator[None]:
+def _engine_errors(output: EngineOutput) -> Iterator[None]:
     from vllm.v1.engine.exceptions import EngineDeadError
 
     try:
         yield
     except (RuntimeError, EngineDeadError) as error:
-        message = str(error).strip() or type(error).__name__
         raise StudyError(
-            f"vLLM stopped: {message} All answers so far are stored; run the command again to "
+            f"vLLM stopped: {output.failure(error)} All answers so far are stored; run the command again to "
             "resume."
         ) from error

@@ -35,7 +35,15 @@ class VLLMEngine:
         """Keep the scheduler full, in the requests' order; store answers every second."""
         del run
         assert self._feed is not None  # noqa: S101  (start comes first)
-        return answer_all(self._feed, requests, delivery).report(delivery)
+        reuse = answer_all(self._feed, requests, delivery)
+        notes = reuse.report(delivery)
+        if notes and self._spec.deterministic:
+            return (
+                *notes,
+                f"--deterministic computed {reuse.recomputed:.0%} of them; without it "
+                f"{reuse.least:.0%} suffice.",
+            )
+        return notes
 
     def close(self) -> None:
         """Free the GPU's memory."""

@@ -159,10 +159,12 @@ def test_structured_answers_have_no_white_space_unless_the_study_sets_it() -> No
 def test_a_prompt_that_fills_the_window_with_its_answer_is_asked_and_a_longer_one_is_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    facts = SimpleNamespace(block_size=16, scheduled=4, cache_tokens=1000, window=20)
+    facts = SimpleNamespace(
+        block_size=16, scheduled=4, cache_tokens=1000, batch_tokens=100, window=20
+    )
     layout = SimpleNamespace(tokens=lambda prompt: [1] * len(prompt))
     described = SimpleNamespace(facts=facts, layout=layout, tokenizations={})
-    loaded: Any = SimpleNamespace(engine=None, described=described)
+    loaded: Any = SimpleNamespace(engine=None, described=described, output=None)
     lengths: list[int] = []
     monkeypatch.setattr(
         SchedulerFeed, "_request", lambda _, prompt, *__: lengths.append(prompt.tokens)

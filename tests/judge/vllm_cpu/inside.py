@@ -169,7 +169,7 @@ def labelled(study: Study) -> None:
 def exhaustive(slow: Any, loaded: LoadedModel, question: str) -> dict[str, float]:
     """Return the probability of each score, written out token by token, one score at a time."""
     start = loaded.described.layout.tokens(question)
-    tokenizer = loaded.described.layout.tokenizer
+    tokenizer = loaded.described.layout.encoder.tokenizer
     digits = [tokenizer.convert_tokens_to_ids(str(digit)) for digit in range(10)]
     by_digit = len(tokenizer.encode("85", add_special_tokens=False)) > 1
     exhaustive_shares = {}
@@ -201,7 +201,7 @@ def main(whole: Path, by_digit: Path, out: Path) -> None:
         say("unknown", str(error))
 
     loaded = model(whole)
-    layout, tokenizer = loaded.described.layout, loaded.described.layout.tokenizer
+    layout, tokenizer = loaded.described.layout, loaded.described.layout.encoder.tokenizer
     special = sorted(tokenizer.added_tokens_decoder)
     around = {"before": layout.before, "after": layout.after, "begin": tokenizer.bos_token_id}
     say("hostile", {**judged(loaded, folder(), hostile), **around, "special": special})
