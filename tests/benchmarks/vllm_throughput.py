@@ -367,7 +367,7 @@ def _watched(loaded: LoadedModel) -> Iterator[_Watched]:
     watched = _Watched()
     commit, sampling, add = (
         JudgmentStore.commit,
-        feed_module._sampling_parameters,  # noqa: SLF001
+        feed_module._sampling_parameters,
         feed_module.SchedulerFeed.add,
     )
 
@@ -390,14 +390,14 @@ def _watched(loaded: LoadedModel) -> Iterator[_Watched]:
     real = engine_module.load
     engine_module.load = lambda _spec: loaded
     JudgmentStore.commit = timed  # type: ignore[method-assign]
-    feed_module._sampling_parameters = endless  # noqa: SLF001
+    feed_module._sampling_parameters = endless
     feed_module.SchedulerFeed.add = noted  # type: ignore[method-assign]
     try:
         yield watched
     finally:
         engine_module.load = real
         JudgmentStore.commit = commit  # type: ignore[method-assign]
-        feed_module._sampling_parameters = sampling  # noqa: SLF001
+        feed_module._sampling_parameters = sampling
         feed_module.SchedulerFeed.add = add  # type: ignore[method-assign]
 
 

@@ -16,8 +16,8 @@ _PREFIX = re.compile(r"^(?:\([^)]*pid=\d+\) ?)?(?:[A-Z]+ \d\d-\d\d \d\d:\d\d:\d\
 _ERROR = re.compile(r"^(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt|Exit)\b:? ?(.*)")
 # What one process says of the failure of another.
 _ELSEWHERE = re.compile(
-    r"(?:see|check) (?:the )?(?:root cause|stack trace|error|log)|initialization failed|died unexpectedly|"
-    r"EngineDeadError|EngineCore encountered",
+    r"(?:see|check) (?:the )?(?:root cause|stack trace|error|log)|initialization failed|"
+    r"died unexpectedly|EngineDeadError|EngineCore encountered",
     re.IGNORECASE,
 )
 _HEADLINE = re.compile(r"\d+ validation errors? for \w+$")

@@ -187,6 +187,6 @@ def _engine_errors(output: EngineOutput) -> Iterator[None]:
         yield
     except (RuntimeError, EngineDeadError) as error:
         raise StudyError(
-            f"vLLM stopped: {output.failure(error)} All answers so far are stored; run the command again to "
-            "resume."
+            f"vLLM stopped: {output.failure(error)} All answers so far are stored; run the command "
+            "again to resume."
         ) from error

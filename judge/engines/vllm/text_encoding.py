@@ -111,8 +111,8 @@ def _goes_on_after_line_end(token: str) -> bool:
 
 def _same_by_line(encoder: TextEncoder, text: str) -> bool:
     lines: Sequence[str] = _AFTER_LINE_END.split(text)
-    whole = encoder._whole(text)  # noqa: SLF001
-    return whole == [token for line in lines for token in encoder._whole(line)]  # noqa: SLF001
+    whole = encoder._whole(text)
+    return whole == [token for line in lines for token in encoder._whole(line)]
 
 
 def _parts(text: str, cuts: re.Pattern[str] | None) -> Iterable[str]:
