@@ -137,7 +137,8 @@ class JudgeSettings(BaseModel):
     )
     retry_unparsed: bool = Field(
         default=False,
-        description="ask again where an answer has no score; the first answer remains the score",
+        description="ask again where an answer has no score, which remains the score, and where "
+        "the endpoint gave no answer (not_served)",
     )
     for_reparse: bool = Field(
         default=False,

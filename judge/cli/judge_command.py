@@ -46,7 +46,7 @@ _NOT_FOR_PROBES = frozenset(
         "estimate",
     }
 )
-_NOT_FOR_PAIRS = _NOT_FOR_PROBES | {
+_NOT_FOR_PAIRS = (_NOT_FOR_PROBES - {"retry_unparsed"}) | {
     "metric",
     "prompts",
     "encoder",

@@ -133,7 +133,8 @@ class OpenAISettings(JudgeSettings):
     tries: int = Field(
         default=6,
         ge=1,
-        description="how often a prompt is tried when the server or the network fails",
+        description="how often a prompt is tried when the server or the network fails; afterwards "
+        "it is given up",
         json_schema_extra=option("N"),
     )
     patience: float = Field(

@@ -30,6 +30,11 @@ _TOO_LONG = re.compile(
     r"longer than the (?:maximum|model)|exceeds? (?:the )?[^.]{0,40}(?:context|token)",
     re.IGNORECASE,
 )
+# A quota of tokens a minute that a prompt exceeds alone; waiting does not help.
+_REQUEST_TOO_LARGE = re.compile(r"request too large", re.IGNORECASE)
+_QUOTA_OF_TOKENS = re.compile(
+    r"tokens.{0,60}\blimit:? ([\d,]+).{0,60}\brequested:? ([\d,]+)", re.IGNORECASE
+)
 _FILTERED = re.compile(
     r"content[ _](?:filter|management policy|policy)|moderation|flagged|safety system|"
     r"data_inspection",
@@ -114,11 +119,11 @@ def _trouble(
     wait = requested_wait(headers)
     if status in {400, 402, 429} and _NO_QUOTA.search(words):
         return Trouble("stop", "no_quota", detail)
-    if status in {429, 503, 529}:
+    missing = _about_the_prompt(status, words)
+    if status in {429, 503, 529} and missing is None:
         return Trouble("throttled", f"http_{status}", detail, wait)
     if status in {408, 409, 425} or status >= 500:
         return Trouble("again", f"http_{status}", detail, wait)
-    missing = _about_the_prompt(status, words)
     if missing is None and status in {400, 422} and not _BAD_KEY.search(words):
         parameter = _refused_parameter(error, message)
         if parameter is not None:
@@ -131,9 +136,20 @@ def _trouble(
     return Trouble("stop", f"http_{status}", detail)
 
 
+def _exceeds_quota_alone(words: str) -> bool:
+    """Return whether one request has more tokens than a minute's quota."""
+    quota = _QUOTA_OF_TOKENS.search(words)
+    if quota is not None:
+        limit, requested = (int(number.replace(",", "") or 0) for number in quota.groups())
+        return requested > limit
+    return _REQUEST_TOO_LARGE.search(words) is not None
+
+
 def _about_the_prompt(status: int, words: str) -> str | None:
     """Return why a server refuses this prompt in particular, if it does."""
     if status == 413 or (status in {400, 422} and _TOO_LONG.search(words)):
+        return TOO_LONG
+    if status == 429 and _exceeds_quota_alone(words):
         return TOO_LONG
     if status in {400, 403, 422} and _FILTERED.search(words):
         return CONTENT_FILTER

@@ -64,9 +64,9 @@ REASONS = {
     "truncated": "the answer was cut off before a complete score",
     CONTENT_FILTER: "the provider's content filter stopped the answer",
     TRUNCATED_BY_SERVER: "the server used only a part of the prompt",
-    TOO_LONG: "the prompt is longer than the model's window",
+    TOO_LONG: "the prompt is longer than the model's window or the endpoint's limit",
     REJECTED: "the server refused this prompt",
-    NOT_SERVED: "the server answered with an error such as 401 or 404, or redirected, only here",
+    NOT_SERVED: "the server answered each try of this prompt with an error, and others properly",
     NO_PASSAGES: "the response has no passages, which the prompt shows",
     NO_REFERENCE: "the query has no reference answer, which the prompt shows",
 }

@@ -186,9 +186,7 @@ def preview_pairs(study: Study, settings: JudgeSettings, pairs: Pairs = "all") -
 def _scope(study: Study, settings: JudgeSettings) -> Scope:
     metric = Pairwise(study.config.constructs)
     constructs = select_constructs(study, metric, settings.constructs)
-    return run_scope(
-        study, settings.model_copy(update={"retry_unparsed": False}), metric, constructs
-    )
+    return run_scope(study, settings, metric, constructs)
 
 
 def _check_pairs(study: Study, settings: JudgeSettings, scope: Scope, pairs: Pairs) -> None:

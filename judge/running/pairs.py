@@ -15,10 +15,11 @@ from judge.protocol.exchange import TOO_LONG, Answer
 from judge.running.judgment_store import answer_columns, decision_columns
 from judge.running.metric_requests import MetricRequest
 from judge.running.pages import Place, pages
+from judge.running.remaining_work import is_due
 from judge.running.scope import Scope
 from judge.running.shown_texts import ShownTexts
 from study.facts.pair_choices import ComparedPairs
-from study.schema import PROMPT_NOT_WHOLE, PairAnswerBase, now
+from study.schema import PairAnswerBase, now
 from study.schema.database import writing
 from study.schema.tables import pair_answers
 from study.study import Study
@@ -114,7 +115,7 @@ class PairPlan:
         for repeat in range(self.scope.repeats):
             for first, second in ((one, other), (other, one)):
                 earlier = self.stored.get((first.id, second.id, key, repeat), ())
-                if all(reason in PROMPT_NOT_WHOLE for reason in earlier):
+                if is_due(earlier, retry_unparsed=self.scope.retry_unparsed):
                     yield PairItem(key, repeat, len(earlier) + 1, first, second, texts)
 
 

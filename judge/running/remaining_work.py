@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from judge.metrics.metric import Content, Metric
-from judge.protocol.exchange import FINAL, NO_PASSAGES, NO_REFERENCE, UNASKED
+from judge.protocol.exchange import FINAL, NO_PASSAGES, NO_REFERENCE, NOT_SERVED, UNASKED
 from judge.running.pages import ContentPage, StoredJudgment
 from judge.running.scope import Scope
 from study.schema import CONTROL_TOKENS, PROMPT_NOT_WHOLE, SUSPECTED
@@ -110,7 +110,12 @@ def _work_on(
     rows = {content.id: stored.get((content.id, key, repeat), []) for content in equal}
     if scope.for_reparse and not scope.metric.single_prompt:
         yield from _for_reparse(equal, key, repeat, rows)
-    due = [c for c in equal if c.selected and _is_due(rows[c.id], scope)]
+    due = [
+        c
+        for c in equal
+        if c.selected
+        and is_due([row.missing_reason for row in rows[c.id]], retry_unparsed=scope.retry_unparsed)
+    ]
     if not due:
         return
     metric = scope.metric
@@ -166,12 +171,15 @@ def _ask_or_copy(
         yield Pending(item.construct_key, item.repeat, contents, attempts, again=again)
 
 
-def _is_due(rows: list[StoredJudgment], scope: Scope) -> bool:
-    if all(row.missing_reason in PROMPT_NOT_WHOLE for row in rows):
-        return True
-    if not scope.retry_unparsed or any(row.missing_reason is None for row in rows):
-        return False
-    return not any(row.missing_reason in UNASKED for row in rows)
+def is_due(reasons: Sequence[str | None], *, retry_unparsed: bool) -> bool:
+    """Return whether a prompt is asked, by the missing reasons of its attempts; None: a value.
+
+    A prompt that an endpoint did not serve has been tried several times: only `retry_unparsed`
+    asks it again.
+    """
+    if all(reason in PROMPT_NOT_WHOLE for reason in reasons):
+        return retry_unparsed or NOT_SERVED not in reasons
+    return retry_unparsed and not any(reason is None or reason in UNASKED for reason in reasons)
 
 
 def _unaskable(content: Content, metric: Metric, key: str) -> str | None:

@@ -1,7 +1,7 @@
 """The engine `openai`: prompts over HTTP, as many at once as the endpoint accepts."""
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import islice
@@ -14,6 +14,7 @@ from judge.engines.openai.budget import Budget
 from judge.engines.openai.capabilities import CapabilityProbe
 from judge.engines.openai.endpoint import Endpoint
 from judge.engines.openai.endpoint_worker import EndpointWorker
+from judge.engines.openai.prompt_queue import PromptQueue
 from judge.engines.openai.request_headers import added_headers
 from judge.engines.openai.request_parameters import Capabilities
 from judge.prompts.template import PromptSet
@@ -47,6 +48,7 @@ class OpenAIEngine:
         self._headers = added_headers(settings, self._key.redaction)
         self._budget = Budget(settings)
         self._capabilities: Capabilities | None = None
+        self._sample: Sequence[str] = ()
 
     def start(self, sample: Sequence[str]) -> Ready:
         """Probe the endpoint; see `judge.engines.openai.capabilities`."""
@@ -58,6 +60,7 @@ class OpenAIEngine:
                 ready = replace(result.ready, overhead=dict(endpoint.usage))
                 return replace(result, ready=ready)
 
+        self._sample = sample
         self._capabilities = run_coroutine(probe())
         return self._capabilities.ready
 
@@ -76,7 +79,7 @@ class OpenAIEngine:
     ) -> None:
         slots = self._settings.concurrency
         async with self._endpoint(slots) as endpoint:
-            worker = EndpointWorker(endpoint, capabilities, self._settings, delivery)
+            worker = EndpointWorker(endpoint, capabilities, self._settings, delivery, self._sample)
             try:
                 await ask_all(worker, requests, slots)
             finally:
@@ -104,41 +107,44 @@ async def ask_all(worker: EndpointWorker, requests: Iterator[Request], slots: in
     """Ask every request.
 
     A slot is occupied from before a request is sent until its judgment is on disk, so at most
-    `slots` answers are ever at risk.
+    `slots` answers are ever at risk. A prompt that waits for a further try occupies none.
 
     Raises
     ------
     StudyError
         The endpoint cannot be asked any more, or refuses everything.
     """
-    free = asyncio.Semaphore(slots)
-    under_way = 0
+    prepared = _prepared_ahead(requests)
+    queue = PromptQueue(prepared)
 
-    async def ask(request: Request) -> None:
-        nonlocal under_way
-        try:
-            await worker.ask(request)
-        finally:
-            under_way -= 1
-            free.release()
+    async def work() -> None:
+        while True:
+            was_idle = queue.is_idle
+            prompt = await queue.next()
+            if prompt is None:
+                return
+            if was_idle:
+                worker.restart_silence()
+            wait = await worker.ask(prompt)
+            if wait is None:
+                queue.finished()
+            else:
+                queue.again(prompt, wait)
 
     try:
         async with asyncio.TaskGroup() as tasks:
-            async for request in _prepared_ahead(requests):
-                await free.acquire()
-                if not under_way:
-                    worker.restart_silence()
-                under_way += 1
-                tasks.create_task(ask(request))
+            for _ in range(slots):
+                tasks.create_task(work())
     except BaseExceptionGroup as group:
         # Tasks fail together when one of them stops the run: the first error is the cause.
         errors = [error for error in group.exceptions if isinstance(error, StudyError)]
         raise (errors or group.exceptions)[0] from None
     finally:
+        await prepared.aclose()
         await worker.finish()
 
 
-async def _prepared_ahead(requests: Iterator[Request]) -> AsyncIterator[Request]:
+async def _prepared_ahead(requests: Iterator[Request]) -> AsyncGenerator[Request]:
     """Yield requests that another thread prepares, so that the event loop is not blocked."""
 
     def prepare() -> list[Request]:

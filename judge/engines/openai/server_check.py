@@ -62,8 +62,12 @@ class ServerCheck:
                 if not isinstance(trouble, Trouble):
                     break
                 wait = trouble.wait or backoff(waits)
-                is_final = trouble.kind in {"stop", "parameter"} and trouble.reason not in _MAY_PASS
-                if is_final or monotonic() + wait - began > self._patience:
+                is_refusal = trouble.kind in {"stop", "parameter"}
+                is_final = is_refusal and trouble.reason not in _MAY_PASS
+                is_over = monotonic() + wait - began > self._patience
+                if is_over and not is_refusal:
+                    raise no_answer(monotonic() - began, trouble)
+                if is_final or is_over:
                     model = str(self._parameters["model"])
                     raise StudyError(unusable_endpoint(model, trouble, self._endpoint.key.remedy))
                 await asyncio.sleep(wait)
@@ -72,3 +76,11 @@ class ServerCheck:
             if waits:
                 self._recovered_at = monotonic()
             return not waits
+
+
+def no_answer(seconds: float, trouble: Trouble) -> StudyError:
+    """Return the error of an endpoint that has answered nothing for so long."""
+    return StudyError(
+        f"No answer came for {seconds:.0f} s ({trouble.detail}). All answers so far are stored; "
+        "run the command again to resume, or wait longer with --patience."
+    )

@@ -47,10 +47,12 @@ def test_an_error_that_one_prompt_always_meets_costs_only_this_prompt(
     assert words in refused["raw_answer"]
     assert max(stub.log().times_asked().values()) == 3
 
-    # The next call asks it again, and no other; once it is answered, that is its score.
+    # The option asks it again, and no other; once it is answered, that is its score.
+    assert judged(small_study, stub, tries=3).judged == 0
+    assert max(stub.log().times_asked().values()) == 3
     stub.behave()
     stub.forget()
-    again = judged(small_study, stub, tries=3)
+    again = judged(small_study, stub, tries=3, retry_unparsed=True)
     assert (again.judged, again.run_missing, len(stub.log().judged)) == (1, {}, 1)
     assert judged(small_study, stub).judged == 0
 

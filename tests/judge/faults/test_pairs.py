@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from study import Study
 from study.cli.root import cli
@@ -96,6 +96,24 @@ def test_failed_prompts_are_asked_by_the_next_call(pairs_study: Study, stub: Stu
     assert again.exit_code == 0, (first.output, again.output)
     assert len({(r["first_response_id"], r["second_response_id"], r["construct_key"])
                 for r in stored(pairs_study)}) == PROMPTS  # fmt: skip
+
+
+def test_a_prompt_that_was_not_served_is_asked_again_by_the_option_alone(
+    pairs_study: Study, stub: Stub
+) -> None:
+    stub.behave({"behaviour": "answers", "text": "1"})
+    CliRunner().invoke(cli, words(pairs_study, stub))
+    with pairs_study.write() as connection:
+        connection.execute(
+            update(pair_answers)
+            .where(pair_answers.c.id == stored(pairs_study)[0]["id"])
+            .values(value=None, rule=None, missing_reason="not_served")
+        )
+    CliRunner().invoke(cli, words(pairs_study, stub))
+    assert len(stored(pairs_study)) == PROMPTS
+    CliRunner().invoke(cli, [*words(pairs_study, stub), "--retry-unparsed"])
+    *_, last = stored(pairs_study)
+    assert (len(stored(pairs_study)), last["attempt"], last["value"]) == (PROMPTS + 1, 2, -1)
 
 
 def test_the_report_has_the_order_of_presentation_and_of_systems(

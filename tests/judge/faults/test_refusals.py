@@ -220,9 +220,20 @@ def test_a_server_that_refuses_all_prompts_is_not_asked_for_ever(
     small_study: Study, stub: Stub
 ) -> None:
     stub.behave("refuses", message="Messages are not understood.", when={"construct": "any"})
-    with pytest.raises(RunStoppedError, match="refused the last 20 prompts: HTTP 400: Messages"):
+    words = "refused the last 20 prompts, and 12 others from all of the study: HTTP 400: Messages"
+    with pytest.raises(RunStoppedError, match=words):
         judged(small_study, stub, concurrency=2)
-    assert 20 <= len(stub.log().judged) <= 22
+    assert 32 <= len(stub.log().judged) <= 34
+
+
+def test_a_server_that_refuses_the_first_prompts_only_is_asked_the_others(
+    small_study: Study, stub: Stub
+) -> None:
+    when = {"construct": "any", "containing": "subject 1"}
+    more = {"construct": "any", "containing": "subject 2"}
+    stub.behave({"behaviour": "refuses", "when": when}, {"behaviour": "refuses", "when": more})
+    outcome = judged(small_study, stub, concurrency=1)
+    assert (outcome.judged, outcome.missing) == (WHOLE, {"rejected": WHOLE // 2})
 
 
 def test_counts_by_reason_close_the_run(small_study: Study, stub: Stub) -> None:

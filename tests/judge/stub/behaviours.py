@@ -80,6 +80,27 @@ def error_in_200(_seen: Seen, reply: Reply, *, code: int | None = 502) -> None:
     reply.body = {"error": {"message": "Provider returned error", "code": code}}
 
 
+def event_stream(_seen: Seen, reply: Reply) -> None:
+    """Send the answer as a stream of events, which nobody asked for."""
+    event = json.dumps({"choices": [{"delta": {"content": "85"}}]})
+    reply.body = f"data: {event}\n\ndata: [DONE]\n\n".encode()
+    reply.kind = "text/event-stream"
+
+
+def latin_1(_seen: Seen, reply: Reply) -> None:
+    """Send the answer in another encoding than that of JSON."""
+    if reply.completion is not None:
+        reply.completion["choices"][0]["message"]["content"] = "85 – schön".replace("–", "-")
+        reply.body = json.dumps(reply.completion, ensure_ascii=False).encode("latin-1")
+
+
+def delta(_seen: Seen, reply: Reply) -> None:
+    """Send the answer as a piece of a stream, without a message."""
+    if reply.completion is not None:
+        choice = reply.completion["choices"][0]
+        choice["delta"] = choice.pop("message")
+
+
 def redirect(_seen: Seen, reply: Reply, *, to: str = "http://elsewhere.invalid/v1") -> None:
     """Send the client to another host."""
     reply.status, reply.body = 307, b""
@@ -111,6 +132,16 @@ def spent(_seen: Seen, reply: Reply, *, reset: str = "1s") -> None:
     reply.headers["x-ratelimit-limit-requests"] = "60"
     reply.headers["x-ratelimit-remaining-requests"] = "0"
     reply.headers["x-ratelimit-reset-requests"] = reset
+
+
+def request_too_large(seen: Seen, reply: Reply, *, limit: int = 30_000) -> None:
+    """Refuse a prompt that alone exceeds the quota of tokens a minute, in OpenAI's words."""
+    message = (
+        f"Request too large for gpt-4o in organization org-x on tokens per min (TPM): Limit "
+        f"{limit}, Requested {limit + tokens(seen.size)}. The input or output tokens must be "
+        "reduced in order to run successfully."
+    )
+    error(reply, 429, message, "rate_limit_exceeded", type="tokens")
 
 
 def no_quota(_seen: Seen, reply: Reply) -> None:
@@ -376,7 +407,8 @@ BEHAVIOURS: dict[str, Behaviour] = {
     for behaviour in (
         *(healthy, slow, hangs, closes, cut),
         *(http_status, half_json, html, error_in_200, redirect),
-        *(throttled, spent, no_quota),
+        *(event_stream, latin_1, delta),
+        *(throttled, spent, request_too_large, no_quota),
         *(wrong_key, needs_key, forbidden, model_not_found, other_model, changing),
         *(truncating, content_filter, content_filter_400, too_long, too_long_vllm, refuses),
         *(
