@@ -15,7 +15,7 @@ class StudyExistsError(StudyError):
 
 
 class StorageError(StudyError):
-    """The disk is full or can't be written; nothing was written."""
+    """The disk is full or can't be written; the last write was undone."""
 
 
 @dataclass(frozen=True)

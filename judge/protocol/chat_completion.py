@@ -198,6 +198,11 @@ def _answer(
     )
     reasoning = _count(completion.get("reasoning_tokens"))
     thought = _reasoning(message)
+    # Servers that do not count may fill in 0. No prompt is empty.
+    prompt_tokens = _count(usage.get("prompt_tokens")) or None
+    completion_tokens = _completion_tokens(usage, prompt, completion)
+    if prompt_tokens is None:
+        completion_tokens = completion_tokens or None
     if reasoning is None and thought:
         # It reasoned, without reporting how much.
         reasoning = _count(usage.get("completion_tokens"))
@@ -207,8 +212,8 @@ def _answer(
         finish_reason=finish,
         served_model=_text(data.get("model")),
         fingerprint=_text(data.get("system_fingerprint")),
-        prompt_tokens=_count(usage.get("prompt_tokens")),
-        completion_tokens=_completion_tokens(usage, prompt, completion),
+        prompt_tokens=prompt_tokens,
+        completion_tokens=completion_tokens,
         reasoning_tokens=reasoning,
         cached_tokens=_count(prompt.get("cached_tokens")),
         milliseconds=milliseconds,
@@ -218,14 +223,27 @@ def _answer(
 
 
 def _content(message: Mapping[str, Any]) -> str:
-    """Return the text of an answer; content that is not text as JSON, as it came."""
+    """Return the text of an answer; content that is not text as JSON, as it came.
+
+    Of an answer that calls tools instead, the arguments of the calls.
+    """
     content = message.get("content")
     if isinstance(content, list):
         texts = [_text_of_part(part) for part in content if not _is_thought(part)]
         content = content if None in texts else "".join(text or "" for text in texts)
     if content is None or content == "":
-        content = message.get("refusal") or ""
+        content = message.get("refusal") or _arguments(message)
     return _as_text(content)
+
+
+def _arguments(message: Mapping[str, Any]) -> str:
+    """Return the arguments of the tools that an answer calls, as they came."""
+    calls = message.get("tool_calls")
+    functions = [message.get("function_call")]
+    if isinstance(calls, list):
+        functions = [call.get("function") for call in calls if isinstance(call, dict)]
+    arguments = [each.get("arguments") for each in functions if isinstance(each, dict)]
+    return "\n\n".join(_as_text(each) for each in arguments if each is not None)
 
 
 def _text_of_part(part: Any) -> str | None:

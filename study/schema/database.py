@@ -121,10 +121,11 @@ def writing(engine: Engine) -> Iterator[Connection]:
         yield connection
 
 
+_KEPT = "The last write was undone; what was stored before is kept."
 _UNWRITABLE = {
-    "disk is full": "Free some space and run the command again; nothing was written.",
-    "No space left": "Free some space and run the command again; nothing was written.",
-    "disk I/O": "Check the disk and its quota, and run the command again; nothing was written.",
+    "disk is full": f"Free some space and run the command again. {_KEPT}",
+    "No space left": f"Free some space and run the command again. {_KEPT}",
+    "disk I/O": f"Check the disk and its quota, and run the command again. {_KEPT}",
     "readonly": "Make the study's folder and database writable.",
 }
 _LACKS_A_PART = (

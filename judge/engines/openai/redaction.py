@@ -2,18 +2,22 @@
 
 import re
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from html.entities import html5
 from typing import Any
 
 from judge.protocol.chat_completion import Trouble
-from judge.protocol.exchange import Answer
+from judge.protocol.exchange import REJECTED, Answer
 
 REPLACEMENT = "[key]"
 
 # Shorter ones are placeholders for servers without keys. They occur in answers by chance.
 _SHORTEST = 8
+# Parts of this length are removed anywhere, except of encodings in base64 and hexadecimal.
+_PART, _PIECE = 10, 5
+# How servers quote a key in an error, often with asterisks: it may be the key of somebody else.
+_KEY_FORM = re.compile(r"\b(?:(?:sk|pk|gsk|xai|pplx|hf)[-_]|AIza)[A-Za-z0-9_*-]{10,}")
 # An escape within an escape, such as %2573 in a JSON string, has this many levels at most.
 _LEVELS = 4
 _ESCAPE = re.compile(
@@ -25,12 +29,15 @@ _ESCAPE = re.compile(
 class Redaction:
     """Replaces secrets by `[key]`: as they are, in base64 or hexadecimal, and with any escapes.
 
-    Escapes are those of URLs, JSON and HTML, also of single characters and one within another. The
-    beginning of a secret at the end of a text, which a server cut there, is replaced as well.
+    Escapes are those of URLs, JSON and HTML, also of single characters and one within another.
+    Parts of a secret are replaced as well: of ten characters, and at the end of a text, which a
+    server may have cut there, of eight. Words that a secret contains are kept.
     """
 
     def __init__(self) -> None:
         self._needles: list[str] = []
+        self._pieces: list[tuple[str, str, int]] = []
+        """Piece of a secret, the secret, and the position; each part has a whole piece."""
 
     def add(self, secret: str) -> None:
         """Remove this secret, of printable ASCII characters, from now on.
@@ -40,6 +47,11 @@ class Redaction:
         """
         if len(secret) >= _SHORTEST and secret not in self._needles:
             self._needles += [form for form in _forms(secret) if form not in self._needles]
+            # A part of ten characters contains one of these pieces of five.
+            self._pieces += [
+                (secret[start : start + _PIECE], secret, start)
+                for start in range(0, len(secret) - _PIECE + 1, _PART - _PIECE + 1)
+            ]
 
     def body(self, content: bytes) -> bytes:
         """Return the body of a reply without secrets, otherwise unchanged."""
@@ -68,6 +80,10 @@ class Redaction:
             if isinstance(value := getattr(result, name, None), str)
             and (clean := self.text(value)) != value
         }
+        if isinstance(result, Trouble):
+            changed["detail"] = _KEY_FORM.sub(REPLACEMENT, changed.get("detail", result.detail))
+        elif result.missing == REJECTED and result.text is not None:
+            changed["text"] = _KEY_FORM.sub(REPLACEMENT, changed.get("text", result.text))
         return replace(result, **changed) if changed else result
 
     def _spans(self, text: str) -> set[tuple[int, int]]:
@@ -94,7 +110,27 @@ class Redaction:
             start = text.rfind(needle[:_SHORTEST])
             if start >= 0 and needle.startswith(text[start:]):
                 found.append((start, len(text)))
-        return found
+        return [*found, *self._parts(text)]
+
+    def _parts(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yield where parts of secrets begin and end in a text."""
+        for piece, secret, position in self._pieces:
+            at = text.find(piece)
+            while at >= 0:
+                begin, end = at, at + _PIECE
+                first, after = position, position + _PIECE
+                while begin and first and text[begin - 1] == secret[first - 1]:
+                    begin, first = begin - 1, first - 1
+                while end < len(text) and after < len(secret) and text[end] == secret[after]:
+                    end, after = end + 1, after + 1
+                if end - begin >= _PART and not _is_word(text[begin:end]):
+                    yield begin, end
+                at = text.find(piece, at + 1)
+
+
+def _is_word(part: str) -> bool:
+    """Return whether a part of a secret may be plain language: no digits, and one case."""
+    return not any(map(str.isdigit, part)) and part in {part.lower(), part.upper()}
 
 
 def _forms(secret: str) -> list[str]:

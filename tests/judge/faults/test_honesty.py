@@ -102,6 +102,13 @@ def test_honest_counts_of_another_tokenizer_are_not_taken_for_a_cut(
     assert assert_stored_once(small_study) == WHOLE
 
 
+def test_answers_without_a_count_are_not_taken_for_cut_ones(small_study: Study, stub: Stub) -> None:
+    when = {"construct": "any", "every": 2}
+    stub.behave({"behaviour": "constant_usage", "prompt_tokens": 0, "when": when})
+    outcome = judged(small_study, stub)
+    assert (outcome.judged, outcome.missing, outcome.uncounted) == (WHOLE, {}, WHOLE // 2)
+
+
 def test_an_endpoint_that_counts_nothing_is_named_as_such(small_study: Study, stub: Stub) -> None:
     stub.behave("no_usage")
     outcome = judged(small_study, stub)

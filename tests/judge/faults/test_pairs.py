@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from sqlalchemy import select, update
+from sqlalchemy import insert, select
 
 from study import Study
 from study.cli.root import cli
@@ -102,13 +102,19 @@ def test_a_prompt_that_was_not_served_is_asked_again_by_the_option_alone(
     pairs_study: Study, stub: Stub
 ) -> None:
     stub.behave({"behaviour": "answers", "text": "1"})
-    CliRunner().invoke(cli, words(pairs_study, stub))
+    CliRunner().invoke(cli, [*words(pairs_study, stub), "--limit", str(PROMPTS - 1)])
+    other = stored(pairs_study)[-1]
+    open_pair = {
+        **other,
+        "id": None,
+        "first_response_id": other["second_response_id"],
+        "second_response_id": other["first_response_id"],
+        "value": None,
+        "rule": None,
+        "missing_reason": "not_served",
+    }
     with pairs_study.write() as connection:
-        connection.execute(
-            update(pair_answers)
-            .where(pair_answers.c.id == stored(pairs_study)[0]["id"])
-            .values(value=None, rule=None, missing_reason="not_served")
-        )
+        connection.execute(insert(pair_answers).values(open_pair))
     CliRunner().invoke(cli, words(pairs_study, stub))
     assert len(stored(pairs_study)) == PROMPTS
     CliRunner().invoke(cli, [*words(pairs_study, stub), "--retry-unparsed"])

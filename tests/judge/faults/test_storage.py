@@ -16,6 +16,7 @@ from judge import show_run
 from judge.running.runner import RunStoppedError
 from study import Study
 from study.errors import StudyError
+from study.schema.database import _UNWRITABLE
 from tests.judge.faults.faulty_run import (
     SHORT_WAITS,
     WHOLE,
@@ -203,3 +204,9 @@ def test_a_study_on_a_network_file_system_is_not_judged(
         judged(small_study, stub)
     assert commanded(small_study, stub).code == 2
     assert (stub.log().asked, judgments(small_study)) == (0, [])
+
+
+def test_a_full_disk_is_reported_without_denying_what_was_stored() -> None:
+    """The message stands beside the number of judgments that were stored before."""
+    for remedy in _UNWRITABLE.values():
+        assert "nothing was written" not in remedy

@@ -38,6 +38,17 @@ def test_an_answer_with_all_that_is_known_of_it() -> None:
     assert result == Answer("85", "stop", "m", "fp_1", 1200, 2, 0, 1024, 5.0)
 
 
+def test_no_tokens_of_a_prompt_are_no_count() -> None:
+    """Some servers fill in 0 where they do not count."""
+    usage = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
+    result = read(completion(usage=usage))
+    assert isinstance(result, Answer)
+    assert (result.prompt_tokens, result.completion_tokens) == (None, None)
+    result = read(completion(usage={"prompt_tokens": 0, "completion_tokens": 2}))
+    assert isinstance(result, Answer)
+    assert (result.prompt_tokens, result.completion_tokens) == (None, 2)
+
+
 @pytest.mark.parametrize(
     ("data", "text"),
     [
@@ -52,6 +63,16 @@ def test_an_answer_with_all_that_is_known_of_it() -> None:
         (completion(True), "true"),
         (completion([]), ""),
         (completion(["8", "5"]), "85"),
+        (
+            completion(None, message={"tool_calls": [{"function": {"arguments": '{"score":85}'}}]}),
+            '{"score":85}',
+        ),
+        (
+            completion("", message={"tool_calls": [{"function": {"arguments": {"n": 85}}}] * 2}),
+            '{"n": 85}\n\n{"n": 85}',
+        ),
+        (completion("", message={"function_call": {"arguments": "85"}}), "85"),
+        (completion("", message={"tool_calls": [7, {"function": None}]}), ""),
         (completion([{"type": "refusal", "refusal": "I can't."}]), "I can't."),
         (completion([{"type": "image", "id": "ä"}, "85"]), '[{"type": "image", "id": "ä"}, "85"]'),
         (

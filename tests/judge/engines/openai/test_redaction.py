@@ -70,8 +70,35 @@ def test_a_key_is_removed_from_a_longer_text_in_base64(before: str, after: str) 
 
 
 def test_the_beginning_of_a_key_at_a_cut_is_removed() -> None:
-    assert redaction().text(f"You sent {KEY[:12]}") == "You sent [key]"
-    assert redaction().text(f"You sent {KEY[:12]}.") == f"You sent {KEY[:12]}."
+    assert redaction().text(f"You sent {KEY[:8]}") == "You sent [key]"
+
+
+@pytest.mark.parametrize("piece", [KEY[:12], KEY[:14], KEY[4:15], KEY[-12:], quote(KEY)[:20]])
+@pytest.mark.parametrize("after", [".", "***", "... is wrong"])
+def test_a_part_of_a_key_is_removed_wherever_it_stands(piece: str, after: str) -> None:
+    assert redaction().text(f"You sent {piece}{after}") == f"You sent [key]{after}"
+
+
+@given(st.integers(0, len(KEY) - 10), st.integers(10, len(KEY)), st.text(max_size=30))
+def test_each_part_of_ten_characters_is_removed(start: int, length: int, around: str) -> None:
+    piece = KEY[start : start + length]
+    assert piece not in redaction().text(f"{around}{piece}{around}") or len(piece) < 10
+
+
+def test_a_key_that_was_never_sent_is_removed_from_errors_by_its_form() -> None:
+    words = "Incorrect API key provided: sk-proj-Ab12*********9xYz."
+    trouble = redaction().result(Trouble("stop", "http_401", words))
+    assert isinstance(trouble, Trouble)
+    assert trouble.detail == "Incorrect API key provided: [key]."
+    # What a judge answers is kept.
+    answer = redaction().result(Answer("sk-proj-Ab12Cd34Ef56Gh78"))
+    assert isinstance(answer, Answer)
+    assert answer.text == "sk-proj-Ab12Cd34Ef56Gh78"
+
+
+def test_words_that_a_key_contains_are_kept() -> None:
+    made = redaction("local-development-key")
+    assert made.text("The development is local.") == "The development is local."
 
 
 def test_what_contains_no_key_is_unchanged() -> None:
