@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from judge.prompts.template import PromptSet
+from judge.protocol.same_server import is_same_server
 from study.facts.judgments import LOW_IS_GOOD, SCORER_KIND
 from study.schema.tables import judge_runs
 from study.study import Study
@@ -98,7 +99,7 @@ class Run:
     identity: str
     """Digest of all that distinguishes it from other runs."""
     note: str | None = None
-    """Why an earlier run of this model is not continued."""
+    """Why an earlier run of this model is not continued, or where it continues."""
 
 
 def identity(conditions: Conditions, prompts: PromptSet, repeats: int) -> dict[str, Any]:
@@ -131,26 +132,68 @@ def runs_of_other_metrics(connection: Connection, run_id: int) -> list[int]:
     """Return the runs (database keys) that differ from a run in the metric, or its encoder, alone.
 
     The metrics of a suite share their prompts, so an answer in one of these runs is what the run
-    would get; the encoder is part of the prompts that it answers.
+    would get; the encoder is part of the prompts that it answers. The server may have had another
+    address.
     """
-    names = ("engine", "endpoint", "model", "model_revision", "prompt_version", "prompt_hash")
-    parts = (*names, "seed", "repeats")
-    columns = [judge_runs.c[name] for name in parts]
-    rows = connection.execute(select(judge_runs.c.id, judge_runs.c.decoding, *columns)).all()
-    conditions = {row.id: (_without_metric(row.decoding), *row[2:]) for row in rows}
+    parts = ("engine", "model", "model_revision", "prompt_version", "prompt_hash", "seed")
+    columns = [judge_runs.c[name] for name in (*parts, "repeats")]
+    further = [judge_runs.c[name] for name in ("id", "decoding", "endpoint", "observed")]
+    rows = connection.execute(select(*further, *columns)).all()
+    conditions = {row.id: (_without_metric(row.decoding), *row[4:]) for row in rows}
+    servers = {row.id: (row.endpoint, row.observed) for row in rows}
     own = conditions.pop(run_id)
-    return [key for key, other in conditions.items() if other == own]
+    return [
+        key
+        for key, other in conditions.items()
+        if other == own and is_same_server(servers[key], servers[run_id])
+    ]
 
 
 def _without_metric(decoding: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in decoding.items() if name not in {METRIC, ENCODER}}
 
 
+def run_under(
+    connection: Connection, conditions: Conditions, parts: Mapping[str, Any], name: str | None
+) -> tuple[int, str, str] | None:
+    """Return key, name and endpoint of the run with this identity, if there is one.
+
+    A run whose server has another address now is continued there, the newest if there are several.
+
+    Parameters
+    ----------
+    connection
+    conditions
+        What the engine reports.
+    parts
+        The identity.
+    name
+        Name of a run; None: any. It limits only runs at another address.
+    """
+    columns = [judge_runs.c[name] for name in ("id", "name", "endpoint", "observed")]
+    same = connection.execute(
+        select(*columns).where(judge_runs.c.identity == run_digest(parts))
+    ).first()
+    if same is not None:
+        return int(same.id), str(same.name), str(same.endpoint)
+    if conditions.endpoint is None:
+        return None
+    statement = select(*columns, judge_runs.c.identity).where(
+        judge_runs.c.model == conditions.model, judge_runs.c.prompt_hash == parts["prompt_hash"]
+    )
+    if name is not None:
+        statement = statement.where(judge_runs.c.name == name)
+    here = (conditions.endpoint, conditions.observed)
+    for row in connection.execute(statement.order_by(judge_runs.c.id.desc())):
+        is_equal = row.identity == run_digest({**parts, "endpoint": row.endpoint})
+        if is_equal and is_same_server((row.endpoint, row.observed), here):
+            return int(row.id), str(row.name), str(row.endpoint)
+    return None
+
+
 def name_of(study: Study, conditions: Conditions, prompts: PromptSet, repeats: int) -> str | None:
     """Return the name of the run under these conditions, if there is one."""
-    digest = run_digest(identity(conditions, prompts, repeats))
+    parts = identity(conditions, prompts, repeats)
     with study.read() as connection:
-        name = connection.execute(
-            select(judge_runs.c.name).where(judge_runs.c.identity == digest)
-        ).scalar()
-    return None if name is None else str(name)
+        run = run_under(connection, conditions, parts, None)
+    return None if run is None else run[1]

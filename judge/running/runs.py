@@ -21,8 +21,10 @@ from judge.protocol.conditions import (
     identity,
     metric_of,
     run_digest,
+    run_under,
     shuffle_of,
 )
+from judge.protocol.same_server import REPORTED, is_same_place
 from judge.run_settings import JudgeSettings
 from study.columns import EXPECTED
 from study.errors import StudyError, nearest
@@ -72,9 +74,9 @@ def find(
     parts = identity(conditions, prompts, repeats)
     with study.read() as connection:
         check_words(connection, prompts)
-        same = _same(connection, run_digest(parts), name)
+        same = _same(connection, conditions, parts, name)
         if same is None and name is not None:
-            _check_name(study, connection, name, parts)
+            _check_name(study, connection, name, parts, conditions)
     return None if same is None else same.id
 
 
@@ -104,17 +106,17 @@ def _find_or_begin(
     study: Study, conditions: Conditions, prompts: PromptSet, repeats: int, name: str | None
 ) -> Run:
     parts = identity(conditions, prompts, repeats)
-    digest = run_digest(parts)
     with study.write() as connection:
         check_words(connection, prompts)
-        same = _same(connection, digest, name)
+        same = _same(connection, conditions, parts, name)
         if same is not None:
             return same
         if name is not None:
-            _check_name(study, connection, name, parts)
+            _check_name(study, connection, name, parts, conditions)
         of_metric = "" if prompts.metric == CCRS else f" {prompts.metric}"
         new_name = name or _free_name(study, connection, conditions.model + of_metric)
-        note = None if name else _note_on_conditions(connection, new_name, parts)
+        note = None if name else _note_on_conditions(connection, new_name, parts, conditions)
+        digest = run_digest(parts)
         run = JudgeRunBase(
             name=new_name,
             **parts,
@@ -179,18 +181,27 @@ def run_metric(
     return metric if same and metric.key == metric_of(run) else None
 
 
-def _same(connection: Connection, digest: str, name: str | None) -> Run | None:
-    same = connection.execute(
-        select(judge_runs.c.id, judge_runs.c.name).where(judge_runs.c.identity == digest)
-    ).first()
+def _same(
+    connection: Connection, conditions: Conditions, parts: Mapping[str, Any], name: str | None
+) -> Run | None:
+    same = run_under(connection, conditions, parts, name)
     if same is None:
         return None
-    if name is not None and same.name != name:
+    key, stored_name, endpoint = same
+    if name is not None and stored_name != name:
         raise StudyError(
-            f"The run {same.name!r} already has this configuration. Leave --name out to continue "
+            f"The run {stored_name!r} already has this configuration. Leave --name out to continue "
             "it."
         )
-    return Run(int(same.id), str(same.name), begun=False, identity=digest)
+    note = None
+    if conditions.endpoint is not None and endpoint != conditions.endpoint:
+        note = (
+            f"The run {stored_name!r}, begun at {endpoint}, continues at {conditions.endpoint}, "
+            "where the server reports the same. If it is another one, give the run a --name of "
+            "its own."
+        )
+    digest = run_digest({**parts, "endpoint": endpoint}) if note else run_digest(parts)
+    return Run(key, stored_name, begun=False, identity=digest, note=note)
 
 
 def check_words(connection: Connection, prompts: PromptSet) -> None:
@@ -218,14 +229,21 @@ def check_words(connection: Connection, prompts: PromptSet) -> None:
         )
 
 
-def _check_name(study: Study, connection: Connection, name: str, parts: Mapping[str, Any]) -> None:
+def _check_name(
+    study: Study,
+    connection: Connection,
+    name: str,
+    parts: Mapping[str, Any],
+    conditions: Conditions,
+) -> None:
     existing = connection.execute(select(judge_runs).where(judge_runs.c.name == name)).first()
     if existing is not None:
+        differences = _differences(existing._mapping, parts, conditions)
         raise StudyError(
             "\n".join(
                 [
                     f"The run {name!r} was made under other conditions:",
-                    *(f"  {difference}" for difference in _differences(existing._mapping, parts)),
+                    *(f"  {difference}" for difference in differences),
                     "Choose another --name, or judge under the conditions of that run.",
                 ]
             )
@@ -245,7 +263,9 @@ def _check_name(study: Study, connection: Connection, name: str, parts: Mapping[
         raise StudyError(f"{name!r} is the name of a metric; choose another --name.")
 
 
-def _note_on_conditions(connection: Connection, name: str, parts: Mapping[str, Any]) -> str | None:
+def _note_on_conditions(
+    connection: Connection, name: str, parts: Mapping[str, Any], conditions: Conditions
+) -> str | None:
     statement = (
         select(judge_runs)
         .where(judge_runs.c.model == parts["model"])
@@ -256,14 +276,16 @@ def _note_on_conditions(connection: Connection, name: str, parts: Mapping[str, A
     earlier = next((run for run in runs if metric_of(dict(run._mapping)) == metric), None)
     if earlier is None:
         return None
-    differences = "; ".join(_differences(earlier._mapping, parts))
+    differences = "; ".join(_differences(earlier._mapping, parts, conditions))
     return (
         f"The run {earlier.name!r} of this model was made under other conditions ({differences}), "
         f"so the run {name!r} was begun."
     )
 
 
-def _differences(stored: Mapping[Any, Any], parts: Mapping[str, Any]) -> list[str]:
+def _differences(
+    stored: Mapping[Any, Any], parts: Mapping[str, Any], conditions: Conditions
+) -> list[str]:
     """Return the differences between a stored run and the current conditions as phrases."""
     differences = []
     for key, current in parts.items():
@@ -278,6 +300,14 @@ def _differences(stored: Mapping[Any, Any], parts: Mapping[str, Any]) -> list[st
             ]
         else:
             differences.append(f"{key} {before!r} there, {current!r} now")
+    if stored["endpoint"] != parts["endpoint"]:
+        # At one address they may change; at another they tell whether it is the same server.
+        now_observed = conditions.observed or {}
+        differences += [
+            f"{name} {stored['observed'].get(name)!r} there, {now_observed.get(name)!r} now"
+            for name in REPORTED
+            if stored["observed"].get(name) != now_observed.get(name)
+        ]
     return differences
 
 
@@ -318,19 +348,21 @@ def newest_run(
     study: Study, settings: JudgeSettings, metric: str, prompts: str
 ) -> tuple[int, str] | None:
     """Return key and name of the newest run of a metric and prompt version under the settings."""
-    statement = select(judge_runs.c.id, judge_runs.c.name, judge_runs.c.decoding).where(
+    columns = (judge_runs.c.id, judge_runs.c.name, judge_runs.c.decoding, judge_runs.c.endpoint)
+    statement = select(*columns).where(
         judge_runs.c.engine == settings.engine, judge_runs.c.prompt_version == prompts
     )
     if settings.name is not None:
         statement = statement.where(judge_runs.c.name == settings.name)
     elif settings.model is not None:
         statement = statement.where(judge_runs.c.model == settings.model)
-    if settings.address:
-        statement = statement.where(judge_runs.c.endpoint == settings.address)
     with study.read() as connection:
         rows = connection.execute(statement.order_by(judge_runs.c.id.desc())).all()
-    for row in rows:
+    address = settings.address
+    for row in sorted(rows, key=lambda row: row.endpoint != address):
         run = dict(row._mapping)
+        if address and not (run["endpoint"] and is_same_place(run["endpoint"], address)):
+            continue
         same_fields = run["decoding"].get("body", {}) == settings.further_fields
         same_order = shuffle_of(run) == settings.shuffle_passages
         if same_fields and same_order and metric_of(run) == metric:

@@ -369,6 +369,10 @@ def store_end(
             uncounted=delivery.uncounted,
             seconds=result.seconds,
             cost=result.cost,
-            notes=[*result.notes, *(f"No answer: {example}" for example in delivery.examples)],
+            notes=[
+                *([session.run.note] if session.run.note and not session.run.begun else []),
+                *result.notes,
+                *(f"No answer: {example}" for example in delivery.examples),
+            ],
             figures=delivery.figures,
         )
