@@ -3,6 +3,7 @@
 import logging
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from time import monotonic, sleep
 from typing import Any
 
@@ -55,10 +56,45 @@ def connect(address: str | None, replicas: int, each: int) -> bool:
             logging_level=logging.ERROR,
             **local,
         )
-    except (ConnectionError, ValueError, RuntimeError, OSError) as error:
-        where = "on this machine" if address is None else f"at {address}"
-        raise StudyError(f"There is no Ray {where}: {error}") from error
+    except Exception as error:  # Ray raises the bare class where a process of its own fails.
+        with suppress(Exception):
+            ray.shutdown()
+        raise StudyError(_not_started(address, error)) from error
+    _silence_raylet()
     return True
+
+
+def first_line(error: BaseException) -> str:
+    """Return the cause in Ray's words; the paragraphs after it are for Ray's own developers."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return (lines[0] if lines else type(error).__name__)[:300].rstrip(".")
+
+
+def _not_started(address: str | None, error: Exception) -> str:
+    cause = first_line(error)
+    if address is not None:
+        return (
+            f"There is no Ray at {address}: {cause}. Check that the cluster runs (ray status) and "
+            "that --cluster names it."
+        )
+    return (
+        f"Ray does not start on this machine: {cause}. Stop what an earlier Ray left (ray stop), "
+        "check the free space of /tmp and /dev/shm, and run the command again. The folder "
+        "ray/session_latest/logs in /tmp has Ray's logs."
+    )
+
+
+def _silence_raylet() -> None:
+    """Keep paragraphs of Ray's scheduler, "(raylet) ...", from the output of the command.
+
+    No option of Ray does so; they stay in its log files. Where Ray has no such switch, they are
+    printed.
+    """
+    with suppress(ImportError, AttributeError):
+        from ray._private import worker
+
+        # Assigned only where it exists: an unknown name would do nothing.
+        worker._worker_logs_enabled &= False
 
 
 def check_resources(replicas: int, each: int) -> bool:

@@ -192,7 +192,9 @@ def _row_by_row() -> Iterator[None]:
 def _ray_errors() -> Iterator[None]:
     try:
         yield
-    except (ray.exceptions.RayError, RuntimeError, ValueError, OSError) as error:
+    except StudyError:
+        raise
+    except Exception as error:  # Ray raises the bare class as well.
         lines = str(error).strip().splitlines() or [type(error).__name__]
         raise StudyError(
             f"Ray stopped: {lines[-1].strip()} Its logs are in /tmp/ray/session_latest/logs of "

@@ -1,9 +1,11 @@
 """Parts of the engine ray that need no Ray: blocks, what may be lost, what a cluster must have."""
 
 import random
+import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import count, pairwise
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,7 +14,7 @@ import judge.engines.ray.blocks as blocks_module
 from judge.engines.engine import Delivery
 from judge.engines.engine_settings import RaySettings
 from judge.engines.ray.blocks import MOST_LOST, BlockResult, answer_blocks, cut_blocks
-from judge.engines.ray.cluster import accelerators_each, shortage
+from judge.engines.ray.cluster import accelerators_each, connect, shortage
 from judge.protocol.exchange import Answer, Failure, Request
 from study.errors import StudyError
 
@@ -185,3 +187,59 @@ def test_the_address_of_a_client_is_refused() -> None:
     assert RaySettings.checked(model="m", cluster="10.0.0.1:6379").cluster == "10.0.0.1:6379"
     with pytest.raises(StudyError, match="run the command on a machine of the cluster"):
         RaySettings.checked(model="m", cluster="ray://10.0.0.1:10001")
+
+
+class RayThatFails(ModuleType):
+    """Ray whose processes do not start; it raises the bare class, with a paragraph."""
+
+    stopped = False
+
+    def is_initialized(self) -> bool:
+        return False
+
+    def init(self, **options: Any) -> None:
+        del options
+        raise Exception(  # noqa: TRY002  (as Ray does)
+            "The current node timed out during startup.\n\n(raylet) Some processes failed."
+        )
+
+    def shutdown(self) -> None:
+        self.stopped = True
+
+
+@pytest.mark.parametrize(
+    ("address", "begin", "remedy"),
+    [
+        (None, "Ray does not start on this machine: The current node timed out", "(ray stop)"),
+        ("auto", "There is no Ray at auto: The current node timed out", "--cluster names it."),
+    ],
+)
+def test_a_ray_that_does_not_start_is_one_cause_and_one_remedy(
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    address: str | None,
+    begin: str,
+    remedy: str,
+) -> None:
+    ray = RayThatFails("ray")
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    with pytest.raises(StudyError) as caught:
+        connect(address, replicas=1, each=1)
+    message = str(caught.value)
+    assert message.startswith(begin)
+    assert remedy in message
+    assert "raylet" not in message
+    assert "\n" not in message
+    assert ray.stopped, "what had started is ended"
+    assert capfd.readouterr() == ("", "")
+
+
+def test_paragraphs_of_the_scheduler_are_not_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    ray, private = RayThatFails("ray"), ModuleType("ray._private")
+    worker = SimpleNamespace(_worker_logs_enabled=True)
+    monkeypatch.setattr(ray, "init", lambda **_: None, raising=False)
+    monkeypatch.setattr(private, "worker", worker, raising=False)
+    for module in (ray, private):
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    assert connect(None, replicas=1, each=1)
+    assert worker._worker_logs_enabled is False
