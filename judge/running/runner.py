@@ -28,7 +28,7 @@ from judge.running.plan import (
 )
 from judge.running.run_outcome import Outcome
 from judge.running.runs import check_words, run_id_of
-from judge.running.scale_use import ScaleUse, stored_values
+from judge.running.scale_use import FEW, ScaleUse, stored_values
 from judge.running.scope import (
     as_declared,
     check_scales,
@@ -315,6 +315,12 @@ def _judge(
         drift,
         began,
     )
+    if is_sample and result.stopped is None:
+        # Nobody should decide on a run by a forecast for a judge on another scale.
+        try:
+            scale_use.check(FEW)
+        except StudyError as error:
+            result = replace(result, stopped=error)
     with study.read() as connection:
         by_reason = count(connection, scope.versions, ("missing_reason",), run.id).by
         answered_by = served(connection, run.id)

@@ -14,8 +14,8 @@ from study.schema.tables import judgments
 
 ENOUGH = 50
 """Scores of a run, or on one construct, after which the run is stopped if all are low."""
-_FEW = 10
-"""Scores after which a note names them."""
+FEW = 10
+"""Scores after which a note names them, and a sample that decides on a run ends with an error."""
 _LOWEST = 0.1
 # Points of a scale that is too short to be taken for another one.
 _SHORT_SCALE = 10
@@ -51,16 +51,16 @@ class ScaleUse:
             if row["value"] is not None and row["rule"] != EMPTY_RESPONSE:
                 self._values[row["construct_key"]][row["value"]] += 1
 
-    def check(self) -> None:
+    def check(self, enough: int = ENOUGH) -> None:
         """Raise where the scores so far are on another scale.
 
         Raises
         ------
         StudyError
-            At least 50 scores that differ, of the run or on one construct, are all in the lowest
-            tenth of the scale.
+            At least `enough` scores that differ, of the run or on one construct, are all in the
+            lowest tenth of the scale.
         """
-        if seen := self._low_scores(ENOUGH):
+        if seen := self._low_scores(enough):
             raise StudyError(
                 f"{seen} Look at the answers with `ccrs judge show --response`, and say in the "
                 "prompts which scale is meant. If the scores are right, add --accept-low-scores."
@@ -71,7 +71,7 @@ class ScaleUse:
 
         At least 10 scores, of the run or on one construct, are needed.
         """
-        return self._low_scores(_FEW)
+        return self._low_scores(FEW)
 
     def _low_scores(self, enough: int) -> str | None:
         """Describe the run, or else each construct, whose scores are all in the lowest tenth."""

@@ -27,20 +27,20 @@ def test_two_that_begin_at_one_moment_get_one_run(any_study: Study) -> None:
 def test_what_makes_a_run_another_one(study: Study) -> None:
     prompts = prompt_version()
     first = Conditions(
-        "openai", "m", "https://a.com/v1", None, {"temperature": 0.0}, 1, {"window": 8}
+        "openai", "m", "https://one.org/v1", None, {"temperature": 0.0}, 1, {"window": 8}
     )
     run = find_or_begin(study, first, prompts, 1, "one")
     observed = Conditions(
-        "openai", "m", "https://a.com/v1", None, {"temperature": 0.0}, 1, {"window": 9}
+        "openai", "m", "https://one.org/v1", None, {"temperature": 0.0}, 1, {"window": 9}
     )
     assert find(study, observed, prompts, 1, None) == run.id
     others = [
-        Conditions("batch", "m", "https://a.com/v1", None, {"temperature": 0.0}, 1),
-        Conditions("openai", "n", "https://a.com/v1", None, {"temperature": 0.0}, 1),
-        Conditions("openai", "m", "https://b.com/v1", None, {"temperature": 0.0}, 1),
-        Conditions("openai", "m", "https://a.com/v1", "r", {"temperature": 0.0}, 1),
-        Conditions("openai", "m", "https://a.com/v1", None, {"temperature": 0.1}, 1),
-        Conditions("openai", "m", "https://a.com/v1", None, {"temperature": 0.0}, 2),
+        Conditions("batch", "m", "https://one.org/v1", None, {"temperature": 0.0}, 1),
+        Conditions("openai", "n", "https://one.org/v1", None, {"temperature": 0.0}, 1),
+        Conditions("openai", "m", "https://two.org/v1", None, {"temperature": 0.0}, 1),
+        Conditions("openai", "m", "https://one.org/v1", "r", {"temperature": 0.0}, 1),
+        Conditions("openai", "m", "https://one.org/v1", None, {"temperature": 0.1}, 1),
+        Conditions("openai", "m", "https://one.org/v1", None, {"temperature": 0.0}, 2),
     ]
     assert [find(study, other, prompts, 1, None) for other in others] == [None] * 6
     assert find(study, first, prompts, 2, None) is None

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from judge import BatchSettings, RecordedSettings, RunStoppedError, judge_study
+from judge import BatchSettings, RecordedSettings, RunStoppedError, judge_study, show_run
 from judge.protocol.exchange import Answer
 from judge.run_settings import JudgeSettings
 from judge.running.scale_use import ENOUGH, ScaleUse
@@ -74,6 +74,21 @@ def test_an_estimate_stops_as_well(
         judge_study(study, ScriptedSettings(name="j", estimate=55))
     assert stopped.value.outcome.sample
     assert ENOUGH <= len(judgments(study)) < 60
+
+
+@pytest.mark.parametrize("number", [10, 40])
+def test_a_small_estimate_stops_at_its_end(
+    study: Study, scripted: type[Scripted], monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    fill(study)
+    monkeypatch.setattr(scripted, "answer", between(1, 10))
+    with pytest.raises(RunStoppedError, match="seems to rate from 1 to 10") as stopped:
+        judge_study(study, ScriptedSettings(name="j", estimate=number))
+    outcome = stopped.value.outcome
+    assert (outcome.answered, outcome.estimate) == (number, None)
+    assert [call.ended for call in show_run(study, "j").calls] == ["stopped"]
+    settings = ScriptedSettings(name="j", estimate=10, accept_low_scores=True)
+    assert judge_study(study, settings).answered == 10
 
 
 def recorded(study: Study, folder: Path) -> JudgeSettings:
