@@ -29,8 +29,9 @@ _MOST_REFUSALS = 20
 # A complaint (429, 503) counts as this part of a failure where other prompts can have used up the
 # quota, and as the second where none can.
 _COMPLAINT, _LONE_COMPLAINT = 0.1, 0.5
-# Waits for a server that cannot be reached, or complains, double so many times.
-_MOST_DOUBLINGS, _MOST_DOUBLINGS_OF_COMPLAINTS = 3, 4
+# Waits for a server that cannot be reached, or complains, double so many times. Together, those
+# after the complaints that make a failure last longer than the minute of a quota.
+_MOST_DOUBLINGS, _MOST_DOUBLINGS_OF_COMPLAINTS = 3, 5
 # Failures that a prompt meets again later, as it is; after others the next call may succeed.
 _LASTING = frozenset({"http_429", "http_501", "http_505", "no_json", "no_choice", "too_large"})
 

@@ -281,3 +281,46 @@ def test_the_largest_cost_is_not_passed_by_what_a_server_charges(
     assert most / 2 < charged[0] <= most
     # An answer that came while the call was being stopped was charged, and is not stored.
     assert (caught.value.outcome.cost or 0) <= charged[0]
+
+
+class Quota:
+    """A server that accepts some prompts in each window of time, and every plain question."""
+
+    def __init__(self, most: int, window: float, *, tells: bool) -> None:
+        self._most, self._window, self._tells = most, window, tells
+        self._lock, self._taken, self._until = threading.Lock(), 0, 0.0
+        self.complaints = 0
+
+    def reply(self, asked: Asked) -> Raw:
+        if not asked.is_prompt:
+            return said()
+        with self._lock:
+            now = time.monotonic()
+            if now >= self._until:
+                self._taken, self._until = 0, now + self._window
+            self._taken += 1
+            if self._taken <= self._most:
+                return said()
+            self.complaints += 1
+            wait = {"retry-after-ms": f"{(self._until - now) * 1000:.0f}"} if self._tells else {}
+            return Raw(429, wait, b'{"error": {"message": "Rate limit reached for tokens"}}')
+
+
+@pytest.mark.parametrize(
+    ("most", "window", "tells"),
+    [
+        pytest.param(10, 0.5, True, id="with a wait"),
+        pytest.param(10, 0.5, False, id="without"),
+        # The waits of the tests are 25 times shorter than those of users: a minute.
+        pytest.param(30, 2.4, False, id="a minute without", marks=pytest.mark.slow),
+    ],
+)
+def test_a_quota_of_prompts_gives_none_of_them_up(
+    small_study: Study, most: int, window: float, tells: bool
+) -> None:
+    """Plain questions are answered all the time, so that they prove nothing about the prompts."""
+    quota = Quota(most, window, tells=tells)
+    with serving(quota.reply) as address:
+        outcome = judged(small_study, address, concurrency=32, patience=60)
+    assert (outcome.judged, outcome.missing, outcome.failed) == (WHOLE, {}, {})
+    assert quota.complaints < 10 * WHOLE
