@@ -294,7 +294,7 @@ REFUSED: frozenset[str] = frozenset(
         # They identify another run, which has judged nothing yet.
         *(
             f"judge probe {option}"
-            for option in ("--model", "--name", "--shuffle-passages", "--body", "--base-url")
+            for option in ("--model", "--name", "--shuffle-passages", "--body")
         ),
         *("judge show --metric", "judge reparse --metric"),
         # Of other metrics.
