@@ -1,10 +1,13 @@
-"""Degrees of freedom of a jackknife's variance."""
+"""Degrees of freedom of a jackknife's variance, and the queries that it needs."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from analysis.core.arrays import FloatArray
+
+#: Queries that an error must rest on, if there are more: a variance of so few says next to nothing.
+FEWEST_QUERIES = 5
 
 
 def effective_df(values: FloatArray) -> float:
@@ -25,3 +28,10 @@ def effective_df(values: FloatArray) -> float:
     if spread <= 0:
         return count - 1.0
     return float(np.clip(2 * total**2 / spread * (count - 1) / (count + 1), 1, count - 1))
+
+
+def rests_on_few(used: int, of: int) -> str | None:
+    """Why there is no interval of a figure that rests on `used` of the queries; None if enough."""
+    if used >= min(FEWEST_QUERIES, of):
+        return None
+    return f"it rests on {used} of {of} queries, an interval needs at least {FEWEST_QUERIES}"

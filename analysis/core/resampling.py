@@ -19,7 +19,7 @@ from scipy.special import expit
 
 from analysis.core.arrays import BoolArray, FloatArray, IntArray
 from analysis.core.computation import one_blas_thread, t_quantile, two_sided_p
-from analysis.core.degrees_of_freedom import effective_df
+from analysis.core.degrees_of_freedom import effective_df, rests_on_few
 from analysis.core.end_intervals import (
     all_alike,
     few_differ,
@@ -249,7 +249,8 @@ class QueryResampling:
         the jackknife's divided by p(1 - p), since leaving a query out may leave a share of 0), for
         skewed differences with Hall's transformation of t (`transform="skewness"`). The
         percentile interval needs no transform. Where one query dominates, the error is that of
-        `unequal_queries`. A correlation or share at an end of its range, and
+        `unequal_queries`; below five contributing queries, of more, there is none. A correlation or
+        share at an end of its range, and
         a mean of equal values, have the intervals of `end_intervals`; a resample in which one side
         of a correlation of responses is constant counts as a correlation of 0. For shares of .05 to
         .8 at 12 and 30 queries of 4 responses, independent or correlated by up to .6 within a
@@ -283,8 +284,9 @@ class QueryResampling:
             equal = withheld(self.level, method, EQUAL_RESAMPLES)
             return equal if step is None else of_equal_values(point, step, count, self.level)
         weights = replicates.weights if replicates.scheme == "jackknife" else None
-        if weights is not None and weights.reason is not None:
-            return withheld(self.level, method, weights.reason)
+        few = rests_on_few(replicates.n_queries, self.n_queries)
+        if why := few or (weights.reason if weights else None):
+            return withheld(self.level, method, why)
         known = replicates.trials or replicates.resolution
         separate = replicates.values.tolist() if replicates.separate and known else []
         rare = few_differ(separate)

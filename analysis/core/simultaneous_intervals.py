@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from analysis.core.arrays import BoolArray, FloatArray
 from analysis.core.computation import t_quantile, two_sided_p
-from analysis.core.degrees_of_freedom import effective_df
+from analysis.core.degrees_of_freedom import effective_df, rests_on_few
 from analysis.core.distributions import t_tail
 from analysis.core.interval import Interval
 from analysis.core.resampling import (
@@ -22,9 +22,6 @@ from analysis.core.unequal_queries import QueryWeights, UnequalQueries
 
 #: From this many statistics a query on, their correlations are not estimated.
 _MOST_A_QUERY = 1 / 3
-
-#: Queries that a statistic must rest on, if there are more.
-FEWEST_QUERIES = 5
 
 #: Draws of the largest of several t values, for the jackknife.
 _DRAWS = 10_000
@@ -189,11 +186,8 @@ def _reasons(
             reasons.append(f"undefined in {share:.1%} of {drawn.size} resamples")
         elif np.ptp(defined) <= NO_SPREAD * max(1.0, abs(at)):
             reasons.append(EQUAL_RESAMPLES)
-        elif moving is not None and moving[:, place].sum() < min(FEWEST_QUERIES, len(values)):
-            reasons.append(
-                f"it rests on {moving[:, place].sum()} of {len(values)} queries, an interval needs "
-                f"at least {FEWEST_QUERIES}"
-            )
+        elif moving is not None and (few := rests_on_few(int(moving[:, place].sum()), len(values))):
+            reasons.append(few)
         else:
             of = unequal[place]
             reasons.append(None if of is None else of.reason)

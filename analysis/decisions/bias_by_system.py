@@ -68,6 +68,9 @@ def pulled_to_mean(biases: Sequence[Estimate]) -> list[float]:
     mean = sum(w * e.value for w, e in zip(weights, biases, strict=True)) / total
     spread = sum(w * (e.value - mean) ** 2 for w, e in zip(weights, biases, strict=True))
     scale = total - sum(w * w for w in weights) / total
+    if not scale > 0:
+        # One of them has all of the weight: what the others say of the spread is lost in rounding.
+        return [e.value for e in biases]
     between = max(0.0, (spread - (len(biases) - 1)) / scale)
     return [
         mean + between / (between + variance) * (e.value - mean)

@@ -18,9 +18,10 @@ import math
 from dataclasses import dataclass
 
 from analysis.core.arrays import FloatArray
+from analysis.core.degrees_of_freedom import FEWEST_QUERIES
 from analysis.core.distributions import t_quantile, t_tail
 from analysis.core.resampling import EQUAL_RESAMPLES
-from analysis.core.simultaneous_intervals import FEWEST_QUERIES, SimultaneousIntervals
+from analysis.core.simultaneous_intervals import SimultaneousIntervals
 from analysis.core.uncertainty import Uncertainty
 from analysis.statistics.agreement.system_decisions import Decisions
 

@@ -14,10 +14,10 @@ import numpy as np
 
 from analysis.core.arrays import BoolArray, FloatArray
 from analysis.core.computation import t_quantile, two_sided_p
-from analysis.core.degrees_of_freedom import effective_df
+from analysis.core.degrees_of_freedom import effective_df, rests_on_few
 from analysis.core.interval import Interval, withheld
 from analysis.core.query_statistic import NEGLIGIBLE, comparable, ratio
-from analysis.core.resampling import NO_SPREAD, no_spread
+from analysis.core.resampling import EQUAL_RESAMPLES, NO_SPREAD, no_spread
 from analysis.statistics.correction.query_sums import COUNT, HUMAN, JUDGE, POOL, WEIGHT, QuerySums
 
 #: Labels that lambda = 1 is worth when it is averaged with the learned lambda, which fits the noise
@@ -112,7 +112,8 @@ def corrected(
     if lam.value == 0 and not lam.without.any():
         columns = _ratings_alone(columns)
     used = _either(columns[:, WEIGHT::5] > 0) | _either(columns[:, COUNT::5] > 0)
-    columns, any_label = columns[used], _either(labeled[used])
+    columns, labeled = columns[used], labeled[used]
+    any_label = _either(labeled)
     shift = sums.human_origin - (minus.human_origin if minus else 0.0)
     value = float(_leaving_out(columns, _nothing(columns), np.array([lam.value]))[0]) + shift
     without = _leaving_out(columns, columns, lam.without[used]) + shift
@@ -129,7 +130,7 @@ def corrected(
         return Corrected(
             value, none, lam.value, count, float("nan"), *parts, reason=None, alone=why_alone
         )
-    interval, df = _interval(value, without, any_label, level)
+    interval, df = _interval(value, without, labeled, level)
     why_unseen = next(filter(None, map(_unseen, tables)), None)
     if why_unseen and interval.reason is None:
         interval, df = withheld(level, METHOD, why_unseen), float("nan")
@@ -328,26 +329,39 @@ def _squared_error(columns: FloatArray, lam: float) -> tuple[float, float]:
 def _interval(
     value: float, without: FloatArray, labeled: BoolArray, level: float
 ) -> tuple[Interval, float]:
-    """Jackknife with a t quantile; degrees of freedom from the labeled queries' share."""
+    """Jackknife with a t quantile; degrees of freedom from the queries that inform the figure.
+
+    `labeled` (Q, 1 or 2) are the queries with labels of each system. Those of the system that has
+    fewer, the other's further ones, and the pool are independent parts of the error, each with its
+    degrees of freedom (Satterthwaite): most of the error is that of the system with few labels,
+    and rests on these, however many the other has.
+    """
     nan = float("nan")
-    if np.count_nonzero(labeled) < 2:
+    any_label = _either(labeled)
+    few = int(np.count_nonzero(any_label))
+    if few < 2:
         why = "an interval needs at least 2 labeled queries, there is 1"
         return withheld(level, METHOD, why), nan
     if np.isnan(without).any():
         why = "a system's labels all belong to one query"
         return withheld(level, METHOD, why), nan
-    few = np.count_nonzero(labeled)
+    if why_few := rests_on_few(int(labeled.sum(axis=0).min()), len(labeled)):
+        return withheld(level, METHOD, why_few), nan
     squares = (without - without.mean()) ** 2
     # The jackknife has (n - 1) / n, n the queries that a part rests on: those of the pool would
     # make the labels' part too large by n / (n - 1).
-    squares[labeled] *= (few - 1) / few
-    of_labels, total = float(squares[labeled].sum()), float(squares.sum())
-    many = max(1, int(np.count_nonzero(~labeled)))
-    df = total**2 / (
-        of_labels**2 / effective_df(without[labeled]) + (total - of_labels) ** 2 / many
-    )
+    squares[any_label] *= (few - 1) / few
+    total = float(squares.sum())
+    if np.sqrt(total) <= NO_SPREAD * max(1.0, abs(value)):
+        return withheld(level, METHOD, EQUAL_RESAMPLES), nan
+    fewer = labeled[:, np.argmin(labeled.sum(axis=0))]
+    below = float(squares[~any_label].sum()) ** 2 / max(1, len(labeled) - few)
+    for part in (fewer, any_label & ~fewer):
+        if part.any():
+            below += float(squares[part].sum()) ** 2 / max(1.0, effective_df(without[part]))
+    df = total**2 / below
     reach = t_quantile((1 + level) / 2, df) * np.sqrt(total)
-    p = two_sided_p(value / np.sqrt(total), df) if total else np.nan
+    p = two_sided_p(value / np.sqrt(total), df)
     return Interval(float(value - reach), float(value + reach), level, METHOD, p=p), float(df)
 
 

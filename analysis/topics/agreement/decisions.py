@@ -13,10 +13,10 @@ from analysis.core.analysis import Analysis
 from analysis.core.arrays import FloatArray
 from analysis.core.construct_data import ConstructData
 from analysis.core.context import Context
+from analysis.core.degrees_of_freedom import FEWEST_QUERIES
 from analysis.core.estimates import Estimate
 from analysis.core.resampling import EQUAL_RESAMPLES
 from analysis.core.scales import Scale
-from analysis.core.simultaneous_intervals import FEWEST_QUERIES
 from analysis.core.statistic import Statistic
 from analysis.render.formatting import points
 from analysis.render.table import Cell, Table, TableBuilder

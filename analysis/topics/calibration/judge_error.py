@@ -10,6 +10,7 @@ import numpy as np
 from analysis.core.arrays import FloatArray
 from analysis.core.construct_data import ConstructData
 from analysis.core.context import ComparedScores, Context
+from analysis.core.degrees_of_freedom import rests_on_few
 from analysis.core.estimates import Estimate
 from analysis.core.family_estimates import ResampledFamily
 from analysis.core.interval import withheld
@@ -112,7 +113,15 @@ def _by_system(context: Context, scored: ComparedScores, ratings: FloatArray) ->
             weights=family.weights[0],
             queries=contributing,
         )
-        intervals = [joint.at(place) for place in range(point.size)]
+        # The curve that systems share rests on all queries, the distance from it on the system's.
+        both = np.isfinite(scored.values) & np.isfinite(data.reference)
+        answered = [np.unique(data.query[both & of]).size for of in data.produced.T]
+        intervals = [
+            withheld(level, joint.method, few)
+            if (few := rests_on_few(n, count))
+            else joint.at(place)
+            for place, n in enumerate(answered)
+        ]
     for place, (system, interval) in enumerate(zip(data.systems, intervals, strict=True)):
         yield Estimate(
             "error_by_system_given_human",

@@ -2,94 +2,25 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
 
-from analysis import AnalysisError, Options, Scale, ScoreTable, analyse
+from analysis import AnalysisError, Options, analyse
 from analysis.core.analysis import Analysis
-from analysis.core.arrays import FloatArray
-from analysis.core.scales import Level
 from analysis.decisions.answers import decisions
 from analysis.pipeline.estimation import headline
 from analysis.render.decision_words import as_record
 from analysis.render.opening import lines
 from analysis.render.opening_of_analysis import openings_of
 from analysis.render.verdicts import speaking
+from tests.analysis.shapes import SHAPES, Shape, scores
 from tests.conftest import examples
 
 pytestmark = pytest.mark.usefixtures("without_drawing")
 
 QUICK = Options(resamples=100)
-#: Two values, few points, tied tens, and numbers without ties.
-STEPS = (1.0, 0.25, 0.1, 0.0)
-
-
-@dataclass(frozen=True)
-class Shape:
-    """Sizes of a table, and which of its values are missing or alike."""
-
-    sizes: tuple[int, ...]
-    """Responses to each query."""
-    systems: int
-    raters: int
-    step: float
-    missing: float
-    constant: tuple[str, ...]
-    declared: Level | None
-    seed: int
-
-
-SHAPES = st.builds(
-    Shape,
-    sizes=st.one_of(
-        st.lists(st.integers(1, 6), min_size=1, max_size=40).map(tuple),
-        st.tuples(st.integers(1, 60), st.integers(1, 3), st.integers(0, 39)).map(
-            lambda sizes: (sizes[0], *[sizes[1]] * sizes[2])
-        ),
-    ),
-    systems=st.integers(1, 6),
-    raters=st.integers(1, 6),
-    step=st.sampled_from(STEPS),
-    missing=st.sampled_from((0.0, 0.0, 0.2, 0.6, 0.95)),
-    constant=st.sampled_from(((), (), (), ("judge",), ("rater-1",), ("judge", "rater-1"))),
-    declared=st.sampled_from((None, "interval", "ordinal", "nominal")),
-    seed=st.integers(0, 2**16),
-)
-
-
-def scores(shape: Shape) -> ScoreTable:
-    """The table of a shape; not every scorer has every response."""
-    rng = np.random.default_rng(shape.seed)
-    query = np.repeat(np.arange(len(shape.sizes)), shape.sizes)
-    quality = rng.uniform(size=len(shape.sizes))[query] + rng.uniform(size=query.size)
-    parts = []
-    for name in ("judge", *(f"rater-{i + 1}" for i in range(shape.raters))):
-        value = _stepped((quality + rng.uniform(size=query.size)) / 3, shape.step)
-        part = pd.DataFrame(
-            {
-                "response_id": [f"r{i}" for i in range(query.size)],
-                "query_id": [f"q{i}" for i in query],
-                "system": [f"s{i % shape.systems}" for i in range(query.size)],
-                "construct": "QR",
-                "scorer": name,
-                "scorer_kind": "judge" if name == "judge" else "human",
-                "value": np.full(query.size, 1.0) if name in shape.constant else value,
-            }
-        )
-        parts.append(part[rng.uniform(size=query.size) >= shape.missing])
-    scale = None
-    if shape.declared is not None:
-        step = shape.step if shape.declared != "interval" else 0.0
-        scale = {"QR": Scale(0, 1, step or 0.01, shape.declared)}
-    return ScoreTable.from_frame(pd.concat(parts, ignore_index=True), scale)
-
-
-def _stepped(values: FloatArray, step: float) -> FloatArray:
-    return np.round(np.round(values / step) * step if step else values, 2)
 
 
 @settings(deadline=None, max_examples=examples(100))

@@ -1,0 +1,111 @@
+"""Each command that takes a table ends on any of them with its result or with a sentence."""
+
+import io
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from unittest.mock import patch
+
+import pytest
+from hypothesis import given, settings
+
+from study.cli.root import main
+from tests.analysis.shapes import SHAPES, Shape, declared_scale, frame
+from tests.conftest import examples
+
+pytestmark = pytest.mark.usefixtures("without_drawing")
+
+SCRIPT = Path(sys.executable).with_name("ccrs")
+
+#: Words of each command around the place of the table.
+COMMANDS = (
+    "report {} --text --resamples 100",
+    "check {} --require order_responses=likely --resamples 100",
+    "plan {} --queries 10 --raters 2 --runs 2",
+    "judge rank {}",
+    "doctor {}",
+)
+WHOLE = "report {} --resamples 100 --no-verify"
+
+#: Tables on which commands once broke, or that are at the edge.
+USUAL = Shape((3,) * 20, 3, 2, 0.25, 0.2, (), "ordinal", 1)
+EDGES = (
+    USUAL,
+    Shape((60, *[2] * 19), 1, 1, 0.0, 0.0, (), "interval", 3),
+    Shape((1,), 1, 1, 1.0, 0.0, (), None, 0),
+    Shape((3,) * 20, 3, 2, 0.25, 0.2, ("judge", "rater-1"), "ordinal", 1),
+)
+
+
+@contextmanager
+def written(shape: Shape) -> Iterator[list[str]]:
+    """The file of a table, and the words that declare its scale."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "scores.csv"
+        frame(shape, judges=2).to_csv(path, index=False)
+        scale = (declared_scale(shape) or {}).get("QR")
+        words = [] if scale is None else ["--scale", f"0:1:{scale.step:g}:{scale.level}"]
+        yield [str(path), *words]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@settings(deadline=None, max_examples=examples(100))
+@given(shape=SHAPES)
+def test_any_table(command: str, shape: Shape) -> None:
+    with written(shape) as table:
+        _ends_well(*_in_process(_words(command, table)))
+
+
+@settings(deadline=None, max_examples=examples(20))
+@given(shape=SHAPES)
+def test_the_report_of_any_table(shape: Shape) -> None:
+    with written(shape) as table:
+        _ends_well(*_in_process(_words(WHOLE, table)))
+
+
+@pytest.mark.parametrize("shape", EDGES, ids=("usual", "dominated", "one", "constant"))
+@pytest.mark.slow
+def test_edges_by_the_program(shape: Shape) -> None:
+    with written(shape) as table:
+        for command in COMMANDS:
+            words = _words(command, table)
+            ended = subprocess.run(
+                [SCRIPT, *words], capture_output=True, encoding="utf-8", check=False
+            )
+            _ends_well(ended.returncode, ended.stdout, ended.stderr)
+            if shape is USUAL:
+                assert ended.returncode < 2, ended.stderr
+
+
+def _words(command: str, table: list[str]) -> list[str]:
+    path, *scale = table
+    return [word.format(path) for word in command.split()] + scale
+
+
+def _in_process(words: list[str]) -> tuple[object, str, str]:
+    """Exit status and what is written; an exception that the program does not handle is raised."""
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        patch.object(sys, "argv", ["ccrs", *words]),
+        redirect_stdout(out),
+        redirect_stderr(err),
+        pytest.raises(SystemExit) as end,
+    ):
+        main()
+    return end.value.code, out.getvalue(), err.getvalue()
+
+
+def _ends_well(status: object, out: str, err: str) -> None:
+    """A result without numbers that are none, or one error in words."""
+    assert status in {0, 1, 2}
+    assert "Traceback" not in err
+    assert not re.search(r"(?<![\w.-])(nan|NaN|inf|None)(?![\w.-])", out), out
+    if status == 2 and not out:
+        errors = [line for line in err.splitlines() if line.startswith("Error: ")]
+        assert len(errors) == 1, err
+    else:
+        assert out.strip()
