@@ -25,6 +25,10 @@ from analysis.statistics.correction.query_sums import COUNT, HUMAN, JUDGE, POOL,
 #: of means cover .935 by the learned lambda alone, and .95 by the average.
 WORTH_OF_ONE = 20
 
+#: Where so many times as many labels have the most common value as have another one, lambda = 1
+#: counts whatever the judge tells: the ratings alone cover .91 there (12 labels, 78% at an end).
+MOSTLY_ALIKE = 2
+
 #: Without a common scale lambda = 1 means nothing, and lambda is learned from the labels alone:
 #: from as many as this, and as many that do not share the most common human value.
 LEARNED_FROM, INFORMATIVE_FROM = 30, 15
@@ -178,23 +182,30 @@ def learned_lambda(figures: Sequence[Compared], *, one_scale: bool = True) -> Le
     standard deviations lambda is bounded to 0 to 1 as in PPI++; as a slope, which leads from the
     judge's points to people's, to 0 to the ratio of people's standard deviation to the judge's.
 
-    On one scale the result is (n lambda + 20) / (n + 20), n the labels whose human value (or
-    difference) is not the most common one.
+    On one scale the result is (n lambda + 20 c) / (n + 20), n the labels whose human value (or
+    difference) is not the most common one. c is how far the labels show that the judge
+    tells anything: 1 - 1 / t^2, t that of its correlation with people, and 0 for t below 1 (the
+    positive part of James and Stein). Where most values are the same it is 1: intervals of the
+    ratings alone cover too little there.
     """
+    counts = [informative(*figure) for figure in figures]
+    differing = _independent(figures) * sum(few for few, _ in counts)
+    alike = _independent(figures) * sum(most for _, most in counts)
+    crowded = alike > MOSTLY_ALIKE * differing
 
     def columns() -> Iterator[FloatArray]:
         # One figure at a time: all pairs of systems would take many times the sums themselves.
         return (np.hstack([table.columns for table in figure]) for figure in figures)
 
-    tuned = (
-        _tuned((of, _nothing(of)) for of in columns()),
-        _tuned((of, of) for of in columns()),
-    )
-    if one_scale:
-        labels = _independent(figures) * sum(informative(*figure)[0] for figure in figures)
-        share = labels / (labels + WORTH_OF_ONE)
-        tuned = (share * tuned[0] + (1 - share), share * tuned[1] + (1 - share))
-    return LearnedLambda(float(tuned[0][0]), tuned[1])
+    def shared(parts: Iterable[tuple[FloatArray, FloatArray]]) -> FloatArray:
+        slope, shown = _tuned(parts, differing + alike)
+        if not one_scale:
+            return slope
+        share = differing / (differing + WORTH_OF_ONE)
+        return np.asarray(share * slope + (1 - share) * (1.0 if crowded else shown))
+
+    whole = shared((of, _nothing(of)) for of in columns())
+    return LearnedLambda(float(whole[0]), shared((of, of) for of in columns()))
 
 
 def learnable(figures: Sequence[Compared]) -> bool:
@@ -261,9 +272,14 @@ def _leaving_out(columns: FloatArray, out: FloatArray, lams: FloatArray) -> Floa
     return np.where(defined, point + lams * gap, np.nan)
 
 
-def _tuned(parts: Iterable[tuple[FloatArray, FloatArray]]) -> FloatArray:
-    """Lambdas (m,) with the least squared error summed over figures: columns, rows to leave out."""
-    of_people, of_judge, gained, spread, scale = (np.zeros(1) for _ in range(5))
+def _tuned(
+    parts: Iterable[tuple[FloatArray, FloatArray]], labels: float
+) -> tuple[FloatArray, FloatArray]:
+    """Lambdas (m,) with the least squared error summed over figures: columns, rows to leave out.
+
+    Also how far this many labels show that the judge tells anything of people's values, 0 to 1.
+    """
+    of_people, of_judge, of_both, gained, spread, scale = (np.zeros(1) for _ in range(6))
     for columns, out in parts:
         human, judge, pool, *_ = _influences(columns.sum(axis=0) - out)
         moments = columns.T @ columns
@@ -281,12 +297,19 @@ def _tuned(parts: Iterable[tuple[FloatArray, FloatArray]]) -> FloatArray:
         spread = spread + np.maximum(-product(judge, drift), product(drift, drift))
         gained = gained - product(human, drift)
         of_people, of_judge = of_people + product(human, human), of_judge + of_scores
+        of_both = of_both + product(human, judge)
         scale = scale + product(pool, pool) + of_scores
     # A pool that is all labeled, or a constant judge, adds no information.
     # Where it has no spread at all, rounding may leave a scale below 0.
     some = (spread > np.maximum(0.0, NEGLIGIBLE * scale)) & (of_judge > 0)
     steepest = np.sqrt(np.maximum(ratio(of_people, of_judge, some), 0.0))
-    return np.where(some, np.clip(ratio(gained, spread, some), 0.0, steepest), 0.0)
+    slope = np.where(some, np.clip(ratio(gained, spread, some), 0.0, steepest), 0.0)
+    related = some & (of_both > 0) & (of_people > 0)
+    square = np.where(related, ratio(of_both**2, of_people * of_judge, related), 0.0)
+    # 1 - 1 / t^2, t^2 = (n - 2) r^2 / (1 - r^2).
+    related = related & (square > NEGLIGIBLE)
+    noise = ratio(1 - square, max(1.0, labels - 2) * square, related)
+    return slope, np.where(related, np.clip(1 - noise, 0.0, 1.0), 0.0)
 
 
 def _influences(

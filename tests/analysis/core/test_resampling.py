@@ -127,6 +127,17 @@ def test_queries_that_do_not_contribute_change_no_jackknife_interval() -> None:
     assert (among.low, among.high) == pytest.approx((alone.low, alone.high))
 
 
+@pytest.mark.parametrize(("used", "of", "given"), [(4, 40, False), (5, 40, True), (4, 4, True)])
+def test_a_figure_that_rests_on_few_of_the_queries_has_no_interval(
+    used: int, of: int, given: bool
+) -> None:
+    values = np.arange(of, dtype=np.float64) ** 2
+    interval = QueryResampling(of).interval(mean_statistic(values, np.arange(of) < used))
+    assert (interval.reason is None) == given
+    if not given:
+        assert interval.reason == "it rests on 4 of 40 queries, an interval needs at least 5"
+
+
 def test_with_many_queries_the_percentile_interval() -> None:
     values = np.random.default_rng(3).normal(size=PERCENTILE_FROM)
     resampling = QueryResampling(PERCENTILE_FROM, resamples=1000, level=0.9)

@@ -51,10 +51,81 @@ def test_textbook_example(lam: float, value: float) -> None:
 
 
 def test_the_learned_lambda_of_few_labels_is_averaged_with_one() -> None:
-    # Four of the ten labels are not the most common one; lambda = 1 is worth twenty.
+    # Four of the ten labels are not the most common one; lambda = 1 is worth twenty, less what
+    # ten labels leave open of the judge's correlation.
+    square = np.corrcoef(HUMAN, JUDGE)[0, 1] ** 2
+    shown = 1 - (1 - square) / (8 * square)
     averaged = corrected(textbook())
-    assert averaged.lam == pytest.approx((4 * 0.903132 + 20) / 24, abs=1e-6)
-    assert averaged.value == pytest.approx(0.6 + averaged.lam * 0.0145)
+    assert averaged.lam == pytest.approx((4 * 0.903132 + 20 * shown) / 24, abs=1e-6)
+
+
+def test_a_judge_that_tells_nothing_leaves_the_ratings_alone() -> None:
+    human = np.r_[HUMAN, np.full(20, np.nan)]
+    reversed_judge = 1 - np.array([*JUDGE, *UNLABELED])
+    sums = query_sums(human, reversed_judge, np.arange(30))
+    assert learned_lambda([(sums,)]).value == 0
+
+
+def test_where_most_values_are_the_same_the_judge_is_kept() -> None:
+    # 2 of 12 labels differ. The slope is 0, and lambda = 1 counts in full: 20 / (2 + 20).
+    human = np.r_[np.ones(10), 0, 0, np.full(20, np.nan)]
+    sums = query_sums(human, np.r_[np.zeros(10), 1, 1, np.linspace(0, 1, 20)], np.arange(32))
+    assert learned_lambda([(sums,)]).value == pytest.approx(20 / 22)
+
+
+def two_systems(first: np.ndarray, second: np.ndarray) -> tuple[QuerySums, QuerySums]:
+    """Of 60 queries the first system is rated on the first ones, the second on the last ones."""
+    tables = np.full((2, 60), np.nan)
+    tables[0, : first.size], tables[1, -second.size :] = first, second
+    judge = np.linspace(0, 100, 60)
+    a, b = (query_sums(human, judge, np.arange(60), 60) for human in tables)
+    return a, b
+
+
+def test_a_difference_has_the_degrees_of_freedom_of_the_system_with_few_labels() -> None:
+    # Welch-Satterthwaite: the parts are 1, 2, ..., 6 and 40 equal distances of 1 from their mean.
+    few, many = np.arange(1.0, 7.0), np.tile([1.0, -1.0], 20)
+    estimate = corrected(*two_systems(many, few), lam=0.0)
+    parts, below = [], 0.0
+    for values in (many, few):
+        without = (values.sum() - values) / (values.size - 1)
+        squares = (without - without.mean()) ** 2
+        total = squares.sum()
+        fourth = (squares**2).sum() - total**2 / values.size
+        own = values.size - 1.0
+        if fourth > 0:
+            own = np.clip(2 * total**2 / fourth * own / (own + 2), 1, own)
+        parts.append(total)
+        below += total**2 / own
+    assert estimate.df == pytest.approx(sum(parts) ** 2 / below)
+    assert estimate.df < 8
+
+
+@pytest.mark.parametrize("labels", [2, 4])
+def test_a_difference_with_a_system_of_few_labels_is_withheld(labels: int) -> None:
+    first, second = two_systems(np.tile([1.0, 3.0], 20), np.arange(1.0, labels + 1))
+    reason = corrected(first, second, lam=0.0).interval.reason
+    assert reason == f"it rests on {labels} of {40 + labels} queries, an interval needs at least 5"
+    assert corrected(first, second).interval.reason is not None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("labels", "shared"), [(5, 0), (5, 2), (8, 2)])
+def test_a_difference_of_systems_that_share_few_rated_queries_covers(
+    labels: int, shared: int
+) -> None:
+    rng = np.random.default_rng(3)
+    covered = []
+    for _ in range(400):
+        quality = rng.normal(50, 10, (200, 1)) + rng.normal(0, 12, (200, 2))
+        human = quality + rng.normal(0, 11, quality.shape)
+        judge = quality + rng.normal(0, 12, quality.shape)
+        human[40:, 0] = human[: 40 - shared, 1] = human[40 - shared + labels :, 1] = np.nan
+        a, b = (query_sums(human[:, s], judge[:, s], np.arange(200)) for s in range(2))
+        interval = corrected(a, b).interval
+        covered.append(interval.low <= 0 <= interval.high)
+    # Of 400 at .95, fewer than 366 happens once in 1,000.
+    assert sum(covered) >= 366
 
 
 def test_tuned_lambda_of_the_textbook_example() -> None:
