@@ -219,9 +219,15 @@ def _of_choice(described: Described, figure: DecidingFigure) -> str:
     scale = described.human_scale(e.constructs[0])
     ends = (e.ci_low, e.ci_high)
     best = ", which people find best as well," if e.ci_high <= 0 else ""
+    judged = e.params.get("judged_queries")
+    known = (
+        f" (ratings of {e.n_queries:,} of {judged:,} judged queries, corrected by the judge)"
+        if isinstance(judged, int)
+        else ""
+    )
     return (
         f"choosing {e.systems[0]}{best} as the judge does costs {amount(e.value, scale, ends)} "
-        f"{between(e, scale, in_points=True)} of people's mean, allowed are "
+        f"{between(e, scale, in_points=True)} of people's mean{known}, allowed are "
         f"{amount(threshold.value, scale)}"
     )
 

@@ -1,4 +1,4 @@
-"""False answers at the margins, true answers given, and the chance beside likely: three tables.
+"""False answers at the margins, true answers given, and the chance beside likely, as tables.
 
 `python -m tests.coverage.decision_margins` simulates studies (tests/coverage/decision_studies.py)
 and adds them to tests/coverage/decision_margins.csv until it has `--studies` of each cell; an
@@ -8,9 +8,12 @@ interrupted run goes on where it ended. `--part` names one of the tables:
   The order is .1 of tau-b below a rater's, the bias 5 points for these raters or for raters like
   these, the system that the judge puts first 5 points worse for people than the best one (its
   scores follow people's, the others are as far below), or of responses that people pass .8 pass.
+  "100 of 2000" queries are a sample of the judged ones, which the table states.
 - power: judges of which a yes is true: equal to a rater, or with half a rater's error, on one or
   five constructs; and 12 points kind, or without any relation to people, where it is false.
 - chance: judges spread around the margins. Of the answers with a probability, how many are true.
+- plain: the studies of size and power answered by the plain reference
+  (tests/coverage/plain_bootstrap.py), at most `PLAIN_STUDIES` of each cell.
 """
 
 from __future__ import annotations
@@ -39,11 +42,21 @@ from tests.coverage.decision_studies import (
     stepped,
     whole,
 )
+from tests.coverage.plain_bootstrap import plain_answer
 
 TABLE = Path(__file__).with_name("decision_margins.csv")
 FIELDS = ("part", "kind", "target", "design", "studies", "yes", "no", "likely", "unlikely", "mean")
 THESE, LIKE_THESE = "these_raters", "raters_like_these"
 MARGIN, ORDER_MARGIN, RATE = 5.0, 0.1, 0.8
+
+#: Points behind the scores that make 5 on the scale, where values end at 0 and 100.
+BEHIND = 5.19
+
+#: Points that each system is below the one before where a sample of the queries is rated.
+NEAR = 4.0
+
+#: The plain reference has another name of the part, and fewer studies.
+PLAIN, PLAIN_STUDIES = "plain ", 100
 
 #: Points by which a judge puts one system first that people find worse than the best.
 PREFERRED = 25.0
@@ -72,6 +85,12 @@ def constructs(
     return pd.concat([frame(draw(rng), f"C{i + 1}") for i in range(number)], ignore_index=True)
 
 
+def near(design: Design, rng: np.random.Generator) -> pd.DataFrame:
+    """A judge equal to a rater, on systems that are close to one another."""
+    effects = tuple(-NEAR * place for place in range(design.systems))
+    return frame(drawn(design, Judge(), rng, effects), rated=design.rated)
+
+
 def verdicts(design: Design, rng: np.random.Generator) -> pd.DataFrame:
     """A judge that passes .8 of what people pass and fails .95 of what they fail."""
     n = design.queries * design.systems
@@ -84,7 +103,8 @@ def verdicts(design: Design, rng: np.random.Generator) -> pd.DataFrame:
 
 def at_regret(design: Design, rng: np.random.Generator) -> Drawn:
     """The judge puts the second system first; for people all are 5 points below the best."""
-    effects = (0.0, *(-MARGIN for _ in range(design.systems - 1)))
+    behind = MARGIN if design.rated is None else BEHIND
+    effects = (0.0, *(-behind for _ in range(design.systems - 1)))
     prefers = tuple(PREFERRED if place == 1 else 0.0 for place in range(design.systems))
     return drawn(design, Judge(0.5, prefers=prefers), rng, effects)
 
@@ -109,8 +129,7 @@ def sizes() -> Iterator[Cell]:
             yield Cell("size", "regret", THESE, of, "rank_systems", regret)
             if raters == 1:
                 yield Cell("size", "rate", THESE, of, "report_level", partial(verdicts, of))
-    for systems in (2, 6):
-        of = Design(100, systems, 3)
+    for of in (Design(100, 2, 3), Design(100, 6, 3), *map(_sample, (2, 4, 6))):
         yield Cell("size", "regret", THESE, of, "rank_systems", partial(_at_regret, of))
     five = Design(100, 4, 3)
     level = Judge(0.5, MARGIN, beside_panel=True)
@@ -136,6 +155,14 @@ def powers() -> Iterator[Cell]:
                 for target in (THESE, LIKE_THESE):
                     if target == THESE or (design.raters > 1 and use != "rank_systems"):
                         yield Cell("power", f"{use}: {kind}", target, design, use, draw)
+    for systems in (2, 4, 6):
+        for of in (Design(100, systems, 1), _sample(systems)):
+            kind = "rank_systems: equal to a rater, systems 4 points apart"
+            yield Cell("power", kind, THESE, of, "rank_systems", partial(near, of))
+
+
+def _sample(systems: int) -> Design:
+    return Design(2000, systems, 1, rated=100)
 
 
 def _drawn(
@@ -149,12 +176,32 @@ def _drawn(
 
 
 def _at_regret(design: Design, rng: np.random.Generator) -> pd.DataFrame:
-    return frame(at_regret(design, rng))
+    return frame(at_regret(design, rng), rated=design.rated)
+
+
+def _stream(cell: Cell, number: int) -> np.random.Generator:
+    """The random numbers of a study, the same for the plain reference."""
+    key = "".join(cell.key).removeprefix(PLAIN)
+    return np.random.default_rng((number, *map(ord, key)))
+
+
+def plain(cell: Cell) -> Cell:
+    """The same studies, to be answered by the plain reference."""
+    return cell._replace(part=PLAIN + cell.part)
+
+
+def answer(cell: Cell, number: int) -> tuple[str, float]:
+    """The answer on one study, and its probability."""
+    if cell.part.startswith(PLAIN):
+        rng = _stream(cell, number)
+        return plain_answer(cell.table(rng), cell.use, rng), 0.0
+    decision = run(cell, number)
+    return decision.answer, decision.probability or 0.0
 
 
 def run(cell: Cell, number: int) -> UseDecision:
     """The answer on one study."""
-    rng = np.random.default_rng((number, *map(ord, "".join(cell.key))))
+    rng = _stream(cell, number)
     scale = {"scale": VERDICTS} if cell.kind == "rate" else {}
     found = answered(cell.table(rng), [cell.use], seed=number, **scale)
     decision = whole(found, cell.use, cell.target)
@@ -234,8 +281,7 @@ def simulate(cells: list[Cell], studies: int, table: dict[Key, Counts]) -> None:
         counts = table.setdefault(cell.key, _none())
         first = int(counts["studies"])
         for number in range(first, min(first + 20, studies)):
-            decision = run(cell, number)
-            _add(counts, decision.answer, decision.probability or 0.0)
+            _add(counts, *answer(cell, number))
         write(table)
         print(*cell.key, counts, flush=True)
 
@@ -260,13 +306,16 @@ def simulate_chances(studies: int, table: dict[Key, Counts]) -> None:
 def main() -> None:
     """Simulate further studies and write the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--part", choices=("size", "power", "chance"))
+    parser.add_argument("--part", choices=("size", "power", "chance", "plain"))
     parser.add_argument("--studies", type=int, default=300, help="studies to have of each cell")
     options = parser.parse_args()
     table = read()
-    for part, cells in (("size", sizes), ("power", powers)):
+    for part, of in (("size", sizes), ("power", powers)):
         if options.part in {None, part}:
-            simulate(list(cells()), options.studies, table)
+            simulate(list(of()), options.studies, table)
+    if options.part in {None, "plain"}:
+        cells = [plain(cell) for cell in (*sizes(), *powers())]
+        simulate(cells, min(options.studies, PLAIN_STUDIES), table)
     if options.part in {None, "chance"}:
         simulate_chances(options.studies, table)
 

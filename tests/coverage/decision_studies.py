@@ -44,14 +44,16 @@ POPULATION = 40_000
 
 @dataclass(frozen=True)
 class Design:
-    """The size of a study."""
+    """The size of a study; `rated` of the queries are rated, by default all."""
 
     queries: int
     systems: int
     raters: int
+    rated: int | None = None
 
     def __str__(self) -> str:
-        return f"{self.queries} x {self.systems} x {self.raters}"
+        queries = str(self.queries) if self.rated is None else f"{self.rated} of {self.queries}"
+        return f"{queries} x {self.systems} x {self.raters}"
 
 
 @dataclass(frozen=True)
@@ -166,8 +168,10 @@ FIGURES: Mapping[Use, tuple[Figures, ...]] = {
 }
 
 
-def frame(d: Drawn, construct: str = "QR", name: str = "judge") -> pd.DataFrame:
-    """The study as a table of scores."""
+def frame(
+    d: Drawn, construct: str = "QR", name: str = "judge", rated: int | None = None
+) -> pd.DataFrame:
+    """The study as a table of scores; of a sample so many queries are rated, which it states."""
     base = pd.DataFrame(
         {
             "response_id": [f"r{i}" for i in range(d.query.size)],
@@ -181,6 +185,13 @@ def frame(d: Drawn, construct: str = "QR", name: str = "judge") -> pd.DataFrame:
         base.assign(scorer=f"rater-{i + 1}", scorer_kind="human", value=values)
         for i, values in enumerate(d.ratings.T)
     ]
+    if rated is not None:
+        probability = rated / (d.query.max() + 1)
+        chosen = d.query < rated
+        parts = [
+            parts[0],
+            *(part[chosen].assign(inclusion_prob=probability) for part in parts[1:]),
+        ]
     return pd.concat(parts, ignore_index=True)
 
 

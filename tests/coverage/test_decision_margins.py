@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.coverage.decision_margins import Cell, powers, read, run, sizes
+from tests.coverage.decision_margins import PLAIN, Cell, plain, powers, read, run, sizes
 from tests.coverage.decision_studies import error_at, order_difference
 from tests.coverage.decision_tables import PAGE, page_with, tables
 
@@ -70,6 +70,26 @@ def test_the_chance_is_calibrated() -> None:
     # Three Monte Carlo errors, and .03 for spreads that are not flat.
     error = 3 * (expected / total * (1 - expected / total) / total) ** 0.5
     assert abs(true - expected) / total < error + 0.03
+
+
+def test_the_plain_reference_stands_beside_every_cell() -> None:
+    known = read()
+    for cell in (*sizes(), *powers()):
+        assert known[plain(cell).key]["studies"] >= 100, cell.key
+    assert {key[0].removeprefix(PLAIN) for key in known} == {"size", "power", "chance"}
+
+
+def test_a_sample_of_the_judged_queries_decides_more() -> None:
+    """100 of 2,000 judged queries are rated, in place of 100 of 100."""
+    table = read()
+    for systems in (2, 4, 6):
+        kind = "rank_systems: equal to a rater, systems 4 points apart"
+        yes = [
+            counts["yes"] / counts["studies"]
+            for queries in ("100", "100 of 2000")
+            for counts in [table["power", kind, "these_raters", f"{queries} x {systems} x 1"]]
+        ]
+        assert yes[1] > yes[0] + 0.1, systems
 
 
 def test_the_page_has_the_tables() -> None:

@@ -121,6 +121,10 @@ class Regret:
     agreed_pair: tuple[int, int]
 
 
+#: Difference, error and degrees of freedom by pair of systems; NaN where they are not known.
+Differences = dict[tuple[int, int], tuple[float, float, float]]
+
+
 def choice_regret(outcome: Decisions, systems: int) -> Regret | str:
     """The regret of choosing by the judge, or why it is not known.
 
@@ -128,8 +132,15 @@ def choice_regret(outcome: Decisions, systems: int) -> Regret | str:
     """
     if outcome.people.size == 0:
         return outcome.reason or "there are no pairs of systems"
-    people = _of_pairs(outcome, outcome.people, outcome.people_intervals)
-    judge = _of_pairs(outcome, outcome.judge, outcome.judge_intervals)
+    return regret_of(
+        _of_pairs(outcome, outcome.people, outcome.people_intervals),
+        _of_pairs(outcome, outcome.judge, outcome.judge_intervals),
+        systems,
+    )
+
+
+def regret_of(people: Differences, judge: Differences, systems: int) -> Regret | str:
+    """The same from the differences of people and judge, each pair of systems in one order."""
     gains = [0.0] * systems
     for (first, second), (difference, _, _) in judge.items():
         if not math.isnan(difference):
@@ -155,11 +166,7 @@ def choice_regret(outcome: Decisions, systems: int) -> Regret | str:
     )
 
 
-_Pairs = dict[tuple[int, int], tuple[float, float, float]]
-
-
-def _of_pairs(outcome: Decisions, point: FloatArray, of: SimultaneousIntervals) -> _Pairs:
-    """Difference, error and degrees of freedom of each pair; NaN error where it is not known."""
+def _of_pairs(outcome: Decisions, point: FloatArray, of: SimultaneousIntervals) -> Differences:
     pairs = zip(outcome.first.tolist(), outcome.second.tolist(), strict=True)
     result = {}
     for place, pair in enumerate(pairs):
@@ -171,7 +178,7 @@ def _of_pairs(outcome: Decisions, point: FloatArray, of: SimultaneousIntervals) 
     return result
 
 
-def _chosen(system: int, systems: int, people: _Pairs) -> tuple[int, tuple[Rival, ...]] | str:
+def _chosen(system: int, systems: int, people: Differences) -> tuple[int, tuple[Rival, ...]] | str:
     """The system with its rivals, or why one of them is not comparable."""
     rivals = []
     for other in range(systems):
@@ -185,7 +192,7 @@ def _chosen(system: int, systems: int, people: _Pairs) -> tuple[int, tuple[Rival
     return system, tuple(rivals)
 
 
-def _agreed(people: _Pairs, judge: _Pairs) -> tuple[float, tuple[int, int]]:
+def _agreed(people: Differences, judge: Differences) -> tuple[float, tuple[int, int]]:
     """p of no pair on which both have one sign, and the pair with the smallest p."""
 
     def p(pair: tuple[int, int]) -> float:

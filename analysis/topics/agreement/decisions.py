@@ -20,7 +20,7 @@ from analysis.core.scales import Scale
 from analysis.core.statistic import Statistic
 from analysis.render.formatting import points
 from analysis.render.table import Cell, Table, TableBuilder
-from analysis.statistics.agreement.choice_regret import METHOD, choice_regret
+from analysis.statistics.agreement.choice_regret import METHOD, choice_regret, regret_of
 from analysis.statistics.agreement.system_decisions import (
     DECISIONS,
     PERMUTATIONS,
@@ -29,6 +29,7 @@ from analysis.statistics.agreement.system_decisions import (
     soft_pairwise_accuracy,
 )
 from analysis.statistics.discrimination.system_scores import rows_at_once, system_scores
+from analysis.topics.agreement.judged_queries import of_judged_queries
 from analysis.topics.distribution.people_by_system import ADJUSTED, adjusted_people
 
 #: Resamples that carry a critical value: more would not change its second digit.
@@ -77,7 +78,7 @@ def _of_scorer(
     if adjusted is not None:
         record |= {"target": "raters_like_these", "params": ADJUSTED}
     yield _agreement(outcome, record)
-    yield _regret(data, outcome, record, options.level)
+    yield _regret(context, data, outcome, record)
     if len(outcome.decisions) <= PAIRS_LISTED:
         common = context.differences_withheld(data.construct, scorer) is None and adjusted is None
         yield from _each(data, outcome, record, common=common)
@@ -105,10 +106,16 @@ def _agreement(outcome: Decisions, record: dict[str, Any]) -> Estimate:
 
 
 def _regret(
-    data: ConstructData, outcome: Decisions, record: dict[str, Any], level: float
+    context: Context, data: ConstructData, outcome: Decisions, record: dict[str, Any]
 ) -> Estimate:
     """What it costs people to take the system that the judge finds best."""
-    regret = choice_regret(outcome, len(data.systems))
+    systems, level = len(data.systems), context.options.level
+    judged = of_judged_queries(context, data.construct, record["scorers"][0])
+    if judged is None:
+        regret = choice_regret(outcome, systems)
+    else:
+        regret = regret_of(judged.people, judged.judge, systems)
+        record = _with_params(record, {"judged_queries": judged.n_queries})
     if isinstance(regret, str):
         return Estimate("choice_regret", reason=regret, **record)
     low, high = regret.uncertainty.interval(regret.value, (1 - level) / 2)
@@ -211,7 +218,10 @@ STATISTICS = (
             "people's mean of the best system minus that of the system with the judge's best mean "
             "(`systems`: the judge's choice, the best other one), at least 0; params.agreed_p is "
             "the p that judge and people agree on the sign of no pair (agreed_first and "
-            "agreed_second: the pair with the smallest p, the one that people prefer first)",
+            "agreed_second: the pair with the smallest p, the one that people prefer first). Where "
+            "inclusion_prob states that the ratings are a sample, the judge's means are over all "
+            "params.judged_queries and people's differences are corrected by them "
+            "(ppi_difference)",
             better="lower",
             source="Hsu 1981",
         ),

@@ -70,12 +70,12 @@ def _corrected(context: Context, *, overall_only: bool) -> Iterator[Estimate]:
             if why:
                 yield Estimate("ppi_mean", reason=why, **record)
                 continue
-            of_scorer = _Correction(context, data, scorer, record)
+            of_scorer = Correction(context, data, scorer, record)
             yield from of_scorer.overall() if overall_only else of_scorer.estimates()
 
 
 @dataclass(frozen=True, eq=False)
-class _Correction:
+class Correction:
     """One judge's scores of one construct, with the ratings that correct them."""
 
     context: Context
