@@ -107,14 +107,33 @@ def _ordered(question: Question, scope: str, target: Target) -> Evidence | None:
 
 
 def _as_one_rater_does(question: Question, scope: str) -> Evidence:
-    """The share of pairs that are ordered as by the only rater, or the adjudicated values."""
+    """The share of pairs that are ordered as by the only rater, or the adjudicated values.
+
+    Where that rater rated responses again, it is beside the rater's own share on these.
+    """
     facts, standards = question.facts, question.standards
     e = question.first("concordance", scope=scope)
     if e is None or not e.has_interval:
         return Evidence(missing=why_missing(e))
-    figure = above(e, standards.concordance, standards.alpha)
     limits = [] if facts.adjudicated else [ONE_RATER if facts.n_raters == 1 else ONE_RATING]
-    return Evidence((figure,), limits=(*limits, *_ceiling(question)))
+    beside = question.first("concordance_difference", scope=scope)
+    if beside is not None and _repeat_is_known(beside, standards.accuracy):
+        figures = [
+            above(beside, standards.accuracy, standards.alpha),
+            above(e, standards.guess, standards.alpha),
+        ]
+    else:
+        figures = [above(e, standards.concordance, standards.alpha)]
+    return Evidence(tuple(figures), limits=(*limits, *_ceiling(question)))
+
+
+def _repeat_is_known(beside: Estimate, margin: DecisionThreshold) -> bool:
+    """Whether the rater's agreement with itself is known to within the margin, to each side."""
+    ends = [beside.params.get(key) for key in ("repeat_low", "repeat_high")]
+    if not beside.has_interval or None in ends:
+        return False
+    low, high = (float(str(end)) for end in ends)
+    return high - low <= 2 * abs(margin.value)
 
 
 def as_well_as_a_rater(question: Question, scope: str, target: Target) -> DecidingFigure | str:

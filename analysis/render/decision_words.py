@@ -198,6 +198,14 @@ def _in_words(figure: DecidingFigure) -> str:
             f"{percent(e.value)} of pairs{of} ordered alike {percents(e)}, at least "
             f"{percent(threshold.value)}"
         )
+    if e.statistic == "concordance_difference":
+        of = " to one query" if e.scope == "within_query" else ""
+        judge, repeat = (float(str(e.params[key])) for key in ("judge", "repeat"))
+        return (
+            f"{percent(judge)} of pairs{of} ordered as the rater's first ratings do, "
+            f"{percent(repeat)} by the rater's own repeat: {correlation(e.value)} {between(e)}, at "
+            f"least {_number(threshold)}"
+        )
     where = "within a query" if e.scope == "within_query" else "over all responses"
     names = {
         "human_ceiling_difference": f"tau-b {where} minus that of one of these raters",

@@ -5,7 +5,8 @@ and adds them to tests/coverage/decision_margins.csv until it has `--studies` of
 interrupted run goes on where it ended. `--part` names one of the tables:
 
 - size: judges exactly at a margin. A yes is then false, and so is a no: both should be at most .05.
-  The order is .1 of tau-b below a rater's, the bias 5 points for these raters or for raters like
+  The order is .1 of tau-b below a rater's, or the share of pairs ordered as one rater does .1 below
+  that of the rater's own repeat, the bias 5 points for these raters or for raters like
   these, the system that the judge puts first 5 points worse for people than the best one (its
   scores follow people's, the others are as far below), or of responses that people pass .8 pass.
   "100 of 2000" queries are a sample of the judged ones, which the table states.
@@ -21,6 +22,7 @@ from __future__ import annotations
 import argparse
 import csv
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -37,6 +39,7 @@ from tests.coverage.decision_studies import (
     answered,
     drawn,
     error_at,
+    error_beside_repeat,
     frame,
     order_difference,
     stepped,
@@ -85,6 +88,15 @@ def constructs(
     return pd.concat([frame(draw(rng), f"C{i + 1}") for i in range(number)], ignore_index=True)
 
 
+def rated_twice(design: Design, rng: np.random.Generator) -> pd.DataFrame:
+    """One rater, who rates everything twice, and a judge that is .1 of the pairs worse."""
+    judge = Judge(error_beside_repeat(-ORDER_MARGIN))
+    twice = replace(design, raters=2)
+    rows = frame(drawn(twice, judge, rng, (0.0,) * design.systems, severity=0))
+    again = rows["scorer"] == "rater-2"
+    return rows.assign(scorer=rows["scorer"].where(~again, "rater-1"), repeat=again.astype(int))
+
+
 def near(design: Design, rng: np.random.Generator) -> pd.DataFrame:
     """A judge equal to a rater, on systems that are close to one another."""
     effects = tuple(-NEAR * place for place in range(design.systems))
@@ -116,6 +128,9 @@ def sizes() -> Iterator[Cell]:
             of = Design(queries, 4, raters)
             flat = (0.0,) * of.systems
             targets = [THESE, LIKE_THESE] if raters > 1 else [THESE]
+            if raters == 1:
+                own: Use = "choose_between_responses"
+                yield Cell("size", "order, own repeat", THESE, of, own, partial(rated_twice, of))
             if raters > 1:
                 judge = Judge(error_at(-ORDER_MARGIN, raters))
                 draw = partial(_drawn, of, judge, flat)

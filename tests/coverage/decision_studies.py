@@ -23,6 +23,7 @@ from analysis.core.statistic import ORDER
 from analysis.decisions.answers import decisions
 from analysis.decisions.records import Use, UseDecision
 from analysis.pipeline.estimation import _analysis, _context
+from analysis.statistics.agreement.concordance import concordance
 from analysis.statistics.agreement.human_ceiling import human_ceiling
 from analysis.topics.agreement.alternative_annotator import alternative_annotators
 from analysis.topics.agreement.association import biases, judge_against_humans
@@ -131,12 +132,30 @@ def order_difference(error: float, raters: int = 3) -> float:
 @cache
 def error_at(difference: float, raters: int = 3) -> float:
     """The judge's error, in errors of a rater, at which its tau-b is so far from a rater's."""
+    return _error_at(lambda error: order_difference(error, raters), difference)
+
+
+@cache
+def repeat_difference(error: float) -> float:
+    """The same of the share of pairs that are ordered as by one rater, beside the own repeat."""
+    size = Design(POPULATION, 4, 2)
+    d = drawn(size, Judge(error), np.random.default_rng(1), (0.0,) * 4, severity=0)
+    first, again = d.ratings.T
+    judge, repeat = (concordance(of, first, d.query, "within_query") for of in (d.judge, again))
+    return (judge - repeat).point
+
+
+@cache
+def error_beside_repeat(difference: float) -> float:
+    """The judge's error at which this share is so far from the repeat's."""
+    return _error_at(repeat_difference, difference)
+
+
+def _error_at(of_error: Callable[[float], float], difference: float) -> float:
     low, high = 0.2, 6.0
     while high - low > 0.005:
         middle = (low + high) / 2
-        low, high = (
-            (middle, high) if order_difference(middle, raters) > difference else (low, middle)
-        )
+        low, high = (middle, high) if of_error(middle) > difference else (low, middle)
     return (low + high) / 2
 
 

@@ -26,12 +26,16 @@ POINTS, RATE = 100 * LEVEL_SHARE, 0.8
 
 
 class _Study(NamedTuple):
-    """Ratings (n, raters), judge (n,), and query and system (n,) of one construct."""
+    """Ratings (n, raters), judge (n,), and query and system (n,) of one construct.
+
+    Of a rater who rated twice the second column is the repeat.
+    """
 
     ratings: FloatArray
     judge: FloatArray
     query: IntArray
     system: IntArray
+    repeated: bool
 
 
 def plain_answer(table: pd.DataFrame, use: Use, rng: np.random.Generator) -> str:
@@ -50,13 +54,13 @@ def plain_answer(table: pd.DataFrame, use: Use, rng: np.random.Generator) -> str
 def _study(rows: pd.DataFrame) -> _Study:
     """Scorers follow one another, each with its responses in one order; only rated ones count."""
     rows = rows[rows["response_id"].isin(rows.loc[rows["scorer_kind"] == "human", "response_id"])]
-    scorers = rows["scorer"].nunique()
-    values = rows["value"].to_numpy(dtype=np.float64).reshape(scorers, -1)
+    values = rows["value"].to_numpy(dtype=np.float64)
+    values = values.reshape(-1, rows["response_id"].nunique())
     first = rows.iloc[: values.shape[1]]
     query, system = (
         pd.factorize(first[name])[0].astype(np.int64) for name in ("query_id", "system")
     )
-    return _Study(values[1:].T, values[0], query, system)
+    return _Study(values[1:].T, values[0], query, system, "repeat" in rows)
 
 
 def _of_construct(study: _Study, use: Use, drawn: FloatArray, *, two_valued: bool) -> str:
@@ -85,6 +89,12 @@ def _one_sided(low: float, high: float, minimum: float) -> str:
 
 
 def _order(study: _Study) -> QueryStatistic:
+    if study.repeated:
+        first, again = study.ratings.T
+        judge, repeat = (
+            concordance(of, first, study.query, "within_query") for of in (study.judge, again)
+        )
+        return judge - repeat
     if study.ratings.shape[1] == 1:
         return concordance(study.judge, study.ratings[:, 0], study.query, "within_query")
     found = human_ceiling(study.ratings, study.judge, study.query, "within_query", ORDER)
