@@ -124,7 +124,7 @@ def _evidence(use: Use, target: Target, question: Question) -> Evidence | None:
         return None if beyond else evidence
     if evidence.missing is not None:
         return replace(evidence, missing=facts.constant or evidence.missing)
-    return replace(evidence, limits=(*limits(question), *evidence.limits))
+    return replace(evidence, limits=(*limits(question, evidence.figures), *evidence.limits))
 
 
 @dataclass(frozen=True)

@@ -234,6 +234,7 @@ def _weights(scores: ScoreTable) -> list[str]:
     if (probability == 1).all():
         return []
     return [
-        "responses were drawn with unequal or stated probabilities; corrected means are weighted "
-        "by them, all other figures describe the rated responses without weights"
+        "responses were drawn with unequal or stated probabilities; corrected means, and the "
+        "choice of a system by them, are weighted, all other figures describe the rated responses "
+        "without weights"
     ]

@@ -173,7 +173,7 @@ def _about_sample(analysis: Analysis) -> Iterator[str]:
     if scores.frame["inclusion_prob"].ne(1).any():
         yield (
             "Figures for the whole pool: responses were drawn with stated probabilities, and "
-            "figures other than the corrected means are not weighted by them."
+            "figures other than the corrected means and `choice_regret` are not weighted by them."
         )
 
 

@@ -9,6 +9,7 @@ from analysis import Options
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
 from analysis.decisions.answers import decisions
+from analysis.decisions.records import Use
 from analysis.pipeline.estimation import headline
 from analysis.render.decision_words import phrase
 from analysis.topics.agreement.decisions import decisions_by_interval
@@ -88,6 +89,17 @@ def test_otherwise_the_rated_responses_decide(why: str) -> None:
     assert "judged_queries" not in regret(rows).params
     assert regret(rows).value == regret(plain).value
     assert half_width(regret(rows)) == half_width(regret(plain))
+
+
+def test_an_unequal_draw_is_weighted_where_systems_are_ranked() -> None:
+    rows = sampled()
+    of_people = rows["scorer_kind"] == "human"
+    often = of_people & (rows["query_id"].str[-1] < "5")
+    rows.loc[often, "inclusion_prob"] = 0.4
+    uses: list[Use] = ["rank_systems", "report_level"]
+    found = decisions(analyzed(rows), [("QR", "judge")], uses)
+    limited = {d.use for d in found if any("unequal" in limit for limit in d.limits)}
+    assert limited == {"report_level"}
 
 
 def test_the_line_says_how_many_queries_were_judged() -> None:
