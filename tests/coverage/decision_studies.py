@@ -23,7 +23,6 @@ from analysis.core.statistic import ORDER
 from analysis.decisions.answers import decisions
 from analysis.decisions.records import Use, UseDecision
 from analysis.pipeline.estimation import _analysis, _context
-from analysis.statistics.agreement.concordance import concordance
 from analysis.statistics.agreement.human_ceiling import human_ceiling
 from analysis.topics.agreement.alternative_annotator import alternative_annotators
 from analysis.topics.agreement.association import biases, judge_against_humans
@@ -138,11 +137,18 @@ def error_at(difference: float, raters: int = 3) -> float:
 @cache
 def repeat_difference(error: float) -> float:
     """The same of the share of pairs that are ordered as by one rater, beside the own repeat."""
-    size = Design(POPULATION, 4, 2)
+    size = Design(25 * POPULATION, 4, 2)
     d = drawn(size, Judge(error), np.random.default_rng(1), (0.0,) * 4, severity=0)
-    first, again = d.ratings.T
-    judge, repeat = (concordance(of, first, d.query, "within_query") for of in (d.judge, again))
-    return (judge - repeat).point
+    first, *others = (values.reshape(-1, 4) for values in (*d.ratings.T, d.judge))
+    repeat, judge = (_ordered_alike(values, first) for values in others)
+    return judge - repeat
+
+
+def _ordered_alike(values: FloatArray, first: FloatArray) -> float:
+    """Share of the pairs within rows (queries, 4) that the rater orders, ties counted half."""
+    i, j = np.triu_indices(4, 1)
+    signs = np.sign(values[:, i] - values[:, j]) * np.sign(first[:, i] - first[:, j])
+    return float((1 + signs[first[:, i] != first[:, j]].mean()) / 2)
 
 
 @cache

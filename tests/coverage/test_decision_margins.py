@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.coverage.decision_margins import PLAIN, Cell, plain, powers, read, run, sizes
+from tests.coverage.decision_margins import PLAIN, Cell, answer, plain, powers, read, run, sizes
 from tests.coverage.decision_studies import error_at, order_difference
 from tests.coverage.decision_tables import PAGE, page_with, tables
 
@@ -27,11 +27,11 @@ def test_the_judge_at_the_margin_of_the_order_is_there() -> None:
     assert order_difference(error_at(-0.1)) == pytest.approx(-0.1, abs=0.003)
 
 
-@pytest.mark.parametrize("answer", ["yes", "no"])
-def test_false_answers_are_rare_at_the_margins(answer: str) -> None:
+@pytest.mark.parametrize("word", ["yes", "no"])
+def test_false_answers_are_rare_at_the_margins(word: str) -> None:
     table = {key: counts for key, counts in read().items() if key[0] == "size"}
     assert set(table) == {cell.key for cell in sizes()}
-    shares = {key: counts[answer] / counts["studies"] for key, counts in table.items()}
+    shares = {key: counts[word] / counts["studies"] for key, counts in table.items()}
     assert {key for key, share in shares.items() if share > OF_A_CELL} == set()
     assert np.mean(list(shares.values())) <= OF_A_TABLE
 
@@ -70,6 +70,20 @@ def test_the_chance_is_calibrated() -> None:
     # Three Monte Carlo errors, and .03 for spreads that are not flat.
     error = 3 * (expected / total * (1 - expected / total) / total) ** 0.5
     assert abs(true - expected) / total < error + 0.03
+
+
+@pytest.mark.parametrize(
+    ("judge", "use", "expected"),
+    [
+        ("noise, 5", "choose_between_responses", "no"),
+        ("half a rater's error, 1", "choose_between_responses", "yes"),
+        ("12 points kind, 5", "report_level", "no"),
+        ("equal to a rater, 5", "rank_systems", "yes"),
+    ],
+)
+def test_the_plain_reference_answers_clear_cases(judge: str, use: str, expected: str) -> None:
+    cell = next(c for c in powers() if c.kind.startswith(f"{use}: {judge}"))
+    assert [answer(plain(cell), number)[0] for number in range(3)] == [expected] * 3
 
 
 def test_the_plain_reference_stands_beside_every_cell() -> None:
