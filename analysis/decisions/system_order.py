@@ -11,12 +11,14 @@ the margin and the judge does not prefer it, or the same the other way around. E
 excluded where people's difference is shown to be smaller, or the judge's to have people's sign (the
 smaller of both p-values, doubled, with nine tenths of the error), or the two differences to be less
 than the margin apart (with one tenth), as where the judge's scores are people's. All pairs must be
-excluded, so that the largest p is that of all (Berger 1982, Technometrics 24:295-300).
+excluded, so that the largest p is that of all (Berger 1982, Technometrics 24:295-300). Pairs are
+compared on the rated responses, also where these are a sample of what the judge scored.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from analysis.core.estimates import Estimate
@@ -89,7 +91,15 @@ def rank_all_systems(question: Question, target: Target) -> Evidence | None:
         all(pair.cost <= margin for pair in pairs),
         costly.factor(margin, alpha),
     )
-    return Evidence((order, _agreed(e)), limits=_limits(question), missing=missing)
+    limits = (*_rated_alone(e), *_limits(question))
+    return Evidence((order, _agreed(e)), limits=limits, missing=missing)
+
+
+def _rated_alone(e: Estimate) -> Iterator[str]:
+    """That pairs are not compared on everything that was judged, as the choice of a system is."""
+    judged = e.params.get("judged_queries")
+    if isinstance(judged, int):
+        yield f"pairs are compared on the {e.n_queries:,} rated of {judged:,} judged queries"
 
 
 def _not_posed(question: Question, needed: int) -> str | None:

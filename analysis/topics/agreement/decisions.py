@@ -206,9 +206,10 @@ STATISTICS = (
     _statistic(
         "decision",
         "Significant by",
-        "one pair (`systems`): 1 where the decisions are equal, params.decision names the "
-        "decision, with both differences, their simultaneous ends, and the standard error and "
-        "degrees of freedom of each (none from resamples); params.apart is the judge's difference "
+        "one pair (`systems`), on the responses that both scored, also where these are a sample: "
+        "1 where the decisions are equal, params.decision names the decision, with both "
+        "differences, their simultaneous ends, and the standard error and degrees of freedom of "
+        "each (none from resamples); params.apart is the judge's difference "
         "minus people's",
     ),
     replace(

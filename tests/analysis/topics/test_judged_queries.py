@@ -102,6 +102,16 @@ def test_an_unequal_draw_is_weighted_where_systems_are_ranked() -> None:
     assert limited == {"report_level"}
 
 
+def test_all_pairs_are_compared_on_the_rated_responses_and_the_line_says_so() -> None:
+    limits = {}
+    for states in (True, False):
+        found = decisions(analyzed(sampled(states=states)), [("QR", "judge")], ["rank_all_systems"])
+        limits[states] = found[0].limits
+        assert found[0].figures[0].estimate.n_queries == RATED
+    assert f"pairs are compared on the {RATED} rated of {QUERIES} judged queries" in limits[True]
+    assert not any("judged" in limit for limit in limits[False])
+
+
 def test_the_line_says_how_many_queries_were_judged() -> None:
     analysis = analyzed(sampled())
     found = decisions(analysis, [("QR", "judge")], ["rank_systems"])
