@@ -47,7 +47,7 @@ def how_to_declare(command: str) -> str:
     from study.importing.score_columns.recognized import PLACEHOLDER
 
     if any(word.rpartition("=")[2] == PLACEHOLDER for word in shlex.split(command)):
-        return "Put the names of columns in place of COLUMN"
+        return "Put the name of a column in place of COLUMN, and repeat the option for further ones"
     return "Declare the columns that are meant, for example"
 
 

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
     from analysis.core.tables import ScoreTable
 
+#: How a note begins on a scale that values look like.
+SCALE_UNDERSTOOD = "no scale is declared; the values look as if they were on that of"
+
 
 def scales_of_options(
     options: Sequence[str], constructs: Sequence[str]
@@ -46,10 +49,7 @@ def note_of_options(options: Sequence[str], *, in_python: bool = False) -> str:
         listed = (
             f'scale="{options[0]}"' if len(options) == 1 else f"the scales {', '.join(options)}"
         )
-    return (
-        f"no scale is declared; the values look as if they were on that of {listed}, which is "
-        "used. Declare another one if they are on it"
-    )
+    return f"{SCALE_UNDERSTOOD} {listed}, which is used. If they are on another one, declare that"
 
 
 def with_understood_scales(

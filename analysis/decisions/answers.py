@@ -299,22 +299,33 @@ def _word(evidence: Evidence, yes: bool, no: bool, probability: float) -> Answer
     return "unlikely" if probability <= 1 - LIKELY else "open"
 
 
+#: From this p on no pair is near to being shown, and none is named.
+NEAREST = 0.5
+
+
 def _unmet(figures: Sequence[DecidingFigure]) -> Iterator[str]:
     """What must be shown for a yes and is not."""
     for figure in figures:
         if math.isnan(figure.probability) and figure.p > ALPHA:
             first, second = figure.estimate.systems
+            nearest = f" ({first} and {second} come nearest, p = {figure.p:.2f})"
             yield (
-                "judge and people are not shown to agree on any pair of systems, the nearest being "
-                f"{first} and {second} (p = {figure.p:.2f})"
+                "no two systems are shown to be in the same order by judge and people"
+                f"{nearest if figure.p < NEAREST else ''}"
             )
 
 
 def _with_plan(decision: UseDecision, figures: Sequence[DecidingFigure]) -> UseDecision:
-    """How many more queries, or raters, would decide, if the values stay."""
+    """How many more queries, or raters, would decide, if the values stay.
+
+    Nothing is said where a yes also needs a condition that is not met.
+    """
+    unmet = any(_unmet(figures))
     figures = [f for f in figures if not math.isnan(f.probability)]
     wrong = [f for f in figures if not f.favorable]
     # One figure on the wrong side is enough for a no; a yes needs all.
+    if unmet and not wrong:
+        return decision
     open_figures = wrong or [f for f in figures if f.factor is None or f.factor > 1]
     factors = [f.factor for f in open_figures]
     if not factors:

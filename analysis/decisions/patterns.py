@@ -157,7 +157,10 @@ def reversed_rater(against_others: Sequence[Estimate], of: ScoredFacts) -> str |
         if (e.constructs, e.scope, e.params.get("measure")) != wanted or not e.has_interval:
             continue
         if e.ci_high < 0:
-            tau = f"{e.value:.2f} [{e.ci_low:.2f}, {e.ci_high:.2f}]"
+            value, low, high = (
+                f"{v:.2f}".replace("0.", ".", 1) for v in (e.value, e.ci_low, e.ci_high)
+            )
+            tau = f"{value} [{low}, {high}]"
             return (
                 f"the rater {e.scorers[0]} orders responses in the opposite way to the others, "
                 f"with a tau-b of {tau}: check whether that scale was used in reverse, or leave "

@@ -125,7 +125,8 @@ def sentence(described: Described, decision: UseDecision) -> str:
 
 def _corrected_for(decision: UseDecision) -> str:
     """Why the interval is wider than that of a single answer."""
-    if decision.binding is not None and decision.binding.estimate.systems:
+    binding = decision.binding
+    if binding is not None and binding.estimate.systems and binding.estimate.statistic == "bias":
         return "corrected for the systems that are looked at"
     return f"since {decision.answers} answers are given"
 

@@ -19,6 +19,7 @@ from analysis.decisions.records import Answer, Use, UseDecision
 from analysis.decisions.standards import RATERS_OF_A_KIND
 from analysis.render.decision_words import (
     FOR_BOTH,
+    TARGET_WORDS,
     USE_WORDS,
     answer_word,
     name_of_use,
@@ -51,6 +52,8 @@ class AnswerLine:
     why: str
     settle: str | None
     """What would settle an open answer."""
+    on_some: str | None = None
+    """On which constructs the answer is yes, where it is not for the judge as a whole."""
 
 
 @dataclass(frozen=True)
@@ -88,13 +91,14 @@ def openings(
     results = []
     for scorer in dict.fromkeys(of.scorer for of in facts):
         own = [of for of in facts if of.scorer == scorer]
-        whole = [d for d in decisions if d.scorer == scorer and d.construct is None]
+        of_scorer = [d for d in decisions if d.scorer == scorer]
+        whole = [d for d in of_scorer if d.construct is None]
         results.append(
             JudgeOpening(
                 scorer,
                 _compared(described, own),
                 tuple(_of_construct(described, estimates, of) for of in own),
-                tuple(answer_lines(described, whole)),
+                tuple(answer_lines(described, of_scorer)),
                 shared_remarks(whole),
                 _not_asked(whole),
             )
@@ -119,6 +123,8 @@ def lines(opening: JudgeOpening) -> Iterator[str]:
         yield f"  {answer.name}: {answer.word}. {answer.why}"
         if answer.settle is not None:
             yield f"    {answer.settle}."
+        if answer.on_some is not None:
+            yield f"    {answer.on_some}"
     yield from filter(None, (opening.remarks, opening.not_asked))
 
 
@@ -306,12 +312,14 @@ def _confusion(figures: _Figures) -> Iterator[tuple[str, ...]]:
         yield (f"people: {people}", *(f"{number:,g}" for number in numbers))
 
 
-def answer_lines(described: Described, whole: Sequence[UseDecision]) -> Iterator[AnswerLine]:
+def answer_lines(described: Described, decisions: Sequence[UseDecision]) -> Iterator[AnswerLine]:
     """The answers for a judge as a whole, each with the figure that it rests on."""
+    whole = [d for d in decisions if d.construct is None]
     shared = _shared_limits(whole)
     asked = [d for d in whole if d.answer != "not_applicable"]
     for use in dict.fromkeys(d.use for d in asked):
         own = [d for d in asked if d.use == use]
+        some = _yes_on_some(described, own, decisions)
         for decision in _without_repetition(own):
             limits = tuple(limit for limit in decision.limits if limit not in shared)
             text = sentence(described, replace(decision, limits=limits))
@@ -327,7 +335,37 @@ def answer_lines(described: Described, whole: Sequence[UseDecision]) -> Iterator
                 # A sentence that begins with the name of a system keeps it as it is.
                 text if named and text.startswith(named) else text[0].upper() + text[1:],
                 None if settle is None else settle[0].upper() + settle[1:],
+                some if decision is own[0] else None,
             )
+
+
+def _yes_on_some(
+    described: Described, own: Sequence[UseDecision], decisions: Sequence[UseDecision]
+) -> str | None:
+    """The constructs with a yes, and the figure of the one where it is clearest.
+
+    `own` are the answers on one use for the judge as a whole. Of the two targets it is the one that
+    says more.
+    """
+    if any(d.answer == "yes" for d in own):
+        return None
+    for target in dict.fromkeys(d.target for d in reversed(own)):
+        yes = [
+            d
+            for d in decisions
+            if (d.use, d.target, d.answer) == (own[0].use, target, "yes")
+            and d.construct is not None
+            and d.binding is not None
+        ]
+        if yes:
+            yes.sort(key=lambda d: d.binding.p if d.binding is not None else 1.0)
+            names = [described.full_name(d.construct) for d in yes if d.construct is not None]
+            whom = f", {TARGET_WORDS[target]}" if len(own) > 1 else ""
+            figure = sentence(described, yes[0])
+            if len(names) == 1:
+                return f"Yes on {names[0]}{whom}: {figure}"
+            return f"Yes on {listed(names)}{whom}. {names[0]}: {figure}"
+    return None
 
 
 def _without_repetition(own: Sequence[UseDecision]) -> Sequence[UseDecision]:

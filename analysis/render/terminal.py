@@ -14,6 +14,7 @@ import click
 
 from analysis.core.analysis import Analysis
 from analysis.core.likely_scales import likely_scales
+from analysis.core.understood_scales import SCALE_UNDERSTOOD
 from analysis.decisions.preferred_responses import preference_facts
 from analysis.decisions.records import CorrectedMeans, UseDecision
 from analysis.render.decision_words import corrected_sentence
@@ -71,7 +72,9 @@ def print_answers(
     for verdict in _without_answers(analysis, decisions):
         say(verdict.sentence)
     for warning in analysis.warnings:
-        say(f"Warning: {warning}")
+        # The first lines say which scale was understood.
+        if not (opened and warning.startswith(SCALE_UNDERSTOOD)):
+            say(f"Warning: {warning}")
 
 
 def _without_answers(analysis: Analysis, decisions: Sequence[UseDecision]) -> Iterator[Verdict]:

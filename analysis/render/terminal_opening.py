@@ -96,6 +96,8 @@ def _lines(answers: Sequence[AnswerLine]) -> None:
         say(f"{answer.name}: {word}. {answer.why}", "  ")
         if answer.settle is not None:
             say(f"{answer.settle}.", "      ")
+        if answer.on_some is not None:
+            say(answer.on_some, "      ")
 
 
 def say(text: str, indent: str = "") -> None:

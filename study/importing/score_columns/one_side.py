@@ -86,6 +86,9 @@ def columns_of_other_side(path: Path, named: NamedColumns) -> OtherSide:
 
 def _nearest(column: str, present: tuple[str, ...]) -> str:
     """The column that is meant: the most similar one, or the only one that begins so."""
+    names = [name.strip() for name in column.split(",")]
+    if len(names) > 1 and set(names) <= set(present):
+        return "Of several columns each has an option of its own."
     alike = [name for name in present if name.casefold().startswith(column.casefold())]
     if len(alike) == 1:
         return f"Did you mean {alike[0]!r}?"

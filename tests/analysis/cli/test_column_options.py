@@ -84,6 +84,20 @@ def test_what_the_user_names_takes_precedence(answers: Path) -> None:
     assert len(scores.queries) == 4
 
 
+def test_the_scale_that_was_understood_is_said_once(tmp_path: Path) -> None:
+    human = [1 + i % 5 for i in range(40)]
+    path = written(tmp_path, "t.csv", human=human, gpt4=[6 - v if v < 3 else v for v in human])
+    result = CliRunner().invoke(report, [str(path), "--no-verify"], prog_name="report")
+    assert result.exit_code == 0
+    assert result.output.count("the values look as if they were on that of") == 1
+
+
+def test_several_columns_in_one_option_are_told_apart(tmp_path: Path) -> None:
+    path = written(tmp_path, "t.csv", anna=[1, 2, 3], ben=[1, 3, 2], judge=[1, 2, 3])
+    result = run(path, "--human", "anna,ben")
+    assert "Of several columns each has an option of its own." in result.stderr
+
+
 def test_constructs_are_recognized_by_the_rest_of_names(tmp_path: Path) -> None:
     path = written(
         tmp_path, "t.csv",

@@ -16,6 +16,8 @@ from analysis.decisions.answers import decisions
 from analysis.decisions.records import Use, UseDecision
 from analysis.pipeline.estimation import headline
 from analysis.render.decision_words import as_record, sentence, settled_by
+from analysis.render.opening import lines
+from analysis.render.opening_of_analysis import openings_of
 from analysis.render.verdicts import speaking
 from tests.analysis.scores import POINTS, simulated, table
 
@@ -58,6 +60,27 @@ def test_a_judge_that_follows_people_may_choose_report_and_replace(rated: Analys
     # The systems are equal: no order of them is known.
     assert found["rank_systems"].answer not in {"yes", "no"}
     assert found["rank_systems"].probability is not None
+
+
+def test_more_queries_are_not_promised_to_show_an_order_of_equal_systems(rated: Analysis) -> None:
+    rank = answers(rated)["rank_systems"]
+    assert any("in the same order by judge and people" in limit for limit in rank.limits)
+    assert rank.further_queries is None
+    assert settled_by(rank) is None
+
+
+def test_the_constructs_with_a_yes_stand_below_an_answer_that_is_none() -> None:
+    good = simulated(queries=60, raters=5, kindness=0)
+    bad = simulated(queries=60, raters=5, kindness=15, constructs=("CC",), seed=1)
+    analysis = reported(pd.concat([good, bad], ignore_index=True))
+    (opening,) = openings_of(analysis, decisions(analysis, speaking(analysis)))
+    level, *_ = (line for line in opening.answers if line.use == "report_level")
+    assert level.answer == "no"
+    assert level.on_some is not None
+    assert level.on_some.startswith("Yes on QR, for raters like these: bias ")
+    assert f"    {level.on_some}" in list(lines(opening))
+    choose = [line for line in opening.answers if line.use == "choose_between_responses"]
+    assert [(line.answer, line.on_some) for line in choose] == [("yes", None)]
 
 
 def test_a_correlation_between_minus_1_and_1_chooses_nothing(rated: Analysis) -> None:
@@ -238,7 +261,7 @@ def test_a_rater_in_the_opposite_order_is_named_and_is_no_bar() -> None:
     assert found["replace_rater"].answer == "open"
     said = sentence(analysis, found["choose_between_responses"])
     assert "the rater rater-3 orders responses in the opposite way" in said
-    assert "tau-b of -0." in said
+    assert "tau-b of -.61 [-.72, -.48]" in said
 
 
 def test_a_judge_that_is_too_kind_replaces_no_rater() -> None:
