@@ -241,7 +241,8 @@ def _on_grades(described: Described, figures: _Figures) -> Iterator[str]:
         e = figures.first("concordance", scope=scope)
         yield f"Order: not defined, {e.reason if e is not None and e.reason else 'no pair'}"
     else:
-        yield f"Pairs{to_one} ordered alike: {alike}" + (f"; tau-b {tau}" if tau else "")
+        on = _few_compared(figures) if to_one else ""
+        yield f"Pairs{to_one} ordered alike: {alike}{on}" + (f"; tau-b {tau}" if tau else "")
     equal, near = figures.share("exact_agreement"), figures.share("adjacent_agreement")
     if equal is not None:
         scale = described.human_scale(figures.of.construct)
@@ -258,6 +259,14 @@ def _on_grades(described: Described, figures: _Figures) -> Iterator[str]:
         yield f"Bias: {'+' if bias.value > 0 else ''}{value} {interval}".rstrip() + whom
     elif bias is not None:
         yield f"Bias: not defined, {bias.reason}"
+
+
+def _few_compared(figures: _Figures) -> str:
+    """How many queries have pairs, where fewer than half of them do."""
+    e, total = figures.first("concordance", scope="within_query"), figures.of.n_queries
+    if e is None or 2 * e.n_queries >= total:
+        return ""
+    return f" on {e.n_queries:,} of {total:,} queries"
 
 
 def _bias(figures: _Figures) -> Estimate | None:

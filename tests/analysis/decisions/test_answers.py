@@ -69,6 +69,17 @@ def test_more_queries_are_not_promised_to_show_an_order_of_equal_systems(rated: 
     assert settled_by(rank) is None
 
 
+@pytest.mark.parametrize(("several", "says"), [(9, " on 9 of 40 queries;"), (30, "];")])
+def test_an_order_known_on_few_of_the_queries_says_on_how_many(several: int, says: str) -> None:
+    frame = simulated(queries=40, systems=2, raters=2, kindness=0)
+    number = frame["query_id"].str.removeprefix("q").astype(int)
+    frame = frame[(number < several) | (frame["system"] == "s0")]
+    analysis = reported(frame.reset_index(drop=True))
+    (opening,) = openings_of(analysis, decisions(analysis, speaking(analysis)))
+    assert opening.constructs[0].agreement[0].startswith("Pairs to one query ordered alike: ")
+    assert says in opening.constructs[0].agreement[0]
+
+
 def test_the_constructs_with_a_yes_stand_below_an_answer_that_is_none() -> None:
     good = simulated(queries=60, raters=5, kindness=0)
     bad = simulated(queries=60, raters=5, kindness=15, constructs=("CC",), seed=1)
