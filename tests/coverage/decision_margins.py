@@ -41,7 +41,7 @@ from tests.coverage.decision_studies import (
     error_at,
     error_beside_repeat,
     frame,
-    order_difference,
+    points_behind,
     stepped,
     whole,
 )
@@ -51,9 +51,6 @@ TABLE = Path(__file__).with_name("decision_margins.csv")
 FIELDS = ("part", "kind", "target", "design", "studies", "yes", "no", "likely", "unlikely", "mean")
 THESE, LIKE_THESE = "these_raters", "raters_like_these"
 MARGIN, ORDER_MARGIN, RATE = 5.0, 0.1, 0.8
-
-#: Points behind the scores that make 5 on the scale, where values end at 0 and 100.
-BEHIND = 5.19
 
 #: Points that each system is below the one before where a sample of the queries is rated.
 NEAR = 4.0
@@ -115,8 +112,7 @@ def verdicts(design: Design, rng: np.random.Generator) -> pd.DataFrame:
 
 def at_regret(design: Design, rng: np.random.Generator) -> Drawn:
     """The judge puts the second system first; for people all are 5 points below the best."""
-    behind = MARGIN if design.rated is None else BEHIND
-    effects = (0.0, *(-behind for _ in range(design.systems - 1)))
+    effects = (0.0, *(-points_behind(MARGIN) for _ in range(design.systems - 1)))
     prefers = tuple(PREFERRED if place == 1 else 0.0 for place in range(design.systems))
     return drawn(design, Judge(0.5, prefers=prefers), rng, effects)
 
@@ -132,10 +128,9 @@ def sizes() -> Iterator[Cell]:
                 own: Use = "choose_between_responses"
                 yield Cell("size", "order, own repeat", THESE, of, own, partial(rated_twice, of))
             if raters > 1:
-                judge = Judge(error_at(-ORDER_MARGIN, raters))
-                draw = partial(_drawn, of, judge, flat)
                 for target in targets:
-                    yield Cell("size", "order", target, of, "choose_between_responses", draw)
+                    at_order = partial(_at_order, of)
+                    yield Cell("size", "order", target, of, "choose_between_responses", at_order)
             for target in targets:
                 judge = Judge(0.5, MARGIN, beside_panel=target == THESE)
                 draw = partial(_drawn, of, judge, flat)
@@ -190,6 +185,11 @@ def _drawn(
     return constructs(lambda stream: drawn(design, judge, stream, effects), number, rng)
 
 
+def _at_order(design: Design, rng: np.random.Generator) -> pd.DataFrame:
+    judge = Judge(error_at(-ORDER_MARGIN, design.raters))
+    return frame(drawn(design, judge, rng, (0.0,) * design.systems))
+
+
 def _at_regret(design: Design, rng: np.random.Generator) -> pd.DataFrame:
     return frame(at_regret(design, rng), rated=design.rated)
 
@@ -240,7 +240,7 @@ def chance(spread: str, number: int) -> Iterator[tuple[str, float, bool]]:
     table = frame(drawn(design, judge, rng, (0.0,) * 4))
     found = answered(table, ["choose_between_responses", "report_level"], seed=number)
     true = {
-        "choose_between_responses": order_difference(round(error, 2)) > -ORDER_MARGIN,
+        "choose_between_responses": error < error_at(-ORDER_MARGIN),
         "report_level": abs(shift) < MARGIN,
     }
     for d in found:

@@ -14,6 +14,7 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtr
 
 from analysis import Options, Scale, ScoreTable
 from analysis.core.arrays import FloatArray, IntArray
@@ -23,7 +24,6 @@ from analysis.core.statistic import ORDER
 from analysis.decisions.answers import decisions
 from analysis.decisions.records import Use, UseDecision
 from analysis.pipeline.estimation import _analysis, _context
-from analysis.statistics.agreement.human_ceiling import human_ceiling
 from analysis.topics.agreement.alternative_annotator import alternative_annotators
 from analysis.topics.agreement.association import biases, judge_against_humans
 from analysis.topics.agreement.concordance import concordances
@@ -39,7 +39,7 @@ POINTS, VERDICTS = Scale(0, 100), Scale(0, 1, 1)
 APART = 8.0
 
 #: Queries of the population from which true figures are computed.
-POPULATION = 40_000
+POPULATION = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -121,11 +121,31 @@ def order_difference(error: float, raters: int = 3) -> float:
 
     Both are with the mean of the other raters, which more raters make more reliable.
     """
-    size = Design(POPULATION, 4, raters)
-    d = drawn(size, Judge(error), np.random.default_rng(1), (0.0,) * 4, severity=0)
-    found = human_ceiling(d.ratings, d.judge, d.query, "within_query", ORDER).difference
-    assert found is not None
-    return found.point
+    d = population(error, raters)
+    people = d.ratings.sum(axis=1)
+    apart = []
+    for rater in d.ratings.T:
+        others = people - rater
+        apart.append(_tau_b(d.judge, others) - _tau_b(rater, others))
+    return float(np.mean(apart))
+
+
+def population(error: float, raters: int, queries: int = POPULATION, seed: int = 1) -> Drawn:
+    """Four systems that people find equally good, and a judge with this error."""
+    rng = np.random.default_rng(seed)
+    return drawn(Design(queries, 4, raters), Judge(error), rng, (0.0,) * 4, severity=0)
+
+
+def _signs(values: FloatArray) -> FloatArray:
+    """Signs of the differences of all pairs within a query of four responses."""
+    of_query = values.reshape(-1, 4)
+    i, j = np.triu_indices(4, 1)
+    return np.asarray(np.sign(of_query[:, i] - of_query[:, j]))
+
+
+def _tau_b(first: FloatArray, second: FloatArray) -> float:
+    one, other = _signs(first), _signs(second)
+    return float((one * other).sum() / np.sqrt((one**2).sum() * (other**2).sum()))
 
 
 @cache
@@ -137,18 +157,10 @@ def error_at(difference: float, raters: int = 3) -> float:
 @cache
 def repeat_difference(error: float) -> float:
     """The same of the share of pairs that are ordered as by one rater, beside the own repeat."""
-    size = Design(25 * POPULATION, 4, 2)
-    d = drawn(size, Judge(error), np.random.default_rng(1), (0.0,) * 4, severity=0)
-    first, *others = (values.reshape(-1, 4) for values in (*d.ratings.T, d.judge))
-    repeat, judge = (_ordered_alike(values, first) for values in others)
-    return judge - repeat
-
-
-def _ordered_alike(values: FloatArray, first: FloatArray) -> float:
-    """Share of the pairs within rows (queries, 4) that the rater orders, ties counted half."""
-    i, j = np.triu_indices(4, 1)
-    signs = np.sign(values[:, i] - values[:, j]) * np.sign(first[:, i] - first[:, j])
-    return float((1 + signs[first[:, i] != first[:, j]].mean()) / 2)
+    d = population(error, 2)
+    first, again, judge = map(_signs, (*d.ratings.T, d.judge))
+    # Ties of the others count half.
+    return float(((judge - again) * first)[first != 0].mean() / 2)
 
 
 @cache
@@ -158,11 +170,31 @@ def error_beside_repeat(difference: float) -> float:
 
 
 def _error_at(of_error: Callable[[float], float], difference: float) -> float:
-    low, high = 0.2, 6.0
-    while high - low > 0.005:
+    return bisected(lambda error: -of_error(error), -difference, 0.2, 6.0, 0.005)
+
+
+def bisected(
+    increasing: Callable[[float], float], wanted: float, low: float, high: float, nearest: float
+) -> float:
+    """Where an increasing function has this value, to within `nearest`."""
+    while high - low > nearest:
         middle = (low + high) / 2
-        low, high = (middle, high) if of_error(middle) > difference else (low, middle)
+        low, high = (middle, high) if increasing(middle) < wanted else (low, middle)
     return (low + high) / 2
+
+
+def mean_rating(mean: float, deviation: float) -> float:
+    """Mean of normal values after they are rounded, and ended at 0 and 100 (`rounded`)."""
+    steps = np.arange(2.5, 100, 5)
+    return float(5 * ndtr((mean - steps) / deviation).sum())
+
+
+@cache
+def points_behind(regret: float) -> float:
+    """Points by which a system is worse, where ratings of it are so much lower on average."""
+    deviation = float(np.hypot.reduce([QUERY, RESPONSE, ERROR, SEVERITY]))
+    best = mean_rating(60, deviation)
+    return bisected(lambda by: best - mean_rating(60 - by, deviation), regret, 0, 50, 1e-4)
 
 
 Figures = Callable[[Context], Iterator[Estimate]]

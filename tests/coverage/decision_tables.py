@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.coverage.choice_parts import POWER
 from tests.coverage.decision_margins import (
     BANDS,
     LIKE_THESE,
@@ -48,6 +49,7 @@ def tables() -> str:
             f"{_error(margins, PLAIN + 'power', 0.5)}."
         ),
         "\n".join(_answers(margins, "power", "use, judge")),
+        _parts_of_ranking(),
         (
             "**Chance**: of the answers with a probability, the mean probability and the share "
             "that is true, over judges spread around the margins (the logarithm of the error with "
@@ -126,6 +128,27 @@ def _chances(margins: dict[Key, Counts]) -> Iterator[str]:
                 true = _share(counts["yes"] / counts["studies"])
                 cells.append(f"{_share(counts['mean'])}: {true} of {counts['studies']:g}")
             yield f"| {spread}: {use.replace('_', ' ')} | {' | '.join(cells)} |"
+
+
+def _parts_of_ranking() -> str:
+    """Where the rule for ranking loses power beside the plain reference, and why it stays."""
+    rows = read_rows("choice_parts.csv")
+    power = next(row for row in rows if row["kind"] == POWER)
+    yes = {name: _share(float(power[name])) for name in ("rule", "no_pair", "no_correction")}
+    sizes = [row for row in rows if row["kind"] != POWER]
+    largest = {
+        name: _share(max(float(row[name]) for row in sizes)) for name in ("rule", "no_correction")
+    }
+    return (
+        f"**Where ranking loses power** ({power['design']}; `python -m tests.coverage.choice_parts`"
+        f"): on five constructs a judge equal to a rater gets a yes in {yes['rule']} of the "
+        f"studies, in {yes['no_pair']} if no pair had to be shown with the same sign, and in "
+        f"{yes['no_correction']} if nothing were corrected for choosing the system on the same "
+        "responses. The correction stays: where several systems are exactly 5 points worse than "
+        "the best, the judge picks among them and one more system is far below, a yes is false in "
+        f"up to {largest['no_correction']} of the studies without it, and in at most "
+        f"{largest['rule']} with it."
+    )
 
 
 def _one_rater() -> Iterator[str]:

@@ -3,8 +3,26 @@
 import numpy as np
 import pytest
 
-from tests.coverage.decision_margins import PLAIN, Cell, answer, plain, powers, read, run, sizes
-from tests.coverage.decision_studies import error_at, order_difference
+from analysis.core.statistic import ORDER
+from analysis.statistics.agreement.human_ceiling import human_ceiling
+from tests.coverage.decision_margins import (
+    PLAIN,
+    Cell,
+    answer,
+    at_regret,
+    plain,
+    powers,
+    read,
+    run,
+    sizes,
+)
+from tests.coverage.decision_studies import (
+    Design,
+    error_at,
+    order_difference,
+    points_behind,
+    population,
+)
 from tests.coverage.decision_tables import PAGE, page_with, tables
 
 #: The largest share of false answers of one cell, and on average over a table.
@@ -23,8 +41,28 @@ def test_a_judge_at_a_margin_seldom_gets_yes_or_no(cell: Cell) -> None:
 
 
 @pytest.mark.slow
-def test_the_judge_at_the_margin_of_the_order_is_there() -> None:
-    assert order_difference(error_at(-0.1)) == pytest.approx(-0.1, abs=0.003)
+@pytest.mark.parametrize("raters", [3, 5])
+def test_the_judge_at_the_margin_of_the_order_is_there(raters: int) -> None:
+    """Also on queries that were not those by which its error was found."""
+    error = error_at(-0.1, raters)
+    assert order_difference(error, raters) == pytest.approx(-0.1, abs=0.001)
+    found = []
+    for seed in range(2, 8):
+        d = population(error, raters, 50_000, seed)
+        ceiling = human_ceiling(d.ratings, d.judge, d.query, "within_query", ORDER)
+        assert ceiling.difference is not None
+        found.append(ceiling.difference.point)
+    # Three standard errors of 300,000 queries.
+    assert np.mean(found) == pytest.approx(-0.1, abs=0.0035)
+
+
+def test_the_choice_at_the_margin_costs_five_points_of_the_scale() -> None:
+    """After values are rounded and end at 0 and 100."""
+    assert points_behind(5.0) > 5.1
+    d = at_regret(Design(200_000, 3, 3), np.random.default_rng(8))
+    best, *others = (d.ratings[d.system == system].mean() for system in range(3))
+    assert [best - other for other in others] == pytest.approx([5, 5], abs=0.2)
+    assert d.judge[d.system == 1].mean() > d.judge[d.system == 0].mean()
 
 
 @pytest.mark.parametrize("word", ["yes", "no"])
