@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.coverage.choice_parts import POWER
+from tests.coverage.choice_parts import POWER, RULES
 from tests.coverage.decision_margins import (
     BANDS,
     LIKE_THESE,
@@ -134,11 +134,9 @@ def _parts_of_ranking() -> str:
     """Where the rule for ranking loses power beside the plain reference, and why it stays."""
     rows = read_rows("choice_parts.csv")
     power = next(row for row in rows if row["kind"] == POWER)
-    yes = {name: _share(float(power[name])) for name in ("rule", "no_pair", "no_correction")}
+    yes = {name: _share(float(power[name])) for name in RULES}
     sizes = [row for row in rows if row["kind"] != POWER]
-    largest = {
-        name: _share(max(float(row[name]) for row in sizes)) for name in ("rule", "no_correction")
-    }
+    largest = {name: _share(max(float(row[name]) for row in sizes)) for name in RULES}
     return (
         f"**Where ranking loses power** ({power['design']}; `python -m tests.coverage.choice_parts`"
         f"): on five constructs a judge equal to a rater gets a yes in {yes['rule']} of the "
@@ -147,7 +145,10 @@ def _parts_of_ranking() -> str:
         "responses. The correction stays: where several systems are exactly 5 points worse than "
         "the best, the judge picks among them and one more system is far below, a yes is false in "
         f"up to {largest['no_correction']} of the studies without it, and in at most "
-        f"{largest['rule']} with it."
+        f"{largest['rule']} with it. A correction for the estimated correlation of judge and "
+        f"people would give a yes in {yes['estimated']}, and a false one in at most "
+        f"{largest['estimated']}; it is not used, since only Sidak's inequality holds whatever "
+        "the spread of the systems."
     )
 
 
