@@ -20,7 +20,7 @@ from analysis.decisions.standards import FAR, Standards
 #: often by `LESS_OFTEN`.
 CEILING, LESS_OFTEN = 0.5, 0.1
 
-ONE_RATER = "it is known against this one rater only"
+ONE_RATER = "the judge is compared with this one rater only"
 
 ONE_RATING = "each response has one rating, so that no rater is compared with another"
 

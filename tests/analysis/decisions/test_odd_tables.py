@@ -106,7 +106,7 @@ def test_one_rater_is_named_and_weakens_no_answer(frame: pd.DataFrame) -> None:
     assert choose.binding is not None
     assert choose.binding.estimate.statistic == "concordance"
     for use in ("rank_systems", "choose_between_responses"):
-        assert "it is known against this one rater only" in found[use].limits
+        assert "the judge is compared with this one rater only" in found[use].limits
     assert found["replace_rater"].answer == "not_applicable"
 
 

@@ -76,7 +76,7 @@ def test_beside_one_rater_its_accuracy_decides(
     text = said(rows({"rater": truth, "judge": noisy(truth, right, 7)}), tmp_path)
     assert f"Choose between two responses: {answer}. Its choice is that of the rater in" in text
     if answer == "yes":
-        assert "it is known against this one rater only" in text
+        assert "the judge is compared with this one rater only" in text
 
 
 def test_both_orders_are_averaged_and_a_preference_for_the_first_is_named(
