@@ -24,9 +24,12 @@ _THINK_BEGINS = re.compile(
 )
 _THINK_TAG = re.compile(rf"</?(?:{_NAMES})>", re.IGNORECASE)
 _THINK_ENDS = re.compile(rf"^</(?:{_NAMES})>(?=[ ]{{0,9}}\r?\n)", re.IGNORECASE | re.MULTILINE)
-_TURN_ENDS = re.compile(
-    r"(?:</s>|<end_of_turn>|<\|(?:eot_id|im_end|end_of_text|endoftext|end|return)\|>)\Z"
-)
+_TURN_ENDS = re.compile(r"(?:</s>|<end_of_turn>|<eos>|\[/INST\]|<\|[^<>|\n]{1,40}\|>)\Z")
+_DECIMAL_COMMA = re.compile(r"(?<![0-9.,])([0-9]{1,3}),([0-9])(?![0-9]|[.,][0-9])", re.ASCII)
+"""One digit after a comma: "85,5"; with more it may be a list or thousands."""
+_TURN_BEGINS = re.compile(r"\A(?:\s*(?:<s>|<bos>|<start_of_turn>(?:model)?|\[/?INST\]))+")
+_CONTROL = re.compile(r"<\|[^<>|\n]{1,40}\|>")
+"""Control tokens, by their form: current families have <|eot|>, <|begin_of_box|> and others."""
 
 _SPACES = dict.fromkeys(
     [
@@ -37,7 +40,7 @@ _SPACES = dict.fromkeys(
     " ",
 )
 _LINE_BREAKS = dict.fromkeys([0x0B, 0x0C, 0x0D, 0x85, 0x2028, 0x2029], "\n")
-_QUOTES = {**dict.fromkeys(map(ord, "“”„‟«»「」『』"), '"'), **dict.fromkeys(map(ord, "‘’‚‛"), "'")}
+QUOTES = {**dict.fromkeys(map(ord, "“”„‟«»「」『』"), '"'), **dict.fromkeys(map(ord, "‘’‚‛"), "'")}
 # Full-width forms of digits and of the signs next to them: "８５／１００", "９０％".
 _WIDE = {
     code: chr(code - 0xFEE0) for code in (*range(0xFF10, 0xFF1B), 0xFF05, 0xFF08, 0xFF09, 0xFF0F)
@@ -54,7 +57,7 @@ _BULLET = re.compile(r"\A(?:[-*+•]|>(?: ?>)*) +(?=[*_\"']*[A-Za-z])")
 _PICTURE = r"(?:(?![★☆🌟💯🔟])[\u2600-\u27bf\U0001f300-\U0001faff]\ufe0f?)"
 _STAR = r"[★☆⭐🌟]\ufe0f?"
 _PICTURES = re.compile(
-    rf"\A(?:{_PICTURE}+|{_STAR}(?= *[*_\"']*[A-Za-z])) *|(?<=.) *[\u2700-\u27bf]\ufe0f?\Z"
+    rf"\A(?:{_PICTURE}+|{_STAR}(?= *[*_\"']*[A-Za-z])) *|(?<=.) *[\u2700-\u27bf👍👏]\ufe0f?\Z"
 )
 _TEXT = re.compile(r"\\text(?:bf)? *\{([^{}]*)\}")
 _BOXED = re.compile(r"\\boxed *\{([^{}]*)\}")
@@ -78,6 +81,14 @@ def after_thinking(text: str) -> str | None:
     return None if _THINK_BEGINS.match(text, position) else text[position:]
 
 
+def has_thinking(answer: str) -> bool:
+    """Return whether an answer still has a tag of thinking, or begins a channel of it.
+
+    What stands last may then be a thought.
+    """
+    return bool(_THINK_TAG.search(answer) or re.match(r"analysis(?=[A-Z])", answer))
+
+
 def plain(text: str) -> str:
     """Return an answer with plain white space and minus signs, without an end-of-turn token.
 
@@ -85,13 +96,18 @@ def plain(text: str) -> str:
     """
     body = text.rstrip()
     gap = text[len(body) :]
-    body = without_turn_end(body.replace("\r\n", "\n").translate(_PLAIN))
+    body = _TURN_BEGINS.sub("", body)
+    body = _CONTROL.sub(" ", without_turn_end(body.replace("\r\n", "\n").translate(_PLAIN)))
+    body = _DECIMAL_COMMA.sub(r"\1.\2", body)
     return body.lstrip() + ("\n" if "\n" in gap or "\r" in gap else "")
 
 
 def without_turn_end(text: str) -> str:
-    """Return a text without the token at its end by which some models end their turn."""
-    return _TURN_ENDS.sub("", text.rstrip())
+    """Return a text without the tokens at its end by which models end their turn."""
+    text = text.rstrip()
+    while ends := _TURN_ENDS.search(text):
+        text = text[: ends.start()].rstrip()
+    return text
 
 
 def fenced(text: str) -> tuple[str, str] | None:
@@ -108,7 +124,7 @@ def undecorated(text: str) -> str | None:
 
     None if a mark has no partner: `$85`, `'85` and `85*` do not mean 85.
     """
-    text = _BULLET.sub("", _HEADING.sub("", text.strip().translate(_QUOTES)))
+    text = _BULLET.sub("", _HEADING.sub("", text.strip().translate(QUOTES)))
     text = _PICTURES.sub("", text)
     text = _BOXED.sub(r" \1 ", _TEXT.sub(r"\1", text))
     text = _FRAMED.sub(lambda framed: f" {framed[framed.lastindex or 0]} ", text)
@@ -118,7 +134,7 @@ def undecorated(text: str) -> str | None:
 
 def unmarked(text: str) -> str:
     """Return text with a space for each mark of emphasis or quotation, paired or not."""
-    return _MARKS.sub(" ", text.translate(_QUOTES))
+    return _MARKS.sub(" ", text.translate(QUOTES))
 
 
 def _unpaired(text: str) -> bool:

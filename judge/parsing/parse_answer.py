@@ -1,10 +1,12 @@
 """Reads the score in a judge's answer, or returns the reason why there is none.
 
-A wrong value is worse than a missing one, so an answer counts only if all of it is understood:
-formatting without meaning is removed, and the rest must be one score. Scores are not searched for
-inside sentences, clipped, rescaled or rounded. Labels are read in English and some other
-languages, refusals in English only. `judge/parsing/answer_forms.jsonl` lists answers with
-their outcomes.
+One rule: a line that is a score, first or last, or the only line with a score's label, is the
+score. It is contested by another score with a label, by a line that is another score, by another
+scale that is named, by a refusal, and by a correction in words, and by nothing else: the digits of
+a reason count facts and cite passages. A wrong value is worse than a missing one, so scores are not
+searched for in the middle of sentences, clipped, rescaled or rounded. Labels are read in English
+and some other languages, refusals in English only. `judge/parsing/answer_forms.jsonl` lists answers
+with their outcomes.
 """
 
 import re
@@ -12,14 +14,16 @@ from dataclasses import replace
 from itertools import chain, islice
 from typing import Literal, NamedTuple
 
+from judge.parsing.contests import contests, names_several, reason_alone
 from judge.parsing.labels import LabelReader, Labels
-from judge.parsing.markup import after_thinking, plain
-from judge.parsing.other_scores import other_scores
+from judge.parsing.markup import after_thinking, has_thinking, plain
 from judge.parsing.refusals import is_refusal, refuses_next_to_score
+from judge.parsing.rewriting import rewritten
 from judge.parsing.score_forms import (
     ScoreMatch,
     find_on_other_scale,
     find_score,
+    labelled_line,
     labelled_scores,
     names_other_scale,
     score_in_last_sentence,
@@ -27,7 +31,7 @@ from judge.parsing.score_forms import (
 from judge.parsing.score_patterns import Names
 from study.scales import RatingScale
 
-PARSER_VERSION = "6"
+PARSER_VERSION = "7"
 """Changes with every change of an outcome; stored with each judgment."""
 
 LONGEST = 5_000
@@ -77,9 +81,7 @@ def parse_answer(
         Why the model stopped, as the server reports. At "length", only a score that a line break
         follows counts: a bare "8" may be the beginning of "85".
     form
-        What the prompt requests. After a reason, a score alone on the last line counts; with a
-        label ("Score: 40") unless the reason contains another score with a label, without one
-        unless the reason contains any other number that may be a score.
+        What the prompt requests. It changes the reason of a missing score, and not what is read.
     names
         Names of the study's constructs, which may be labels: "Politeness: 4".
     labels
@@ -108,12 +110,28 @@ def parse_answer(
         return _missing("truncated" if cut else "empty_answer")
     if labels:
         return _labelled(answer, labels, names, (text or "").strip(), cut=cut)
+    return _scored(answer, (text or "").strip(), scale, form, names, cut=cut)
+
+
+def _scored(
+    answer: str, stripped: str, scale: RatingScale, form: Form, names: Names, *, cut: bool
+) -> Parsed:
+    """Return the score of an answer as plain text; `stripped` is the text as it came."""
+    if (scale.min, scale.max) == (0, 100):
+        answer = rewritten(answer)
     score = find_score(answer, scale, names)
-    if score is None and form == "rationale":
-        score = _after_reason(answer, scale, names)
-    if score is not None and (score.ended or not cut):
-        return _checked(score, answer, scale, names, (text or "").strip())
-    return _missing("truncated" if cut else _why_missing(answer, scale, form, names))
+    if score is None and not has_thinking(answer):
+        score = _after_reason(answer, scale, names) or labelled_line(answer, scale, names)
+    if score is None or (cut and not score.ended):
+        return _missing("truncated" if cut else _why_missing(answer, scale, form, names))
+    parsed = _checked(score, answer, scale, names, stripped)
+    if parsed.reason != "several_scores":
+        return parsed
+    # Scores of parts, and one that is called final or overall.
+    final = labelled_line(answer, scale, names)
+    if final is None or not final.final or (cut and not final.ended):
+        return parsed
+    return _checked(replace(final, rule="last_line"), answer, scale, names, stripped)
 
 
 def is_cut(finish_reason: str | None) -> bool:
@@ -149,7 +167,7 @@ def _why_missing(answer: str, scale: RatingScale, form: Form, names: Names) -> s
         last and (find_on_other_scale(last, names) or score_in_last_sentence(last, None, names))
     ):
         return "other_scale"
-    several = len(list(islice(other_scores(answer, scale), 2))) == 2
+    several = names_several(answer, scale, names)
     return "several_scores" if several else "no_score"
 
 
@@ -171,12 +189,20 @@ def _after_reason(answer: str, scale: RatingScale, names: Names) -> ScoreMatch |
     if score is None:
         reason, block = _last_block(body)
         score = find_score(block + gap, scale, names) if reason.strip() else None
-    if score is None:
+    if score is None or _goes_on_a_list(last, reason):
         return None
-    if score.rule in {"labelled", "json"}:
-        above = f"{reason}\n{score.tail}\n{score.reason}"
-        return replace(score, rule="last_line", tail="", reason=above)
-    return replace(score, rule="last_line", tail=f"{reason}\n{score.tail}")
+    # What a judge says last stands, whatever it considered before.
+    above = f"{reason}\n{score.tail}\n{score.reason}"
+    return replace(score, rule="last_line", tail="", reason=above)
+
+
+def _goes_on_a_list(last: str, reason: str) -> bool:
+    """Return whether a last line is the number of the next item of a list: the answer was cut."""
+    item = _ITEM.fullmatch(last)
+    return bool(item and re.search(rf"^\W*{int(item[1]) - 1}[.)]", reason, re.MULTILINE))
+
+
+_ITEM = re.compile(r"[^A-Za-z0-9]*([0-9]{1,2})[.)]\W*", re.ASCII)
 
 
 def _last_block(body: str) -> tuple[str, str]:
@@ -200,7 +226,10 @@ def _checked(
     value = float(score.number)
     if names_other_scale(answer, value, scale):
         return _missing("other_scale")
-    contest = chain(labelled_scores(score.reason, scale, names), other_scores(score.tail, scale))
+    contest = chain(
+        labelled_scores(reason_alone(score.reason, scale), scale, names, final=score.final),
+        contests(score.tail, scale, names),
+    )
     # The same score may be repeated ("A score of 85 reflects ..."), to a limit.
     others = list(islice(contest, MOST_REPETITIONS + 1))
     if len(others) > MOST_REPETITIONS or any(other != value for other in others):

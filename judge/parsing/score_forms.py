@@ -1,5 +1,6 @@
 """The forms of a score: a number on the construct's scale with label, unit and full stop."""
 
+import ast
 import json
 import re
 from collections.abc import Iterator
@@ -50,6 +51,8 @@ class ScoreMatch:
     reason: str = ""
     """Text that only another labelled score contests: what precedes a labelled score, or is a
     separate field of its object."""
+    final: bool = False
+    """Whether its label says that it is the last word: "Overall: 74", "final score: 74"."""
 
 
 def find_score(answer: str, scale: RatingScale, names: Names) -> ScoreMatch | None:
@@ -68,15 +71,94 @@ def score_in_last_sentence(line: str, scale: RatingScale | None, names: Names) -
     for start in _SENTENCE.finditer(line):
         match = _score(line[start.end() :], patterns)
         if match and match.rule == "labelled":
-            return replace(match, tail=line[: start.end()])
+            return replace(match, tail="", reason=line[: start.end()])
+    sentence = _LAST_SENTENCE.split(unmarked(line))[-1]
+    at_end = patterns.at_end.fullmatch(sentence)
+    if at_end and not _signed_zero(at_end["whole"]):
+        return ScoreMatch(at_end["whole"], "labelled", reason=line[: -len(sentence)])
     return None
 
 
-def labelled_scores(text: str, scale: RatingScale, names: Names) -> Iterator[float]:
-    """Yield the values in a text with the label of a score: "Score: 40", "a score of 40"."""
+_LAST_SENTENCE = re.compile(r"(?<=[.!?]) +(?=[^ ])")
+
+
+_NAMES_SCORE = re.compile(NOUN, re.IGNORECASE)
+
+
+def labelled_line(text: str, scale: RatingScale, names: Names) -> ScoreMatch | None:
+    """Return the score of the only line that is a labelled score: "Score: 73" before a note."""
+    patterns = score_patterns(_ends(scale), names)
+    lines = text.split("\n")
+    found = [
+        (number, match)
+        for number, line in enumerate(lines)
+        if "".join(c for c in line if c.isdigit())
+        and (match := _score(line, patterns))
+        and match.rule == "labelled"
+    ]
+    final = [(number, match) for number, match in found if match.final] or found
+    parts = [lines[number] for number, match in found if not match.final]
+    if len({match.number for _, match in final}) != 1 or (
+        final != found and any(map(_NAMES_SCORE.search, parts))
+    ):
+        return None
+    number, match = final[-1]
+    bare = {score_of_line(line, scale, names) for line in lines} - {None, float(match.number)}
+    if bare:
+        return None
+    above, below = "\n".join(lines[:number]), "\n".join(lines[number + 1 :])
+    return replace(match, ended=bool(below), tail=below, reason=above)
+
+
+def labelled_scores(
+    text: str, scale: RatingScale, names: Names, *, final: bool = False
+) -> Iterator[float]:
+    """Yield the values in a text with the label of a score: "Score: 40", "a score of 40".
+
+    With `final` only those whose label says that they are the last word.
+    """
     plain = unmarked(text)
     for match in score_patterns(_ends(scale), names).anywhere.finditer(plain):
+        if "\n" in match[0] and _LISTED.match(plain, match.end()):
+            # A heading above a list: "Evaluation:", and "1. ..." on the next line.
+            continue
+        if final and not _FINAL.search(match[0]):
+            continue
         yield float(match["number"] or match["of"] or match["alone"])
+
+
+_LISTED = re.compile(r"[.)] ")
+
+
+def score_of_line(line: str, scale: RatingScale, names: Names) -> float | None:
+    """Return the value of a line that is a score without a label, or begins with one and a dash."""
+    if len(line) > _LONGEST_FORM or not _MAY_BE_SCORE.match(line):
+        return None
+    dashed = _DASHED.match(line)
+    if dashed:
+        return float(dashed[1])
+    score = _score(line, score_patterns(_ends(scale), names))
+    # Those with a label are found by it, in any line; those in tags are not.
+    counts = score and (score.rule == "decorated" or "<" in line)
+    return float(score.number) if score and counts else None
+
+
+def other_scale_of_line(line: str, scale: RatingScale, names: Names) -> bool:
+    """Return whether a line is a score on another scale: "4/5"."""
+    if len(line) > _LONGEST_FORM or not _MAY_BE_SCORE.match(line):
+        return False
+    if _score(line, score_patterns(_ends(scale), names)):
+        return False
+    return _score(line, score_patterns(None, names)) is not None
+
+
+_MAY_BE_SCORE = re.compile(
+    r"[^A-Za-z0-9]*(?:[A-Za-z][A-Za-z ]{0,40}[:=>][^A-Za-z0-9]*)?(?!(?:1?[0-9]|20)[.)] )[0-9]"
+)
+_DASHED = re.compile(
+    r"[^A-Za-z0-9]*([0-9]{1,3})(?:\s+[-–—]+\s+[A-Za-z]|[.]\s+[A-Z]|,?\s+(?:because|since|as)\b)",
+    re.ASCII,
+)
 
 
 def names_other_scale(answer: str, value: float, scale: RatingScale) -> bool:
@@ -97,7 +179,11 @@ def names_other_scale(answer: str, value: float, scale: RatingScale) -> bool:
     return False
 
 
-_SENTENCE = re.compile(r"[.!?][*_]{0,2} +")
+_SENTENCE = re.compile(
+    r"[.!?][*_]{0,2} +|"
+    r",? (?:which |so it )?(?:leav(?:es|ing)|giv(?:es|ing)|result(?:s|ing) in|yield(?:s|ing)|"
+    r"mak(?:es|ing)|for) (?:it |us |me )?(?=an? )"
+)
 _SCALE_NAMED = re.compile(
     # A range that is called a scale; the highest value of a field; "9 out of ten", "9/10".
     r"\bscale\W{0,4}(?:(?:goes |runs |of |from |is |between )*)"
@@ -147,6 +233,9 @@ def _explained(text: str, patterns: ScorePatterns) -> ScoreMatch | None:
             if match:
                 return ScoreMatch(match.number, "first_line", f"{match.tail}\n{after}", True)
     plain = undecorated(line) if len(line) <= _LONGEST_LINE else None
+    whole = plain and patterns.whole.fullmatch(plain)
+    if whole and not _signed_zero(whole["whole"]):
+        return ScoreMatch(whole["whole"], "first_line", f"{whole['why']}\n{rest}", True)
     found = plain and patterns.explained.fullmatch(plain)
     if not found or _signed_zero(found["number"]):
         return None
@@ -196,11 +285,14 @@ def _score(head: str, patterns: ScorePatterns) -> ScoreMatch | None:
     number = match["number"] or match["fitting"] or match["framed"]
     if _signed_zero(number):
         return None
-    return ScoreMatch(number, "labelled" if _is_labelled(match) else "decorated")
+    label = "".join(match[name] or "" for name in ("label", "fit", "named"))
+    final = bool(_FINAL.search(label))
+    return ScoreMatch(number, "labelled" if label else "decorated", final=final)
 
 
-def _is_labelled(match: re.Match[str]) -> bool:
-    return any(match[name] for name in ("label", "fit", "named"))
+_FINAL = re.compile(
+    r"\b(?:final|overall|total|gesamt|endnote|globale?)|最终|总|最終", re.IGNORECASE
+)
 
 
 def _signed_zero(number: str) -> bool:
@@ -227,8 +319,12 @@ def _object(text: str, patterns: ScorePatterns) -> ScoreMatch | None:
     try:
         pairs = _DECODER.decode(text)
     except (ValueError, RecursionError):
-        return _lenient_object(text, patterns)
+        try:
+            pairs = _DECODER.decode(_as_json(text))
+        except (ValueError, RecursionError):
+            return _lenient_object(text, patterns) or _begun_object(text, patterns)
     scores: list[ScoreMatch] = []
+    others = 0
     prose: list[str] = []
     if len(pairs) == 1 and patterns.label.fullmatch(_BROKEN_KEY.sub(" ", pairs[0][0])):
         # An object in an object: {"question_relevance": {"score": 85}}.
@@ -243,12 +339,49 @@ def _object(text: str, patterns: ScorePatterns) -> ScoreMatch | None:
             prose.append(value)
         elif _is_list_of_texts(value):
             prose += value
+        elif isinstance(value, _Number) and not _BESIDE_SCORE.fullmatch(name):
+            others += 1
         elif not (value is None or isinstance(value, bool) or _BESIDE_SCORE.fullmatch(name)):
             return None
+    if others and not (len(scores) == 1 and scores[0].final):
+        # Numbers beside a score are its parts only where it is called overall or final.
+        return None
     # A number that is written with an escape ("\\u0038") does not count.
     if len(scores) != 1 or scores[0].number not in text:
         return None
     return replace(scores[0], reason="\n".join(prose))
+
+
+def _as_json(text: str) -> str:
+    """Return an object that is written as in Python, {'score': 85}, as JSON.
+
+    Raises
+    ------
+    ValueError
+        It is none.
+    """
+    if "\\" in text or _NO_NUMBER.search(text):
+        raise ValueError(text)
+    try:
+        return json.dumps(ast.literal_eval(text))
+    except (SyntaxError, TypeError, MemoryError) as error:
+        raise ValueError(text) from error
+
+
+def _begun_object(text: str, patterns: ScorePatterns) -> ScoreMatch | None:
+    """Read an object that begins with its score and is cut off later."""
+    begun = _BEGUN.match(text)
+    if not begun or "}" in text or not patterns.label.fullmatch(_BROKEN_KEY.sub(" ", begun["key"])):
+        return None
+    number = begun["number"]
+    if not patterns.number.fullmatch(number) or _signed_zero(number):
+        return None
+    return ScoreMatch(number, "json", ended=True, reason=text[begun.end() :])
+
+
+_NO_NUMBER = re.compile(r":\s*(?:-?0[0-9_]|-0(?![.0-9]))")
+"""What Python reads as a number and JSON does not."""
+_BEGUN = re.compile(r'\{\s*"(?P<key>[^"\n]{1,60})"\s*:\s*(?P<number>-?[0-9.]{1,12})\s*,\s*"')
 
 
 def _is_list_of_texts(value: Any) -> bool:
@@ -264,11 +397,13 @@ _BESIDE_SCORE = re.compile(r"(?:max|scale|out[_ ]?of|confidence)[a-z_ ]*", re.IG
 def _member(name: str, value: Any, patterns: ScorePatterns) -> ScoreMatch | None:
     if not isinstance(value, str) or not patterns.label.fullmatch(_BROKEN_KEY.sub(" ", name)):
         return None
+    final = bool(_FINAL.search(name.replace("_", " ")))
     if isinstance(value, _Number):
         written = patterns.number.fullmatch(value)
-        return ScoreMatch(value[:], "json") if written and not _signed_zero(value) else None
+        usable = written and not _signed_zero(value)
+        return ScoreMatch(value[:], "json", final=final) if usable else None
     score = None if value.lstrip().startswith("{") else _score(value, patterns)
-    return score and ScoreMatch(score.number, "json")
+    return score and ScoreMatch(score.number, "json", final=final)
 
 
 def _lenient_object(text: str, patterns: ScorePatterns) -> ScoreMatch | None:

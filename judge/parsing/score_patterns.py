@@ -35,6 +35,8 @@ Names = tuple[str, ...]
 class ScorePatterns:
     score: re.Pattern[str]
     explained: re.Pattern[str]
+    whole: re.Pattern[str]
+    at_end: re.Pattern[str]
     label: re.Pattern[str]
     number: re.Pattern[str]
     anywhere: re.Pattern[str]
@@ -52,7 +54,8 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
         stars = "stars?" if high <= _MOST_STARS else "(?!)"
     constructs = "|".join((_CONSTRUCTS, *(spaced(name) for name in names)))
     constructs = rf"(?:{constructs})"
-    span = rf"(?:from\s+|between\s+)?{least}\s*(?:-|–|—|to|and)\s*{most}"
+    meant = r"(?:\s*\([^()0-9\n]*\))?"
+    span = rf"(?:from\s+|between\s+)?{least}{meant}\s*(?:-|–|—|to|and)\s*{most}{meant}"
     over = (
         rf"(?:/\ *{most}|{_OF}\ +(?:a\ +)?(?:possible\ +|maximum\ +)?{most})"
         rf"(?:\ +{stars})?"
@@ -73,17 +76,26 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
     )
     of_response = r"(?:generated|given|provided|model\s+s|system\s+s)"
     response = rf"(?:the|this)\s+(?:{of_response}\s+){{0,2}}(?:response|answer)"
-    about = rf"(?:\s+(?:for|of)\s+(?:(?:the\s+)?{constructs}\s+of\s+)?{response})?"
-    in_brackets = rf"(?:\s*[(\[]\s*(?:{bounds}|{percent}|{constructs})\s*[)\]]|\s+{bounds})?"
-    article = r"(?:(?:the|my)\s+)?"
+    about = (
+        rf"(?:\s+(?:for|of)\s+(?:(?:the\s+)?{constructs}\s+of\s+)?{response}"
+        r"(?:\s+to\s+the\s+(?:user\s+)?query)?)?"
+    )
+    bracketed = rf"(?:{bounds}|{percent}|{constructs}|final|overall|total)"
+    in_brackets = rf"(?:\s*[(\[]\s*{bracketed}\s*[)\]]|\s+{bounds})?"
+    article = r"(?:(?:the|my|a|la|le|il|o|el|die|der|das|meine|ma|mon|mi)\s+)?"
     assigned = r"(?:\s+(?:given|assigned)|\s+i\s+(?:would|will|d|ll)?\s*(?:give|assign|award))?"
     clear = rf"{article}{kind}{named}{assigned}{about}{in_brackets}"
     # "Note: 85" may be a remark in English; "Note: 85/100" is a grade in French or German.
-    grade = rf"not[ea]{_AFTER_NOUN}(?=\s*:\s*{number}\ *{over})"
+    grade = rf"not[ea]{_AFTER_NOUN}(?=\s*:\s*{number}\ *{over}|\s+:)"
     ambiguous = rf"(?:{AMBIGUOUS}{_AFTER_NOUN}{in_brackets}|{grade})"
     colon = r"(?:\s*(?:[:=→：]|->)|\s+[-–—]\s|\ *\n)\s*"
     announced = rf"here\s+(?:s|is)\s+(?:the|my)\s+{kind}{NOUN}[^0-9:\n]{{0,80}}:\s*"
-    label = rf"(?:{clear}(?:{colon}|\s+is\b\s*:?\s*|\s+)|{ambiguous}{colon}|{announced})"
+    final = rf"an?\s+(?:final|overall|total)\s+{NOUN}\s+of\s+"
+    label = (
+        rf"(?:{clear},\s+where\s+[^\n:]{{0,80}}:\s*|{on_scale}\s*:\s*|"
+        rf"{clear}(?:{colon}|\s+(?:is|ist|est|es|é|è)(?=\s|:)\s*:?\s*|\s+)|"
+        rf"{ambiguous}{colon}|{announced}|{final})"
+    )
 
     thing = (
         rf"(?:(?:(?:the\s+)?{constructs}\s+of\s+)?(?:it|this|{response})|"
@@ -92,44 +104,55 @@ def score_patterns(ends: tuple[float, float] | None, names: Names) -> ScorePatte
     a_score = rf"(?:an?\s+)?(?:{kind}{NOUN}\s+of\s+)?"
     will = r"(?:would|will|can|d|ll)"
     verdict = (
-        rf"(?:i\s+(?:{will}\s+)?(?:rate|score|grade|mark)\s+{thing}\s+(?:(?:as|at|with)\s+)?{a_score}|"
+        rf"(?:i\s+(?:therefore\s+|thus\s+|hence\s+)?(?:{will}\s+)?(?:rate|score|grade|mark)\s+{thing}\s+(?:(?:as|at|with)\s+)?{a_score}|"
         rf"i\s+{will}\s+(?:give|assign|award)\s+(?:{thing}\s+)?{a_score}|"
-        rf"i\s+(?:give|assign|award)\s+(?:{thing}\s+)?an?\s+{kind}{NOUN}\s+of\s+|"
+        rf"i\s+(?:therefore\s+|thus\s+|hence\s+)?(?:give|assign|award)\s+(?:{thing}\s+)?{a_score}|"
+        rf"i\s+{will}\s+say\s+|(?:我(?:会|将)?(?:给|打)出?|给)|"
         rf"{thing}\s+(?:(?:would|should|can)\s+)?(?:gets?|receives?|deserves?|merits?|earns?|scores?|"
         rf"(?:is|be)\s+(?:given|awarded|scored|rated|graded)(?:\s+(?:as|at|with))?)\s+{a_score})"
     )
     because = (
         r"(?:(?:sure|certainly|of\s+course|okay|ok)\s*[,.!:]\s*|(?:=>|->|→)\s*)?"
-        rf"(?:{on_scale},\s*|"
-        r"(?:based|given|considering|looking|after|according|taking|in\s+(?:conclusion|summary))\b"
-        r"[^0-9\n:;]{0,150},\s*|(?:therefore|thus|hence|so|overall),?\s+|"
-        r"[^0-9\n:\"]{1,200}[.,;]\s+(?:so|therefore|thus|hence)\b,?\s+)?"
+        rf"(?:{on_scale},\s*(?:where\s+[^\n:]{{0,160}},\s*)?|满分\s*{most}\s*分?[，,]\s*|"
+        r"(?:based|given|considering|looking|after|according|taking|since|because|as|"
+        r"in\s+(?:conclusion|summary))\b"
+        r"[^\n:;]{0,150},\s*|(?:therefore|thus|hence|so|overall),?\s+|"
+        r"[^0-9\n:]{1,120},\s+but\s+(?=(?:probably|about|around|roughly)\b)|"
+        r"(?:last|final)\s+line\s*[-–—:]\s*|"
+        r"[^\n:\"]{1,200}[.,;]\s+(?:so|therefore|thus|hence)\b,?\s+)?"
     )
     unit = rf"(?:{points}|{stars})(?:\ *(?:{over}|\(\ *{over}\ *\)))?"
     suffix = (
         rf"(?:\ *(?:{percent}|{unit}|(?:{over}|\(\ *{over}\ *\))(?:\ *{points})?|"
         rf",?\ *{on_scale}|,?\ *\(\ *(?:{on_scale}|{span})\ *\)))?"
     )
+    hedge = r"(?:(?:probably|about|around|roughly|approximately|circa)\s+|[~≈]\s*){0,2}"
     before = rf"(?:{because}{label}(?:{label})?|{because}{verdict})"
-    written = rf"(?P<number>{number}){suffix}"
+    written = rf"{hedge}(?P<number>{number}){suffix}(?:\ +or\ +so)?"
     fitting = r"(?:appropriate|warranted|fair|justified|reasonable|fitting)"
     fits = rf"\ +(?:is|seems)\ +{fitting}(?:\ +here)?"
     why = (
         # A dash, a colon or a word such as "because", then words; or words in brackets at the end.
         r"(?P<why>\ +[-–—]+\ +(?=[A-Za-z]).*|\ *:\ +(?=[A-Za-z]).*|"
-        r"\ *,?\ +(?:because|as|since|due\ +to)\ .*|"
+        r"\ *,?\ +(?:because|as|since|due\ +to)\ .*|\ +\#\ .*|"
         r"\ *\((?!(?:out\ +)?of\b)(?=[A-Za-z])[^()]*\)\ *\.?|"
         rf"(?P<next>\.\ +(?:(?P<opening>{_WORDS})\b|[a-z]).*))"
     )
+    # With the end of the scale beside it, a number is a score whatever follows.
+    of_whole = rf"(?P<whole>{number})\ *{over}(?:\ *{points})?"
     flags = re.ASCII | re.IGNORECASE
     return ScorePatterns(
         score=re.compile(
             rf"\s*(?:(?P<label>{before})?(?:[:=]\s*)?{written}|"
             rf"(?P<fit>{because}an?\s+{kind}{NOUN}\s+of\s+)(?P<fitting>{number}){suffix}{fits}|"
-            rf"(?P<named>{before})?[(\[<]\s*(?P<framed>{number})\s*[)\]>])\ *[.,;。]?\s*",
+            rf"(?P<named>{before})?[(\[<]\s*(?P<framed>{number})\s*[)\]>])\ *[.,;!。]?\s*",
             flags,
         ),
         explained=re.compile(rf"\s*(?P<label>{before})?(?:[:=]\s*)?{written}{why}\s*", flags),
+        whole=re.compile(
+            rf"\s*(?:{before})?{of_whole}(?:\ +[-–—]+\ +|[.,;:]\ +)(?P<why>.*)", flags | re.DOTALL
+        ),
+        at_end=re.compile(rf"[^0-9]*?(?<![0-9.,/-]){of_whole}\W*", flags),
         label=re.compile(rf"\s*(?:{clear}|{ambiguous})\s*", flags),
         number=re.compile(number, flags),
         anywhere=re.compile(

@@ -18,6 +18,7 @@ HASHES = {
     "ccrs-context-first-v1": "eb3b16d3513a400aef99a7f87a180823eb526b7eb366994f00b5c44d3c2b8c6b",
     "ccrs-paper-fenced-v1": "84cdd8e11a2209bece2414582518677eb7db4b9407331893ff3fd88a279a57cd",
     "ccrs-rationale-v1": "3952f48ab214041fd7a2f0760fb0e11ce806a56830338522d9e4d2f1873d1ec4",
+    "ccrs-rationale-v2": "55a3472ff2ac402979b2dc8ba9c9fa1a99805d05c697234b0a9bb2a6ad97b8f4",
 }
 
 
@@ -90,13 +91,21 @@ def test_all_constructs_of_a_response_begin_alike_where_the_context_comes_first(
         assert sorted(template.text.split("\n")) == sorted(paper[key].text.split("\n"))
 
 
-def test_only_the_last_line_asks_for_a_reason_first() -> None:
-    paper, reasoned = prompt_version(PAPER).templates, prompt_version("ccrs-rationale-v1")
+@pytest.mark.parametrize(
+    ("name", "end"),
+    [
+        ("ccrs-rationale-v1", "print the score alone on the last line."),
+        ("ccrs-rationale-v2", 'print the score on the last line, as "Score: N".'),
+    ],
+)
+def test_only_the_last_line_asks_for_a_reason_first(name: str, end: str) -> None:
+    paper, reasoned = prompt_version(PAPER).templates, prompt_version(name)
     assert (reasoned.answer.form, reasoned.max_tokens) == ("rationale", 400)
     for key, template in reasoned.templates.items():
         *words, last = template.text.split("\n")
         assert words == paper[key].text.split("\n")[:-1]
         assert last.startswith("Output: First state the reason")
+        assert last.rstrip().endswith(end)
 
 
 @given(st.text(), st.text())

@@ -1,0 +1,146 @@
+"""What contests a score: another score, or a correction in words. Digits in a reason do not.
+
+A reason counts facts, quotes years and cites passages, and none of these is a second score. One is
+a number with the label of a score or the end of the scale ("Score: 40", "40/100"), a line that is
+a score by itself, or a number beside words by which a judge changes its mind or hesitates.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import islice
+
+from judge.parsing.markup import QUOTES, unmarked
+from judge.parsing.score_forms import labelled_scores, other_scale_of_line, score_of_line
+from judge.parsing.score_patterns import Names
+from study.scales import RatingScale
+
+_CHANGES = re.compile(
+    # The judge speaks of a score to give, or takes one back.
+    r"\b(?:i(?:'d| would| will|'ll| might| could| may)?(?: also| now| then)? (?:say|give|gave|"
+    r"rate|score|grade|go (?:with|for)|put|set|assign|award|settle|lean|estimate|prefer|pick|"
+    r"choose)|wait|actually|instead|rather|correction|scratch that|oops|no(?=,)|sorry|"
+    r"second thoughts?|(?:on |upon )?(?:further |closer )?reflection|reconsider(?:ed|ing)?|"
+    r"revis(?:e[ds]?|ing|ion)|make (?:it|that)|closer to|better (?:score|rating)|fairer|"
+    r"more (?:fair|accurate|appropriate|fitting|reasonable)|would be (?:fair|better|right)|"
+    r"is (?:fair|better|right|appropriate)|perhaps|maybe|alternatively)\b",
+    re.IGNORECASE,
+)
+_CHANGED_TO = re.compile(
+    # "lowers it to 60", "85 or 90", "minus 30".
+    r"\b(?:(?:lower|rais|bring|drop|reduc|adjust|chang|revis|correct)\w*\b[^.!?\n]{0,40}"
+    r"\bto(?: an?)?|or|minus) \Z",
+    re.IGNORECASE,
+)
+_TAKEN_BACK = re.compile(
+    r"\b(?:withdraw|disregard|take (?:it|that|this) back|scratch that|never ?mind|"
+    r"(?:far |much |way )?too (?:high|low|generous|harsh|lenient|strict)\b(?! (?:a|an|for)\b)|"
+    r"ignore (?:that|this|the|my) (?:score|rating|number|answer))\b",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(r'"[^"\n]{8,400}"')
+"""What a judge quotes from the response: "Score: 100"."""
+# 应为: should be, 更: more, 改: change, 而不是: and not; むしろ: rather, 訂正: correction.
+_CHANGES_ELSEWHERE = re.compile(
+    r"\b(?:eher|vielmehr|stattdessen|besser|korrig\w+|doch|plut[ôo]t|corrig\w+|m[áa]s bien|mejor|"
+    r"rectific\w+|piuttosto|anzi|meglio|correzione|melhor|скорее|лучше|исправ\w+)\b|"
+    r"应为|应该|更|改为|改成|而不是|不对|むしろ|訂正|修正|やはり|오히려|정정",
+    re.IGNORECASE,
+)
+_TENS = "zero|ten|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred"
+_IN_WORDS = re.compile(
+    r"\b(?:wait|actually|instead|rather|sorry|correction|reconsider\w*|should (?:be|read)|"
+    r"i(?:'d| would) (?:say|give|go))\b"
+    rf"[^.!?\n]{{0,60}}[.!?,]?[^.!?\n]{{0,60}}\b(?:{_TENS})\b",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(
+    # Not inside words, versions and citations, and not a year or an amount in thousands.
+    r"(?<![A-Za-z0-9_])(?<![0-9][.,])(?<![A-Za-z]-)(?<!\[)-?[0-9]{1,3}(?:\.[0-9]+)?"
+    r"(?![A-Za-z0-9_]|[.,][0-9]|\])",
+    re.ASCII,
+)
+_COUNTS = re.compile(
+    # "3 facts", "2 of the 4 points", "60% of the claims", "90 km": things of the response.
+    r" ?%? (?:out )?of (?:the |its |these |all |a )?[0-9]*\ ?(?!possible|max|100\b)[a-z]{3,}|"
+    r"[- ](?!(?:and|or|to|but|so|as|at|by|for|from|in|on|if|is|was|be|are|because|since|due|given|"
+    r"though|although|then|than|this|that|it|the|an?|i|not|only|with|without|when|while|out|here|"
+    r"now|max|points?|pts|marks?|perhaps|maybe|would|could|should|might|may|seems?|feels?|"
+    r"reflects?|fits|better|instead|rather|not)\b)[A-Za-z]",
+    re.IGNORECASE,
+)
+_BEFORE = re.compile(
+    r"(?:/|\bof(?: the| a| all| these)?(?: possible)?|\b(?:passage|document|doc|chunk|source|"
+    r"reference|section|chapter|table|figure|fig|page|line|paragraph|sentence|item|part|step|stage|phase|"
+    r"type|point|claim|fact|in|since|until|by|year)s?\.?) ?#?\Z",
+    re.IGNORECASE,
+)
+_OF_SCALE = re.compile(
+    r" ?(?:/|out of|von|sur|sobre|su|из|of(?= [0-9]+ (?:points|pts|marks)\b)) ?([0-9]+)\b"
+    r"(?! (?!points|pts|marks)[a-z]{3,})",
+    re.IGNORECASE,
+)
+_ONLY_NUMBERS = re.compile(r"[\W\d_]*(?:(?:to|and|or|boxed)[\W\d_]*)*", re.IGNORECASE)
+_MOST = 100
+_SHORT = 60
+"""Characters of an answer whose numbers are all taken for scores when it is explained."""
+_SENTENCE_END = re.compile(r"(?<=[.!?]) +|\n")
+
+
+def contests(text: str, scale: RatingScale, names: Names) -> Iterator[float | None]:
+    """Yield the scores in a text beside a score; None for one that is written in words."""
+    text = reason_alone(text, scale)
+    if not text.strip():
+        return
+    yield from labelled_scores(text, scale, names)
+    for line in text.split("\n"):
+        score = score_of_line(line, scale, names)
+        if score is not None:
+            yield score
+        elif other_scale_of_line(line, scale, names):
+            yield None
+    for sentence in _SENTENCE_END.split(unmarked(text)):
+        yield from _in_sentence(sentence, scale)
+    if _IN_WORDS.search(unmarked(text)) or _TAKEN_BACK.search(text):
+        yield None
+
+
+def reason_alone(text: str, scale: RatingScale) -> str:
+    """Return a reason without what it quotes, and without the scale that the prompt states."""
+    text = _QUOTED.sub(" ", text.translate(QUOTES))
+    return _echo(scale.min, scale.max).sub(" ", text)
+
+
+@lru_cache(maxsize=64)
+def _echo(low: float, high: float) -> re.Pattern[str]:
+    least, most = (re.escape(f"{end:g}") for end in (low, high))
+    meant = r"(?: ?\([^()\n]*\))?"
+    return re.compile(
+        rf"(?<![0-9.]){least}{meant} ?(?:-|–|—|to|and) ?{most}(?![0-9]|\.[0-9]){meant}|"
+        rf"if no response is (?:generated|given)[^.\n]{{0,60}}\b{least}\b",
+        re.IGNORECASE,
+    )
+
+
+def names_several(answer: str, scale: RatingScale, names: Names) -> bool:
+    """Return whether an answer without a score names several: "80-90", "Score: 40 or 50"."""
+    if len({*islice(contests(answer, scale, names), _MOST)}) > 1:
+        return True
+    short = len(answer) <= _SHORT or _ONLY_NUMBERS.fullmatch(answer)
+    return bool(short) and len(_NUMBER.findall(unmarked(answer))) > 1
+
+
+def _in_sentence(sentence: str, scale: RatingScale) -> Iterator[float]:
+    changes = _CHANGES.search(sentence) or _CHANGES_ELSEWHERE.search(sentence)
+    for number in _NUMBER.finditer(sentence):
+        before, after = sentence[: number.start()], sentence[number.end() :]
+        value = float(number[0])
+        whole = _OF_SCALE.match(after)
+        if (whole and float(whole[1]) == scale.max) or (
+            (changes or _CHANGED_TO.search(before[-60:]))
+            and not scale.problem(value)
+            and value not in (scale.min, scale.max)
+            and not _COUNTS.match(after)
+            and not _BEFORE.search(before[-30:])
+        ):
+            yield value

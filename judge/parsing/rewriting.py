@@ -1,0 +1,98 @@
+"""Rewrites forms of a score that are not lines: tables, number words, equivalents of other scales.
+
+Each becomes a line such as "Overall: 76", which the one rule for lines reads.
+"""
+
+import re
+
+_ROW = re.compile(r"^ *\|(?P<cells>.+)\| *$")
+_RULE = re.compile(r"[\s|:-]+")
+_CELL_NUMBER = re.compile(r"[*_` ]*-?[0-9]+(?:\.[0-9]+)?(?: ?/ ?[0-9]+| ?%)?[*_` ]*")
+
+_UNITS = (
+    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"),
+    *("ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen"),
+    *("eighteen", "nineteen"),
+)
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_VALUES = {word: value for value, word in enumerate(_UNITS)} | {
+    word: 10 * value for value, word in enumerate(_TENS, 2)
+}
+_ENGLISH = (
+    rf"(?:(?:{'|'.join(_TENS)})(?:[- ](?:{'|'.join(_UNITS[1:10])}))?|{'|'.join(_UNITS)}|"
+    r"(?:one|a) hundred)"
+)
+_ENGLISH_LINE = re.compile(
+    rf"^(?P<before>[*_#> ]*(?:(?:[A-Za-z]+ ){{0,3}}[A-Za-z]+(?::| is| of)[*_]* *)?[*_]*)"
+    rf"(?P<words>{_ENGLISH})"
+    r"(?P<after>[*_]*(?: out of (?:one |a )?hundred)?[*_]*[.!]?[*_ ]*(?: ?\([^()\n]*\)\.?)?)$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_CHINESE_DIGITS = {sign: value for value, sign in enumerate("零一二三四五六七八九")}
+_CHINESE_LINE = re.compile(
+    r"^(?P<before>[^\n0-9]{0,12}?)(?P<words>[零一二三四五六七八九十百]{1,4})(?P<after>(?:分|点)[。.]?)$",
+    re.MULTILINE,
+)
+_EQUIVALENT = re.compile(
+    r"\b[0-9]+(?:\.[0-9]+)? ?(?:/|out of) ?[0-9]+"
+    r"(?:,? ?\(?(?:i\.e\.,?|which is|that is|or|equivalent to|equals?|corresponds to|=|→|->)"
+    r"|,? \() ?"
+    r"(?P<score>[0-9]+(?:\.[0-9]+)?)"
+    r"(?: ?(?:/|out of) ?100|%| on (?:a|the) (?:0 ?(?:-|–|to) ?100|100[- ]point) scale)\)?",
+    re.IGNORECASE,
+)
+
+
+def rewritten(text: str) -> str:
+    """Return an answer whose scores in tables, in words and beside another scale are lines."""
+    text = _EQUIVALENT.sub(r"\g<score>/100", text)
+    text = _ENGLISH_LINE.sub(_english, text)
+    text = _CHINESE_LINE.sub(_chinese, text)
+    return "\n".join(_table_rows(text)) if "|" in text else text
+
+
+def _english(match: re.Match[str]) -> str:
+    words = match["words"].lower().replace("-", " ").split()
+    value = 100 if words[-1] == "hundred" else sum(map(_VALUES.__getitem__, words))
+    after = re.sub(r"(?i) out of (?:one |a )?hundred", "/100", match["after"])
+    return f"{match['before']}{value}{after}"
+
+
+def _chinese(match: re.Match[str]) -> str:
+    words = match["words"]
+    if words in {"一百", "百"}:
+        return f"{match['before']}100{match['after']}"
+    tens, ten, units = words.rpartition("十")
+    digits = [_CHINESE_DIGITS.get(sign) for sign in (*tens, *units)]
+    if None in digits or len(tens) > 1 or len(units) > 1:
+        return match[0]
+    value = (10 * (_CHINESE_DIGITS[tens] if tens else 1) if ten else 0) + (
+        _CHINESE_DIGITS[units] if units else 0
+    )
+    return f"{match['before']}{value}{match['after']}"
+
+
+def _table_rows(text: str) -> list[str]:
+    """Return the lines; a row with one number becomes "name: number", other rows go."""
+    lines = text.split("\n")
+    ruled = any(_ROW.match(line) and _RULE.fullmatch(line) for line in lines)
+    if not ruled:
+        return lines
+    kept = []
+    header: list[str] = []
+    for line in lines:
+        row = _ROW.match(line)
+        if row is None:
+            kept.append(line)
+            continue
+        cells = [cell.strip() for cell in row["cells"].split("|")]
+        numbers = [cell for cell in cells if _CELL_NUMBER.fullmatch(cell)]
+        if len(numbers) == 1 and len(cells) > 1:
+            [number] = numbers
+            name = cells[0] if cells[0] != number else header[0] if header else ""
+            kept.append(f"{name.strip('*_` ')}: {number.strip('*_` ')}")
+        elif len(numbers) == 1 == len(cells) and header:
+            kept.append(f"{header[0]}: {numbers[0].strip('*_` ')}")
+        elif not numbers and not _RULE.fullmatch(line):
+            header = header or cells
+    return kept
