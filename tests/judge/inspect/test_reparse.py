@@ -39,7 +39,7 @@ def generous(
 def judged(any_study: Study, scripted: type[Scripted]) -> Study:
     """A run whose answers on QR have no score for the parser, but one for `generous`."""
     fill(any_study)
-    scripted.answer = always(Answer("I would say 40"))
+    scripted.answer = always(Answer("One thinks of 40"))
     judge_study(any_study, ScriptedSettings(name="j", constructs=("QR",)))
     return any_study
 
@@ -106,7 +106,7 @@ def test_scores_on_another_scale_are_not_stored_unless_accepted(
     study: Study, scripted: type[Scripted], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(study, queries=13)
-    answers = (Answer(f"I would say {number % 5 + 1}") for number in itertools.count())
+    answers = (Answer(f"One thinks of {number % 5 + 1}") for number in itertools.count())
     monkeypatch.setattr(scripted, "answer", staticmethod(lambda _: next(answers)))
     judge_study(study, ScriptedSettings(name="j", constructs=("CC",), max_missing=1))
     monkeypatch.setattr("judge.prompts.answer_form.parse_answer", generous)

@@ -94,7 +94,7 @@ def test_further_attempts_readings_and_empty_responses(
     store(any_study, {**row, "system": "B", "response": "  "})
     scripted.answer = always(Answer("7", missing=TRUNCATED_BY_SERVER))
     judge_study(any_study, ScriptedSettings(name="j", constructs=("CC",)))
-    scripted.answer = always(Answer("about 9"))
+    scripted.answer = always(Answer("One thinks of 9"))
     judge_study(any_study, ScriptedSettings(name="j", constructs=("CC",)))
     run = show_run(any_study, "j")
     (cc,) = run.constructs
