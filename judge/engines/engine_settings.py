@@ -112,10 +112,11 @@ class OpenAISettings(JudgeSettings):
         default="auto",
         description="ask for the probabilities of scores; auto: where the endpoint returns them",
     )
-    answer_schema: Literal["off", "auto", "on"] = Field(
-        default="off",
+    answer_schema: Literal["off", "auto", "on"] | None = Field(
+        default=None,
         description="request answers that follow a JSON schema; auto: where the endpoint honours "
-        "it, on: stop where it does not",
+        "it, on: stop where it does not; default: auto for prompt versions that are structured, "
+        "such as ccrs-json-v1, else off",
     )
     concurrency: int = Field(
         default=64,
@@ -177,9 +178,10 @@ class OpenAISettings(JudgeSettings):
         if twice:
             raise ValueError(f"header: header_env sets {min(twice)} as well; leave one of them out")
         _check_temperature(self)
-        if self.answer_schema != "off" and "response_format" in self.body:
+        requested = self.answer_schema not in {None, "off"}
+        if requested and "response_format" in self.body:
             raise ValueError("answer_schema: body has a response_format; leave one of them out")
-        if self.answer_schema != "off" and self.logprobs == "on":
+        if requested and self.logprobs == "on":
             raise ValueError(
                 "answer_schema: answers in JSON have no probabilities of scores; leave it or "
                 "logprobs out"
@@ -237,7 +239,8 @@ class ModelSettings(JudgeSettings):
     )
     structured: bool = Field(
         default=False,
-        description="let the model write only what the prompt asks for: a number, a label, a list",
+        description="let the model write only what the prompt asks for: a number, a label, a list; "
+        "always for prompt versions that are structured, such as ccrs-json-v1",
     )
 
 

@@ -29,7 +29,10 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _BRACED = re.compile(r"\{([a-z_]+)\}")
 
 
-_OF_VERSION = {"source", "passage_separator", "strip_fields", "max_tokens", "temperature", "system"}
+_OF_VERSION = {
+    *("source", "passage_separator", "strip_fields", "max_tokens", "temperature", "system"),
+    "structured",
+}
 """Settings that all prompts of a version share."""
 _WITH_LABELS = {True: {"label", "json"}, False: {"score", "rationale", "json"}}
 """Forms with and without labels."""
@@ -107,6 +110,7 @@ class _Settings(_Answer):
     max_tokens: Annotated[int, Field(ge=1)] = 16
     temperature: Annotated[float, Field(ge=0, le=2)] = 0.0
     system: str = ""
+    structured: bool = False
     constructs: dict[str, dict[str, Any]] = {}
 
     @model_validator(mode="after")

@@ -101,6 +101,9 @@ class PromptSet(ABC):
     """Key of the metric that asks with them; part of a run's identity."""
     system: str = ""
     """System message before each prompt; empty: there is none."""
+    structured: bool = False
+    """Whether answers follow their schemas wherever the engine or the endpoint can enforce them,
+    unless the settings of a run say otherwise."""
     max_tokens: int
     """Limit of an answer's tokens, where a prompt does not set its own."""
     temperature: float

@@ -37,6 +37,9 @@ def init(folder: Path, settings: Path | None, as_json: bool) -> None:
         [
             f"Created the study {folder} with the constructs {', '.join(keys)}.",
             f"Settings: {folder / 'study.toml'}",
+            "A judge of your own: --prompts ccrs-json-v1 asks for an object with reason and score, "
+            "which",
+            "answers follow wherever the endpoint has schemas. The default is the paper's words.",
             f"Next: ccrs import {shell_word(folder)} RESPONSES   (JSON lines, CSV or Parquet)",
         ],
         as_json,

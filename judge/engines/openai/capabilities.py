@@ -234,7 +234,9 @@ class CapabilityProbe:
     async def _find_schema(self) -> None:
         """Request answers that follow a schema, if the endpoint honours it."""
         settings, prompts = self._settings, self._prompts
-        if settings.answer_schema == "off":
+        by_version = prompts.structured and "response_format" not in settings.body
+        wanted = settings.answer_schema or ("auto" if by_version else "off")
+        if wanted == "off":
             return
         if not prompts.schemas:
             raise StudyError(
@@ -249,7 +251,7 @@ class CapabilityProbe:
                 break
         if self._schema == "honoured":
             return
-        if settings.answer_schema == "on":
+        if wanted == "on":
             raise StudyError(
                 f"The endpoint does not honour a schema of answers ({self._schema}). Use "
                 "--answer-schema auto to read scores in free text there."

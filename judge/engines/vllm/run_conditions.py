@@ -70,7 +70,7 @@ def decoding(settings: ModelSettings, prompts: PromptSet) -> Decoding:
         prompts.temperature if temperature is None else temperature,
         settings.max_tokens or prompts.max_tokens,
         settings.seed,
-        settings.structured,
+        settings.structured or prompts.structured,
     )
 
 

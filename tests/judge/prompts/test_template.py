@@ -19,6 +19,7 @@ HASHES = {
     "ccrs-paper-fenced-v1": "84cdd8e11a2209bece2414582518677eb7db4b9407331893ff3fd88a279a57cd",
     "ccrs-rationale-v1": "3952f48ab214041fd7a2f0760fb0e11ce806a56830338522d9e4d2f1873d1ec4",
     "ccrs-rationale-v2": "55a3472ff2ac402979b2dc8ba9c9fa1a99805d05c697234b0a9bb2a6ad97b8f4",
+    "ccrs-json-v1": "056b4e8bf5bf61322779db5024ea6ecfca320a1d6b134f7acecea1ae96978930",
 }
 
 

@@ -7,8 +7,11 @@ import pytest
 from sqlalchemy import select
 
 from judge import OpenAISettings, judge_study, show_run
+from judge.engines.engine_settings import VLLMSettings
 from judge.engines.openai.response_format import answer_format
+from judge.engines.vllm.run_conditions import decoding
 from judge.prompts.answer_schema import score_schema
+from judge.prompts.prompt_versions import prompt_version
 from study import Study, StudyError
 from study.scales import RatingScale
 from study.schema.tables import judgments
@@ -28,14 +31,13 @@ def stub(_running: Stub) -> Stub:
     return _running
 
 
-def settings(stub: Stub, schema: str, **more: Any) -> OpenAISettings:
+def settings(stub: Stub, schema: str | None, **more: Any) -> OpenAISettings:
     return OpenAISettings.checked(
         base_url=stub.base_url,
         model="stub-judge",
         constructs=("QR",),
         answer_schema=schema,
-        name="j",
-        **more,
+        **{"name": "j", **more},
     )
 
 
@@ -166,3 +168,37 @@ def test_what_excludes_it_is_refused(
 ) -> None:
     with pytest.raises(StudyError, match=message):
         judge_study(campaign, settings(stub, "auto", **more))
+
+
+def test_a_structured_prompt_version_is_answered_by_its_schema_unless_told_otherwise(
+    campaign: Study, stub: Stub
+) -> None:
+    stub.behave("follows_schema")
+    outcome = judge_study(campaign, settings(stub, None, prompts="ccrs-json-v1"))
+    assert (outcome.missing, outcome.remaining) == ({}, 0)
+    assert show_run(campaign, "j").decoding["answer_schema"] == "fields"
+    asked = [r["parameters"] for r in stub.log().requests if "response_format" in r["parameters"]]
+    last = asked[-1]["response_format"]["json_schema"]["schema"]
+    assert list(last["properties"]) == ["reason", "score"]
+    free = settings(stub, "off", prompts="ccrs-json-v1", name="free", max_missing=1)
+    judge_study(campaign, free)
+    assert "answer_schema" not in show_run(campaign, "free").decoding
+    assert "response_format" not in stub.log().requests[-1]["parameters"]
+
+
+FENCED = '```json\n{"reason": "3 of 4 facts.", "score": 85}\n```'
+
+
+def test_where_an_endpoint_has_no_schemas_its_answers_are_read_as_objects(
+    campaign: Study, stub: Stub
+) -> None:
+    stub.behave({"behaviour": "answers", "text": FENCED})
+    outcome = judge_study(campaign, settings(stub, None, prompts="ccrs-json-v1"))
+    assert "A schema of answers is ignored by the endpoint" in "\n".join(outcome.notes)
+    assert outcome.missing == {}
+
+
+def test_vllm_enforces_the_schemas_of_a_structured_version() -> None:
+    structured, paper = prompt_version("ccrs-json-v1"), prompt_version("ccrs-paper-v1")
+    assert decoding(VLLMSettings(model="m"), structured).structured
+    assert not decoding(VLLMSettings(model="m"), paper).structured
