@@ -126,7 +126,6 @@ def check(
                 inputs.preferences,
                 inputs.options,
                 inputs.name,
-                inputs.edited,
                 given=set(chosen),
             )
             results = checked(analysis, limits, earlier) if limits or not requirements else []
