@@ -155,7 +155,7 @@ def test_an_option_that_the_table_can_use_is_accepted(
     from analysis.pipeline.estimation import _checked_context
 
     def check_only(source: AnalysisInput, *_: object, given: set[str], **__: object) -> None:
-        _checked_context(source.scores, source.preferences, source.options, None, None, None, given)
+        _checked_context(source.scores, source.preferences, source.options, None, None, given)
 
     monkeypatch.setattr(report, "write", check_only)
     code, output = run(["report", str(graded), "--scale=0:100", *words.split()])
