@@ -106,6 +106,7 @@ OF_ENGINES: dict[str, Row] = {
     "--max-cost": Unused(f"{METRIC} ccrs --max-cost 1", "needs price"),
     "--revision": CHOOSES,
     "--structured": "always: prompts that leave no room for it are refused",
+    "--deterministic": VALUE,
     "--cluster": CHOOSES,
     "--replicas": CHOOSES,
 }

@@ -284,7 +284,7 @@ REFUSED: frozenset[str] = frozenset(
             f"judge {command} {option}"
             for command in ("run", "pairs", "probe")
             for option in ("--requests", "--answers", "--batch-format", "--revision",
-                           "--structured", "--cluster", "--replicas")
+                           "--structured", "--deterministic", "--cluster", "--replicas")
         ),
         # They identify another run, which has judged nothing yet.
         *(

@@ -247,9 +247,9 @@ class VLLMSettings(ModelSettings):
     engine: Literal["vllm"] = "vllm"
     deterministic: bool = Field(
         default=False,
-        description="let no answer depend on the other prompts of a batch or on the cache, so that "
-        "a resumed run gives the same bits; the beginnings that prompts share are computed anew "
-        "each time",
+        description="let no score depend on the other prompts of a batch or on the cache of "
+        "beginnings, so that a resumed run gives the same; all tokens are computed, in place of "
+        "some 35%",
     )
 
 

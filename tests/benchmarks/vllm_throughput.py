@@ -218,6 +218,9 @@ class _Kept:
     def cancel(self) -> None:
         """Go on."""
 
+    def close(self) -> None:
+        """Go on."""
+
 
 @dataclass
 class Bench:
@@ -298,7 +301,7 @@ class Bench:
         )
         self.llm.reset_prefix_cache()
         kept = _Kept(self.loaded.engine)
-        with _watched(replace(self.loaded, engine=kept, cleanup=kept)) as watched:  # type: ignore[arg-type]
+        with _watched(replace(self.loaded, engine=kept, cleanup=kept, output=kept)) as watched:  # type: ignore[arg-type]
             processor = time.process_time()
             outcome = judge_study(study, settings)
             processor = time.process_time() - processor

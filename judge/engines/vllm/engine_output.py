@@ -81,6 +81,10 @@ class EngineOutput:
             return f"{_short(cause)} {remedy}"
         return f"{_short(cause)} All that vLLM printed is in {self._saved(lines)}."
 
+    def close(self) -> None:
+        """Forget the output; processes that still run print into nothing."""
+        self._file.close()
+
     def _lines(self) -> list[str]:
         self._file.seek(0)
         return self._file.read().decode(errors="replace").splitlines()

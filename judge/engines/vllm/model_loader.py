@@ -138,6 +138,7 @@ class LoadedModel:
         atexit.unregister(self.close)
         self.engine.engine_core.shutdown(timeout=_SHUTDOWN_SECONDS)
         self.cleanup.cancel()
+        self.output.close()
 
 
 def load(spec: ModelSpec) -> LoadedModel:
@@ -195,7 +196,9 @@ def loading_errors(model: str, output: EngineOutput) -> Iterator[None]:
     except TypeError as error:
         raise StudyError(f"judge.vllm in study.toml: {error}") from error
     except (ValueError, RuntimeError, OSError) as error:
-        raise StudyError(f"vLLM can't run {model}: {output.failure(error)}") from error
+        said = output.failure(error)
+        output.close()
+        raise StudyError(f"vLLM can't run {model}: {said}") from error
 
 
 def describe(spec: ModelSpec, tokenizer: Any, config: Any) -> DescribedModel:

@@ -3,7 +3,9 @@
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
+from itertools import count
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,13 +13,14 @@ import psutil
 import pytest
 from jinja2 import TemplateError
 
+from judge.engines.vllm import scheduler_feed
 from judge.engines.vllm.chat_layout import chat_layout
 from judge.engines.vllm.engine_arguments import check_arguments, of_identity, recorded_only
 from judge.engines.vllm.model_loader import ModelSpec, engine_values
 from judge.engines.vllm.prompt_requests import Ask, Decoding
 from judge.engines.vllm.scheduler_feed import SchedulerFeed
 from judge.engines.vllm.score_tokenization import Digits, WholeNumbers, score_tokenization
-from judge.protocol.exchange import TOO_LONG
+from judge.protocol.exchange import TOO_LONG, Answer, Request
 from study.errors import StudyError
 from study.scales import RatingScale
 from tests.conftest import ROOT
@@ -175,6 +178,59 @@ def test_a_prompt_that_fills_the_window_with_its_answer_is_asked_and_a_longer_on
     feed.add(2, Ask("x" * 16, 0))
     assert lengths == [15]
     assert [(key, answer.missing) for key, answer in feed.step()] == [(2, TOO_LONG)]
+
+
+class Counted:
+    """An engine that answers what it has been asked at each step, and counts it."""
+
+    def __init__(self) -> None:
+        self.waiting: list[str] = []
+        self.at_steps: list[int] = []
+
+    def add_request(self, name: str, *_: object) -> None:
+        self.waiting.append(name)
+
+    def step(self) -> list[Any]:
+        self.at_steps.append(len(self.waiting))
+        outputs, self.waiting = self.waiting[:4], self.waiting[4:]
+        completion = SimpleNamespace(token_ids=[7, 8], finish_reason="stop", logprobs=None)
+        return [
+            SimpleNamespace(
+                request_id=name, finished=True, num_cached_tokens=0, outputs=[completion]
+            )
+            for name in outputs
+        ]
+
+
+def test_the_first_step_needs_a_batch_and_not_all_prompts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scheduler_feed, "FEED_SECONDS", 0)
+    monkeypatch.setattr(scheduler_feed, "_sampling_parameters", lambda values: values)
+    facts = SimpleNamespace(
+        block_size=16,
+        scheduled=1024,
+        cache_tokens=100_000,
+        batch_tokens=100,
+        window=200,
+        fingerprint="f",
+    )
+    layout = SimpleNamespace(tokens=lambda _: [next(numbers)] * 10, answer_text=str)
+    numbers = count()
+    described = SimpleNamespace(facts=facts, layout=layout, tokenizations={})
+    engine = Counted()
+    loaded: Any = SimpleNamespace(engine=engine, described=described, output=None)
+    feed = SchedulerFeed("m", loaded, Decoding(0.0, 5, None, structured=False))
+    stored: list[Answer] = []
+    delivery: Any = SimpleNamespace(
+        commit=lambda pairs: stored.extend(answer for _, answer in pairs)
+    )
+    asked = (Request("QR", 0, (number,), (1,), "x" * 10, score_scale=None) for number in range(200))
+    monkeypatch.setattr(scheduler_feed, "_engine_errors", lambda _: nullcontext())
+    counts = scheduler_feed.answer_all(feed, asked, delivery)
+    # Two batches of 100 tokens are under way whenever there are prompts.
+    assert engine.at_steps[:3] == [20, 20, 20]
+    assert len(stored) == 200
+    assert {answer.text for answer in stored} == {"[7]"}
+    assert counts.prompt_tokens == 2000
 
 
 @dataclass

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import torch
@@ -66,6 +67,9 @@ class Spied:
     def cancel(self) -> None:
         """Go on."""
 
+    def close(self) -> None:
+        """Go on."""
+
     def add_request(self, name: str, prompt: dict[str, list[int]], sampling: Any) -> None:
         self.asked.append(prompt["prompt_token_ids"])
         self._open += 1
@@ -87,7 +91,7 @@ def judged(loaded: LoadedModel, folder: Path, rows: Callable[[Study], None], **o
     settings = VLLMSettings(model="tiny", **options)
     real, engine_module.load = (
         engine_module.load,
-        lambda _: replace(loaded, engine=spied, cleanup=spied),
+        lambda _: replace(loaded, engine=spied, cleanup=spied, output=spied),
     )
     try:
         outcome = judge_study(study, settings)
@@ -117,6 +121,28 @@ def hostile(study: Study) -> None:
     """Store responses that name control tokens."""
     shared = {"query_id": "q", "query": "Is it so?", "references": ["Yes."], "passages": [HOSTILE]}
     store(study, *({**shared, "system": name, "response": f"{name}. {HOSTILE}"} for name in "ABC"))
+
+
+def hard_text(number: int) -> str:
+    """Return a text of words, marks, numbers and line ends in any order."""
+    draw = Random(number)
+    pieces = (
+        "so",
+        " it",
+        "\n",
+        "\n\n",
+        " \n",
+        "\t",
+        "12",
+        "3",
+        ".",
+        " - ",
+        "é",
+        "中文",
+        HOSTILE,
+        "\r\n",
+    )
+    return "".join(draw.choice(pieces) for _ in range(400))
 
 
 def long(study: Study) -> None:
@@ -204,6 +230,14 @@ def main(whole: Path, by_digit: Path, out: Path) -> None:
     layout, tokenizer = loaded.described.layout, loaded.described.layout.encoder.tokenizer
     special = sorted(tokenizer.added_tokens_decoder)
     around = {"before": layout.before, "after": layout.after, "begin": tokenizer.bos_token_id}
+    encoder, texts = layout.encoder, [hard_text(number) for number in range(50)]
+    say(
+        "encoded",
+        {
+            "by_line": encoder.by_line,
+            "equal": [encoder.tokens(text) == encoder._whole(text) for text in texts],
+        },
+    )
     say("hostile", {**judged(loaded, folder(), hostile), **around, "special": special})
     say("long", judged(loaded, folder(), long))
     say("long-skipped", judged(loaded, folder(), long, skip_too_long=True))

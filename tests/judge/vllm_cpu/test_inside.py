@@ -44,6 +44,12 @@ def test_an_argument_that_the_engine_does_not_take_is_named(result_of: ResultOf)
     assert "'max_num_seq'" in result
 
 
+def test_lines_encoded_one_by_one_are_the_tokens_of_the_whole(result_of: ResultOf) -> None:
+    result = result_of("encoded")
+    assert result["by_line"]
+    assert all(result["equal"])
+
+
 def test_names_of_control_tokens_reach_the_model_as_text(result_of: ResultOf) -> None:
     result = result_of("hostile")
     before, after, special = result["before"], result["after"], {*result["special"]}

@@ -106,7 +106,7 @@ def test_a_repeat_gives_the_same_judgments(twice: Path) -> None:
 
 
 def test_a_killed_run_goes_on_to_the_same_bits(
-    uncached: Path,
+    example: Path,
     model: Path,
     expected: list[tuple[Any, ...]],
     tmp_path: Path,
@@ -114,8 +114,8 @@ def test_a_killed_run_goes_on_to_the_same_bits(
 ) -> None:
     # As a user's call does, with the engine in separate processes.
     monkeypatch.setitem(ENVIRONMENT, "VLLM_ENABLE_V1_MULTIPROCESSING", "1")
-    folder = copytree(uncached, tmp_path / "killed")
-    words = ("--name", "tiny")
+    folder = copytree(example, tmp_path / "killed")
+    words = ("--name", "tiny", "--deterministic")
     stored, _, began = killed_midway(command(folder, model, *words), folder, WHOLE // 3)
     assert 0 < stored < WHOLE
     # An engine that stayed would keep its memory from the next run.
@@ -123,5 +123,42 @@ def test_a_killed_run_goes_on_to_the_same_bits(
     resumed = judge(folder, model, *words)
     assert resumed.returncode == 0, resumed.stdout + resumed.stderr
     assert f"{WHOLE - stored} judgments of the run 'tiny' were stored" in resumed.stdout
+    assert "--deterministic computed 100% of them; without it" in resumed.stdout
     assert stored_judgments(folder) == expected
     assert {row["attempt"] for row in judgments(folder)} == {1}
+
+
+@pytest.mark.parametrize(
+    ("window", "arguments", "missing", "cause", "remedy"),
+    [
+        ("8192", "", "*.safetensors", "Cannot find any model weights", "has no files of weights"),
+        ("8192", "num_gpu_blocks_override = 4", "", "KV cache", "does not fit into this memory"),
+        ("90000", "", "", "(90000) is greater", "--window 90000 is more than the 8192 tokens"),
+    ],
+    ids=["no weights", "too large", "window"],
+)
+def test_a_failure_in_the_engines_process_is_one_cause_and_one_remedy(
+    window: str,
+    arguments: str,
+    missing: str,
+    cause: str,
+    remedy: str,
+    example: Path,
+    model: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(ENVIRONMENT, "VLLM_ENABLE_V1_MULTIPROCESSING", "1")
+    other = copytree(model, tmp_path / "model")
+    for path in other.glob(missing) if missing else ():
+        path.unlink()
+    folder = copytree(example, tmp_path / "study")
+    with (folder / "study.toml").open("a", encoding="utf-8") as settings:
+        settings.write(f"{arguments}\n")
+    done = judge(folder, other, "--window", window)
+    assert done.returncode == 2, done.stdout
+    assert cause in done.stderr
+    assert remedy in done.stderr
+    assert len((done.stdout + done.stderr).splitlines()) <= 4, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    assert "EngineCore" not in done.stdout + done.stderr
