@@ -277,7 +277,7 @@ REFUSED: frozenset[str] = frozenset(
         *(
             f"check {option}"
             for option in ("--ac-lambda", "--second-metrics", "--overall", "--without-unopened",
-                           "--target-width", "--published", "--baseline")
+                           "--target-width", "--baseline")
         ),
         # Options of other engines.
         *(

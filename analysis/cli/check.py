@@ -23,7 +23,12 @@ if TYPE_CHECKING:
     from analysis.gate.requirements import Answered
 
 
-@click.command(cls=SettingsCommand, settings=analysis_options)
+def _settings() -> list[click.Option]:
+    """Those of a report that figures depend on."""
+    return [option for option in analysis_options() if option.name != "published"]
+
+
+@click.command(cls=SettingsCommand, settings=_settings)
 @click.argument("source", type=click.Path(path_type=Path), metavar="STUDY_OR_SCORES")
 @second_file_options
 @click.option(

@@ -175,15 +175,6 @@ def _by_thresholds(name: str) -> Rule:
     return rule
 
 
-def _published(value: Any, facts: Facts) -> WithoutEffect | None:
-    del facts
-    if value is False:
-        return None
-    return WithoutEffect(
-        "--published", "`ccrs check` shows no tables", "see them in `ccrs report --published`"
-    )
-
-
 def _judged(value: Any, facts: Facts) -> WithoutEffect | None:
     if any(name.startswith("ppi_") for name in facts.planned):
         return None
@@ -255,7 +246,7 @@ def _repeated(names: Iterable[str]) -> str | None:
 _COLUMNS = ("judge_columns", "human_columns", "id_column", "query_column", "system_column",
             "construct_column")  # fmt: skip
 _SETTINGS = (
-    "reference", "resamples", "level", "ac_lambda", "second_metrics", "published",
+    "reference", "resamples", "level", "ac_lambda", "second_metrics",
     "non_inferiority_margin", "bias_margin", "alt_test_epsilon", "true_rate", "cut", "overall",
     "without_unopened", "target_width", "map", "seed",
 )  # fmt: skip
@@ -278,7 +269,7 @@ OPTIONS: Mapping[str, Mapping[str, Rule]] = {
         **_TABLE,
         **_OF_TWO_FILES,
         **dict.fromkeys(_SETTINGS, _by_context),
-        **dict.fromkeys(("layout", "hypotheses"), _by_context),
+        **dict.fromkeys(("layout", "hypotheses", "published"), _by_context),
         **dict.fromkeys(("preferences", "preference_scale"), _by_reader),
         **dict.fromkeys(("out", "title", "verify", "full", "show", "text"), _always),
         "same_judge": _same_judge,
@@ -289,7 +280,6 @@ OPTIONS: Mapping[str, Mapping[str, Rule]] = {
         **dict.fromkeys(_SETTINGS, _by_context),
         **{name: _by_thresholds(name) for name in _ONLY_FIGURES},
         **dict.fromkeys(("thresholds", "required"), _by_reader),
-        "published": _published,
         "baseline": _baseline,
     },
     "plan": {
