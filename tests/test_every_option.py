@@ -216,7 +216,6 @@ VALUES: dict[str, str] = {
     "plan --scorer": "other",
     "enrol --close": "autumn",
     "enrol --renew": "autumn",
-    "check --second-metrics": "other",
     "assign --strata": "domain",
     **{
         f"{name} {option}": value
@@ -273,12 +272,8 @@ REFUSED: frozenset[str] = frozenset(
         "label-studio follow --value",
         # The open edition has none.
         "label-studio push --workspace",
-        # Answers that are required do not depend on these, and `check` shows no tables.
-        *(
-            f"check {option}"
-            for option in ("--ac-lambda", "--second-metrics", "--overall", "--without-unopened",
-                           "--target-width", "--baseline")
-        ),
+        # No threshold compares with it.
+        "check --baseline",
         # Options of other engines.
         *(
             f"judge {command} {option}"

@@ -9,7 +9,7 @@ import click
 
 from analysis.cli.analysis_input import CannotRun, kind_option, say_declared, scale_option
 from analysis.cli.column_options import NamedColumns, named_columns_options
-from analysis.cli.given_options import Facts, check_given
+from analysis.cli.given_options import OF_REPORTS, Facts, check_given
 from analysis.cli.read_scores import compares, from_file, from_preferences
 from analysis.cli.read_study import from_study
 from analysis.cli.report import analysis_options
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 
 def _settings() -> list[click.Option]:
-    """Those of a report that figures depend on."""
-    return [option for option in analysis_options() if option.name != "published"]
+    """Those of a report on which answers depend."""
+    return [option for option in analysis_options() if option.name not in OF_REPORTS]
 
 
 @click.command(cls=SettingsCommand, settings=_settings)

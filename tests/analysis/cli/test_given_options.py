@@ -170,7 +170,6 @@ def test_an_option_that_the_table_can_use_is_accepted(
         ("report --cut=gpt=50", "people grade"),
         ("report --cut=human=50 --cut=human:AC=1 --cut=human:QR=1 --cut=human:CC=1", "of its own"),
         ("report --kind=anna=human --kind=anna=human", "named twice"),
-        ("check --require=rank_systems=yes --target-width=3", "no answer that --require names"),
         ("plan --wanted=bias=4 --judged=100", "only corrected means"),
         ("plan --wanted=bias=4 --n-judges=2", "only widths are planned"),
         ("plan --wanted=bias=4 --wanted=bias=3", "bias is named twice"),
