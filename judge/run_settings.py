@@ -66,13 +66,9 @@ class JudgeSettings(BaseModel):
     )
     encoder_url: str | None = Field(
         default=None,
-        description="endpoint of the encoder, with /embeddings, such as http://localhost:8001/v1",
+        description="endpoint of the encoder, with /embeddings, such as http://localhost:8001/v1; "
+        "its key is in the environment variable OPENAI_API_KEY",
         json_schema_extra=option("URL"),
-    )
-    encoder_key_env: str = Field(
-        default="OPENAI_API_KEY",
-        description="environment variable that holds the key for encoder_url",
-        json_schema_extra=option("VARIABLE"),
     )
 
     # Decoding parameters are part of the identity of the run.
@@ -255,8 +251,6 @@ class JudgeSettings(BaseModel):
             raise ValueError("estimate: already limits the prompts; leave limit out")
         if self.price_cached is not None and self.price is None:
             raise ValueError("price_cached: needs price as well")
-        if self.encoder_url is None and self._differs("encoder_key_env"):
-            raise ValueError("encoder_key_env: needs encoder_url as well")
         unsupported = [name for name in sorted(self.unsupported) if self._differs(name)]
         if unsupported:
             raise ValueError(_not_available(unsupported, self.engine))

@@ -50,7 +50,6 @@ SHARED: dict[str, Row] = {
     "--encoder-url": Unused(
         f"{METRIC} ragas-faithfulness,crud-recall --encoder-url http://x/v1", "no text is compared"
     ),
-    "--encoder-key-env": Unused(f"{METRIC} ccrs --encoder-key-env KEY", "needs encoder_url"),
     "--temperature": Unused(
         f"{METRIC} ccrs --temperature 0.5 --omit-temperature", "omit_temperature sends none"
     ),
@@ -136,17 +135,12 @@ TABLE: dict[str, dict[str, Row]] = {
         "--raters": Unused("assign study --open --raters 2", "leave --raters out"),
         "--open": CHOOSES,
         "--channel": Unused("assign study --channel label_studio", "requires open slots"),
-        "--split-queries": Unused("assign one-system --split-queries", "one response"),
         "--constructs": Unused("assign pairs --constructs QR", "nothing is rated"),
         "--dry-run": STORES,
         "--yes": Unused("assign study --dry-run --yes", "--dry-run stores nothing"),
         "--json": OUTPUT,
         "--sample": "always: the number of units that are drawn",
-        "--sample-of": Unused("assign study --sample-of responses", "no sample is drawn"),
         "--strata": "always: the stratum is stored with each assignment",
-        "--allocation": Unused(
-            "assign study --sample 2 --allocation equal", "the sample has no strata"
-        ),
         "--per-item": "always: the raters of each response, or of the share of --overlap",
         "--overlap": Unused("assign study --per-item 1 --overlap 0.5", "has one rater"),
         "--calibration": Unused("assign study --open --calibration 1", ONCE),
@@ -210,30 +204,23 @@ TABLE: dict[str, dict[str, Row]] = {
     },
     "label-studio push": {
         **TO_SERVER,
-        "--ca": Unused("label-studio push study --url {server} --ca token", "is not https"),
         "--title": "of new projects; that none was created is said, since a push can be repeated",
         "--workspace": "as --title, and refused by editions without workspaces",
         "--json": OUTPUT,
     },
     "label-studio pull": {
         **TO_SERVER,
-        "--ca": Unused("label-studio pull study --url {server} --ca token", "is not https"),
         "--rater": "always: it is stored, also of a user who has rated nothing yet",
         "--json": OUTPUT,
     },
     "label-studio sync": {
         **TO_SERVER,
-        "--ca": Unused("label-studio sync study --url {server} --ca token", "is not https"),
         "--title": "always: of projects that any later round creates",
         "--rater": "always: it is stored, also of a user who has rated nothing yet",
-        "--interval": Unused(
-            "label-studio sync study --url {server} --rounds 1 --interval 5", "has no pause"
-        ),
         "--rounds": CHOOSES,
     },
     "label-studio follow": {
         **TO_SERVER,
-        "--ca": Unused("label-studio follow study --url {server} --ca token", "is not https"),
         "--project": CHOOSES,
         "--control": Unused(
             "label-studio follow study --url {server} --project 1 --control star=QR "
@@ -249,9 +236,6 @@ TABLE: dict[str, dict[str, Row]] = {
         },
         "--rater": "always: it is stored, also of a user who has rated nothing yet",
         "--watch": CHOOSES,
-        "--interval": Unused(
-            "label-studio follow study --url {server} --interval 5", "one round has no pause"
-        ),
         "--json": OUTPUT,
     },
     "judge run": OF_RUNS,

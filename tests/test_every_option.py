@@ -54,7 +54,6 @@ INSTEAD: dict[str, str] = {
     "judge run --estimate": CASES["judge run"].replace("--limit 2", ""),
     "judge run --drift": CASES["judge run"],
     **{f"{name} --dry-run": CASES[name].replace(" --yes", "") for name in ("assign", "adjudicate")},
-    "label-studio sync --interval": CASES["label-studio sync"].replace("--rounds 1", "--rounds 2"),
     "judge rank --judge": "judge rank study --judge one",
     "assign --open": "assign study --per-item 4 --yes",
     "pause --resume": "pause study",
@@ -129,14 +128,12 @@ WITH: dict[str, str] = {
     "judge show --metric": "--response q0/system-0",
     "judge prompts --of": "--new another-v1",
     "export --rater": "--out anna.json",
-    "label-studio sync --rounds": "--interval 1",
     "plan --judged": "--wanted ppi_mean=4",
     "plan --n-constructs": "--claim bias=5",
     "plan --n-judges": "--claim bias=5",
     "report --true-rate": "--cut human=50",
     "check --true-rate": "--cut human=50",
     "check --map": "--scale other:AC=0:200",
-    "assign --strata": "--sample-of responses --sample 4",
 }
 #: Values of options that any text or number does not suit, by option or by command and option.
 VALUES: dict[str, str] = {
@@ -147,7 +144,6 @@ VALUES: dict[str, str] = {
     "--base-url": "http://127.0.0.1:9/v1",
     "--baseline": "empty.json",
     "--body": "top_k=1",
-    "--ca": "empty.json",
     "--claim": "bias=5",
     "--column": "note=query",
     "--components": "rater=8",
@@ -156,7 +152,6 @@ VALUES: dict[str, str] = {
     "--constructs": "QR",
     "--control": "stars=QR",
     "--cut": "human=50",
-    "--encoder-key-env": "HOME",
     "--engine": "openai",
     "--header": "X-Team=a",
     "--header-env": "X-Team=HOME",
@@ -221,8 +216,7 @@ VALUES: dict[str, str] = {
     "plan --scorer": "other",
     "enrol --close": "autumn",
     "enrol --renew": "autumn",
-    "check --second-metrics": "other",
-    "assign --strata": "system",
+    "assign --strata": "domain",
     **{
         f"{name} {option}": value
         for name in ("report", "check", "plan", "doctor", "judge rank")
@@ -278,12 +272,8 @@ REFUSED: frozenset[str] = frozenset(
         "label-studio follow --value",
         # The open edition has none.
         "label-studio push --workspace",
-        # Answers that are required do not depend on these, and `check` shows no tables.
-        *(
-            f"check {option}"
-            for option in ("--ac-lambda", "--second-metrics", "--overall", "--without-unopened",
-                           "--target-width", "--published", "--baseline")
-        ),
+        # No threshold compares with it.
+        "check --baseline",
         # Options of other engines.
         *(
             f"judge {command} {option}"
@@ -301,21 +291,20 @@ REFUSED: frozenset[str] = frozenset(
         *("measure run --encoder", "measure run --nli", "measure run --base-url",
           "measure run --qrels"),
         "restore --database",
-        # There is no certificate, comment, endpoint or PostgreSQL.
-        *(f"label-studio {name} --ca" for name in ("push", "pull", "sync", "follow")),
+        # There is no comment, endpoint or PostgreSQL.
         "archive --comments",
         "measure run --api-key-env",
         "measure run --api-key-command",
         "upgrade --backup-confirmed",
+        # The study's queries have no attributes.
+        "assign --strata",
         # Of other metrics, or of a sample.
         *(
             f"judge {command} {option}"
             for command in ("run", "probe")
-            for option in ("--encoder", "--encoder-url", "--encoder-key-env")
+            for option in ("--encoder", "--encoder-url")
         ),
         "judge run --for-reparse",
-        # One round has no pause.
-        "label-studio follow --interval",
     }
 )  # fmt: skip
 
@@ -390,6 +379,7 @@ def _little_is_computed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, server:
     for module in ("report", "demo"):
         monkeypatch.setattr(f"analysis.cli.{module}.write", lambda *_, **__: None)
     monkeypatch.setattr(click, "launch", lambda *_: 0)
+    monkeypatch.setattr("annotate_ui.cli.label_studio.PAUSE", 0.0)
     monkeypatch.setattr(
         "annotate_ui.label_studio.client.Server", lambda *_, **__: nullcontext(deepcopy(server))
     )

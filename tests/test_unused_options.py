@@ -43,15 +43,13 @@ def test_every_option_has_a_row() -> None:
 
 @pytest.fixture(scope="module")
 def folder(made: Path) -> Path:
-    """The folder of the cases, with a study of one system and one that compares pairs only."""
+    """The folder of the cases, with a study that compares pairs only."""
     row = '{"query_id": "q1", "query": "Q?", "system": "A", "response": "An answer."}\n'
     (made / "responses.jsonl").write_text(row)
-    for name in ("one-system", "pairs"):
-        assert started(["init", name], made)[0] == 0
-        if name == "pairs":
-            with (made / name / "study.toml").open("a") as file:
-                file.write("\n[design]\nratings = false\ncomparisons = 1.0\n")
-        assert started(["import", name, "responses.jsonl"], made)[0] == 0
+    assert started(["init", "pairs"], made)[0] == 0
+    with (made / "pairs" / "study.toml").open("a") as file:
+        file.write("\n[design]\nratings = false\ncomparisons = 1.0\n")
+    assert started(["import", "pairs", "responses.jsonl"], made)[0] == 0
     return made
 
 

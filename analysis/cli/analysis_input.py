@@ -53,8 +53,6 @@ class AnalysisInput(NamedTuple):
     name: str
     judge_runs: Sequence[dict[str, Any]] = ()
     """The conditions of the judges' runs, from a study."""
-    edited: ScoreTable | None = None
-    """The scores with what raters changed after the reveal, if they did."""
     probes: ProbeTable | None = None
     """Answers of judges to altered prompts, if there are any."""
     marks: MarkTable | None = None

@@ -9,7 +9,7 @@ import click
 
 from analysis.cli.analysis_input import CannotRun, kind_option, say_declared, scale_option
 from analysis.cli.column_options import NamedColumns, named_columns_options
-from analysis.cli.given_options import Facts, check_given
+from analysis.cli.given_options import OF_REPORTS, Facts, check_given
 from analysis.cli.read_scores import compares, from_file, from_preferences
 from analysis.cli.read_study import from_study
 from analysis.cli.report import analysis_options
@@ -23,7 +23,12 @@ if TYPE_CHECKING:
     from analysis.gate.requirements import Answered
 
 
-@click.command(cls=SettingsCommand, settings=analysis_options)
+def _settings() -> list[click.Option]:
+    """Those of a report on which answers depend."""
+    return [option for option in analysis_options() if option.name not in OF_REPORTS]
+
+
+@click.command(cls=SettingsCommand, settings=_settings)
 @click.argument("source", type=click.Path(path_type=Path), metavar="STUDY_OR_SCORES")
 @second_file_options
 @click.option(
@@ -126,7 +131,6 @@ def check(
                 inputs.preferences,
                 inputs.options,
                 inputs.name,
-                inputs.edited,
                 given=set(chosen),
             )
             results = checked(analysis, limits, earlier) if limits or not requirements else []

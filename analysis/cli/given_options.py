@@ -160,30 +160,6 @@ def _baseline(value: Any, facts: Facts) -> WithoutEffect | None:
     )
 
 
-def _by_thresholds(name: str) -> Rule:
-    """The rule of a setting that only figures of thresholds depend on."""
-
-    def rule(value: Any, facts: Facts) -> WithoutEffect | None:
-        if facts.thresholds or value is False:
-            return None
-        return WithoutEffect(
-            "--" + name.replace("_", "-"),
-            "no answer that --require names depends on it",
-            "check a figure that does, with --thresholds FILE",
-        )
-
-    return rule
-
-
-def _published(value: Any, facts: Facts) -> WithoutEffect | None:
-    del facts
-    if value is False:
-        return None
-    return WithoutEffect(
-        "--published", "`ccrs check` shows no tables", "see them in `ccrs report --published`"
-    )
-
-
 def _judged(value: Any, facts: Facts) -> WithoutEffect | None:
     if any(name.startswith("ppi_") for name in facts.planned):
         return None
@@ -255,12 +231,12 @@ def _repeated(names: Iterable[str]) -> str | None:
 _COLUMNS = ("judge_columns", "human_columns", "id_column", "query_column", "system_column",
             "construct_column")  # fmt: skip
 _SETTINGS = (
-    "reference", "resamples", "level", "ac_lambda", "second_metrics", "published",
-    "non_inferiority_margin", "bias_margin", "alt_test_epsilon", "true_rate", "cut", "overall",
-    "without_unopened", "target_width", "map", "seed",
+    "reference", "resamples", "level", "non_inferiority_margin", "bias_margin", "alt_test_epsilon",
+    "true_rate", "cut", "map", "seed",
 )  # fmt: skip
-#: Settings on which no answer depends.
-_ONLY_FIGURES = ("ac_lambda", "second_metrics", "overall", "without_unopened", "target_width")
+#: Settings on which no answer depends: options of a report alone.
+OF_REPORTS = ("ac_lambda", "second_metrics", "published", "overall", "without_unopened",
+              "target_width")  # fmt: skip
 
 _TABLE: Mapping[str, Rule] = {
     **dict.fromkeys(_COLUMNS, _by_reader),
@@ -278,7 +254,7 @@ OPTIONS: Mapping[str, Mapping[str, Rule]] = {
         **_TABLE,
         **_OF_TWO_FILES,
         **dict.fromkeys(_SETTINGS, _by_context),
-        **dict.fromkeys(("layout", "hypotheses"), _by_context),
+        **dict.fromkeys(("layout", "hypotheses", *OF_REPORTS), _by_context),
         **dict.fromkeys(("preferences", "preference_scale"), _by_reader),
         **dict.fromkeys(("out", "title", "verify", "full", "show", "text"), _always),
         "same_judge": _same_judge,
@@ -287,9 +263,7 @@ OPTIONS: Mapping[str, Mapping[str, Rule]] = {
         **_TABLE,
         **_OF_TWO_FILES,
         **dict.fromkeys(_SETTINGS, _by_context),
-        **{name: _by_thresholds(name) for name in _ONLY_FIGURES},
         **dict.fromkeys(("thresholds", "required"), _by_reader),
-        "published": _published,
         "baseline": _baseline,
     },
     "plan": {

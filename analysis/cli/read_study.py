@@ -45,12 +45,6 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> AnalysisInput:
         with study.read() as connection:
             versions = study.construct_versions(connection)
             frame = compact_score_table(connection, versions, combined=config.combined)
-            again = frame.attrs["edited"]
-            last = (
-                compact_score_table(connection, versions, "last", config.combined)
-                if again
-                else None
-            )
             rows = preference_table(connection, versions)
             runs = judge_runs(connection)
             probed = probe_table(connection, versions)
@@ -67,7 +61,6 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> AnalysisInput:
         names = {key: c.name for key, c in described.items()}
         scorer_scales = _own_scales(config, frame["scorer"].unique(), tuple(scales))
         scores = ScoreTable.from_frame(frame, scales, scorer_scales, names)
-        edited = None if last is None else ScoreTable.from_frame(last, scales, scorer_scales, names)
         runs = [
             {**run, "account": run_record(study, run["name"])}
             for run in runs
@@ -111,7 +104,6 @@ def from_study(folder: Path, chosen: dict[str, Any]) -> AnalysisInput:
         options,
         config.name,
         runs,
-        edited,
         probes,
         marks,
         reasons,

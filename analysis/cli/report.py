@@ -243,7 +243,6 @@ def _headline(source: AnalysisInput, title: str, given: Collection[str]) -> Anal
         source.preferences,
         source.options,
         title,
-        source.edited,
         source.probes,
         source.marks,
         given=given,

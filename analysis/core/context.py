@@ -98,8 +98,6 @@ class Context:
     scores: ScoreTable
     preferences: PreferenceTable | None
     options: Options
-    edited: ScoreTable | None = None
-    """The scores with what raters changed after the reveal, if they did."""
     layout_left_out: str | None = None
     """Warning about ratings that are left out because their pages have another layout."""
     probes: ProbeTable | None = None
@@ -218,8 +216,7 @@ class Context:
         kept = [key for key in self.scores.constructs if not self.nominal([key])]
         if len(kept) == len(self.scores.constructs):
             return self
-        edited = None if self.edited is None else self.edited.of_constructs(kept)
-        return replace(self, scores=self.scores.of_constructs(kept), edited=edited)
+        return replace(self, scores=self.scores.of_constructs(kept))
 
     def differences_withheld(self, construct: str, scorer: str) -> str | None:
         """Why values of a scorer and of people cannot be subtracted; None where they can."""

@@ -135,10 +135,10 @@ class EstimateList:
     ) -> list[Estimate]:
         """Estimates that match all arguments.
 
-        Estimates of some answers only (params.answers), or of other values of the raters
-        (params.ratings), match only where `answers` or `ratings` is an argument.
+        Estimates of some of the ratings only (params.ratings) match only where `ratings` is an
+        argument.
         """
-        restricted = {name: params.pop(name, None) for name in ("answers", "ratings")}
+        restricted = {"ratings": params.pop("ratings", None)}
         return [
             e
             for e in (self.records if statistic is None else self._named.get(statistic, []))

@@ -122,11 +122,10 @@ def picked(threshold: Threshold, estimates: Sequence[Estimate]) -> list[Estimate
     ]
     if not matching:
         raise AnalysisError(_no_match(threshold, estimates))
-    # Figures of a part of the answers or ratings are selected only by name.
-    for apart in ("answers", "ratings"):
-        if apart not in threshold.params:
-            whole = [estimate for estimate in matching if apart not in estimate.params]
-            matching = whole or matching
+    # Figures of a part of the ratings are selected only by name.
+    if "ratings" not in threshold.params:
+        whole = [estimate for estimate in matching if "ratings" not in estimate.params]
+        matching = whole or matching
     groups: dict[tuple[tuple[str, ...], ...], list[Estimate]] = {}
     for estimate in matching:
         groups.setdefault((estimate.constructs, estimate.scorers, estimate.systems), []).append(

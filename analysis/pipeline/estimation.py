@@ -16,7 +16,7 @@ from analysis.core.context import Context
 from analysis.core.cuts import check_cuts
 from analysis.core.errors import AnalysisError
 from analysis.core.estimates import Estimate, EstimateList
-from analysis.core.layouts import of_one_layout, values_by_layout
+from analysis.core.layouts import of_one_layout
 from analysis.core.mark_table import MarkTable
 from analysis.core.options import Options, changed_fields
 from analysis.core.probe_table import ProbeTable
@@ -52,7 +52,6 @@ def analyse(
     preferences: PreferenceTable | None = None,
     options: Options | None = None,
     title: str = "Judge against people",
-    edited: ScoreTable | None = None,
     probes: ProbeTable | None = None,
     marks: MarkTable | None = None,
     *,
@@ -60,19 +59,15 @@ def analyse(
 ) -> Analysis:
     """Analyse a table of scores, with preferences if there are any.
 
-    `edited` is the table with what raters changed after they had been shown more, which is
-    reported in addition to the figures of `scores`. `probes` are answers of judges to altered
-    prompts, `marks` people's marks on sentences. `given` are the options that the caller asked for;
-    by default those that differ from their defaults.
+    `probes` are answers of judges to altered prompts, `marks` people's marks on sentences. `given`
+    are the options that the caller asked for; by default those that differ from their defaults.
 
     Raises
     ------
     AnalysisError
         Both tables are empty, or an option that was asked for has no effect on them.
     """
-    return _whole(
-        title, _checked_context(scores, preferences, options, edited, probes, marks, given)
-    )
+    return _whole(title, _checked_context(scores, preferences, options, probes, marks, given))
 
 
 def headline(
@@ -80,14 +75,13 @@ def headline(
     preferences: PreferenceTable | None = None,
     options: Options | None = None,
     title: str = "Judge against people",
-    edited: ScoreTable | None = None,
     probes: ProbeTable | None = None,
     marks: MarkTable | None = None,
     *,
     given: Collection[str] | None = None,
 ) -> Analysis:
     """Only the figures of the verdict, in a fraction of the time; see `completed`."""
-    context = _checked_context(scores, preferences, options, edited, probes, marks, given)
+    context = _checked_context(scores, preferences, options, probes, marks, given)
     return _analysis(title, context, _headline)
 
 
@@ -98,7 +92,7 @@ def comparison(
     title: str = "Judges against people",
 ) -> Analysis:
     """Only the comparison of judges with each other, of these `scorers` if any are named."""
-    context = _context(scores, None, options, None)
+    context = _context(scores, None, options)
     if scorers:
         rows = context.scores.frame
         people = ~rows["scorer_kind"].isin(["judge", "metric"])
@@ -116,13 +110,12 @@ def _checked_context(
     scores: ScoreTable,
     preferences: PreferenceTable | None,
     options: Options | None,
-    edited: ScoreTable | None,
     probes: ProbeTable | None,
     marks: MarkTable | None,
     given: Collection[str] | None,
 ) -> Context:
     """The context; every option that was asked for can be used."""
-    context = _context(scores, preferences, options, edited, probes, marks)
+    context = _context(scores, preferences, options, probes, marks)
     names = changed_fields(context.options) if given is None else given
     if names:
         from analysis.pipeline.unused_options import COMMAND, PYTHON, check_unused
@@ -135,7 +128,6 @@ def _context(
     scores: ScoreTable,
     preferences: PreferenceTable | None,
     options: Options | None,
-    edited: ScoreTable | None,
     probes: ProbeTable | None = None,
     marks: MarkTable | None = None,
 ) -> Context:
@@ -150,14 +142,9 @@ def _context(
         }
         scores = mapped.scores
         options = replace(options, scorer_notes={**options.scorer_notes, **notes})
-        if edited is not None:
-            edited = mapped_scores(edited, options.map, options.seed).scores
     check_cuts(scores, options.cut)
     scores, left_out = of_one_layout(scores, options.layout)
-    if edited is not None and left_out is not None:
-        (layout,) = values_by_layout(scores)
-        edited, _ = of_one_layout(edited, layout)
-    return Context(scores, preferences, options, edited, left_out, probes, marks)
+    return Context(scores, preferences, options, left_out, probes, marks)
 
 
 def _analysis(

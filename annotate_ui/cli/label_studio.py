@@ -37,15 +37,9 @@ _RATER = click.option(
     help="The rater that a user is, by the user's number in Label Studio. Other users become "
     "ls-NUMBER. Repeatable.",
 )
-_INTERVAL = click.option(
-    "--interval",
-    type=click.FloatRange(1, 86400),
-    default=60.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="Pause between two rounds.",
-)
 
+#: Seconds between two rounds.
+PAUSE = 60.0
 
 _OF_A_PROJECT = "it is stored with the project that it is for", "name that with --project"
 
@@ -84,7 +78,7 @@ def push_command(
     \b
     Examples:
       ccrs label-studio push my-study --url http://127.0.0.1:8080
-      ccrs label-studio push my-study --token-file ~/.label-studio-token --ca company.pem
+      ccrs label-studio push my-study --token-file ~/.label-studio-token
     """
     from annotate_ui.label_studio.push import push
 
@@ -136,26 +130,20 @@ def pull_command(place: ServerPlace, raters: tuple[str, ...], as_json: bool) -> 
 @reaches_server
 @_TITLE
 @_RATER
-@_INTERVAL
 @click.option("--rounds", type=click.IntRange(1), metavar="N", help="End after N rounds.")
-@unused_if(
-    "interval", lambda given: given["rounds"] == 1, "one round has no pause", "give more --rounds"
-)
 def sync_command(
     place: ServerPlace,
     title: str | None,
     raters: tuple[str, ...],
-    interval: float,
     rounds: int | None,
 ) -> None:
-    """Pull and push for STUDY repeatedly, until Ctrl-C.
+    """Pull and push for STUDY every minute, until Ctrl-C.
 
     An interrupted command can be repeated at any time.
 
     \b
     Examples:
       ccrs label-studio sync my-study --url http://127.0.0.1:8080
-      ccrs label-studio sync my-study --interval 300
       ccrs label-studio sync my-study --rounds 1
     """
     from annotate_ui.label_studio.sync import Round, sync_once
@@ -182,7 +170,7 @@ def sync_command(
             unpublished = done.pushed.unpublished
             return shown
 
-        _repeat(round_once, interval, lines, rounds=rounds)
+        _repeat(round_once, lines, rounds=rounds)
         click.echo(f"Next: ccrs report {shell_word(place.folder)}")
 
 
@@ -196,20 +184,17 @@ def sync_command(
     help="A project to follow, by the number in its address. Default: those that are followed.",
 )
 @reads_export
-@click.option("--watch", is_flag=True, help="Pull repeatedly, until Ctrl-C.")
-@_INTERVAL
+@click.option("--watch", is_flag=True, help="Pull every minute, until Ctrl-C.")
 @AS_JSON
 @unused_if("controls", _names_no_project, *_OF_A_PROJECT)
 @unused_if("ranges", _names_no_project, *_OF_A_PROJECT)
 @unused_if("values", _names_no_project, *_OF_A_PROJECT)
 @unused_if("columns", _names_no_project, *_OF_A_PROJECT)
-@unused_if("interval", lambda given: not given["watch"], "one round has no pause", "add --watch")
 def follow_command(
     place: ServerPlace,
     number: int | None,
     names: ExportNames,
     watch: bool,
-    interval: float,
     as_json: bool,
 ) -> None:
     """Pull projects into STUDY that were made in Label Studio, as they grow.
@@ -249,7 +234,6 @@ def follow_command(
         if watch:
             _repeat(
                 pull_followed,
-                interval,
                 lambda done: pulled_lines(done) if done.stored_anything else [],
                 waits_for=(InputError,),
             )
@@ -257,7 +241,6 @@ def follow_command(
 
 def _repeat(
     run_round: Callable[[], Any],
-    interval: float,
     lines: Callable[[Any], list[str]],
     **options: Any,
 ) -> None:
@@ -272,7 +255,7 @@ def _repeat(
             click.echo("\n".join(shown))
 
     try:
-        repeat(run_round, interval, report, **options)
+        repeat(run_round, PAUSE, report, **options)
     except KeyboardInterrupt:
         click.echo("Stopped. Everything that was pulled and sent is stored.")
 

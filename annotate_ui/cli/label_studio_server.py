@@ -34,12 +34,6 @@ _OPTIONS = (
         help="File with the access token, outside the study. Default: the environment variable "
         "LABEL_STUDIO_API_KEY.",
     ),
-    click.option(
-        "--ca",
-        type=click.Path(dir_okay=False, exists=True, path_type=Path),
-        metavar="FILE",
-        help="Certificates of a private authority (PEM), to verify the server's certificate.",
-    ),
 )
 
 
@@ -47,10 +41,8 @@ def reaches_server(command: Callable[..., None]) -> Any:
     """Give a command the study and the options of its server, as a `ServerPlace`."""
 
     @wraps(command)
-    def with_place(
-        folder: Path, url: str | None, token_file: Path | None, ca: Path | None, **others: Any
-    ) -> None:
-        command(ServerPlace(folder, url, token_file, ca), **others)
+    def with_place(folder: Path, url: str | None, token_file: Path | None, **others: Any) -> None:
+        command(ServerPlace(folder, url, token_file), **others)
 
     made: Any = with_place
     for option in reversed((STUDY, *_OPTIONS)):
@@ -65,13 +57,11 @@ class ServerPlace:
     folder: Path
     url: str | None
     token_file: Path | None
-    ca: Path | None
 
     @contextmanager
     def opened(self) -> Iterator[tuple[Study, Server]]:
         """Open the study, whose constructs stay as they are now, and the server."""
         from annotate_ui.label_studio.client import Server
-        from study.errors import without_effect
         from study.facts.label_studio_address import label_studio_address
         from study.study import Study
 
@@ -82,11 +72,8 @@ class ServerPlace:
                 raise click.UsageError(
                     "Name the server with --url, or set label_studio.url in study.toml."
                 )
-            if self.ca is not None and address.lower().startswith("http:"):
-                why = f"{address} is not https, so that the server shows no certificate"
-                raise click.UsageError(without_effect("--ca", self.ca, why))
             token = read_token(study.folder, self.token_file)
-            with Server(address, token, ca=self.ca) as server:
+            with Server(address, token) as server:
                 yield study, server
 
     def needed_options(self, study: Study, server: Server) -> list[str]:
@@ -98,7 +85,6 @@ class ServerPlace:
         options = (
             ("--url", None if (remembered or "").rstrip("/") == server.url else server.url),
             ("--token-file", self.token_file),
-            ("--ca", self.ca),
         )
         return [f"{name} {shell_word(value)}" for name, value in options if value is not None]
 

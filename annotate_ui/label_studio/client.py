@@ -1,13 +1,11 @@
 """The client of a Label Studio server; label-studio-sdk is imported when it is needed."""
 
-import ssl
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
-from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any, Self, TypeVar
 from urllib.parse import urlsplit
@@ -74,9 +72,7 @@ class Server:
         From every method: no reply after several attempts, or a refusal, with the server's reply.
     """
 
-    def __init__(
-        self, url: str, token: str, *, ca: Path | None = None, timeout: float = TIMEOUT
-    ) -> None:
+    def __init__(self, url: str, token: str, *, timeout: float = TIMEOUT) -> None:
         try:
             import httpx
             from label_studio_sdk import LabelStudio
@@ -85,13 +81,7 @@ class Server:
                 "label-studio-sdk is not installed; run: pip install 'ccrs-study[label-studio]'"
             ) from None
         self.url = address(url)
-        verify: ssl.SSLContext | bool = True
-        if ca is not None:
-            try:
-                verify = ssl.create_default_context(cafile=str(ca))
-            except (OSError, ssl.SSLError) as error:
-                raise StudyError(f"{ca} is not a file of certificates ({error}).") from None
-        self._http = httpx.Client(verify=verify, timeout=timeout, follow_redirects=False)
+        self._http = httpx.Client(timeout=timeout, follow_redirects=False)
         self._faults: tuple[type[Exception], ...] = (httpx.TransportError,)
         with self._explained("the token"):
             self._sdk = LabelStudio(

@@ -51,7 +51,6 @@ _NOT_FOR_PAIRS = (_NOT_FOR_PROBES - {"retry_unparsed"}) | {
     "prompts",
     "encoder",
     "encoder_url",
-    "encoder_key_env",
 }
 
 

@@ -64,5 +64,4 @@ def encoder_for(metrics: Sequence[Metric], settings: JudgeSettings) -> Encoder |
         )
     if not comparing:
         return None
-    key = settings.encoder_key_env
-    return load_encoder(MetricModels(settings.encoder, settings.encoder_url, key))
+    return load_encoder(MetricModels(settings.encoder, settings.encoder_url))

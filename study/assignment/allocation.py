@@ -169,7 +169,6 @@ def allocate(
     rng: np.random.Generator,
     *,
     per_item: int,
-    split_queries: bool,
     language: Callable[[int], str | None],
 ) -> Allocation:
     """Choose raters for each block.
@@ -201,13 +200,12 @@ def allocate(
             shared.unread.append((block, TOO_FEW_READ.format(language(block.query))))
         else:
             raise _too_few(block, len(people) - len(excluded), len(people), per_item)
-    units = [block.responses[0] if split_queries else block.query for block in free]
     chosen = choose_raters(
         free,
-        units,
+        [block.query for block in free],
         [person.id for person in people],
         [cost(block.query, _alike(block)) for block in free],
-        _loads(people, works, revealed, cost, split_queries),
+        _loads(people, works, revealed, cost),
         rng,
         [eligible[block.query] for block in free],
     )
@@ -230,11 +228,8 @@ def _loads(
     works: Sequence[Work],
     revealed: Mapping[int, set[int]],
     cost: Callable[[int, Mapping[int, frozenset[str]]], float],
-    split_queries: bool,
 ) -> Loads:
-    units: list[set[int]] = []
-    for work in works:
-        units.append(set().union(*work.values()) if split_queries else set(work))
+    units = [set(work) for work in works]
     shared = np.zeros((len(people), len(people)), dtype=np.int64)
     for i, first in enumerate(units):
         for j, second in enumerate(units[:i]):

@@ -68,8 +68,8 @@ class Demand:
     """Keys of responses that can be rated on none of the constructs."""
 
 
-# Query, constructs, need, those who have them, and the response where each goes by itself.
-_Alike = tuple[int, tuple[str, ...], int, frozenset[int], int | None]
+# Query, constructs, need, and those who have them.
+_Alike = tuple[int, tuple[str, ...], int, frozenset[int]]
 
 
 def compute_demand(
@@ -79,7 +79,6 @@ def compute_demand(
     raters_of: Callable[[int], int],
     *,
     among: Container[int] | None = None,
-    split_queries: bool = False,
 ) -> Demand:
     """Return the assignments that are missing until each response has its raters.
 
@@ -109,9 +108,8 @@ def compute_demand(
         if not missing:
             result.covered += 1
         for together, need, excluded in missing:
-            part = answer.id if split_queries else None
-            alike.setdefault((answer.query, together, need, excluded, part), []).append(answer.id)
-    for (query, together, need, excluded, _), responses in alike.items():
+            alike.setdefault((answer.query, together, need, excluded), []).append(answer.id)
+    for (query, together, need, excluded), responses in alike.items():
         result.blocks.append(Block(query, tuple(responses), together, need, excluded))
     return result
 

@@ -53,7 +53,6 @@ def assign(
     per_item: int | None = None,
     open_slots: bool = False,
     channel: str = OWN_CHANNEL,
-    split_queries: bool = False,
     constructs: Sequence[str] | None = None,
     dry_run: bool = False,
     replace_imported: bool = False,
@@ -71,8 +70,6 @@ def assign(
         Create slots without a rater instead; raters who join get them under a lease.
     channel
         Where open slots are rated: `own` for the project's pages, or `label_studio`.
-    split_queries
-        Assign each response by itself. Otherwise all responses to a query go to the same raters.
     constructs
         Keys of the constructs to rate; default: all.
     dry_run
@@ -119,9 +116,8 @@ def assign(
             raise _no_responses(study)
         check_used(
             plan,
-            design | {"split_queries": split_queries, "constructs": constructs},
+            design | {"constructs": constructs},
             specs,
-            frame,
             open_slots=open_slots,
         )
         codes = {} if open_slots else raters_by_code(connection, study, raters, dry_run=dry_run)
@@ -138,7 +134,7 @@ def assign(
             eligible=lambda query: all_eligible[query],
             readable=lambda query: len(eligible[query]) == len(people),
         )
-        demand = _missing(study, plan, frame, existing, sample, specs, split_queries)
+        demand = _missing(study, plan, frame, existing, sample, specs)
         inputs = planning_inputs(
             connection, study, plan, specs, frame, existing, sample.calibration, dry_run=dry_run
         )
@@ -156,9 +152,7 @@ def assign(
             )
         else:
             revealed = shown_later_stages(connection)
-            shared, rows, more = _portions(
-                inputs, demand, people, eligible, revealed, rng, split_queries=split_queries
-            )
+            shared, rows, more = _portions(inputs, demand, people, eligible, revealed, rng)
             notes += more
         chances = sample.chances()
         _with_chances(rows, sample, chances, frame, existing)
@@ -237,7 +231,6 @@ def _missing(
     existing: Sequence[ExistingAssignment],
     sample: Sample,
     specs: Sequence[Any],
-    split_queries: bool,
 ) -> Demand:
     """Return the demand of the sample for further raters."""
     if not plan.ratings:
@@ -259,7 +252,6 @@ def _missing(
         existing,
         lambda query: plan.per_item if query in several else 1,
         among=among,
-        split_queries=split_queries,
     )
     if not demand.blocks and not demand.covered:
         reasons = ", ".join(f"{key}: {reason}" for key, reason in demand.left_out)
@@ -274,8 +266,6 @@ def _portions(
     eligible: Mapping[int, frozenset[int]],
     revealed: Mapping[int, set[int]],
     rng: np.random.Generator,
-    *,
-    split_queries: bool,
 ) -> tuple[Allocation, list[Row], list[str]]:
     """Allocate the blocks, and return all raters' rows with notes."""
     if not inputs.design.ratings:
@@ -290,7 +280,6 @@ def _portions(
         inputs.cost,
         rng,
         per_item=inputs.design.per_item,
-        split_queries=split_queries,
         language=lambda query: inputs.frame.questions[query].language,
     )
     rows: list[Row] = []

@@ -1,16 +1,13 @@
 """Options of an assignment that cannot change it: an error, for each option."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from study.assignment.sampling_frame import SamplingFrame
-from study.assignment.sampling_strata import strata_of
 from study.errors import StudyError, without_effect
 from study.settings.design import DesignSpec
 
 _OF_RATINGS = ("overlap", "calibration", "checks", "repeats", "one_construct_a_pass", "layout",
-               "split_queries", "constructs")  # fmt: skip
+               "constructs")  # fmt: skip
 # Given to a rater who joins by the study's own settings, or to nobody.
 _OF_RATERS = {
     "calibration": "set design.calibration in study.toml, by which those who join are given it",
@@ -23,7 +20,6 @@ def check_used(
     plan: DesignSpec,
     given: Mapping[str, Any],
     constructs: Sequence[object],
-    frame: SamplingFrame,
     *,
     open_slots: bool,
 ) -> None:
@@ -46,7 +42,7 @@ def check_used(
     asked = {name: value for name, value in given.items() if value and value != _usual(name)}
     faults = []
     for name, value in asked.items():
-        found = next(_reasons(name, plan, constructs, frame, open_slots), None)
+        found = next(_reasons(name, plan, constructs, open_slots), None)
         if found is not None:
             faults.append(without_effect(f"--{name.replace('_', '-')}", value, *found))
     if faults:
@@ -62,26 +58,14 @@ def _reasons(
     name: str,
     plan: DesignSpec,
     constructs: Sequence[object],
-    frame: SamplingFrame,
     open_slots: bool,
 ) -> Iterator[tuple[str, str]]:
     """Yield why an option has no effect, with the remedy."""
-    drawn = plan.sample is not None
     if name in _OF_RATINGS and not plan.ratings:
         yield "design.ratings is false, so that nothing is rated", ""
     if name in _OF_RATERS and open_slots:
         yield "open slots have no rater yet", _OF_RATERS[name]
-    if name == "sample_of" and not (drawn or plan.strata or plan.calibration):
-        yield "no sample is drawn", "draw one with --sample N"
-    if name == "allocation" and not drawn:
-        yield "no sample is drawn", "draw one with --sample N"
-    if name == "allocation" and not strata_of(plan):
-        yield "the sample has no strata", "name some with --strata"
     if name == "overlap" and plan.per_item == 1:
         yield "each response has one rater", "give --per-item 2 or more"
     if name == "one_construct_a_pass" and len(constructs) == 1:
         yield "one construct is rated", ""
-    if name == "split_queries":
-        each = Counter(answer.query for answer in frame.answers)
-        if max(each.values(), default=0) < 2:
-            yield "each query has one response", ""

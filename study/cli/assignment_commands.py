@@ -172,12 +172,6 @@ def _design_options() -> list[click.Option]:
     default="own",
     help="Where the open slots are rated: the project's own pages, or Label Studio.",
 )
-@click.option(
-    "--split-queries",
-    is_flag=True,
-    help="Assign each response by itself; otherwise all responses to a query go to the same "
-    "raters.",
-)
 @click.option("--constructs", metavar="KEYS", help="Only these constructs: QR,CC.")
 @DRY_RUN
 @_YES

@@ -57,7 +57,7 @@ def restore(source: Path, folder: Path, database: str | None, as_json: bool) -> 
     """Create STUDY from a backup.
 
     STUDY is a new or empty folder. The whole file is checked before the study gets its name.
-    People who were erased after the backup was made are erased again.
+    People who were erased after the backup was made are in it; erase them again.
 
     \b
     Examples:
@@ -72,13 +72,7 @@ def restore(source: Path, folder: Path, database: str | None, as_json: bool) -> 
         f"Restored {folder} as it was at {done.made_at}: "
         f"{counted(sum(done.rows.values()), 'row')} of {counted(len(done.rows), 'table')}."
     ]
-    if done.erased_again:
-        lines.append(f"Erased again, as was done since: {counted(done.erased_again, 'person')}.")
-    if not done.list_found:
-        lines.append(
-            "No list of erasures is on this computer. If people were erased since the backup was "
-            "made, erase them again."
-        )
+    lines.append("If people were erased since the backup was made, erase them again.")
     lines.append(f"Next: ccrs status {shell_word(folder)}")
     print_result(done.as_json(), lines, as_json)
 
@@ -137,9 +131,9 @@ def archive(folder: Path, out: Path | None, comments: bool, as_json: bool) -> No
 def erase(folder: Path, rater: str | None, sever: bool, yes: bool, as_json: bool) -> None:
     """Erase everything that STUDY stores about RATER.
 
-    No trace stays in the database file. It is safe while `ccrs serve` runs. Known copies of the
-    study are listed afterwards. Without RATER, the database file is rewritten, as is needed after
-    an interrupted erasure.
+    No trace stays in the database file. It is safe while `ccrs serve` runs. Copies of the
+    study are not changed. Without RATER, the database file is rewritten, as is needed after an
+    interrupted erasure.
 
     \b
     Examples:
@@ -169,10 +163,10 @@ def erase(folder: Path, rater: str | None, sever: bool, yes: bool, as_json: bool
     if done.reopened:
         lines.append(f"Unfinished and free for others now: {counted(done.reopened, 'response')}.")
     lines += list(done.notes)
-    if done.copies:
-        lines.append("These may still contain the person's data; delete or replace them:")
-        lines += [f"  {copy.path} ({copy.why})" for copy in done.copies]
-    lines.append("Files that were exported, reported on or mailed elsewhere are not known here.")
+    lines.append(
+        "Backups, archives, exports, reports and databases from before an upgrade may still "
+        "contain the person's data; delete or replace them."
+    )
     named = shell_word(folder)
     lines.append(f"Next: ccrs backup {named}, or ccrs assign {named} where ratings are missing")
     print_result(done.as_json(), lines, as_json)

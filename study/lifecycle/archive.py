@@ -16,7 +16,6 @@ from study.errors import StudyError, without_effect
 from study.export.study_export import export_study
 from study.lifecycle.backup import prompt_files, text_files
 from study.lifecycle.database_copy import sqlite_rows
-from study.lifecycle.erasure_log import ErasureLog
 from study.lifecycle.new_file import check_new, new_file
 from study.progress_bar import Advance
 from study.schema import (
@@ -94,11 +93,7 @@ def archive(
     advance = progress or (lambda done, total: None)  # noqa: ARG005
     out = Path(out)
     check_new(out, study.folder)
-    ledger = ErasureLog.of(study)
-    with (
-        ledger.noted("archive", out),
-        tempfile.TemporaryDirectory(prefix=".ccrs-archive-", dir=out.parent) as made,
-    ):
+    with tempfile.TemporaryDirectory(prefix=".ccrs-archive-", dir=out.parent) as made:
         folder = Path(made) / "study"
         folder.mkdir()
         left_out = _copy_database(study, folder / _DATABASE, comments, advance)

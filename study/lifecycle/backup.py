@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import text
+from sqlalchemy import Connection, select, text
 
 from study.errors import StudyError
 from study.lifecycle.backup_file import (
@@ -30,13 +30,15 @@ from study.lifecycle.database_copy import (
     sqlite_rows,
     table_names,
 )
-from study.lifecycle.erasure_log import SUFFIX, ErasureLog, identity
 from study.lifecycle.new_file import check_new, new_file
 from study.progress_bar import Advance
 from study.schema import now
 from study.schema.database import SCHEMA_REVISION
+from study.schema.tables import study_identities
 from study.settings.study_toml import StudyConfig
 from study.study import Study
+
+SUFFIX = ".ccrs-backup"
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,6 @@ def backup(
     """
     advance = progress or (lambda done, total: None)  # noqa: ARG005
     path = _place(study, out)
-    ledger = ErasureLog.of(study)
     texts = text_files(study)
     with study.read() as connection:
         about: dict[str, Any] = {
@@ -99,7 +100,6 @@ def backup(
         members |= prompt_files(study)
     kind = study.engine.dialect.name
     with (
-        ledger.noted("backup", path),
         _room(path, study) as folder,
         new_file(path, study.folder) as part,
     ):
@@ -113,6 +113,14 @@ def backup(
         about |= {"database": kind, "rows": rows}
         write_backup_file(part, {**members, DATABASES[kind]: database}, about, advance)
     return Backup(path, path.stat().st_size, rows, tuple(texts))
+
+
+def identity(connection: Connection) -> str:
+    """Return the random name that a study shares with its backups."""
+    name = connection.execute(select(study_identities.c.public_id)).scalars().first()
+    if name is None:
+        raise StudyError("The database names no study; restore it from a backup.")
+    return str(name)
 
 
 def text_files(study: Study) -> dict[str, Path]:

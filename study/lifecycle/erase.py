@@ -2,20 +2,17 @@
 
 import secrets
 from dataclasses import asdict, dataclass
-from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from sqlalchemy import Connection, delete, insert, select, update
 
 from study.facts.comparison_decisions import is_decided
 from study.facts.ratings import finished_assignments, unfinished_slots
 from study.facts.slots import OWN_CHANNEL, is_live_comparison
-from study.lifecycle.erasure_log import ErasureKind, ErasureLog, RemainingCopy, remaining_copies
 from study.lifecycle.personal_data import (
     Person,
     count_rows,
     names,
-    people,
     person,
     remove_mentions,
     rows_of,
@@ -54,6 +51,8 @@ from study.schema.tables import (
 from study.settings.study_toml import StudyConfig
 from study.study import Study
 
+ErasureKind = Literal["removed", "severed"]
+
 _TOUCHED_BESIDE: tuple[type[Noun], ...] = (InterimAnalysis, ImportedFile, Pause, Erasure)
 # Not a name from which `ccrs invite` continues to count.
 _SEVERED = "severed-"
@@ -68,13 +67,11 @@ class Erased:
     """Rows by table that were removed or changed."""
     reopened: int
     """Unfinished responses that are open to other raters again."""
-    copies: tuple[RemainingCopy, ...]
-    """Files that may still contain the person's data."""
     notes: tuple[str, ...]
 
     def as_json(self) -> dict[str, Any]:
         """Return it as values for JSON."""
-        return {**asdict(self), "copies": [copy.as_json() for copy in self.copies]}
+        return asdict(self)
 
 
 def stored_about(study: Study, code: str) -> dict[str, int]:
@@ -96,97 +93,32 @@ def erase(
 
     Severing keeps values under a new random code, which is not shown; comments, reasons in their
     own words, consents, links, ids and attributes go. Imported values of the same name are
-    included. A row without a name records the erasure; a list outside the study makes sure that
-    it is repeated when a backup is restored. Then the database file is rewritten, so that it
-    contains no deleted bytes. Erasing is safe while `ccrs serve` runs: the person's sessions end
-    at the next request.
+    included. A row without a name records the erasure. Then the database file is rewritten, so
+    that it contains no deleted bytes. Copies of the study, such as backups, are not changed.
+    Erasing is safe while `ccrs serve` runs: the person's sessions end at the next request.
 
     Raises
     ------
     StudyError
-        The study stores nothing about this code, or the list of erasures can't be written
-        (nothing is changed); or the file could not be rewritten (the data is gone from the tables).
+        The study stores nothing about this code (nothing is changed); or the file could not be
+        rewritten (the data is gone from the tables).
     """
     advance = progress or (lambda done, total: None)  # noqa: ARG005
-    ledger, kind, at = ErasureLog.of(study), _kind(sever), now()
-    noted = False
-    try:
-        with exclusive_write(study, _tables()) as connection:
-            rater = person(connection, study, code)
-            rows, reopened = erase_person(connection, study, rater, kind)
-            connection.execute(insert(erasures).values(kind=kind, created_at=at))
-            # Before the commit: after a crash in between, a backup must not restore the person.
-            ledger.note_erasure(kind, at, names_of(rater, rows))
-            noted = True
-    except BaseException:
-        if noted and not _recorded(study, at):
-            ledger.forget_erasure(at)
-        raise
+    kind: ErasureKind = "severed" if sever else "removed"
+    with exclusive_write(study, _tables()) as connection:
+        rater = person(connection, study, code)
+        with append_only_suspended(connection, _tables()):
+            rows, reopened = (_sever if sever else _remove)(connection, study, rater)
+        connection.execute(insert(erasures).values(kind=kind, created_at=now()))
     advance(1, 2)
     notes = rewrite_database(study, rows)
     advance(2, 2)
-    return Erased(kind, rows, reopened, remaining_copies(study, ledger, code), notes)
-
-
-def erase_person(
-    connection: Connection, study: Study, rater: Person, kind: ErasureKind
-) -> tuple[dict[str, int], int]:
-    """Erase inside a transaction; return the rows by table, and how many slots were opened."""
-    with append_only_suspended(connection, _tables()):
-        if kind == "severed":
-            return _sever(connection, study, rater)
-        return _remove(connection, study, rater)
-
-
-def names_of(rater: Person, rows: dict[str, int]) -> list[str]:
-    """Return the names of a person that are hashed for the list of erasures."""
-    names = [] if rater.public_id is None else [f"rater {rater.public_id}"]
-    if rater.rater_id is None or rows.get("score") or rows.get("preference"):
-        names.append(f"scorer {rater.code}")
-    return names
-
-
-def erase_again(study: Study, ledger: ErasureLog) -> int:
-    """Repeat the listed erasures in a restored study; return how many there were."""
-    done = 0
-    changed: dict[str, int] = {}
-    for note in ledger.erasures():
-        with exclusive_write(study, _tables()) as connection:
-            if connection.execute(
-                select(erasures.c.id).where(erasures.c.created_at == note.at)
-            ).first():
-                continue
-            for rater in people(connection).values():
-                marks = ledger.marks_of(names_of(rater, {"score": 1}))
-                meant = {name.split()[0] for name, mark in marks.items() if mark in note.marks}
-                if "rater" not in meant:
-                    # Another rater may have the code that an imported scorer had.
-                    rater = Person(rater.code, None)  # noqa: PLW2901
-                if meant:
-                    rows, _ = erase_person(connection, study, rater, note.kind)
-                    changed.update(rows)
-            connection.execute(insert(erasures).values(kind=note.kind, created_at=note.at))
-            done += 1
-    if done:
-        rewrite_database(study, changed)
-    return done
-
-
-def _kind(sever: bool) -> ErasureKind:
-    return "severed" if sever else "removed"
+    return Erased(kind, rows, reopened, notes)
 
 
 def _tables() -> list[str]:
     whole = rows_of(Person("", 0))
     return [t.name for t, _ in whole] + [table(noun).name for noun in _TOUCHED_BESIDE]
-
-
-def _recorded(study: Study, at: datetime) -> bool:
-    with study.read() as connection:
-        return (
-            connection.execute(select(erasures.c.id).where(erasures.c.created_at == at)).first()
-            is not None
-        )
 
 
 def _remove(connection: Connection, study: Study, rater: Person) -> tuple[dict[str, int], int]:

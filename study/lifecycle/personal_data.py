@@ -49,7 +49,6 @@ class Person:
     code: str
     rater_id: int | None
     """Null: the person has imported values only."""
-    public_id: str | None = None
 
 
 def names(code: str) -> tuple[str, str]:
@@ -67,8 +66,8 @@ def people(connection: Connection) -> dict[str, Person]:
         )
         imported = (str(code).removesuffix(ADJUDICATED) for code in codes.scalars())
         by_code.update({code: Person(code, None) for code in imported})
-    for row in connection.execute(select(raters.c.id, raters.c.code, raters.c.public_id)):
-        by_code[row.code] = Person(row.code, row.id, row.public_id)
+    for row in connection.execute(select(raters.c.id, raters.c.code)):
+        by_code[row.code] = Person(row.code, row.id)
     return by_code
 
 

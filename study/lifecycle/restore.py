@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Engine, text
 
 from study.errors import StudyError, StudyExistsError
-from study.lifecycle.backup import named_files
+from study.lifecycle.backup import identity, named_files
 from study.lifecycle.backup_file import (
     DATABASES,
     FILES,
@@ -28,8 +28,6 @@ from study.lifecycle.database_copy import (
     sqlite_rows,
     table_names,
 )
-from study.lifecycle.erase import erase_again
-from study.lifecycle.erasure_log import ErasureLog, identity
 from study.lifecycle.sqlite_schema import check_schema
 from study.progress_bar import Advance
 from study.schema.database import SCHEMA_REVISION, open_engine, reading, schema_revision
@@ -46,10 +44,6 @@ class Restored:
     """When the backup was made."""
     rows: dict[str, int]
     """By table, as in the backup."""
-    erased_again: int
-    """Erasures since then that were repeated in the restored study."""
-    list_found: bool
-    """Whether this computer has the list of erasures; without it none is repeated."""
 
     def as_json(self) -> dict[str, Any]:
         """Return it as values for JSON."""
@@ -57,8 +51,6 @@ class Restored:
             "folder": str(self.folder),
             "made_at": self.made_at,
             "rows": self.rows,
-            "erased_again": self.erased_again,
-            "list_found": self.list_found,
         }
 
 
@@ -72,7 +64,7 @@ def restore(
     """Create a study in `folder` from a backup.
 
     Everything is unpacked and checked in a separate folder, which gets its name at the end. People
-    who were erased since the backup was made are erased again.
+    who were erased since the backup was made are in it.
 
     Parameters
     ----------
@@ -115,13 +107,12 @@ def restore(
                 check_sqlite(place, str(path))
                 rows = sqlite_rows(place)
                 (draft / "study.toml").write_bytes(settings)
-                again = _finish(draft, folder, manifest, rows, path)
+                _finish(draft, folder, manifest, rows, path)
             else:
-                again = _restore_postgresql(backup_file, draft, folder, settings, config, advance)
+                _restore_postgresql(backup_file, draft, folder, settings, config, advance)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
-    list_exists = ErasureLog(manifest.study, folder).exists()
-    return Restored(folder, manifest.made_at, manifest.rows, again, list_exists)
+    return Restored(folder, manifest.made_at, manifest.rows)
 
 
 def _check_free(folder: Path) -> None:
@@ -200,8 +191,8 @@ def _check_space(folder: Path, manifest: Manifest) -> None:
 
 def _finish(
     draft: Path, folder: Path, manifest: Manifest, rows: Mapping[str, int], path: Path
-) -> int:
-    """Check the study in `draft`, repeat erasures, and give it its name."""
+) -> None:
+    """Check the study in `draft`, and give it its name."""
     if dict(rows) != manifest.rows:
         raise StudyError(f"{path}: the database has other rows than the manifest states.")
     if manifest.schema_revision < SCHEMA_REVISION:
@@ -218,12 +209,10 @@ def _finish(
         with study.read() as connection:
             if identity(connection) != manifest.study:
                 raise StudyError(f"{path}: database and manifest are of different studies.")
-        again = erase_again(study, ErasureLog(manifest.study, folder))
     # An empty folder is replaced; one that was filled in the meantime is not.
     with suppress(FileNotFoundError):
         folder.rmdir()
     os.rename(draft, folder)  # noqa: PTH104  (Path.rename is the same)
-    return again
 
 
 def _restore_postgresql(
@@ -233,7 +222,7 @@ def _restore_postgresql(
     settings: bytes,
     config: StudyConfig,
     advance: Advance,
-) -> int:
+) -> None:
     need("pg_restore")
     engine = open_engine(config.database, draft)
     try:
@@ -258,7 +247,7 @@ def _restore_postgresql(
                     )
                     for name in table_names(connection)
                 }
-            return _finish(draft, folder, backup_file.manifest, rows, backup_file.path)
+            _finish(draft, folder, backup_file.manifest, rows, backup_file.path)
         except BaseException:
             _empty(engine)
             raise

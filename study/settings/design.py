@@ -20,7 +20,6 @@ class DesignSpec(SettingsSection):
         default="queries",
         description="what is drawn: queries with all their responses, so that every system meets "
         "each drawn query, or responses one by one",
-        json_schema_extra=option(),
     )
     strata: tuple[str, ...] = Field(
         default=(),
@@ -29,9 +28,7 @@ class DesignSpec(SettingsSection):
         json_schema_extra=option("NAMES"),
     )
     allocation: Literal["proportional", "equal"] = Field(
-        default="proportional",
-        description="how the sample is shared among strata",
-        json_schema_extra=option(),
+        default="proportional", description="how the sample is shared among strata"
     )
     judge: str | None = Field(
         default=None, description="scorer whose scores make the bands of the stratum `judge_score`"

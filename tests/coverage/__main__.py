@@ -16,7 +16,7 @@ TABLES = {
     "regimes": "regimes.csv",
     "corrected": "corrected.csv",
     "rater_severity": "rater_severity.csv",
-    "ordinal_systems": "ordinal_systems.csv",
+    "severity_on_few_points": "severity_on_few_points.csv",
     "favored_systems": "favored_systems.csv",
     "favored_on_few_points": "favored_on_few_points.csv",
     "system_ranks": "system_ranks.csv",

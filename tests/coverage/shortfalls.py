@@ -66,8 +66,7 @@ TABLES = {
     "100, and failures that the judge does not see",
     "regimes.csv": "the same by share rated and judge",
     "rater_severity.csv": "differences of systems adjusted for raters' severity",
-    "ordinal_systems.csv": "the same on few ordered points: the cumulative-logit model "
-    "(differences, mean of a system) and the additive one",
+    "severity_on_few_points.csv": "the same on 3 and 5 ordered points",
     "system_ranks.csv": "places of all systems at once",
     "further_rater.csv": "judge minus rater for raters like these, of judges that are such raters",
     "few_queries.csv": "statements on order at few queries, for these raters: 1 minus twice the "
@@ -135,8 +134,7 @@ def simulated() -> Iterator[Simulated]:
         yield _corrected("regimes.csv", cell, row, row["scores"] == "failures", ceiling)
     yield from _shares("rater_severity.csv", ("queries", "raters", "kind", "overlap", "spread"))
     ordinal = ("queries", "raters", "points", "kind", "overlap", "effects", "level")
-    for figure in ("coverage", "of_mean", "additive"):
-        yield from _shares("ordinal_systems.csv", ordinal, figure)
+    yield from _shares("severity_on_few_points.csv", ordinal)
     yield from _shares("system_ranks.csv", ("queries", "systems", "apart", "ceiling"))
     yield from _errors("further_rater.csv", ("measure", "spread", "raters", "queries"),
                        "raters_like_these")  # fmt: skip

@@ -27,9 +27,6 @@ SCOPES: tuple[Scope, ...] = ("pooled", "within_query")
 #: The judge, a rater, and the difference of the two, in the order of a table's columns.
 AGAINST_A_RATER = ("judge_against_others", "human_ceiling", "human_ceiling_difference")
 
-#: The judge, a rater, and the difference of the two, in the order of a table's columns.
-AGAINST_A_RATER = ("judge_against_others", "human_ceiling", "human_ceiling_difference")
-
 ADJUDICATED = (
     "the reference is adjudicated: it favors the raters whose values it settled, so no human "
     "ceiling is given"
@@ -46,21 +43,10 @@ def ceilings(
     Withheld against an adjudicated reference, which would favor those whose values it settled.
     """
     for scored in context.scored(without_reference=True):
-        yield from ceilings_of(context, scored, measures, scopes)
-
-
-def ceilings_of(
-    context: Context,
-    scored: ComparedScores,
-    measures: Sequence[CeilingMeasure] = MEASURES,
-    scopes: Sequence[Scope] = SCOPES,
-) -> Iterator[Estimate]:
-    """Those of one scorer on one construct."""
-    if not scored.data.raters and not scored.data.adjudicated:
-        return
-    for measure in measures:
-        for scope in scopes:
-            yield from _ceiling(context, scored, measure, scope)
+        if scored.data.raters or scored.data.adjudicated:
+            for measure in measures:
+                for scope in scopes:
+                    yield from _ceiling(context, scored, measure, scope)
 
 
 def _ceiling(

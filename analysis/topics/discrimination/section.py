@@ -20,7 +20,6 @@ from analysis.render.table import Cell, Table, TableBuilder
 from analysis.topics.discrimination import (
     estimates,
     figures,
-    ordinal_systems,
     published_tables,
     system_ranks,
 )
@@ -157,12 +156,6 @@ ADJUSTED_WORDS = (
     "by system are adjusted for raters' severity, with intervals for raters like these."
 )
 
-#: Of the column next to that mean on few ordered points.
-EXPECTED_WORDS = (
-    "Expected points on {where}: those of people by the cumulative-logit model, as if every rater "
-    "had rated every response, for these raters."
-)
-
 #: Pairs of systems in one table; more pairs are in estimates.csv only.
 PAIRS_SHOWN = 28
 
@@ -294,11 +287,9 @@ def declared_hypotheses(analysis: Analysis) -> Iterator[Table]:
 def systems(analysis: Analysis) -> Iterator[Table]:
     """Means by system of judge and people, with the bias on common responses."""
     built, first = TableBuilder(), analysis.estimates.first
-    ordinal = dict.fromkeys(e.constructs[0] for e in analysis.estimates.select("ordinal_mean"))
     for construct, data in analysis.context.whole.items():
         for system in data.systems:
             scope = f"system:{system}"
-            expected = first("ordinal_mean", construct=construct, scope=scope)
             whose = _whose_mean(data)
             people = first("mean", construct=construct, scope=scope, **whose) if whose else None
             for scorer in data.scorers:
@@ -310,11 +301,6 @@ def systems(analysis: Analysis) -> Iterator[Table]:
                     scorer,
                     built.points(first("mean", **where), scale),
                     built.points(people, analysis.context.human_scale(construct)),
-                    *(
-                        [built.points(expected, analysis.context.human_scale(construct))]
-                        if ordinal
-                        else []
-                    ),
                     built.points(first("bias", **where), scale),
                     built.r(first("pearson", **where)),
                 )
@@ -333,12 +319,10 @@ def systems(analysis: Analysis) -> Iterator[Table]:
             if any(not data.reference_missing for data in analysis.context.whole.values())
             else ""
         )
-        + (f" {ADJUSTED_WORDS.format(where=listed(list(adjusted)))}" if adjusted else "")
-        + (f" {EXPECTED_WORDS.format(where=listed(list(ordinal)))}" if ordinal else ""),
+        + (f" {ADJUSTED_WORDS.format(where=listed(list(adjusted)))}" if adjusted else ""),
         ("Construct", "System", "Scorer", f"{mean} of the scorer",
          f"{mean}, adjudicated" if adjudicated else f"{mean} of people",
-         *([headings["ordinal_mean"]] if ordinal else []), headings["bias"],
-         headings["pearson"]),
+         headings["bias"], headings["pearson"]),
         heads=3,
     )  # fmt: skip
 
@@ -354,7 +338,7 @@ def _whose_mean(data: ConstructData) -> dict[str, str] | None:
 SECTION = Section(
     key="systems",
     title="Differences between systems",
-    statistics=(*estimates.STATISTICS, *ordinal_systems.STATISTICS),
+    statistics=estimates.STATISTICS,
     figures=(
         figures.asl_curves,
         figures.system_differences,
@@ -364,7 +348,6 @@ SECTION = Section(
         system_ranks.ranks_of_systems,
         power,
         differences,
-        ordinal_systems.ordinal_differences,
         declared_hypotheses,
         published_tables.published_power,
         published_tables.published_differences,

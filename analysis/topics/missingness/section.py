@@ -9,7 +9,6 @@ from analysis.core.estimates import Estimate
 from analysis.render.formatting import counted, listed, p_value, percent, points
 from analysis.render.section import Section
 from analysis.render.table import Cell, Table, TableBuilder
-from analysis.topics.agreement import bare_answers as agreement_bare_answers
 from analysis.topics.missingness import estimates
 
 #: Share of a system's scores from which missing ones are worth a sentence on the mean.
@@ -172,7 +171,6 @@ SECTION = Section(
         gaps,
         by_system,
         by_band,
-        agreement_bare_answers.answers_read_tables,
     ),
     reading=reading,
     compared=compared,

@@ -155,7 +155,7 @@ def test_an_option_that_the_table_can_use_is_accepted(
     from analysis.pipeline.estimation import _checked_context
 
     def check_only(source: AnalysisInput, *_: object, given: set[str], **__: object) -> None:
-        _checked_context(source.scores, source.preferences, source.options, None, None, None, given)
+        _checked_context(source.scores, source.preferences, source.options, None, None, given)
 
     monkeypatch.setattr(report, "write", check_only)
     code, output = run(["report", str(graded), "--scale=0:100", *words.split()])
@@ -170,8 +170,6 @@ def test_an_option_that_the_table_can_use_is_accepted(
         ("report --cut=gpt=50", "people grade"),
         ("report --cut=human=50 --cut=human:AC=1 --cut=human:QR=1 --cut=human:CC=1", "of its own"),
         ("report --kind=anna=human --kind=anna=human", "named twice"),
-        ("check --require=rank_systems=yes --target-width=3", "no answer that --require names"),
-        ("check --require=rank_systems=yes --published", "shows no tables"),
         ("plan --wanted=bias=4 --judged=100", "only corrected means"),
         ("plan --wanted=bias=4 --n-judges=2", "only widths are planned"),
         ("plan --wanted=bias=4 --wanted=bias=3", "bias is named twice"),

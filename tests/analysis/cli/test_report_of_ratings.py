@@ -114,10 +114,6 @@ def test_ratings_are_in_the_report_without_another_step(any_study: Study) -> Non
     assert of(written, "pearson", scope="within_query")[0]["scorers"] == ["judge-1", *RATERS]
     assert all(code in page for code in RATERS)
     assert written["verdict"][0]["sentence"].startswith("QR: within a query the judge")
-    # Nobody changed anything.
-    assert not of(written, "edited_share")
-    assert "edits.csv" not in written["tables"]
-    assert "Ratings changed after" not in page
 
 
 def test_rules_that_the_prompt_lacks_are_named(study: Study) -> None:
@@ -132,26 +128,16 @@ def test_rules_that_the_prompt_lacks_are_named(study: Study) -> None:
     assert "only whether it answers" in page
 
 
-def test_changes_after_a_reveal_are_a_sensitivity_and_nothing_else(
+def test_changes_after_a_reveal_change_no_figure_and_are_in_the_table(
     study: Study, tmp_path: Path
 ) -> None:
     unchanged = Study.create(tmp_path / "unchanged")
     fill(unchanged)
     fill(study, edited=10)
-    (written, page), (without, _) = reported(study), reported(unchanged)
+    (written, _), (without, _) = reported(study), reported(unchanged)
     unchanged.close()
-    edits = [
-        e for e in written["estimates"] if "edit" in e["statistic"] or "ratings" in e["params"]
-    ]
-    assert [e for e in written["estimates"] if e not in edits] == without["estimates"]
+    assert written["estimates"] == without["estimates"]
     assert written["provenance"]["input_hash"] == without["provenance"]["input_hash"]
-    (share,) = of(written, "edited_share")
-    assert share["params"]["count"] == 10
-    assert share["scorers"] == ["ben"]
-    assert [of(written, n)[0]["value"] for n in ("edit_mean", "edit_mean_absolute")] == [8, 8]
-    within = of(written, "pearson", scope="within_query", scorers=["judge-1", *RATERS])
-    assert [e["params"].get("ratings") for e in within] == [None, "last"]
-    assert within[0]["value"] != within[1]["value"]
-    assert {"edits.csv", "edits-agreement.csv"} <= set(written["tables"])
-    assert "Ratings changed after more was shown" in page
-    assert "The agreement with the changed ratings" in page
+    first, last = study.score_table(), study.score_table(edits="last")
+    assert first.attrs["edited"] == 10
+    assert sorted((last["value"] - first["value"]).unique()) == [0, 8]

@@ -98,15 +98,3 @@ def test_the_report_says_it_at_its_top(tmp_path: Path) -> None:
     assert page.index("not pooled") < page.index('class="verdict')
     assert page.count("not pooled") == 1
     assert '"layout": "side_by_side"' in (tmp_path / "scores-report" / "report.json").read_text()
-
-
-def test_edits_of_the_layout_that_is_left_out_do_not_enter() -> None:
-    later = frame()
-    later.loc[later["layout"] == "side_by_side", "value"] += 5
-    analysis = analyse(table(frame()), options=Options(resamples=100), edited=table(later))
-    shares = analysis.estimates.select("edited_share")
-    assert sum(e.n_responses for e in shares if e.value > 0) == 0
-    single = frame()
-    single.loc[single["layout"] == "single", "value"] += 5
-    changed = analyse(table(frame()), options=Options(resamples=100), edited=table(single))
-    assert any(e.value > 0 for e in changed.estimates.select("edited_share"))

@@ -136,27 +136,6 @@ def test_the_runs_of_a_judge_are_part_of_the_provenance(analysis: Analysis, tmp_
 
 
 @pytest.mark.usefixtures("without_drawing")
-def test_how_answers_were_read_is_on_the_page_where_it_matters(tmp_path: Path) -> None:
-    frame = simulated()
-    judged = frame["scorer_kind"] == "judge"
-    frame["rule"] = pd.Series("bare", frame.index).where(judged, None)
-    plain = write_report(analyse(table(frame), options=QUICK), tmp_path / "plain")
-    assert "table-answers-read" not in plain.read_text(encoding="utf-8")
-    frame.loc[judged & (frame["response_id"] == "r1"), "rule"] = "<first_line>"
-    page = write_report(analyse(table(frame), options=QUICK), tmp_path / "report")
-    text = page.read_text(encoding="utf-8")
-    assert 'id="table-answers-read"' in text
-    assert 'id="table-bare-numbers"' in text
-    assert "1 &lt;first line&gt;" in text
-    assert "Labels are known in English only" in " ".join(text.split())
-    written = json.loads((tmp_path / "report" / "report.json").read_text(encoding="utf-8"))
-    VALIDATOR.validate(written)
-    assert {"answers-read.csv", "bare-numbers.csv"} <= set(written["tables"])
-    bare = [e for e in written["estimates"] if e["params"].get("answers") == "bare"]
-    assert len(bare) == 12
-
-
-@pytest.mark.usefixtures("without_drawing")
 @pytest.mark.slow
 def test_the_result_of_the_verification_goes_into_page_and_json(
     analysis: Analysis, tmp_path: Path

@@ -13,10 +13,8 @@ from analysis.core.scales import Scale
 from analysis.pipeline.estimation import analyse
 from analysis.render.verdict_notes import notes
 from analysis.topics.correction.section import corrected_means
-from analysis.topics.discrimination.ordinal_systems import ordinal_differences
 from analysis.topics.discrimination.section import differences, reading, systems
 from analysis.topics.distribution.people_by_system import CONTAINS_SEVERITY
-from analysis.topics.reliability.rater_thresholds import equal_spacing
 from tests.analysis.scores import table
 
 QUERIES = 60
@@ -180,77 +178,13 @@ def test_every_difference_between_systems_by_people_is_adjusted() -> None:
             assert not e.defined or (abs(e.value) < 6 and "adjusted" in e.params), e
 
 
-def in_five_points(scale: Scale, overlap: float = 0.2) -> Analysis:
-    frame = campaign(overlap).scores.frame.astype({"scorer": str})
+def test_few_ordered_points_have_the_additive_model_too() -> None:
+    frame = campaign(0.2).scores.frame.astype({"scorer": str})
     frame["value"] = pd.cut(frame["value"], [-1, 38, 46, 54, 62, 101], labels=False) + 1.0
-    return analyse(table(frame, scale), options=Options(resamples=200))
-
-
-def test_few_ordered_points_have_the_cumulative_logit_model_too() -> None:
-    analysis = in_five_points(Scale(1, 5, 1, "ordinal"))
-    (difference,) = analysis.estimates.select("ordinal_difference")
-    (additive,) = [e for e in analysis.estimates.select("system_difference") if e.n_raters]
-    assert difference.target == "these_raters"
+    analysis = analyse(table(frame, Scale(1, 5, 1, "ordinal")), options=Options(resamples=200))
+    (difference,) = [e for e in analysis.estimates.select("system_difference") if e.n_raters]
     assert difference.ci_low < 0 < difference.ci_high
-    assert difference.value == pytest.approx(additive.value, abs=0.3)
-    assert additive.params["unadjusted"] < -0.5
-    (odds,) = analysis.estimates.select("ordinal_log_odds")
-    assert odds.ci_low < 0 < odds.ci_high
-    means = list(analysis.estimates.select("ordinal_mean"))
-    assert means[0].value - means[1].value == pytest.approx(difference.value)
-    (shown,) = systems(analysis)
-    assert "Expected points" in shown.columns
-    (both,) = ordinal_differences(analysis)
-    assert len(both.rows) == 1
-    assert "Log odds" in both.columns
-
-
-@pytest.mark.parametrize("scale", [Scale(1, 5, 1), Scale(1, 5, 0.5, "ordinal")])
-def test_other_scales_have_the_additive_model_alone(scale: Scale) -> None:
-    analysis = in_five_points(scale)
-    assert not list(analysis.estimates.select("ordinal_mean"))
-    (both,) = ordinal_differences(analysis)
-    assert not both.rows
-    (shown,) = systems(analysis)
-    assert "Expected points" not in shown.columns
-
-
-def with_raters_who_avoid_the_ends(analysis: Analysis) -> Analysis:
-    """Raters 3 and 4 choose each outer point once, and otherwise the one next to it."""
-    frame = analysis.scores.frame.astype({"scorer": str})
-    moved = frame["scorer"].isin(["rater 3", "rater 4"])
-    moved &= frame.groupby(["scorer", "value"]).cumcount() > 0
-    frame.loc[moved, "value"] = frame.loc[moved, "value"].clip(2, 4)
-    return analyse(table(frame, Scale(1, 5, 1, "ordinal")), options=Options(resamples=200))
-
-
-def test_raters_who_use_the_points_alike_are_not_told_apart() -> None:
-    analysis = in_five_points(Scale(1, 5, 1, "ordinal"))
-    (test,) = analysis.estimates.select("equal_spacing_p")
-    assert test.value > 0.05
-    (shown,) = equal_spacing(analysis)
-    assert shown.rows[0][-1].text.startswith("raters differ by severity at most")
-    assert not list(analysis.estimates.select("rater_threshold_difference"))
-    (both,) = ordinal_differences(analysis)
-    assert "Thresholds by rater" not in both.columns
-
-
-def test_where_raters_use_the_points_differently_their_own_thresholds_are_used() -> None:
-    analysis = with_raters_who_avoid_the_ends(in_five_points(Scale(1, 5, 1, "ordinal")))
-    (test,) = analysis.estimates.select("equal_spacing_p")
-    assert test.value < 0.01
-    (shown,) = equal_spacing(analysis)
-    assert shown.rows[0][-1].text == "raters use the points differently"
-    (difference,) = analysis.estimates.select("rater_threshold_difference")
-    assert difference.ci_low < 0 < difference.ci_high
-    (both,) = ordinal_differences(analysis)
-    assert "Thresholds by rater" in both.columns
-
-
-def test_without_ordered_points_spacing_is_not_tested(linked: Analysis) -> None:
-    assert not list(linked.estimates.select("equal_spacing_p"))
-    (shown,) = equal_spacing(linked)
-    assert not shown.rows
+    assert difference.params["unadjusted"] < -0.5
 
 
 def test_slices_by_system_have_no_bias_that_contains_severity(linked: Analysis) -> None:

@@ -99,7 +99,7 @@ def test_responses_are_drawn_by_system_and_judge_score(study: Study) -> None:
     ]
     import_rows(study, scores, source="s", sha256="2", importer="scores")
     with pytest.raises(StudyError, match="go together"):
-        assign(study, 2, per_item=1, sample=8, sample_of="responses", strata=["judge_score"])
+        assign(study, 2, per_item=1, sample=8, strata=["judge_score"])
     path = study.folder / "study.toml"
     path.write_text("[design]\nsample_of = 'responses'\nstrata = ['judge_score']\nbands = [40]\n")
     study = Study.open(study.folder)
@@ -415,9 +415,9 @@ def test_a_design_that_cannot_be_is_refused(
             "checks": st.integers(0, 2),
             "repeats": st.sampled_from([0.0, 0.5]),
             "one_construct_a_pass": st.booleans(),
-            "sample_of": st.sampled_from(["queries", "responses"]),
         }
     ),
+    sample_of=st.sampled_from(["queries", "responses"]),
 )
 @settings(max_examples=examples(20), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_plan_is_balanced_seeded_and_extended_without_disturbing(
@@ -427,15 +427,15 @@ def test_any_plan_is_balanced_seeded_and_extended_without_disturbing(
     sample: int | None,
     more: int,
     design: dict[str, Any],
+    sample_of: str,
 ) -> None:
-    study = Study.create(tmp_path_factory.mktemp("any") / "s")
+    settings_of_study = f"[design]\nsample_of = {sample_of!r}\n"
+    study = Study.create(tmp_path_factory.mktemp("any") / "s", settings_of_study)
     fill(study, queries, response_of_six=True)
     options = {"per_item": min(raters, 2), "sample": sample, **design}
     # Where they have no effect, they are refused.
     if raters == 1:
         options["overlap"] = 1.0
-    if sample is None and not design["calibration"]:
-        options["sample_of"] = "queries"
     plan = assign(study, raters, **options, dry_run=True)
     done = assign(study, raters, **options)
     assert same_but_stored(plan, done)

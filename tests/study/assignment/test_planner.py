@@ -91,18 +91,6 @@ def test_all_responses_to_a_query_go_to_the_same_raters(study: Study) -> None:
     assert all(len(codes) == 2 for codes in raters_of.values())
 
 
-def test_split_queries_gives_each_response_by_itself(study: Study) -> None:
-    fill(study, 10, systems=4)
-    assign(study, 5, per_item=2, split_queries=True)
-    raters_of = defaultdict(set)
-    for row in rows(study):
-        raters_of[row.query_id].add(row.code)
-    assert max(len(codes) for codes in raters_of.values()) > 2
-    assert all(len(set(codes)) == 2 for codes in by_response(study).values())
-    loads = Counter(row.code for row in rows(study))
-    assert max(loads.values()) - min(loads.values()) <= 1
-
-
 def test_pairs_of_raters_meet_about_equally_often(study: Study) -> None:
     fill(study, 60, systems=1)
     assert assign(study, 6, per_item=2).connected

@@ -3,7 +3,6 @@
 import shutil
 from dataclasses import dataclass
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -74,14 +73,6 @@ def looked(*codes: str) -> dict[str, Any]:
         for code in codes
     ]
     return {"judge": None, "note": f"Without {codes[0]}.", "figures": [of_all, *of_each]}
-
-
-@pytest.fixture(autouse=True)
-def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Keep lists of copies and erasures out of the user's own state folder."""
-    folder = tmp_path / "state"
-    monkeypatch.setenv("XDG_STATE_HOME", str(folder))
-    return folder
 
 
 @pytest.fixture

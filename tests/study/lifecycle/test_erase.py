@@ -3,7 +3,6 @@
 import sqlite3
 import threading
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 from sqlalchemy import delete, select
@@ -12,7 +11,6 @@ from sqlalchemy.exc import DBAPIError
 from study import Study, StudyError
 from study.lifecycle import erase as erasing
 from study.lifecycle.erase import erase, stored_about
-from study.lifecycle.erasure_log import ErasureLog
 from study.schema import (
     Assignment,
     ClosingAnswer,
@@ -194,31 +192,6 @@ def test_a_failure_leaves_everything_as_it_was(
         erase(planted.study, CODE, sever=sever)
     assert texts_of(planted.study) == before
     assert is_protected(planted.study)
-    assert ErasureLog.of(planted.study).erasures() == []
-
-
-def test_a_commit_that_fails_is_taken_off_the_list(
-    planted_sqlite: Planted, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    study = planted_sqlite.study
-    noted = ErasureLog.note_erasure
-
-    def note_and_fail(self: ErasureLog, *arguments: object) -> None:
-        noted(self, *arguments)
-        raise OSError("no space left")
-
-    monkeypatch.setattr(ErasureLog, "note_erasure", note_and_fail)
-    with pytest.raises(OSError, match="no space"):
-        erase(study, CODE)
-    assert CODE in texts_of(study)
-
-
-def test_the_list_outside_names_nobody(planted_sqlite: Planted, state: Path) -> None:
-    erase(planted_sqlite.study, CODE)
-    kept = b"".join(path.read_bytes() for path in state.rglob("*") if path.is_file())
-    assert b"removed" in kept
-    assert [word for word in planted_sqlite.words if word in kept] == []
-    assert all(path.stat().st_mode & 0o077 == 0 for path in state.rglob("*") if path.is_file())
 
 
 def test_it_waits_for_whoever_writes(planted_sqlite: Planted) -> None:
@@ -233,18 +206,3 @@ def test_it_waits_for_whoever_writes(planted_sqlite: Planted) -> None:
         erase(study, CODE)
         timer.join()
     assert SECRETS["comment"].encode() not in files_of(study)
-
-
-def test_copies_that_remain_are_named(planted_sqlite: Planted) -> None:
-    study = planted_sqlite.study
-    (study.folder / "study-before-upgrade-0003.db").write_bytes(b"old")
-    (study.folder / "export").mkdir()
-    (study.folder / "export" / "scores.csv").write_text(f"r1,AC,{CODE},human,5\n")
-    (study.folder / "export" / "responses.csv").write_text("r1,hello\n")
-    gone = study.folder.parent / "gone.ccrs-backup"
-    ErasureLog.of(study).note_copy("backup", gone)
-    copies = {copy.path.name: copy.why for copy in erase(study, CODE).copies}
-    assert copies["study-before-upgrade-0003.db"] == "the database as it was before an upgrade"
-    assert copies["scores.csv"] == "mentions the code"
-    assert "not found there now" in copies["gone.ccrs-backup"]
-    assert "responses.csv" not in copies

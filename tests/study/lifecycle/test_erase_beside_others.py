@@ -8,12 +8,10 @@ from sqlalchemy import insert, select, update
 
 from study import Study, StudyError
 from study.lifecycle import secure_delete
-from study.lifecycle.backup import backup
 from study.lifecycle.erase import erase
-from study.lifecycle.restore import restore
 from study.lifecycle.secure_delete import rewrite_database
-from study.schema import Rating, Score
-from study.schema.tables import assignments, raters, ratings, scores
+from study.schema import Rating
+from study.schema.tables import assignments, raters, ratings
 from tests.study.lifecycle.conftest import CODE, OTHER, SECRETS, Planted, rows
 from tests.study.lifecycle.test_erase import files_of, texts_of
 
@@ -88,30 +86,3 @@ def test_whoever_reads_on_is_named_and_the_rest_is_done_later(
     rewrite_database(study, [])
     content = files_of(study)
     assert [word for word in planted_sqlite.words if word in content] == []
-
-
-def test_imported_values_alone_are_erased_again_after_restoring(
-    planted_sqlite: Planted,
-) -> None:
-    study = planted_sqlite.study
-    with study.write() as connection:
-        connection.execute(
-            insert(scores).values(
-                response_id=1,
-                construct_key="AC",
-                construct_version=1,
-                scorer="dora",
-                scorer_kind="human",
-                value=3.0,
-                repeat=0,
-                inclusion_prob=1.0,
-            )
-        )
-    done = backup(study, study.folder.parent / "b.ccrs-backup")
-    erase(study, "dora")
-    folder = study.folder.parent / "back"
-    assert restore(done.path, folder).erased_again == 1
-    assert b"dora" not in (folder / "study.db").read_bytes()
-    opened = Study.open(folder)
-    assert {row["scorer"] for row in rows(opened, Score)} == {CODE, OTHER}
-    opened.close()

@@ -25,13 +25,11 @@ Members = dict[str, bytes]
 
 @pytest.fixture(scope="module")
 def good(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    with pytest.MonkeyPatch.context() as patch:
-        folder = tmp_path_factory.mktemp("good")
-        patch.setenv("XDG_STATE_HOME", str(folder / "state"))
-        study = Study.create(folder / "s", '[rating]\nconsent = "consent.md"\n')
-        (folder / "s" / "consent.md").write_text("Agree?")
-        done = backup(study, folder)
-        study.close()
+    folder = tmp_path_factory.mktemp("good")
+    study = Study.create(folder / "s", '[rating]\nconsent = "consent.md"\n')
+    (folder / "s" / "consent.md").write_text("Agree?")
+    done = backup(study, folder)
+    study.close()
     return done.path.read_bytes()
 
 
@@ -63,7 +61,7 @@ def packed(
 
 
 def around(folder: Path) -> set[str]:
-    return {str(p.relative_to(folder)) for p in folder.rglob("*") if "state" not in p.parts}
+    return {str(p.relative_to(folder)) for p in folder.rglob("*")}
 
 
 def refuses(data: bytes, tmp_path: Path, why: str = ".") -> None:

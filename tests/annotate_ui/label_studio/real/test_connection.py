@@ -23,13 +23,17 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_address_with_a_path_behind_a_private_authority(
-    campaign: Study, label_studio: LabelStudioServer, tmp_path: Path
+    campaign: Study,
+    label_studio: LabelStudioServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     certificate = private_certificate(tmp_path)
     with proxied(label_studio.url, prefix="/tools/ls", certificate=certificate) as proxy:
         with Server(f"{proxy.url}/", OWNER) as stranger, pytest.raises(ServerError, match="ertif"):
             stranger.check()
-        with Server(f"{proxy.url}/", OWNER, ca=tmp_path / "own.pem") as server:
+        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "own.pem"))
+        with Server(f"{proxy.url}/", OWNER) as server:
             assert push(campaign, server).tasks == 4
             assert pull(campaign, server).new == 0
     with campaign.read() as connection:

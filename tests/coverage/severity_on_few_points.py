@@ -1,15 +1,13 @@
 """Coverage of people's differences between systems on few ordered points, raters by system.
 
-    python -m tests.coverage.ordinal_systems --out tests/coverage/ordinal_systems.csv
+    python -m tests.coverage.severity_on_few_points --out FILE
 
 Each system has half of the raters, whose severity has a standard deviation of 1 logit; in a share
 `overlap` of the responses a rater of the other half rates as well (`double`), or instead (`swap`).
 A rating is a latent quality of query (SD 1), response (SD .7), system (`effects`, in logits) and
-logistic noise, cut into `points`; the middle of the scale is `level` logits below the mean. Of
-tables whose assignment is not by lot, `coverage` is that of the three differences in points at once
-and `of_mean` that of A's mean by the cumulative-logit model, about these raters; `bias` is the mean
-error of A minus C; `additive` is the coverage of the differences by the additive model. The truth
-is computed from the raters' own severities.
+logistic noise, cut into `points`; the middle of the scale is `level` logits below the mean. Of the
+`used` tables, whose assignment is not by lot, `coverage` is that of the three differences in points
+at once by the additive model. The truth is computed from the raters' own severities.
 """
 
 from __future__ import annotations
@@ -21,9 +19,7 @@ import numpy as np
 from scipy import special
 
 from analysis.core.arrays import FloatArray
-from analysis.core.resampling import QueryResampling
 from analysis.statistics.reliability.adjusted_systems import adjusted_systems
-from analysis.statistics.reliability.ordinal_systems import ordinal_systems
 from tests.coverage.tables import options, write_rows
 
 NAMES = ("A", "B", "C")
@@ -37,7 +33,7 @@ CELLS = tuple(
 )  # fmt: skip
 FIELDS = (
     "queries", "raters", "points", "kind", "overlap", "effects", "level", "repetitions", "used",
-    "coverage", "width", "bias", "of_mean", "additive", "additive_width", "withheld",
+    "coverage", "width",
 )  # fmt: skip
 
 
@@ -95,9 +91,7 @@ def measured(repetitions: int, cells: tuple[int, ...]) -> Iterator[dict[str, obj
         at = thresholds(points, level)
         query, system = (place.ravel() for place in np.indices((queries, 3)))
         produced = system[:, None] == np.arange(3)
-        resampling = QueryResampling(queries)
-        covered, of_mean, widths, errors, additive, additive_widths = [], [], [], [], [], []
-        withheld = 0
+        covered, widths = [], []
         for _ in range(repetitions):
             rated = assignment(rng, queries, raters, kind, overlap)
             table, severity = simulated(rng, rated, effects, at)
@@ -107,27 +101,13 @@ def measured(repetitions: int, cells: tuple[int, ...]) -> Iterator[dict[str, obj
             truth = np.array([expected(at, effect, severity) for effect in effects])
             apart = truth[FIRST] - truth[SECOND]
             pairs = linear.differences(FIRST, SECOND)
-            additive.append(bool(((pairs.low <= apart) & (apart <= pairs.high)).all()))
-            additive_widths.append(np.mean(pairs.high - pairs.low))
-            model = ordinal_systems(table, query, produced, NAMES, linear.balance)
-            if model.why_not:
-                withheld += 1
-                continue
-            intervals = [interval for _, interval in model.differences("points").values()]
-            low, high = (np.array([getattr(i, end) for i in intervals]) for end in ("low", "high"))
-            covered.append(bool(((low <= apart) & (apart <= high)).all()))
-            widths.append(np.mean(high - low))
-            mean = model.mean(0)
-            errors.append(mean.point - model.mean(2).point + truth[2] - truth[0])
-            interval = resampling.interval_of(mean)
-            of_mean.append(interval.low <= truth[0] <= interval.high)
+            covered.append(bool(((pairs.low <= apart) & (apart <= pairs.high)).all()))
+            widths.append(np.mean(pairs.high - pairs.low))
         if not covered:
             continue
         figures = (
             repetitions, len(covered), round(float(np.mean(covered)), 4),
-            round(float(np.median(widths)), 3), round(float(np.mean(errors)), 3),
-            round(float(np.mean(of_mean)), 4), round(float(np.mean(additive)), 4),
-            round(float(np.median(additive_widths)), 3), withheld,
+            round(float(np.median(widths)), 3),
         )  # fmt: skip
         where = (queries, raters, points, kind, overlap, "/".join(map(str, effects)), level)
         yield dict(zip(FIELDS, (*where, *figures), strict=True))
