@@ -16,7 +16,7 @@ one construct, by which a figure is tested one-sided at 5% to both sides.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -272,8 +272,19 @@ class _Asked:
         binding = max(shown, key=lambda f: f.p)
         if yes:
             return replace(result, binding=binding)
-        result = replace(result, binding=binding, limits=(*_unmet(figures), *evidence.limits))
-        return _with_plan(result, figures)
+        unshown = [f for f in figures if math.isnan(f.probability) and f.p > of_yes]
+        result = replace(
+            result,
+            binding=binding,
+            limits=(*map(_not_shown, unshown), *evidence.limits),
+            unshown=bool(unshown),
+        )
+        planned = _with_plan(result, figures)
+        # How a query that has much of the weight counts beside further ones is not known, nor when
+        # systems that may be equal would be told apart.
+        equal = bool(unshown) and all(f.favorable for f in figures)
+        promised = of.facts.dominant is None and not equal
+        return planned if promised else replace(planned, further_queries=None)
 
 
 def _p(evidence: Evidence) -> float:
@@ -299,15 +310,13 @@ def _word(evidence: Evidence, yes: bool, no: bool, probability: float) -> Answer
     return "unlikely" if probability <= 1 - LIKELY else "open"
 
 
-def _unmet(figures: Sequence[DecidingFigure]) -> Iterator[str]:
+def _not_shown(condition: DecidingFigure) -> str:
     """What must be shown for a yes and is not."""
-    for figure in figures:
-        if math.isnan(figure.probability) and figure.p > ALPHA:
-            first, second = figure.estimate.systems
-            yield (
-                "judge and people are not shown to agree on any pair of systems, the nearest being "
-                f"{first} and {second} (p = {figure.p:.2f})"
-            )
+    first, second = condition.estimate.systems
+    return (
+        "judge and people are not shown to agree on any pair of systems, the nearest being "
+        f"{first} and {second} (p = {condition.p:.2f})"
+    )
 
 
 def _with_plan(decision: UseDecision, figures: Sequence[DecidingFigure]) -> UseDecision:
