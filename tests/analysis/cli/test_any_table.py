@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from analysis.decisions.records import TARGETS, USES
 from study.cli.root import main
@@ -54,6 +54,10 @@ EDGES = (
 )
 
 
+#: Two judges whose difference has no value without any of the queries.
+WITHOUT_NONE = Shape((3, 1, 6, 3), 6, 4, 0.0, 0.2, (), "interval", 51134)
+
+
 @contextmanager
 def written(shape: Shape) -> Iterator[list[str]]:
     """The file of a table, and the words that declare its scale."""
@@ -68,6 +72,7 @@ def written(shape: Shape) -> Iterator[list[str]]:
 @pytest.mark.parametrize("command", [*COMMANDS, WHOLE], ids=NAMES)
 @settings(deadline=None, max_examples=examples(USUALLY))
 @given(shape=shapes(most=12))
+@example(shape=WITHOUT_NONE)
 def test_any_table(command: str, shape: Shape) -> None:
     with written(shape) as table:
         _ends_well(*_in_process(_words(command, table)))
