@@ -178,18 +178,20 @@ def _say(results: Sequence[Checked], answers: Sequence[Answered]) -> None:
         for shortfall in result.shortfalls:
             click.echo(f"       {shortfall}")
     for answer in answers:
-        name = answer.decision.scorer
+        name, sentence = answer.decision.scorer, answer.record["deciding"]["sentence"]
         click.echo(
             f"{'holds' if answer.holds else 'SHORT'}  {answer.requirement} ({name}): "
-            f"{answer_word(answer.decision)}; {answer.record['deciding']['sentence']}"
+            f"{answer_word(answer.decision)}; {sentence}"
         )
         if answer.without_scores:
             click.echo(
                 f"       {name} has no scores on {', '.join(answer.without_scores)}, which people "
                 "rated: the answer is on the other constructs only"
             )
-        if not answer.holds and answer.record["settle"]:
-            click.echo(f"       {answer.record['settle']}")
+        settle = answer.record["settle"]
+        # A reason that the sentence has in full is not repeated as what is needed.
+        if settle and not answer.holds and (answer.decision.missing or settle) not in sentence:
+            click.echo(f"       {settle}")
     held = sum(r.holds for r in results) + sum(a.holds for a in answers)
     click.echo(f"{held} of {len(results) + len(answers)} hold")
 

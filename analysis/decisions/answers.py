@@ -16,7 +16,7 @@ one construct, by which a figure is tested one-sided at 5% to both sides.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -272,8 +272,19 @@ class _Asked:
         binding = max(shown, key=lambda f: f.p)
         if yes:
             return replace(result, binding=binding)
-        result = replace(result, binding=binding, limits=(*_unmet(figures), *evidence.limits))
-        return _with_plan(result, figures)
+        unshown = [f for f in figures if math.isnan(f.probability) and f.p > of_yes]
+        result = replace(
+            result,
+            binding=binding,
+            limits=(*map(_not_shown, unshown), *evidence.limits),
+            unshown=bool(unshown),
+        )
+        planned = _with_plan(result, figures)
+        # How a query that has much of the weight counts beside further ones is not known, nor when
+        # systems that may be equal would be told apart.
+        equal = bool(unshown) and all(f.favorable for f in figures)
+        promised = of.facts.dominant is None and not equal
+        return planned if promised else replace(planned, further_queries=None)
 
 
 def _p(evidence: Evidence) -> float:
@@ -303,29 +314,21 @@ def _word(evidence: Evidence, yes: bool, no: bool, probability: float) -> Answer
 NEAREST = 0.5
 
 
-def _unmet(figures: Sequence[DecidingFigure]) -> Iterator[str]:
+def _not_shown(condition: DecidingFigure) -> str:
     """What must be shown for a yes and is not."""
-    for figure in figures:
-        if math.isnan(figure.probability) and figure.p > ALPHA:
-            first, second = figure.estimate.systems
-            nearest = f" ({first} and {second} come nearest, p = {figure.p:.2f})"
-            yield (
-                "no two systems are shown to be in the same order by judge and people"
-                f"{nearest if figure.p < NEAREST else ''}"
-            )
+    first, second = condition.estimate.systems
+    nearest = f" ({first} and {second} come nearest, p = {condition.p:.2f})"
+    return (
+        "no two systems are shown to be in the same order by judge and people"
+        f"{nearest if condition.p < NEAREST else ''}"
+    )
 
 
 def _with_plan(decision: UseDecision, figures: Sequence[DecidingFigure]) -> UseDecision:
-    """How many more queries, or raters, would decide, if the values stay.
-
-    Nothing is said where a yes also needs a condition that is not met.
-    """
-    unmet = any(_unmet(figures))
+    """How many more queries, or raters, would decide, if the values stay."""
     figures = [f for f in figures if not math.isnan(f.probability)]
     wrong = [f for f in figures if not f.favorable]
     # One figure on the wrong side is enough for a no; a yes needs all.
-    if unmet and not wrong:
-        return decision
     open_figures = wrong or [f for f in figures if f.factor is None or f.factor > 1]
     factors = [f.factor for f in open_figures]
     if not factors:

@@ -146,7 +146,7 @@ def reversed_order(tau: Estimate | None) -> str | None:
     )
 
 
-def reversed_rater(against_others: Sequence[Estimate], of: ScoredFacts) -> str | None:
+def reversed_rater(against_others: Sequence[Estimate], of: ScoredFacts) -> Estimate | None:
     """The first rater whose order is shown to be opposite to that of the others.
 
     `against_others` are estimates `rater_against_others`. Such a rater is not used as a standard
@@ -157,13 +157,17 @@ def reversed_rater(against_others: Sequence[Estimate], of: ScoredFacts) -> str |
         if (e.constructs, e.scope, e.params.get("measure")) != wanted or not e.has_interval:
             continue
         if e.ci_high < 0:
-            value, low, high = (
-                f"{v:.2f}".replace("0.", ".", 1) for v in (e.value, e.ci_low, e.ci_high)
-            )
-            tau = f"{value} [{low}, {high}]"
-            return (
-                f"the rater {e.scorers[0]} orders responses in the opposite way to the others, "
-                f"with a tau-b of {tau}: check whether that scale was used in reverse, or leave "
-                "the rater out"
-            )
+            return e
     return None
+
+
+def note_on_rater(rater: Estimate) -> str:
+    """What a reader must know of a reversed rater, once in a report."""
+    value, low, high = (
+        f"{v:.2f}".replace("0.", ".", 1) for v in (rater.value, rater.ci_low, rater.ci_high)
+    )
+    tau = f"{value} [{low}, {high}]"
+    return (
+        f"the rater {rater.scorers[0]} orders responses in the opposite way to the others, with a "
+        f"tau-b of {tau}: check whether that scale was used in reverse, or leave the rater out"
+    )

@@ -141,7 +141,7 @@ def as_well_as_a_rater(question: Question, scope: str, target: Target) -> Decidi
     where: dict[str, Any] = {"scope": scope, "measure": ORDER}
     raters = question.estimates.select("rater_against_others")
     if (opposite := reversed_rater(raters, question.facts)) is not None:
-        return opposite
+        return f"the order of {opposite.scorers[0]} is opposite to that of the other raters"
     if target == "these_raters":
         difference = question.first("human_ceiling_difference", target=target, **where)
     else:

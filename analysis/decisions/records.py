@@ -75,6 +75,7 @@ class UseDecision:
     would decide, `raters_needed` how many raters in all, None where the number is unknown;
     `weakest` names the construct that decides for the judge as a whole. `alpha` is the one-sided
     level of the interval that decides, and `answers` for how many answers it is corrected.
+    `unshown` is whether a yes lacks a condition that has no part in `probability`.
     """
 
     construct: str | None
@@ -93,6 +94,7 @@ class UseDecision:
     weakest: str | None = None
     alpha: float = 0.05
     answers: int = 1
+    unshown: bool = False
 
 
 @dataclass(frozen=True)

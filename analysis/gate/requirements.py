@@ -134,7 +134,7 @@ def _known(answers: Sequence[UseDecision], required: Requirement) -> str:
     if required.construct is None or required.construct in constructs:
         own = (d.target for d in answers if d.use == required.use)
         targets = " and ".join(dict.fromkeys(TARGET_WORDS[target] for target in own))
-        return f"it has answers {targets}" if targets else "this use has none"
+        return f"there are answers {targets}" if targets else "this use has none"
     return f"there are {', '.join(constructs)}"
 
 

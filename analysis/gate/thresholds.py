@@ -106,6 +106,10 @@ class Threshold:
         return self.against is not None and estimate.scorers[0] == self.against
 
 
+#: Parameters that state how well a figure is known, and choose none.
+RESULTS = frozenset({"measured_coverage", "coverage_with_unseen_failures"})
+
+
 def picked(threshold: Threshold, estimates: Sequence[Estimate]) -> list[Estimate]:
     """The records that a threshold is for: one for each construct, scorer and system.
 
@@ -183,7 +187,7 @@ def _differing(several: Sequence[Estimate]) -> str:
         values = {str(getattr(estimate, name)) for estimate in several}
         if len(values) > 1:
             hints.append(f"{name} ({', '.join(sorted(values))})")
-    for key in sorted({key for estimate in several for key in estimate.params}):
+    for key in sorted({key for estimate in several for key in estimate.params} - RESULTS):
         values = {str(estimate.params.get(key)) for estimate in several}
         if len(values) > 1:
             hints.append(f"params.{key} ({', '.join(sorted(values))})")

@@ -118,9 +118,19 @@ def sentence(described: Described, decision: UseDecision) -> str:
         level = decision.binding.estimate.ci_level
         if level is not None and round(level, 6) != round(1 - 2 * ALPHA, 6):
             text += f" (a {_level(level)} interval, {_corrected_for(decision)})"
+    if decision.unshown and decision.probability is not None:
+        text += f"; {_chance(decision.probability)} is {_chance_of(decision)}"
     if decision.limits and decision.answer != "no":
         text += f"; {', and '.join(decision.limits)}"
     return f"{text}."
+
+
+def _chance_of(decision: UseDecision) -> str:
+    """What the probability is of, where it leaves out what a yes must show besides."""
+    what = "its choice costs" if decision.use == "rank_systems" else "no pair costs"
+    more = "no more than that" if decision.use == "rank_systems" else "more than that"
+    on = " on any construct" if decision.weakest is not None else ""
+    return f"the chance that {what} {more}{on}, not that it tells systems apart"
 
 
 def _corrected_for(decision: UseDecision) -> str:

@@ -14,7 +14,7 @@ from analysis.core.scales import Scale
 from analysis.core.statistic import ORDER
 from analysis.decisions.described import Described
 from analysis.decisions.facts import ScoredFacts
-from analysis.decisions.patterns import reversed_order, reversed_rater
+from analysis.decisions.patterns import note_on_rater, reversed_order, reversed_rater
 from analysis.decisions.records import Answer, Use, UseDecision
 from analysis.decisions.standards import RATERS_OF_A_KIND
 from analysis.render.decision_words import (
@@ -197,7 +197,8 @@ def _of_construct(
         agreement = list(_on_grades(described, figures))
     reversed_note = reversed_order(figures.first(ORDER, scope=of.scope))
     rater = reversed_rater(estimates.select("rater_against_others"), of)
-    patterns = [note for note in (of.pattern or reversed_note, rater) if note]
+    of_rater = None if rater is None else note_on_rater(rater)
+    patterns = [note for note in (of.pattern or reversed_note, of_rater) if note]
     return ConstructOpening(
         described.full_name(of.construct),
         tuple(agreement),

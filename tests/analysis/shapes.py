@@ -31,22 +31,27 @@ class Shape:
     seed: int
 
 
-SHAPES = st.builds(
-    Shape,
-    sizes=st.one_of(
-        st.lists(st.integers(1, 6), min_size=1, max_size=40).map(tuple),
-        st.tuples(st.integers(1, 60), st.integers(1, 3), st.integers(0, 39)).map(
-            lambda sizes: (sizes[0], *[sizes[1]] * sizes[2])
+def shapes(most: int = 40) -> st.SearchStrategy[Shape]:
+    """Tables of so many queries at most."""
+    return st.builds(
+        Shape,
+        sizes=st.one_of(
+            st.lists(st.integers(1, 6), min_size=1, max_size=most).map(tuple),
+            st.tuples(st.integers(1, 60), st.integers(1, 3), st.integers(0, most - 1)).map(
+                lambda sizes: (sizes[0], *[sizes[1]] * sizes[2])
+            ),
         ),
-    ),
-    systems=st.integers(1, 6),
-    raters=st.integers(1, 6),
-    step=st.sampled_from(STEPS),
-    missing=st.sampled_from((0.0, 0.0, 0.2, 0.6, 0.95)),
-    constant=st.sampled_from(((), (), (), ("judge",), ("rater-1",), ("judge", "rater-1"))),
-    declared=st.sampled_from((None, "interval", "ordinal", "nominal")),
-    seed=st.integers(0, 2**16),
-)
+        systems=st.integers(1, 6),
+        raters=st.integers(1, 6),
+        step=st.sampled_from(STEPS),
+        missing=st.sampled_from((0.0, 0.0, 0.2, 0.6, 0.95)),
+        constant=st.sampled_from(((), (), (), ("judge",), ("rater-1",), ("judge", "rater-1"))),
+        declared=st.sampled_from((None, "interval", "ordinal", "nominal")),
+        seed=st.integers(0, 2**16),
+    )
+
+
+SHAPES = shapes()
 
 
 def scores(shape: Shape) -> ScoreTable:

@@ -228,7 +228,8 @@ def test_a_judge_that_equals_a_rater_stands_where_the_rater_does(measure: Any) -
 
 def statistics_of(values: FloatArray, judge: FloatArray, query: Any) -> dict[str, QueryStatistic]:
     """Functions that resample queries, on ragged ratings (n, R) and a judge (n,)."""
-    total = int(query.max()) + 1
+    # As many queries whatever they are numbered: how many there are decides which are too few.
+    total = max(4, int(query.max()) + 1)
     rated = np.isfinite(values)
     counts = rated.sum(axis=1)
     mean = np.where(counts > 0, np.where(rated, values, 0).sum(axis=1) / np.maximum(counts, 1), 0)

@@ -169,9 +169,12 @@ def _soft(context: Context, pair: _Pair) -> Estimate:
     difference = soft_difference(first, second, people, context.options.seed, adjusted)
     left_out, n_queries = difference.without_each_query, difference.n_queries
     replicates = Replicates(difference.value, left_out, "jackknife", n_queries, difference.reason)
-    interval = context.rated_resampling.interval_of(replicates)
     if difference.no_interval is not None:
-        interval = withheld(interval.level, interval.method, difference.no_interval)
+        # There may be no value without a query either.
+        level = context.rated_resampling.level
+        interval = withheld(level, "jackknife_t", difference.no_interval)
+    else:
+        interval = context.rated_resampling.interval_of(replicates)
     return Estimate(
         "judge_difference",
         value=difference.value,

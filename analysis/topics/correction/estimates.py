@@ -42,7 +42,7 @@ WANTED_SHARE = 0.05
 POPULATION = "queries like these"
 
 #: What the interval of people's mean covers at 30 labels with 78% at the end of the scale
-#: (tests/coverage/corrected.csv); that of the corrected mean covers .97 there.
+#: (tests/coverage/corrected.csv); that of the corrected mean covers .96 there.
 CROWDED_COVERAGE = 0.92
 
 

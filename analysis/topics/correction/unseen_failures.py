@@ -20,7 +20,7 @@ from analysis.statistics.correction.query_sums import APART
 FAILING = 0.06
 
 #: Coverage of the corrected mean by number of rated responses. At `ENOUGH_LABELS` it is .96.
-COVERS = {15: 0.66, 30: 0.84}
+COVERS = {15: 0.69, 30: 0.84}
 ENOUGH_LABELS = 75
 
 #: Name of the coverage in the parameters of an estimate.

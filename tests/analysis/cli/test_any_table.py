@@ -11,10 +11,11 @@ from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings, strategies as st
 
+from analysis.decisions.records import TARGETS, USES
 from study.cli.root import main
-from tests.analysis.shapes import SHAPES, Shape, declared_scale, frame
+from tests.analysis.shapes import Shape, declared_scale, frame, shapes
 from tests.conftest import examples
 
 pytestmark = pytest.mark.usefixtures("without_drawing")
@@ -24,12 +25,24 @@ SCRIPT = Path(sys.executable).with_name("ccrs")
 #: Words of each command around the place of the table.
 COMMANDS = (
     "report {} --text --resamples 100",
-    "check {} --require order_responses=likely --resamples 100",
+    "check {} --resamples 100 " + " ".join(f"--require {use}=likely" for use in USES),
     "plan {} --queries 10 --raters 2 --runs 2",
     "judge rank {}",
     "doctor {}",
 )
 WHOLE = "report {} --resamples 100 --no-verify"
+NAMES = ("text", "check", "plan", "rank", "doctor", "report")
+
+#: Examples of a command in a usual run, and of the wider search.
+USUALLY, WIDELY = 40, 300
+
+REQUIREMENTS = st.builds(
+    "{}{}{}={}".format,
+    st.sampled_from(("", "QR:")),
+    st.sampled_from(USES),
+    st.sampled_from(("", "", *(f"@{target}" for target in TARGETS))),
+    st.sampled_from(("yes", "likely")),
+)
 
 #: Tables on which commands once broke, or that are at the edge.
 USUAL = Shape((3,) * 20, 3, 2, 0.25, 0.2, (), "ordinal", 1)
@@ -39,6 +52,10 @@ EDGES = (
     Shape((1,), 1, 1, 1.0, 0.0, (), None, 0),
     Shape((3,) * 20, 3, 2, 0.25, 0.2, ("judge", "rater-1"), "ordinal", 1),
 )
+
+
+#: Two judges whose difference has no value without any of the queries.
+WITHOUT_NONE = Shape((3, 1, 6, 3), 6, 4, 0.0, 0.2, (), "interval", 51134)
 
 
 @contextmanager
@@ -52,19 +69,31 @@ def written(shape: Shape) -> Iterator[list[str]]:
         yield [str(path), *words]
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-@settings(deadline=None, max_examples=examples(100))
-@given(shape=SHAPES)
+@pytest.mark.parametrize("command", [*COMMANDS, WHOLE], ids=NAMES)
+@settings(deadline=None, max_examples=examples(USUALLY))
+@given(shape=shapes(most=12))
+@example(shape=WITHOUT_NONE)
 def test_any_table(command: str, shape: Shape) -> None:
     with written(shape) as table:
         _ends_well(*_in_process(_words(command, table)))
 
 
-@settings(deadline=None, max_examples=examples(20))
-@given(shape=SHAPES)
-def test_the_report_of_any_table(shape: Shape) -> None:
+@pytest.mark.parametrize("command", [*COMMANDS, WHOLE], ids=NAMES)
+@settings(deadline=None, max_examples=examples(WIDELY))
+@given(shape=shapes())
+@pytest.mark.slow
+def test_any_larger_table(command: str, shape: Shape) -> None:
     with written(shape) as table:
-        _ends_well(*_in_process(_words(WHOLE, table)))
+        _ends_well(*_in_process(_words(command, table)))
+
+
+@settings(deadline=None, max_examples=examples(WIDELY))
+@given(shape=shapes(), requirements=st.lists(REQUIREMENTS, min_size=1, max_size=3))
+@pytest.mark.slow
+def test_any_requirement(shape: Shape, requirements: list[str]) -> None:
+    required = " ".join(f"--require {requirement}" for requirement in requirements)
+    with written(shape) as table:
+        _ends_well(*_in_process(_words(f"check {{}} --resamples 100 {required}", table)))
 
 
 @pytest.mark.parametrize("shape", EDGES, ids=("usual", "dominated", "one", "constant"))

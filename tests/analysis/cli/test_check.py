@@ -75,12 +75,31 @@ def test_a_construct_that_the_judge_did_not_score_is_named(scores: Path) -> None
     assert result.stdout.count("no scores on") == 1
 
 
+def test_a_reason_is_given_once(scores: Path) -> None:
+    frame = simulated()
+    frame[frame["query_id"] == frame["query_id"].iloc[0]].to_csv(scores, index=False)
+    result = required(scores, "choose_between_responses=likely")
+    assert result.stdout.count("an interval needs at least 2 queries, there is 1") == 1
+
+
+def test_an_interval_of_one_of_two_judges_is_not_said_to_be_corrected_for_systems(
+    scores: Path,
+) -> None:
+    frame = simulated()
+    second = frame[frame["scorer_kind"] == "judge"].assign(scorer="second")
+    pd.concat([frame, second]).to_csv(scores, index=False)
+    result = required(scores, "rank_systems=yes")
+    assert "since 2 answers are given" in result.stdout
+    assert "corrected for the systems" not in result.stdout
+
+
 @pytest.mark.parametrize(
     ("requirement", "says"),
     [
         ("rank=yes", "rank_systems, rank_all_systems, choose"),
         ("rank_systems=no", "the answer yes or likely"),
         ("XX:rank_systems=yes", "there are QR"),
+        ("rank_systems@raters_like_these=yes", "there are answers for these raters"),
     ],
 )
 def test_a_requirement_without_an_answer_exits_2(scores: Path, requirement: str, says: str) -> None:

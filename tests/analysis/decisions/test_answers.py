@@ -12,10 +12,11 @@ from analysis import Options, Scale, ScoreTable
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate, EstimateList
 from analysis.core.uncertainty import Uncertainty
-from analysis.decisions.answers import decisions
+from analysis.decisions.answers import answered, decisions
 from analysis.decisions.records import Use, UseDecision
+from analysis.decisions.table_facts import scored_facts
 from analysis.pipeline.estimation import headline
-from analysis.render.decision_words import as_record, sentence, settled_by
+from analysis.render.decision_words import answer_word, as_record, sentence, settled_by
 from analysis.render.opening import lines
 from analysis.render.opening_of_analysis import openings_of
 from analysis.render.verdicts import speaking
@@ -64,7 +65,7 @@ def test_a_judge_that_follows_people_may_choose_report_and_replace(rated: Analys
 
 def test_more_queries_are_not_promised_to_show_an_order_of_equal_systems(rated: Analysis) -> None:
     rank = answers(rated)["rank_systems"]
-    assert any("in the same order by judge and people" in limit for limit in rank.limits)
+    assert rank.unshown
     assert rank.further_queries is None
     assert settled_by(rank) is None
 
@@ -92,6 +93,26 @@ def test_the_constructs_with_a_yes_stand_below_an_answer_that_is_none() -> None:
     assert f"    {level.on_some}" in list(lines(opening))
     choose = [line for line in opening.answers if line.use == "choose_between_responses"]
     assert [(line.answer, line.on_some) for line in choose] == [("yes", None)]
+
+
+def test_what_a_chance_is_of_is_said_where_no_systems_are_told_apart(rated: Analysis) -> None:
+    ranked = answers(rated)["rank_systems"]
+    assert ranked.unshown
+    chance = answer_word(ranked).split(", ")[1]
+    assert (
+        f"allowed are 5 points; {chance} is the chance that its choice costs no more than that, "
+        "not that it tells systems apart; no two systems are shown to be in the same order"
+    ) in sentence(rated, ranked)
+    assert settled_by(ranked) is None
+
+
+def test_no_number_of_queries_is_promised_beside_one_that_dominates(rated: Analysis) -> None:
+    wide = with_figures(rated, bias=(3.0, -2.0, 8.0))
+    assert settled_by(answers(wide)["report_level"]) is not None
+    facts = [replace(scored_facts(wide, "QR", "judge"), dominant="q0, 61%")]
+    found = {d.use: d for d in answered(wide.estimates, facts, wide.options) if not d.construct}
+    assert found["report_level"].answer == answers(wide)["report_level"].answer
+    assert settled_by(found["report_level"]) is None
 
 
 def test_a_correlation_between_minus_1_and_1_chooses_nothing(rated: Analysis) -> None:
@@ -271,8 +292,14 @@ def test_a_rater_in_the_opposite_order_is_named_and_is_no_bar() -> None:
     assert found["choose_between_responses"].answer == "open"
     assert found["replace_rater"].answer == "open"
     said = sentence(analysis, found["choose_between_responses"])
-    assert "the rater rater-3 orders responses in the opposite way" in said
-    assert "tau-b of -.61 [-.72, -.48]" in said
+    assert said == (
+        "not known, since the order of rater-3 is opposite to that of the other raters."
+    )
+    # What to do about it is said once, before the answers.
+    (opening,) = openings_of(analysis, decisions(analysis, speaking(analysis)))
+    (note,) = [note for part in opening.constructs for note in part.patterns]
+    assert "the rater rater-3 orders responses in the opposite way" in note
+    assert "tau-b of -.61 [-.72, -.48]" in note
 
 
 def test_a_judge_that_is_too_kind_replaces_no_rater() -> None:

@@ -1,6 +1,7 @@
 """What a gate lets through, what it stops, and what it can't say."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from analysis.core.analysis import Analysis
 from analysis.core.errors import AnalysisError
 from analysis.core.scales import Scale
 from analysis.gate.evaluation import check, key_of, noise_floors, read_baseline
-from analysis.gate.thresholds import Threshold
+from analysis.gate.thresholds import Threshold, picked
 from tests.analysis.scores import simulated
 
 WITHIN = {"construct": "QR", "scorer": "judge", "scope": "within_query"}
@@ -68,6 +69,14 @@ def test_what_cannot_be_said_is_an_error(
 ) -> None:
     with pytest.raises(AnalysisError, match=says):
         check(analysis, [threshold])
+
+
+def test_how_well_a_figure_is_known_does_not_distinguish_it(analysis: Analysis) -> None:
+    first = next(e for e in analysis.estimates if e.statistic == "pearson")
+    known = replace(first, params={**first.params, "measured_coverage": 0.92})
+    other = replace(first, scope="pooled" if first.scope != "pooled" else "within_query")
+    with pytest.raises(AnalysisError, match=r"name scope \(pooled, within_query\)$"):
+        picked(Threshold("pearson", minimum=0), [known, other])
 
 
 def test_an_undefined_figure_never_passes() -> None:

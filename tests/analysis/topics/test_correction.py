@@ -206,7 +206,7 @@ def test_failures_that_nobody_rated() -> None:
     assert saved.reason == analysis.estimates.select("ppi_mean", scope="system:s0")[0].reason
 
 
-@pytest.mark.parametrize(("rated", "covers"), [(12, 0.66), (20, 0.66), (40, 0.84), (80, None)])
+@pytest.mark.parametrize(("rated", "covers"), [(12, 0.69), (20, 0.69), (40, 0.84), (80, None)])
 def test_failures_that_nothing_shows_are_stated(rated: int, covers: float | None) -> None:
     frame = partly_rated(simulated(queries=120, systems=2), rated)
     good = frame["system"] == "s0"
