@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from analysis.cli.analysis_input import say_declared
 from analysis.cli.read_scores import check_likely_scales
+from analysis.cli.report_input import say_declared
 from analysis.core.likely_scales import likely_options, scored_lists
 from analysis.core.options import Options
 from analysis.core.scales import Scale

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from analysis.cli.analysis_input import CannotRun
+from analysis.cli.report_input import CannotRun
 
 if TYPE_CHECKING:
     from analysis.core.tables import ScoreTable

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from analysis.cli.analysis_input import SCALE_FORM, CannotRun, kind_option, say_declared
 from analysis.cli.column_options import NamedColumns, named_columns_options
 from analysis.cli.given_options import Facts, check_given
+from analysis.cli.report_input import SCALE_FORM, CannotRun, kind_option, say_declared
 from analysis.cli.second_file import SecondFile, second_file_options
 from study.cli.options import AS_JSON
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from analysis.cli.analysis_input import CannotRun
 from analysis.cli.column_options import NamedColumns, columns_of_options
+from analysis.cli.report_input import CannotRun
 from analysis.cli.typed_command import typed_command
 from analysis.core.errors import TableError
 

@@ -178,12 +178,8 @@ def human_context(study: Study, frame: pd.DataFrame, judge: str | None = None) -
     if not frame.loc[human, "value"].notna().any():
         return None
     scales = {c.key: Scale(**c.scale.model_dump()) for c in config.constructs}
-    scorer_scales = {
-        (name, key): Scale(**scale.model_dump())
-        for name in frame["scorer"].unique()
-        if (scale := config.own_scale(name)) is not None
-        for key in scales
-    }
+    own = config.scorer_scales(frame["scorer"].unique(), scales)
+    scorer_scales = {place: Scale(**scale.model_dump()) for place, scale in own.items()}
     names = {c.key: c.name for c in config.constructs}
     asked = human if judge is None else human | (frame["scorer"] == judge)
     rows = frame[asked & frame["construct"].isin(list(scales))]

@@ -2,7 +2,7 @@
 
 import json
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self
@@ -199,6 +199,17 @@ class StudyConfig(SettingsSection):
         # The mean of a judge's distribution is on the scale of its numbers.
         names = (scorer, scorer.removesuffix(EXPECTED))
         return next((self.scorers[name].scale for name in names if name in self.scorers), None)
+
+    def scorer_scales(
+        self, scorers: Iterable[str], constructs: Collection[str]
+    ) -> dict[tuple[str, str], RatingScale]:
+        """Return the own scales of these scorers on these constructs, by both."""
+        return {
+            (name, key): scale
+            for name in scorers
+            if (scale := self.own_scale(name)) is not None
+            for key in constructs
+        }
 
 
 def parse_config(text: str, source: str = "study.toml") -> StudyConfig:

@@ -1,11 +1,11 @@
-"""What a study adds to its tables: attributes of runs, and settings as options of an analysis."""
+"""The options of a report from a study: attributes of runs, and settings."""
 
 from typing import Any
 
 import pytest
 
 from analysis import Options
-from analysis.cli.study_inputs import attributes
+from analysis.cli.study_options import attributes
 from study.settings.report import AnalysisSpec
 
 pytestmark = pytest.mark.usefixtures("without_drawing")

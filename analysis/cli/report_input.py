@@ -44,7 +44,7 @@ def _no_reasons(places: Sequence[Place]) -> dict[Place, str]:
     return {}
 
 
-class AnalysisInput(NamedTuple):
+class ReportInput(NamedTuple):
     """The inputs of a report."""
 
     scores: ScoreTable
