@@ -4,23 +4,25 @@ import re
 import shlex
 from importlib.metadata import entry_points
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
 from pydantic import BaseModel
 
+from ccrs_base.analysis_settings import AnalysisSettings
+from ccrs_base.scales import Scale
 from judge.engines.engine import registered_settings
 from judge.protocol.exchange import REASONS
 from judge.running.remaining_work import EMPTY_RESPONSE
 from study.cli.root import GROUP, cli
 from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
 from study.importing.rows import PreferenceRow, ResponseRow, ScoreRow
-from study.scales import RatingScale
+from study.settings import settings_of
 from study.settings.constructs import ConstructSpec
 from study.settings.design import DesignSpec
 from study.settings.rating import LabelStudioSpec, RaterSpec, RatingSpec
 from study.settings.report import (
-    AnalysisSpec,
     CheckSpec,
     HypothesisSpec,
     PublishedSpec,
@@ -106,7 +108,7 @@ def test_every_reason_and_rule_of_a_judgment_is_documented() -> None:
         assert f"`{word}`" in rows, word
 
 
-SECTIONS: dict[str, type[BaseModel]] = {
+SECTIONS: dict[str, type[Any]] = {
     "": StudyConfig,
     "constructs.": ConstructSpec,
     'scorers."NAME".': ScorerSpec,
@@ -120,11 +122,11 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "rating.": RatingSpec,
     "label_studio.": LabelStudioSpec,
     "stopping.": StoppingSpec,
-    "analysis.": AnalysisSpec,
+    "analysis.": AnalysisSettings,
     "hypotheses.": HypothesisSpec,
     "published.": PublishedSpec,
     "check.": CheckSpec,
-    "scale.": RatingScale,
+    "scale.": Scale,
 }
 
 
@@ -145,7 +147,7 @@ def test_every_setting_is_documented(prefix: str) -> None:
         "analysis",
         "label_studio",
     }
-    for name, field in SECTIONS[prefix].model_fields.items():
+    for name, field in settings_of(SECTIONS[prefix]).items():
         if prefix == "" and name in containers:
             continue
         assert f"`{prefix}{name}`" in rows, f"{prefix}{name}"
@@ -218,7 +220,7 @@ def test_every_package_directory_is_installed() -> None:
     }
     present = {
         path.parent.relative_to(ROOT).as_posix().replace("/", ".")
-        for package in ("study", "judge", "annotate_ui", "analysis")
+        for package in ("ccrs_base", "study", "judge", "annotate_ui", "analysis")
         for path in (ROOT / package).rglob("__init__.py")
         if "python_api" not in path.parts
     }

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from analysis.cli.column_options import NamedColumns
-    from analysis.core.scales import Scale
     from analysis.core.table_declarations import ByConstruct
     from analysis.core.tables import ScoreTable
+    from ccrs_base.scales import Scale
     from study.importing.score_columns.judgment_table import JudgmentTable
 
 

@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 
 def analysis_options() -> list[click.Option]:
     """The options that override settings under [analysis]."""
-    from study.settings.report import AnalysisSpec
+    from ccrs_base.analysis_settings import AnalysisSettings
     from study.settings.study_toml import StudyConfig
 
-    return overriding_options(AnalysisSpec, StudyConfig)
+    return overriding_options(AnalysisSettings, StudyConfig)
 
 
 @click.command(cls=SettingsCommand, settings=analysis_options, only_if_typed=True)

@@ -19,7 +19,7 @@ from analysis.core.errors import TableError
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from analysis.core.scales import Scale
+    from ccrs_base.scales import Scale
     from study.importing.readers.source import RecordSource
     from study.importing.score_columns.shared_ids import SharedIds
     from study.importing.score_columns.table_side import TableSide

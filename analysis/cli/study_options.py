@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +32,7 @@ def study_options(
 
     config, kinds = given.config, scores.scorer_kinds
     settings = {
-        **config.analysis.model_dump(),
+        **asdict(config.analysis),
         "seed": config.seed,
         "scorer_notes": given.scorer_notes,
         # One that has no scores yet is mapped when it has.

@@ -10,7 +10,6 @@ import pandas as pd
 
 from analysis.core.mark_table import MarkTable
 from analysis.core.probe_table import ProbeTable, Suspects
-from analysis.core.scales import Scale
 from analysis.core.tables import PreferenceTable, ScoreTable
 from judge.perturbations.catalogue import has_markdown, supporting
 from study.columns import EXPECTED
@@ -48,24 +47,19 @@ class StudyTables(NamedTuple):
 def study_tables(given: AnalysisInput) -> StudyTables:
     """Make the tables, which checks them."""
     config = given.config
-    scales = {key: _scale(spec) for key, spec in given.constructs.items()}
+    scales = {key: spec.scale for key, spec in given.constructs.items()}
     names = {key: spec.name for key, spec in given.constructs.items()}
-    own = config.scorer_scales(given.scores["scorer"].unique(), scales)
-    scorer_scales = {place: Scale(**scale.model_dump()) for place, scale in own.items()}
+    scorer_scales = config.scorer_scales(given.scores["scorer"].unique(), scales)
     compared, marks = given.preferences, given.marks
     return StudyTables(
         ScoreTable.from_frame(given.scores, scales, scorer_scales, names),
-        PreferenceTable.from_frame(compared, _scale(config.preferences)) if len(compared) else None,
+        PreferenceTable.from_frame(compared, config.preferences.scale) if len(compared) else None,
         None
         if given.edited is None
         else ScoreTable.from_frame(given.edited, scales, scorer_scales, names),
         _probes(given),
         MarkTable.from_frame(marks) if len(marks) else None,
     )
-
-
-def _scale(spec: Any) -> Scale:
-    return Scale(**spec.scale.model_dump())
 
 
 def _probes(given: AnalysisInput) -> ProbeTable:

@@ -8,6 +8,7 @@ from pathlib import Path
 from string import hexdigits
 from typing import Any
 
+from ccrs_base.scales import Scale
 from judge.engines.recorded_index import Key, RecordedIndex, of_prompt, of_response
 from judge.prompts.answer_form import AnswerForm
 from judge.prompts.template import PromptSet, PromptVersion
@@ -20,7 +21,6 @@ from study.importing.import_report import ImportSummary
 from study.importing.readers.column_layout import Fields, has, missing_column
 from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import RecordSource
-from study.scales import RatingScale
 from study.schema import PROMPT_NOT_WHOLE
 from study.study import Study
 from study.text import abbreviate
@@ -314,7 +314,7 @@ def _distribution(cells: RecordCells, form: AnswerForm) -> dict[str, float] | No
     return ScoreTokens(form.score_scale, unprobed=True).distribution(logprobs)
 
 
-def _distribution_problem(distribution: Mapping[str, Any], scale: RatingScale) -> str | None:
+def _distribution_problem(distribution: Mapping[str, Any], scale: Scale) -> str | None:
     """Return why a mapping is not a distribution over the scores of a scale, if so."""
     total = 0.0
     for score, share in distribution.items():

@@ -8,9 +8,9 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ccrs_base.scales import Scale
 from judge.metrics.embedding import NOT_FINITE, with_flag
 from judge.metrics.metric import Metric, MetricInput, MissingValue, Steps
-from study.scales import RatingScale
 from study.types import Sees
 
 
@@ -99,7 +99,7 @@ class BertScore(Metric):
 
     constructs = ("AC",)
     fields: tuple[Sees, ...] = ("response", "reference")
-    scale = RatingScale(min=-1, max=1)
+    scale = Scale(min=-1, max=1)
     steps = 0
     key_names_model = True
 

@@ -8,6 +8,7 @@ precision, where the authors' code stores 0.
 from collections.abc import Generator, Sequence
 from typing import NamedTuple
 
+from ccrs_base.scales import Scale
 from judge.metrics.lexical import token_f1
 from judge.metrics.metric import Metric, MetricInput, MetricValue, NoValueError, Prompt, Steps
 from judge.metrics.step_readers import list_in, share, texts_in
@@ -15,7 +16,6 @@ from judge.parsing.structured_answers import numbered
 from judge.prompts.answer_schema import list_schema, texts_schema
 from judge.prompts.step_prompts import step_prompts
 from judge.protocol.exchange import Answer
-from study.scales import RatingScale
 from study.types import Sees
 
 _UNANSWERABLE = "unanswerable"
@@ -38,7 +38,7 @@ class Crud(Metric):
     constructs: tuple[str, ...] = ()
     fields: tuple[Sees, ...] = ("question", "response", "reference")
     scorer_kind = "metric"
-    scale = RatingScale(min=0, max=1)
+    scale = Scale(min=0, max=1)
     steps = 3
     prompts = step_prompts(__file__)
 

@@ -7,6 +7,7 @@ sees. The value is a preference: 1 where the second response is better, -1 where
 
 from collections.abc import Iterable
 
+from ccrs_base.scales import Scale
 from judge.metrics.metric import (
     Metric,
     MetricInput,
@@ -19,7 +20,6 @@ from judge.parsing.choices import FIRST, SECOND, read_choice
 from judge.prompts.answer_schema import word_schema
 from judge.prompts.step_prompts import step_prompts
 from judge.protocol.exchange import Answer
-from study.scales import RatingScale
 from study.settings.constructs import ConstructSpec
 from study.types import Sees
 
@@ -32,7 +32,7 @@ class Pairwise(Metric):
 
     key = "pairwise"
     fields = ("question", "response", "context", "reference")
-    scale = RatingScale(min=FIRST, max=SECOND)
+    scale = Scale(min=FIRST, max=SECOND)
     prompts = step_prompts(__file__)
 
     def __init__(self, constructs: Iterable[ConstructSpec]) -> None:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from math import log2
 from typing import NamedTuple
 
+from ccrs_base.scales import Scale
 from judge.metrics.metric import Metric, MetricInput, MetricValue, MissingValue, Steps
-from study.scales import RatingScale
 from study.settings.constructs import RETRIEVAL
 from study.types import Sees
 
@@ -105,7 +105,7 @@ class Retrieval(Metric):
 
     constructs = (RETRIEVAL.key,)
     fields: tuple[Sees, ...] = ()
-    scale = RatingScale(min=0, max=1)
+    scale = Scale(min=0, max=1)
     steps = 0
 
     def __init__(

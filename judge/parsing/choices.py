@@ -3,13 +3,13 @@
 import re
 from itertools import chain
 
+from ccrs_base.scales import Scale
 from judge.parsing.markup import after_thinking, plain, undecorated, unmarked
 from judge.parsing.parse_answer import Parsed, parse_answer
 from judge.parsing.score_patterns import Names
-from study.scales import RatingScale
 
 FIRST, TIE, SECOND = -1.0, 0.0, 1.0
-_SCALE = RatingScale(min=FIRST, max=SECOND)
+_SCALE = Scale(min=FIRST, max=SECOND)
 
 _OF_ONE = (
     "{0}", "#{0}", "response {0}", "response #{0}", "answer {0}", "response {0} is better",

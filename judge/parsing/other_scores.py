@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from ccrs_base.scales import Scale
 from judge.parsing.markup import unmarked
-from study.scales import RatingScale
 
 _NUMBER = re.compile(
     # Not inside words and versions, and not IL-6 or COVID-19.
@@ -77,7 +77,7 @@ _COUNTED = re.compile(
 )
 
 
-def other_scores(text: str, scale: RatingScale) -> Iterator[float]:
+def other_scores(text: str, scale: Scale) -> Iterator[float]:
     """Yield the values in a text that may be scores, in their order.
 
     Left out are values outside the scale where no score is mentioned (2019), numbers that count or
@@ -101,7 +101,7 @@ def other_scores(text: str, scale: RatingScale) -> Iterator[float]:
             yield value
 
 
-def _is_score(value: float, before: str, after: str, scale: RatingScale) -> bool:
+def _is_score(value: float, before: str, after: str, scale: Scale) -> bool:
     near = before[-_NEAR:]
     part = _PART_AFTER.match(after)
     beyond = after[part.end() :] if part else after

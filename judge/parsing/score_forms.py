@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ccrs_base.scales import Scale
 from judge.parsing.markup import fenced, undecorated, unmarked
 from judge.parsing.score_patterns import (
     AMBIGUOUS,
@@ -16,7 +17,6 @@ from judge.parsing.score_patterns import (
     ScorePatterns,
     score_patterns,
 )
-from study.scales import RatingScale
 
 _LONGEST_FORM = 200
 """Characters. A label with its number is shorter, so the pattern is not tried on long texts."""
@@ -52,7 +52,7 @@ class ScoreMatch:
     separate field of its object."""
 
 
-def find_score(answer: str, scale: RatingScale, names: Names) -> ScoreMatch | None:
+def find_score(answer: str, scale: Scale, names: Names) -> ScoreMatch | None:
     """Return the score of an answer that is a score, or begins with a score and explains it."""
     return _find(answer, score_patterns(_ends(scale), names))
 
@@ -62,7 +62,7 @@ def find_on_other_scale(answer: str, names: Names) -> ScoreMatch | None:
     return _find(answer, score_patterns(None, names))
 
 
-def score_in_last_sentence(line: str, scale: RatingScale | None, names: Names) -> ScoreMatch | None:
+def score_in_last_sentence(line: str, scale: Scale | None, names: Names) -> ScoreMatch | None:
     """Return the labelled score that a line ends with: "It is right. Final score: 90"."""
     patterns = score_patterns(scale and _ends(scale), names)
     for start in _SENTENCE.finditer(line):
@@ -72,14 +72,14 @@ def score_in_last_sentence(line: str, scale: RatingScale | None, names: Names) -
     return None
 
 
-def labelled_scores(text: str, scale: RatingScale, names: Names) -> Iterator[float]:
+def labelled_scores(text: str, scale: Scale, names: Names) -> Iterator[float]:
     """Yield the values in a text with the label of a score: "Score: 40", "a score of 40"."""
     plain = unmarked(text)
     for match in score_patterns(_ends(scale), names).anywhere.finditer(plain):
         yield float(match["number"] or match["of"] or match["alone"])
 
 
-def names_other_scale(answer: str, value: float, scale: RatingScale) -> bool:
+def names_other_scale(answer: str, value: float, scale: Scale) -> bool:
     """Return whether an answer says that its value is on a scale other than the construct's.
 
     Only a scale that has the value counts: "on a scale of 1 to 10" next to 85 is about something
@@ -111,7 +111,7 @@ _SCALE_NAMED = re.compile(
 )
 
 
-def _ends(scale: RatingScale) -> tuple[float, float]:
+def _ends(scale: Scale) -> tuple[float, float]:
     return scale.min, scale.max
 
 

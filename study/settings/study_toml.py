@@ -8,18 +8,18 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 from pydantic_core import ErrorDetails
 
+from ccrs_base.analysis_settings import AnalysisSettings
+from ccrs_base.scales import Scale
 from study.columns import EXPECTED
 from study.errors import StudyError, nearest
-from study.scales import RatingScale
-from study.settings import SettingsSection, option
+from study.settings import SettingsSection, option, settings_of
 from study.settings.constructs import CCRS, RETRIEVAL, ConstructSpec
 from study.settings.design import DesignSpec
 from study.settings.rating import LabelStudioSpec, RaterSpec, RatingSpec
 from study.settings.report import (
-    AnalysisSpec,
     CheckSpec,
     HypothesisSpec,
     PublishedSpec,
@@ -77,7 +77,7 @@ class StudyConfig(SettingsSection):
     rating: RatingSpec = RatingSpec()
     label_studio: LabelStudioSpec = LabelStudioSpec()
     stopping: StoppingSpec = StoppingSpec()
-    analysis: AnalysisSpec = AnalysisSpec()
+    analysis: AnalysisSettings = AnalysisSettings()
     check: tuple[CheckSpec, ...] = Field(
         default=(), description="requirements of `ccrs check` on the report's figures"
     )
@@ -183,7 +183,7 @@ class StudyConfig(SettingsSection):
         """Return the construct with this key, if the study has it."""
         return next((c for c in self.constructs if c.key == key), None)
 
-    def scale(self, construct_key: str, scorer: str) -> RatingScale | None:
+    def scale(self, construct_key: str, scorer: str) -> Scale | None:
         """Return the scale that `scorer` uses on a construct; None for an unknown construct."""
         construct = self.construct_spec(construct_key)
         if construct is None and construct_key == RETRIEVAL.key:
@@ -192,7 +192,7 @@ class StudyConfig(SettingsSection):
             return None
         return self.own_scale(scorer) or construct.scale
 
-    def own_scale(self, scorer: str) -> RatingScale | None:
+    def own_scale(self, scorer: str) -> Scale | None:
         """Return the scale of a scorer on all constructs; None where it takes each construct's."""
         if scorer in self.combined:
             scorer = next(iter(self.combined[scorer].of))
@@ -202,7 +202,7 @@ class StudyConfig(SettingsSection):
 
     def scorer_scales(
         self, scorers: Iterable[str], constructs: Collection[str]
-    ) -> dict[tuple[str, str], RatingScale]:
+    ) -> dict[tuple[str, str], Scale]:
         """Return the own scales of these scorers on these constructs, by both."""
         return {
             (name, key): scale
@@ -286,7 +286,7 @@ def _alone(path: Path, section: str) -> StudyConfig:
 
 def _describe(detail: ErrorDetails) -> str:
     location = ".".join(str(part) for part in detail["loc"]) or "study.toml"
-    if detail["type"] == "extra_forbidden":
+    if detail["type"] in {"extra_forbidden", "unexpected_keyword_argument"}:
         known = _known_keys(detail["loc"][:-1])
         hint = nearest(str(detail["loc"][-1]), known)
         return f"{location}: unknown setting. {hint} Known here: {', '.join(known)}.".replace(
@@ -300,7 +300,7 @@ def _describe(detail: ErrorDetails) -> str:
 
 def _known_keys(location: Iterable[Any]) -> list[str]:
     """Return the settings allowed at a place in study.toml."""
-    sections: dict[str, type[BaseModel]] = {
+    sections: dict[str, type[Any]] = {
         "constructs": ConstructSpec,
         "scorers": ScorerSpec,
         "metrics": MetricSpec,
@@ -313,13 +313,13 @@ def _known_keys(location: Iterable[Any]) -> list[str]:
         "rating": RatingSpec,
         "label_studio": LabelStudioSpec,
         "stopping": StoppingSpec,
-        "analysis": AnalysisSpec,
+        "analysis": AnalysisSettings,
         "hypotheses": HypothesisSpec,
         "published": PublishedSpec,
         "check": CheckSpec,
-        "scale": RatingScale,
+        "scale": Scale,
     }
-    model: type[BaseModel] = StudyConfig
+    model: type[Any] = StudyConfig
     for part in location:
         model = sections.get(str(part), model)
-    return sorted(model.model_fields)
+    return sorted(settings_of(model))

@@ -8,7 +8,7 @@ from typing import Any
 
 from analysis.cli.read_scores import compares, from_file, from_preferences
 from analysis.cli.report_input import ReportInput
-from analysis.core.scales import Scale
+from ccrs_base.scales import Scale
 from ccrs_study.written_scales import Scales, scale_of
 from study.importing.score_columns.named_columns import NamedColumns
 from study.importing.score_columns.scorer_names import ColumnNames

@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping
 
 from analysis.core.errors import AnalysisError
-from analysis.core.scales import Scale, parse_scale
+from analysis.core.scales import parse_scale
+from ccrs_base.scales import Scale
 
 OneScale = Scale | str | tuple[float, float] | tuple[float, float, float]
 Scales = OneScale | Mapping[str, OneScale]

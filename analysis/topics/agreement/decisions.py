@@ -15,7 +15,6 @@ from analysis.core.construct_data import ConstructData
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.resampling import EQUAL_RESAMPLES
-from analysis.core.scales import Scale
 from analysis.core.simultaneous_intervals import FEWEST_QUERIES
 from analysis.core.statistic import Statistic
 from analysis.render.formatting import points
@@ -30,6 +29,7 @@ from analysis.statistics.agreement.system_decisions import (
 )
 from analysis.statistics.discrimination.system_scores import rows_at_once, system_scores
 from analysis.topics.distribution.people_by_system import ADJUSTED, adjusted_people
+from ccrs_base.scales import Scale
 
 #: Resamples that carry a critical value: more would not change its second digit.
 ROWS = 2000

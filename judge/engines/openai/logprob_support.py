@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from ccrs_base.scales import Scale
 from judge.engines.openai.endpoint import Endpoint, Reply, ask_repeatedly
 from judge.protocol.exchange import Answer
 from judge.protocol.logprob_distribution import (
@@ -20,7 +21,6 @@ from judge.protocol.logprob_distribution import (
     probability_sum,
     token_logprobs,
 )
-from study.scales import RatingScale
 
 LogprobSupport = Literal[
     "given",
@@ -56,7 +56,7 @@ class LogprobRequest:
     """Alternatives that come back if the request is followed."""
 
 
-def top_alternatives(scale: RatingScale) -> LogprobRequest:
+def top_alternatives(scale: Scale) -> LogprobRequest:
     """Return the request of OpenAI's protocol: the likeliest tokens."""
     return LogprobRequest(
         f"top {MOST_ALTERNATIVES}",
@@ -67,7 +67,7 @@ def top_alternatives(scale: RatingScale) -> LogprobRequest:
 
 
 async def logprob_requests(
-    endpoint: Endpoint, model: str, scales: Sequence[RatingScale], *, vllm: bool
+    endpoint: Endpoint, model: str, scales: Sequence[Scale], *, vllm: bool
 ) -> list[LogprobRequest]:
     """Return the requests to try, the best first: vLLM can return the tokens of all scores."""
     scale = max(scales, key=lambda each: each.max - each.min)

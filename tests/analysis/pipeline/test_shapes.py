@@ -12,13 +12,13 @@ from hypothesis import given, settings, strategies as st
 from analysis import AnalysisError, Options, Scale, ScoreTable, analyse
 from analysis.core.analysis import Analysis
 from analysis.core.arrays import FloatArray
-from analysis.core.scales import Level
 from analysis.decisions.answers import decisions
 from analysis.pipeline.estimation import headline
 from analysis.render.decision_words import as_record
 from analysis.render.opening import lines
 from analysis.render.opening_of_analysis import openings_of
 from analysis.render.verdicts import speaking
+from ccrs_base.scales import Level
 from tests.conftest import examples
 
 pytestmark = pytest.mark.usefixtures("without_drawing")

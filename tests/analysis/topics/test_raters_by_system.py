@@ -9,7 +9,6 @@ import pytest
 from analysis import Options
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
-from analysis.core.scales import Scale
 from analysis.pipeline.estimation import analyse
 from analysis.render.verdict_notes import notes
 from analysis.topics.correction.section import corrected_means
@@ -17,6 +16,7 @@ from analysis.topics.discrimination.ordinal_systems import ordinal_differences
 from analysis.topics.discrimination.section import differences, reading, systems
 from analysis.topics.distribution.people_by_system import CONTAINS_SEVERITY
 from analysis.topics.reliability.rater_thresholds import equal_spacing
+from ccrs_base.scales import Scale
 from tests.analysis.scores import table
 
 QUERIES = 60

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from ccrs_base.scales import Scale
 from judge import judge_study
 from judge.engines.batch.anthropic_format import AnthropicFormat
 from judge.engines.batch.gemini_format import GeminiFormat
@@ -18,7 +19,6 @@ from judge.engines.engine_settings import BatchSettings
 from judge.protocol.exchange import Answer, Failure
 from judge.protocol.logprob_distribution import ScoreTokens
 from study import InputError, Study, StudyError
-from study.scales import RatingScale
 from tests.judge.engines.batch_files import results
 from tests.judge.small_studies import fill
 
@@ -127,7 +127,7 @@ def test_what_is_neither_is_reported(result: dict[str, Any]) -> None:
 
 
 def gemini(**line: Any) -> Answer | Failure | None:
-    return GEMINI.read({"key": "x", **line}, ScoreTokens(RatingScale(), unprobed=True))
+    return GEMINI.read({"key": "x", **line}, ScoreTokens(Scale(), unprobed=True))
 
 
 def candidate(*parts: dict[str, Any], finish: str = "STOP", **more: Any) -> dict[str, Any]:
