@@ -126,8 +126,9 @@ def _provenance(
         "seed": options.seed,
         "options": {
             **{
-                "ci_level" if one.name == "level" else one.name: getattr(options, one.name)
-                for one in fields(AnalysisSettings)
+                "ci_level" if name == "level" else name: list(v) if isinstance(v, tuple) else v
+                for name in (setting.name for setting in fields(AnalysisSettings))
+                for v in [getattr(options, name)]
             },
             "interim_analyses": options.interim_analyses,
             "layout": options.layout,
