@@ -1,31 +1,22 @@
 """The settings of an analysis: `[analysis]` of study.toml, options of commands and of Python."""
 
-from dataclasses import dataclass, field, fields
-from operator import ge, gt, le, lt
-from typing import Any, ClassVar, Literal, get_args, get_origin
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ccrs_base.declaration import Declaration, described
 
 Reference = Literal["mean_of_raters", "adjudicated"]
 
-_BOUNDS = {"ge": (ge, "at least"), "gt": (gt, "above"), "le": (le, "at most"), "lt": (lt, "below")}
-
 
 def _setting(description: str, metavar: str | None = None, **bounds: float) -> dict[str, Any]:
-    """The arguments of pydantic's `Field`; `metavar` is the placeholder of the setting's option."""
+    """The metadata of a setting with an option, whose placeholder is `metavar`."""
     extra = {} if metavar is None else {"metavar": metavar}
-    return {"description": description, "json_schema_extra": extra, **bounds}
+    return {**described(description, **bounds), "json_schema_extra": extra}
 
 
 @dataclass(frozen=True)
-class AnalysisSettings:
-    """Choices of the report.
-
-    Raises
-    ------
-    ValueError
-        A value is outside its bounds, or is none of the choices.
-    """
-
-    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
+class AnalysisSettings(Declaration):
+    """Choices of the report."""
 
     reference: Reference = field(
         default="mean_of_raters",
@@ -137,14 +128,3 @@ class AnalysisSettings:
             "SCORER=linear|thresholds",
         ),
     )
-
-    def __post_init__(self) -> None:
-        for one in fields(self):
-            value = getattr(self, one.name)
-            if get_origin(one.type) is Literal and value not in get_args(one.type):
-                listed = ", ".join(get_args(one.type))
-                raise ValueError(f"{one.name} {value!r}: use one of {listed}")
-            bounds = {key: one.metadata[key] for key in _BOUNDS if key in one.metadata}
-            if value is not None and not all(_BOUNDS[k][0](value, b) for k, b in bounds.items()):
-                words = " and ".join(f"{_BOUNDS[key][1]} {b:g}" for key, b in bounds.items())
-                raise ValueError(f"{one.name} {value:g} is not {words}")

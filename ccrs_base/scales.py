@@ -2,14 +2,15 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Self, get_args
+from typing import Literal, Self
+
+from ccrs_base.declaration import Declaration, described
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
-LEVELS: tuple[str, ...] = get_args(Level)
 
 
 @dataclass(frozen=True)
-class Scale:
+class Scale(Declaration):
     """A closed range of points with its level of measurement.
 
     `step` is the grid of values that people can choose; stored values may be between its points,
@@ -22,22 +23,19 @@ class Scale:
         level is unknown.
     """
 
-    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
-
-    min: float = field(default=0.0, metadata={"description": "smallest value"})
-    max: float = field(default=100.0, metadata={"description": "largest value"})
+    min: float = field(default=0.0, metadata=described("smallest value"))
+    max: float = field(default=100.0, metadata=described("largest value"))
     step: float | None = field(
         default=None,
-        metadata={
-            "description": "distance between the values that people can choose; default: any"
-        },
+        metadata=described("distance between the values that people can choose; default: any"),
     )
     level: Level = field(
         default="interval",
-        metadata={"description": "level of measurement, which decides how agreement is computed"},
+        metadata=described("level of measurement, which decides how agreement is computed"),
     )
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name in ("min", "max", "step"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, float(getattr(self, name)))
@@ -47,8 +45,6 @@ class Scale:
             raise ValueError(f"min {self.min:.15g} must be below max {self.max:.15g}")
         if self.step is not None and not 0 < self.step <= self.width:
             raise ValueError(f"step {self.step:.15g} must be positive and fit between min and max")
-        if self.level not in LEVELS:
-            raise ValueError(f"level {self.level!r}: use one of {', '.join(LEVELS)}")
 
     def __str__(self) -> str:
         return f"{self.min:.15g} to {self.max:.15g}"

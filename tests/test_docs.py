@@ -11,6 +11,8 @@ import pytest
 from pydantic import BaseModel
 
 from ccrs_base.analysis_settings import AnalysisSettings
+from ccrs_base.hypotheses import Hypothesis
+from ccrs_base.published_figures import PublishedFigures
 from ccrs_base.scales import Scale
 from judge.engines.engine import registered_settings
 from judge.protocol.exchange import REASONS
@@ -24,8 +26,6 @@ from study.settings.design import DesignSpec
 from study.settings.rating import LabelStudioSpec, RaterSpec, RatingSpec
 from study.settings.report import (
     CheckSpec,
-    HypothesisSpec,
-    PublishedSpec,
     StoppingSpec,
 )
 from study.settings.scorer_sections import (
@@ -123,8 +123,8 @@ SECTIONS: dict[str, type[Any]] = {
     "label_studio.": LabelStudioSpec,
     "stopping.": StoppingSpec,
     "analysis.": AnalysisSettings,
-    "hypotheses.": HypothesisSpec,
-    "published.": PublishedSpec,
+    "hypotheses.": Hypothesis,
+    "published.": PublishedFigures,
     "check.": CheckSpec,
     "scale.": Scale,
 }

@@ -22,7 +22,7 @@ ALLOWED = {
 # The rooms of a package from the bottom to the top: a module, or a folder with all below it. The
 # longest name that fits decides, so that a part of a folder can be a room of its own.
 ROOMS: dict[str, tuple[str, ...]] = {
-    "ccrs_base": ("scales", "analysis_settings"),
+    "ccrs_base": ("declaration", "scales", "analysis_settings", "hypotheses", "published_figures"),
     "analysis": (
         "core",
         "statistics.discrimination",

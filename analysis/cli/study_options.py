@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 from analysis.cli.report_input import cuts_somebody, derived_from
 
 if TYPE_CHECKING:
-    from analysis.core.hypothesis import Hypothesis
     from analysis.core.options import InstructionMismatch, Options
     from analysis.core.tables import ScoreTable
+    from ccrs_base.hypotheses import Hypothesis
     from study.facts.analysis_input import AnalysisInput
-    from study.settings.report import HypothesisSpec
 
 
 def study_options(
@@ -27,7 +26,6 @@ def study_options(
 ) -> Options:
     """The options of a study's report: `chosen` ones, those of study.toml, and what was stored."""
     from analysis.core.options import Options
-    from analysis.core.published_figures import PublishedFigures
     from judge.metrics.registry import is_low_good
 
     config, kinds = given.config, scores.scorer_kinds
@@ -49,15 +47,13 @@ def study_options(
         "runs": attributes(runs),
         "instruction_mismatches": tuple(_instruction_mismatches(scores, given.rules, runs, folder)),
         "hypotheses": declared(config.hypotheses, scores, given.systems, tuple(given.constructs)),
-        "published_figures": tuple(
-            PublishedFigures(**spec.model_dump()) for spec in config.published
-        ),
+        "published_figures": config.published,
     }
     return Options(**{**settings, **chosen})
 
 
 def declared(
-    specs: Sequence[HypothesisSpec],
+    hypotheses: Sequence[Hypothesis],
     scores: ScoreTable,
     systems: Collection[str] = (),
     constructs: Collection[str] = (),
@@ -69,10 +65,9 @@ def declared(
     AnalysisError
         One names an unknown system, construct or scorer.
     """
-    from analysis.core.hypothesis import Hypothesis, check_hypotheses
+    from analysis.core.hypothesis_check import check_hypotheses
     from analysis.topics.distribution.estimates import MEAN_OF_RATERS
 
-    hypotheses = tuple(Hypothesis(**spec.model_dump()) for spec in specs)
     scorers = [name for name, kind in scores.scorer_kinds.items() if kind != "human"]
     check_hypotheses(
         hypotheses,
@@ -80,7 +75,7 @@ def declared(
         tuple(dict.fromkeys([*scores.constructs, *constructs])),
         (*scorers, MEAN_OF_RATERS),
     )
-    return hypotheses
+    return tuple(hypotheses)
 
 
 #: Value of an attribute that a run does not have.

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 
 from analysis.core.errors import AnalysisError
-from analysis.core.hypothesis import Hypothesis
-from analysis.core.published_figures import PublishedFigures
 from ccrs_base.analysis_settings import AnalysisSettings
+from ccrs_base.hypotheses import Hypothesis
+from ccrs_base.published_figures import PublishedFigures
 
 #: The attribute in which runs of one judge may differ.
 SEED = "seed"

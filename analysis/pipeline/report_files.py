@@ -120,6 +120,7 @@ def _provenance(
     analysis: Analysis, command: str | None, judge_runs: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
     options = analysis.options
+    settings = {one.name: getattr(options, one.name) for one in fields(AnalysisSettings)}
     preferences = analysis.preferences
     return {
         "versions": {"python": python_version()} | {name: _version(name) for name in _PACKAGES},
@@ -127,8 +128,7 @@ def _provenance(
         "options": {
             **{
                 "ci_level" if name == "level" else name: list(v) if isinstance(v, tuple) else v
-                for name in (setting.name for setting in fields(AnalysisSettings))
-                for v in [getattr(options, name)]
+                for name, v in settings.items()
             },
             "interim_analyses": options.interim_analyses,
             "layout": options.layout,

@@ -2,7 +2,7 @@
 
 from typing import Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
 from study.settings import SettingsSection
 
@@ -32,65 +32,6 @@ class StoppingSpec(SettingsSection):
     def _whole(self) -> Self:
         if self.quantity == "judge_error" and self.judge is None:
             raise ValueError("judge_error needs the judge's name in judge")
-        return self
-
-
-class HypothesisSpec(SettingsSection):
-    """`[[hypotheses]]`: a hypothesis about pairs of systems, declared before there are scores."""
-
-    name: str = Field(min_length=1, description="name in the report")
-    pairs: tuple[tuple[str, str], ...] = Field(
-        min_length=1, description="pairs of systems; the first is expected above the second"
-    )
-    direction: Literal["greater", "different"] = Field(
-        default="greater",
-        description="greater tests each pair one-sided, different two-sided",
-    )
-    constructs: tuple[str, ...] = Field(
-        default=(), description="keys of the constructs that it is about; default: all"
-    )
-    scorer: str | None = Field(
-        default=None, description="scorer whose scores test it; default: each judge"
-    )
-    aggregation: Literal["maximum", "bonferroni_minimum"] = Field(
-        default="maximum",
-        description="maximum claims every pair on every construct, bonferroni_minimum at least one",
-    )
-
-    @field_validator("pairs")
-    @classmethod
-    def _two_systems_each(cls, pairs: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
-        same = next((pair for pair in pairs if pair[0] == pair[1]), None)
-        if same is not None:
-            raise ValueError(f"{same[0]!r} is paired with itself; name two systems")
-        return pairs
-
-
-class PublishedSpec(SettingsSection):
-    """`[[published]]`: figures that a publication reports on the study's data."""
-
-    source: str = Field(min_length=1, description="publication and table")
-    measure: Literal["pearson", "spearman", "preference_accuracy", "mean"] = Field(
-        description="statistic of the report that they are; mean is that of each system"
-    )
-    on: Literal["responses", "preferences"] = Field(
-        default="responses",
-        description="what a correlation is with: people's values, or their preferences",
-    )
-    construct_key: str | None = Field(
-        default=None, description="key of the construct that a mean is of"
-    )
-    note: str = Field(default="", description="remark below the table")
-    figures: dict[str, dict[str, float]] = Field(
-        min_length=1,
-        description="by scorer, then by construct, or for means by system; a scorer of the study "
-        "has its name there",
-    )
-
-    @model_validator(mode="after")
-    def _of_a_construct(self) -> Self:
-        if (self.measure == "mean") != (self.construct_key is not None):
-            raise ValueError("construct_key: a mean needs one, and other measures have none")
         return self
 
 

@@ -12,6 +12,8 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 from pydantic_core import ErrorDetails
 
 from ccrs_base.analysis_settings import AnalysisSettings
+from ccrs_base.hypotheses import Hypothesis
+from ccrs_base.published_figures import PublishedFigures
 from ccrs_base.scales import Scale
 from study.columns import EXPECTED
 from study.errors import StudyError, nearest
@@ -21,8 +23,6 @@ from study.settings.design import DesignSpec
 from study.settings.rating import LabelStudioSpec, RaterSpec, RatingSpec
 from study.settings.report import (
     CheckSpec,
-    HypothesisSpec,
-    PublishedSpec,
     StoppingSpec,
 )
 from study.settings.scorer_sections import (
@@ -81,10 +81,10 @@ class StudyConfig(SettingsSection):
     check: tuple[CheckSpec, ...] = Field(
         default=(), description="requirements of `ccrs check` on the report's figures"
     )
-    hypotheses: tuple[HypothesisSpec, ...] = Field(
+    hypotheses: tuple[Hypothesis, ...] = Field(
         default=(), description="hypotheses about systems, declared in advance"
     )
-    published: tuple[PublishedSpec, ...] = Field(
+    published: tuple[PublishedFigures, ...] = Field(
         default=(), description="figures that publications report on the study's data"
     )
 
@@ -262,7 +262,7 @@ def read_checks(path: Path) -> tuple[CheckSpec, ...]:
     return _alone(path, "check").check
 
 
-def read_hypotheses(path: Path) -> tuple[HypothesisSpec, ...]:
+def read_hypotheses(path: Path) -> tuple[Hypothesis, ...]:
     """Read the `[[hypotheses]]` of a separate file, in the form they have in study.toml.
 
     Raises
@@ -314,8 +314,8 @@ def _known_keys(location: Iterable[Any]) -> list[str]:
         "label_studio": LabelStudioSpec,
         "stopping": StoppingSpec,
         "analysis": AnalysisSettings,
-        "hypotheses": HypothesisSpec,
-        "published": PublishedSpec,
+        "hypotheses": Hypothesis,
+        "published": PublishedFigures,
         "check": CheckSpec,
         "scale": Scale,
     }

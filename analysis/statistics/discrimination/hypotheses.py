@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from analysis.core.hypothesis import Hypothesis
 from analysis.statistics.discrimination.tukey import one_sided
+from ccrs_base.hypotheses import Hypothesis
 
 
 def hypothesis_p(
