@@ -26,12 +26,10 @@ class AnalysisSettings(Declaration):
         ),
     )
     resamples: int = field(
-        default=2000,
-        metadata=_setting("bootstrap resamples of queries", "N", ge=100, le=100_000),
+        default=2000, metadata=_setting("bootstrap resamples of queries", "N", ge=100, le=100_000)
     )
     level: float = field(
-        default=0.95,
-        metadata=_setting("confidence level of every interval", "SHARE", gt=0.5, lt=1),
+        default=0.95, metadata=_setting("confidence level of every interval", "SHARE", gt=0.5, lt=1)
     )
     ac_lambda: float = field(
         default=0.7,

@@ -65,7 +65,7 @@ def declared(
     AnalysisError
         One names an unknown system, construct or scorer.
     """
-    from analysis.core.hypothesis_check import check_hypotheses
+    from analysis.statistics.discrimination.hypotheses import check_hypotheses
     from analysis.topics.distribution.estimates import MEAN_OF_RATERS
 
     scorers = [name for name, kind in scores.scorer_kinds.items() if kind != "human"]

@@ -49,14 +49,12 @@ def study_tables(given: AnalysisInput) -> StudyTables:
     config = given.config
     scales = {key: spec.scale for key, spec in given.constructs.items()}
     names = {key: spec.name for key, spec in given.constructs.items()}
-    scorer_scales = config.scorer_scales(given.scores["scorer"].unique(), scales)
+    declared = (scales, config.scorer_scales(given.scores["scorer"].unique(), scales), names)
     compared, marks = given.preferences, given.marks
     return StudyTables(
-        ScoreTable.from_frame(given.scores, scales, scorer_scales, names),
+        ScoreTable.from_frame(given.scores, *declared),
         PreferenceTable.from_frame(compared, config.preferences.scale) if len(compared) else None,
-        None
-        if given.edited is None
-        else ScoreTable.from_frame(given.edited, scales, scorer_scales, names),
+        None if given.edited is None else ScoreTable.from_frame(given.edited, *declared),
         _probes(given),
         MarkTable.from_frame(marks) if len(marks) else None,
     )

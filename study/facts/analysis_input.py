@@ -67,15 +67,11 @@ class AnalysisInput:
     def not_computed(self) -> dict[str, str]:
         """Juries and composites without a row, and which of their members have no scores."""
         names = dict.fromkeys(self.scores["scorer"].unique())
+        absent = {n: spec for n, spec in self.config.combined.items() if n not in names}
+        apart = ["they have no construct in common"]
         return {
-            name: "; ".join(
-                [
-                    in_words(spec),
-                    *(without_scores(spec, names) or ["they have no construct in common"]),
-                ]
-            )
-            for name, spec in self.config.combined.items()
-            if name not in names
+            name: "; ".join([in_words(spec), *(without_scores(spec, names) or apart)])
+            for name, spec in absent.items()
         }
 
 

@@ -21,10 +21,7 @@ from study.settings import SettingsSection, option, settings_of
 from study.settings.constructs import CCRS, RETRIEVAL, ConstructSpec
 from study.settings.design import DesignSpec
 from study.settings.rating import LabelStudioSpec, RaterSpec, RatingSpec
-from study.settings.report import (
-    CheckSpec,
-    StoppingSpec,
-)
+from study.settings.report import CheckSpec, StoppingSpec
 from study.settings.scorer_sections import (
     CombinedSpec,
     CompositeSpec,

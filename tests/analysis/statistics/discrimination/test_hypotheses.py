@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from analysis.core.errors import AnalysisError
-from analysis.core.hypothesis_check import check_hypotheses
-from analysis.statistics.discrimination.hypotheses import hypothesis_p
+from analysis.statistics.discrimination.hypotheses import check_hypotheses, hypothesis_p
 from ccrs_base.hypotheses import Hypothesis
 
 Tables = tuple[dict[tuple[str, str, str], float], dict[tuple[str, str, str], float]]
