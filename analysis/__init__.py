@@ -8,13 +8,13 @@ if TYPE_CHECKING:
     from analysis.core.errors import AnalysisError as AnalysisError, TableError as TableError
     from analysis.core.estimates import Estimate as Estimate
     from analysis.core.options import Options as Options
-    from analysis.core.scales import Scale as Scale
     from analysis.core.tables import PreferenceTable as PreferenceTable, ScoreTable as ScoreTable
     from analysis.pipeline.estimation import analyse as analyse
     from analysis.pipeline.report_files import write_report as write_report
     from analysis.render.verdicts import verdicts as verdicts
     from analysis.statistics.answer_correctness import composed_ac as composed_ac
     from analysis.statistics.reliability.alpha import krippendorff_alpha as krippendorff_alpha
+    from study.base.scales import Scale as Scale
 
 _HOME = {
     "Analysis": "analysis.core.analysis",
@@ -22,7 +22,7 @@ _HOME = {
     "Estimate": "analysis.core.estimates",
     "Options": "analysis.core.options",
     "PreferenceTable": "analysis.core.tables",
-    "Scale": "analysis.core.scales",
+    "Scale": "study.base.scales",
     "ScoreTable": "analysis.core.tables",
     "TableError": "analysis.core.errors",
     "analyse": "analysis.pipeline.estimation",

@@ -4,11 +4,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from study.base.scales import Scale as Scale
     from study.errors import Fault as Fault, InputError as InputError, StudyError as StudyError
     from study.export.study_export import export_study as export_study
     from study.importing.file_import import import_file as import_file
     from study.importing.read_table import read_scores as read_scores
-    from study.scales import RatingScale as RatingScale
     from study.schema.upgrade import upgrade_study as upgrade_study
     from study.settings.study_toml import StudyConfig as StudyConfig
     from study.status import study_status as study_status
@@ -20,7 +20,7 @@ _HOME = {
     "Fault": "study.errors",
     "InputError": "study.errors",
     "StudyError": "study.errors",
-    "RatingScale": "study.scales",
+    "Scale": "study.base.scales",
     "export_study": "study.export.study_export",
     "import_file": "study.importing.file_import",
     "read_scores": "study.importing.read_table",

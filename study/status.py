@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection, exists, func, select
 
 from study.facts.comparison_decisions import is_decided
-from study.facts.current_responses import current_outputs, is_answer
+from study.facts.current_responses import current_systems, is_answer
 from study.facts.rating_progress import RatingProgress, rating_progress
 from study.facts.score_counts import ScorerStatus, score_counts
 from study.facts.scorers import in_words, without_scores
@@ -159,14 +159,6 @@ def _material(connection: Connection) -> dict[str, set[int]]:
 
 def _count(connection: Connection, noun: type[Noun]) -> int:
     return int(connection.execute(select(func.count()).select_from(table(noun))).scalar_one())
-
-
-def current_systems(connection: Connection) -> dict[str, int]:
-    current = current_outputs()
-    rows = connection.execute(
-        select(current.c.system, func.count()).group_by(current.c.system).order_by(current.c.system)
-    )
-    return {system: int(count) for system, count in rows}
 
 
 def _next_step(

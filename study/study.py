@@ -1,12 +1,12 @@
 """A study: a folder with study.toml and its database."""
 
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from sqlalchemy import Connection, Engine, func, insert, select
 
@@ -28,6 +28,7 @@ from study.text import shell_word
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from study.facts.analysis_input import AnalysisInput
     from study.facts.ratings import Edits
 
 
@@ -198,6 +199,17 @@ class Study:
 
         with self.read() as connection:
             return probe_table(connection, self.construct_versions(connection))
+
+    def analysis_input(self, traits_of: Callable[[Mapping[str, Any]], Any]) -> "AnalysisInput":
+        """Return everything that an analysis reads, of one moment: people may be rating.
+
+        `traits_of` returns what is kept of each response that people rated.
+        """
+        from study.facts.analysis_input import analysis_input
+
+        with self.read() as connection:
+            versions = self.construct_versions(connection)
+            return analysis_input(connection, self.config, versions, traits_of)
 
     def pinned(self) -> "PinnedStudy":
         """Return this study with its constructs fixed, for a long-running process.

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from study._manual.made_pages import READMES, ROOT, commands, settings, with_site_links
+from study.settings import settings_of
 from tests.test_docs import COMMANDS, SECTIONS
 
 
@@ -16,7 +17,7 @@ def test_every_setting_is_listed_with_its_meaning() -> None:
     for prefix, model in SECTIONS.items():
         start = re.sub(r'"[A-Z]+"', "NAME", prefix)
         if start != "scale.":
-            names = {start + name for name in model.model_fields}
+            names = {start + name for name in settings_of(model)}
             assert names <= listed | sections | {f"{name}.NAME" for name in sections}, start
 
 

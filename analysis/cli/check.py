@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from analysis.cli.analysis_input import CannotRun, kind_option, say_declared, scale_option
 from analysis.cli.column_options import NamedColumns, named_columns_options
 from analysis.cli.given_options import OF_REPORTS, Facts, check_given
 from analysis.cli.read_scores import compares, from_file, from_preferences
 from analysis.cli.read_study import from_study
 from analysis.cli.report import analysis_options
+from analysis.cli.report_input import CannotRun, kind_option, say_declared, scale_option
 from analysis.cli.second_file import SecondFile, second_file_options
 from study.cli.options import AS_JSON, SettingsCommand, chosen_settings
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from analysis.core.scales import Scale
+    from study.base.scales import Scale
     from study.importing.score_columns.judgment_table import JudgmentTable
     from study.importing.score_columns.named_columns import NamedColumns
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from analysis.cli.analysis_input import CannotRun
 from analysis.cli.read_study import from_study
 from analysis.cli.report import write
+from analysis.cli.report_input import CannotRun
 from study.cli.options import AS_JSON
 
 

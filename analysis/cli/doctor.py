@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from analysis.cli.analysis_input import CannotRun, kind_option, scale_option
 from analysis.cli.column_options import NamedColumns, named_columns_options
+from analysis.cli.report_input import CannotRun, kind_option, scale_option
 from analysis.cli.second_file import SecondFile, second_file_options
 from study.cli.options import AS_JSON
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from analysis.cli.analysis_input import say_declared
 from analysis.cli.read_scores import check_likely_scales
+from analysis.cli.report_input import say_declared
 from analysis.core.likely_scales import likely_options, scored_lists
 from analysis.core.options import Options
-from analysis.core.scales import Scale
 from analysis.core.understood_scales import note_of_options, scales_of_options
+from study.base.scales import Scale
 
 if TYPE_CHECKING:
     from analysis.cli.read_scores import TableRead

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
-from analysis.cli.analysis_input import CannotRun
+from analysis.cli.report_input import CannotRun
+from study.base.analysis_settings import AnalysisSettings
 
 if TYPE_CHECKING:
     from analysis.core.tables import ScoreTable
@@ -230,10 +231,7 @@ def _repeated(names: Iterable[str]) -> str | None:
 
 _COLUMNS = ("judge_columns", "human_columns", "id_column", "query_column", "system_column",
             "construct_column")  # fmt: skip
-_SETTINGS = (
-    "reference", "resamples", "level", "non_inferiority_margin", "bias_margin", "alt_test_epsilon",
-    "true_rate", "cut", "map", "seed",
-)  # fmt: skip
+_SETTINGS = (*(setting.name for setting in fields(AnalysisSettings)), "seed")
 #: Settings on which no answer depends: options of a report alone.
 OF_REPORTS = ("ac_lambda", "second_metrics", "published", "overall", "without_unopened",
               "target_width")  # fmt: skip

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analysis.cli.analysis_input import AnalysisInput, CannotRun
 from analysis.cli.column_options import NamedColumns
 from analysis.cli.read_scores import from_file
 from analysis.cli.read_study import from_study
+from analysis.cli.report_input import CannotRun, ReportInput
 from analysis.cli.second_file import NO_SECOND, SecondFile
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def starting_point(
 
 
 def pilot_of(
-    inputs: AnalysisInput, construct: str | None, scorer: str | None
+    inputs: ReportInput, construct: str | None, scorer: str | None
 ) -> tuple[Components, int, float, str]:
     """Components of the first construct that gives some, with responses a query and the width."""
     import numpy as np
@@ -140,7 +140,7 @@ def pilot_of(
     )
 
 
-def report_on(inputs: AnalysisInput) -> PlannedReport:
+def report_on(inputs: ReportInput) -> PlannedReport:
     """Numbers of constructs that people rated, and of judges, or else metrics, that scored them."""
     from analysis.planning.planned_report import PlannedReport
 

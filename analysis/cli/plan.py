@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from analysis.cli.analysis_input import SCALE_FORM, CannotRun, kind_option, say_declared
 from analysis.cli.column_options import NamedColumns, named_columns_options
 from analysis.cli.given_options import Facts, check_given
+from analysis.cli.report_input import SCALE_FORM, CannotRun, kind_option, say_declared
 from analysis.cli.second_file import SecondFile, second_file_options
+from study.base.analysis_settings import AnalysisSettings
 from study.cli.options import AS_JSON
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from analysis.planning.planned_claims import Claim
     from analysis.planning.simulated_study import PlannedStatistic
 
+_LEVEL = AnalysisSettings.__dataclass_fields__["level"].metadata
 
 #: Half-widths by default; those in points are for a scale 100 wide.
 WANTED = {
@@ -135,8 +137,8 @@ CLAIMED = {
 @click.option(
     "--level",
     metavar="SHARE",
-    type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
-    default=0.95,
+    type=click.FloatRange(_LEVEL["gt"], _LEVEL["lt"], min_open=True, max_open=True),
+    default=AnalysisSettings.level,
     show_default=True,
     help="Confidence level of the intervals.",
 )

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from analysis.cli.analysis_input import AnalysisInput, CannotRun, derived_from
+from analysis.cli.report_input import CannotRun, ReportInput, derived_from
 from analysis.cli.second_file import NO_SECOND, SecondFile, read_two
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
     from analysis.cli.column_options import NamedColumns
-    from analysis.core.scales import Scale
     from analysis.core.table_declarations import ByConstruct
     from analysis.core.tables import ScoreTable
+    from study.base.scales import Scale
     from study.importing.score_columns.judgment_table import JudgmentTable
 
 
@@ -53,7 +53,7 @@ def from_file(
     *,
     understand: bool = True,
     second: SecondFile = NO_SECOND,
-) -> AnalysisInput:
+) -> ReportInput:
     """Read a table of scores as the input of an analysis; see `read_file` and `as_input`."""
     if preference_scale and preferences is None:
         raise CannotRun("--preference-scale describes the table of --preferences, which is missing")
@@ -123,13 +123,13 @@ def as_input(
     *,
     understand: bool = True,
     quiet: bool = False,
-) -> AnalysisInput:
+) -> ReportInput:
     """The input of an analysis, from a file that was read.
 
     `understand`: whether values without a declared scale are understood to be on the one that they
     look like. `quiet`: what was read was reported before.
     """
-    from analysis.cli.study_inputs import declared
+    from analysis.cli.study_options import declared
     from analysis.core.options import Options
     from analysis.core.scales import parse_scale
     from analysis.core.table_declarations import check_kinds, check_scales
@@ -167,7 +167,7 @@ def as_input(
         chosen = chosen | {"hypotheses": declared(read_hypotheses(hypotheses), scores)}
     options = Options(**{"derived_from": derived_from(scores), **chosen})
     declared_line = "" if quiet else read.declared
-    return AnalysisInput(scores, compared, options, read.path.stem, declared=declared_line)
+    return ReportInput(scores, compared, options, read.path.stem, declared=declared_line)
 
 
 def _without_values(
@@ -284,7 +284,7 @@ def compares(path: Path, columns: NamedColumns | None = None) -> bool:
 
 def from_preferences(
     path: Path, kinds: Sequence[str], preference_scale: str | None, chosen: dict[str, Any]
-) -> AnalysisInput:
+) -> ReportInput:
     """A table of comparisons alone: people's preferences, and those of judges."""
     import pandas as pd
 
@@ -307,4 +307,4 @@ def from_preferences(
     check_kinds(of_kind, list(dict.fromkeys(rows["scorer"])))
     nothing = ScoreTable.from_frame(pd.DataFrame(columns=list(SCORE_COLUMNS)))
     compared = PreferenceTable.from_frame(rows, scale)
-    return AnalysisInput(nothing, compared, Options(**chosen), path.stem)
+    return ReportInput(nothing, compared, Options(**chosen), path.stem)

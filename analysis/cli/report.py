@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from analysis.cli.analysis_input import (
-    AnalysisInput,
-    CannotRun,
-    kind_option,
-    say_declared,
-    scale_option,
-)
 from analysis.cli.column_options import NamedColumns, named_columns_options
 from analysis.cli.first_lines import first_lines
 from analysis.cli.given_options import Facts, check_given
 from analysis.cli.read_scores import as_input, compares, from_preferences, read_file
 from analysis.cli.read_study import from_study
+from analysis.cli.report_input import (
+    CannotRun,
+    ReportInput,
+    kind_option,
+    say_declared,
+    scale_option,
+)
 from analysis.cli.second_file import SecondFile, second_file_options
 from analysis.cli.typed_command import typed_command
 from study.cli.options import (
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 
 def analysis_options() -> list[click.Option]:
     """The options that override settings under [analysis]."""
-    from study.settings.report import AnalysisSpec
+    from study.base.analysis_settings import AnalysisSettings
     from study.settings.study_toml import StudyConfig
 
-    return overriding_options(AnalysisSpec, StudyConfig)
+    return overriding_options(AnalysisSettings, StudyConfig)
 
 
 @click.command(cls=SettingsCommand, settings=analysis_options, only_if_typed=True)
@@ -230,12 +230,12 @@ def _check_names(names: tuple[str, ...], scores: ScoreTable) -> None:
             )
 
 
-def print_text(source: AnalysisInput, title: str, given: Collection[str]) -> None:
+def print_text(source: ReportInput, title: str, given: Collection[str]) -> None:
     """Print the agreement and the answers alone."""
     _print_answers(_headline(source, title, given), opened=False)
 
 
-def _headline(source: AnalysisInput, title: str, given: Collection[str]) -> Analysis:
+def _headline(source: ReportInput, title: str, given: Collection[str]) -> Analysis:
     from analysis.pipeline.estimation import headline
 
     analysis = headline(
@@ -304,7 +304,7 @@ def default_folder(source: Path) -> Path:
 
 
 def write(
-    source: AnalysisInput,
+    source: ReportInput,
     title: str,
     folder: Path,
     verify: bool,

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from analysis.cli.analysis_input import CannotRun
 from analysis.cli.column_options import NamedColumns, columns_of_options
+from analysis.cli.report_input import CannotRun
 from analysis.cli.typed_command import typed_command
 from analysis.core.errors import TableError
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from analysis.core.scales import Scale
+    from study.base.scales import Scale
     from study.importing.readers.source import RecordSource
     from study.importing.score_columns.shared_ids import SharedIds
     from study.importing.score_columns.table_side import TableSide

@@ -9,9 +9,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from analysis.cli.analysis_input import CannotRun
 from analysis.cli.read_scores import from_file
 from analysis.cli.read_study import from_study
+from analysis.cli.report_input import CannotRun
 
 if TYPE_CHECKING:
     from analysis.cli.column_options import NamedColumns

@@ -12,8 +12,8 @@ from analysis.core.construct_data import ConstructData
 from analysis.core.context import Context
 from analysis.core.estimates import EstimateList
 from analysis.core.options import Options
-from analysis.core.scales import Scale
 from analysis.core.tables import PreferenceTable, ScoreTable
+from study.base.scales import Scale
 
 
 class LabeledText(NamedTuple):

@@ -12,10 +12,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from analysis.core.arrays import BoolArray, FloatArray, IntArray
-from analysis.core.options import Reference
 from analysis.core.query_statistic import NOISE
 from analysis.core.table_checks import codes_of
 from analysis.core.tables import ScoreTable
+from study.base.analysis_settings import Reference
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,9 +24,10 @@ from analysis.core.options import Options
 from analysis.core.probe_table import ProbeTable
 from analysis.core.query_statistic import QueryStatistic
 from analysis.core.resampling import QueryResampling, Replicates
-from analysis.core.scales import Level, Scale, not_common
+from analysis.core.scales import not_common
 from analysis.core.tables import PreferenceTable, ScoreTable
 from analysis.core.uncertainty import Transform
+from study.base.scales import Level, Scale
 
 #: Share of the ratings that are one value, from which on the report shows measured coverage.
 CROWDED = 0.5

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from analysis.core.errors import AnalysisError
-from analysis.core.scales import Scale
 from analysis.core.tables import ScoreTable
+from study.base.scales import Scale
 
 #: The name of all raters in a declaration.
 PEOPLE = "human"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from analysis.core.scales import Scale
+from study.base.scales import Scale
 
 if TYPE_CHECKING:
     from analysis.core.tables import ScoreTable

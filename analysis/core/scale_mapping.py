@@ -17,8 +17,8 @@ import pandas as pd
 
 from analysis.core.arrays import BoolArray, FloatArray
 from analysis.core.errors import AnalysisError
-from analysis.core.scales import Scale
 from analysis.core.tables import ScoreTable
+from study.base.scales import Scale
 
 ScaleMapping = Literal["linear", "thresholds"]
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from analysis.core.errors import did_you_mean
-from analysis.core.scales import Scale
+from study.base.scales import Scale
 
 #: Rows named in one fault; the count is always given in full.
 NAMED = 5

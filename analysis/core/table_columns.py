@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from analysis.core import table_checks as check
-from analysis.core.scales import Scale
 from analysis.core.verdict_words import words_as_numbers
+from study.base.scales import Scale
 
 NO_REASON = "not given"
 

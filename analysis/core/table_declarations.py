@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from analysis.core.errors import AnalysisError, did_you_mean
-from analysis.core.scales import Scale, parse_scale
+from analysis.core.scales import parse_scale
+from study.base.scales import Scale
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,6 @@ import pandas as pd
 
 from analysis.core import table_checks as check
 from analysis.core.errors import TableError
-from analysis.core.scales import Scale
 from analysis.core.table_columns import (
     LAYOUTS,
     TEXT_FORMATS,
@@ -34,6 +33,7 @@ from analysis.core.table_columns import (
     words_faults,
 )
 from analysis.core.verdict_words import with_two_points
+from study.base.scales import Scale
 
 _REQUIRED = ("response_id", "query_id", "construct", "scorer", "scorer_kind", "value")
 _OPTIONAL = (

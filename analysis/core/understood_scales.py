@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from analysis.core.errors import TableError
 from analysis.core.likely_scales import likely_scales, looks_like
-from analysis.core.scales import Scale, parse_scale
+from analysis.core.scales import parse_scale
+from study.base.scales import Scale
 
 if TYPE_CHECKING:
     import pandas as pd

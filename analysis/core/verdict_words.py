@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.core import table_checks as check
-from analysis.core.scales import Scale
+from study.base.scales import Scale
 
 #: The word that is read as 1, and the one that is read as 0; a file and `ccrs_study.evaluate` know
 #: further words.

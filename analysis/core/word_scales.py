@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from analysis.core.scales import Scale
+from study.base.scales import Scale
 
 PairScales = dict[tuple[str, str], Scale]
 

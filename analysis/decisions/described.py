@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Protocol
 
-from analysis.core.scales import Scale
+from study.base.scales import Scale
 
 
 class Described(Protocol):

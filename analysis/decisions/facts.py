@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from analysis.core.scales import Scale
+from study.base.scales import Scale
 
 
 @dataclass(frozen=True)

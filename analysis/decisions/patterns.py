@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from statistics import median
 
 from analysis.core.estimates import Estimate
-from analysis.core.scales import Scale
 from analysis.core.statistic import ORDER
 from analysis.decisions.facts import ScoredFacts
+from study.base.scales import Scale
 
 #: Share of the scores that a pattern of all scores has to describe.
 MOST = 0.9

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from analysis.core.options import Options
-from analysis.core.scales import Scale
 from analysis.decisions.records import DecisionThreshold
+from study.base.scales import Scale
 
 #: The probability of a false yes of a use, and of a false no, is at most this: each one-sided.
 ALPHA = 0.05

@@ -17,7 +17,7 @@ from analysis.core.end_intervals import STEP_OF_ORDER
 from analysis.core.estimates import Estimate, EstimateList
 from analysis.core.interval import withheld
 from analysis.core.options import Options
-from analysis.core.scales import Scale, not_common, step_of_grades
+from analysis.core.scales import not_common, step_of_grades
 from analysis.core.statistic import ORDER
 from analysis.decisions.answers import answered
 from analysis.decisions.described import DescribedTable
@@ -27,6 +27,7 @@ from analysis.decisions.records import UseDecision
 from analysis.statistics.plain.calibration import calibration_error_squared
 from analysis.statistics.plain.intervals import jackknife, share
 from analysis.statistics.plain.ordered_pairs import codes, ordered_pairs
+from study.base.scales import Scale
 
 #: From here on intervals of the report resample at random, and so are left to it.
 MOST_RESPONSES = 999

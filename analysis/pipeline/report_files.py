@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -23,6 +23,7 @@ from analysis.render.page import page
 from analysis.render.report_folder import check_folder
 from analysis.render.verdicts import speaking, verdicts, with_contradictions
 from analysis.topics.agreement.largest_disagreements import disagreement_records
+from study.base.analysis_settings import AnalysisSettings
 
 _PACKAGES = ("ccrs-study", "matplotlib", "numba", "numpy", "pandas", "scipy")
 
@@ -119,26 +120,16 @@ def _provenance(
     analysis: Analysis, command: str | None, judge_runs: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
     options = analysis.options
+    settings = {one.name: getattr(options, one.name) for one in fields(AnalysisSettings)}
     preferences = analysis.preferences
     return {
         "versions": {"python": python_version()} | {name: _version(name) for name in _PACKAGES},
         "seed": options.seed,
         "options": {
-            "reference": options.reference,
-            "resamples": options.resamples,
-            "ci_level": options.level,
-            "ac_lambda": options.ac_lambda,
-            "second_metrics": list(options.second_metrics),
-            "published": options.published,
-            "non_inferiority_margin": options.non_inferiority_margin,
-            "bias_margin": options.bias_margin,
-            "alt_test_epsilon": options.alt_test_epsilon,
-            "true_rate": options.true_rate,
-            "cut": dict(options.cut),
-            "overall": options.overall,
-            "without_unopened": options.without_unopened,
-            "target_width": options.target_width,
-            "map": dict(options.map),
+            **{
+                "ci_level" if name == "level" else name: list(v) if isinstance(v, tuple) else v
+                for name, v in settings.items()
+            },
             "interim_analyses": options.interim_analyses,
             "layout": options.layout,
         },

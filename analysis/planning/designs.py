@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 from analysis.core.errors import AnalysisError
 from analysis.planning.components import Components
 from analysis.planning.simulated_study import Design
+from study.base.analysis_settings import AnalysisSettings
 
 #: Called with the number of simulated parts done and of all of them.
 Advance = Callable[[int, int], None]
@@ -52,7 +53,7 @@ class PlanSettings:
     responses_per_query: int = 4
     judged: int = 1000
     minutes: float = 1.0
-    level: float = 0.95
+    level: float = AnalysisSettings.level
     assurance: float = 0.8
     runs: int = RUNS
     seed: int = 0

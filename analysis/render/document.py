@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from analysis.core.analysis import Analysis
-from analysis.core.scales import Scale
 from analysis.decisions.records import CorrectedMeans, UseDecision
 from analysis.render.drawing import Figure
 from analysis.render.section import Chapter
 from analysis.render.table import Table
 from analysis.render.verdicts import Verdict
+from study.base.scales import Scale
 
 SCHEMA_VERSION = 1
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from analysis.core.estimates import Estimate
-from analysis.core.scales import Scale
+from study.base.scales import Scale
 
 #: Share of a scale's width below which a difference is floating-point noise.
 NOISE = 1e-12

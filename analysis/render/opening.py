@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from analysis.core.estimates import Estimate, EstimateList
-from analysis.core.scales import Scale
 from analysis.core.statistic import ORDER
 from analysis.decisions.described import Described
 from analysis.decisions.facts import ScoredFacts
@@ -36,6 +35,7 @@ from analysis.render.formatting import (
     percent,
     percents,
 )
+from study.base.scales import Scale
 
 #: More raters are counted and not named.
 _RATERS_NAMED = 4

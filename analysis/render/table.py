@@ -10,8 +10,8 @@ import pandas as pd
 
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate, to_frame
-from analysis.core.scales import Scale
 from analysis.render.formatting import between, correlation, points
+from study.base.scales import Scale
 
 
 @dataclass(frozen=True)

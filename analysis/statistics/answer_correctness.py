@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from analysis.core.arrays import BoolArray, FloatArray, IntArray
 from analysis.core.errors import AnalysisError
-from analysis.core.scales import Scale
+from study.base.scales import Scale
 
 
 def composed_ac(

@@ -37,8 +37,8 @@ from annotate_ui.label_studio.result_values import (
     user_number,
 )
 from annotate_ui.label_studio.task_data import NAME
+from study.base.scales import Scale
 from study.errors import StudyError
-from study.scales import RatingScale
 from study.text import abbreviate
 from study.types import Sees, storable
 
@@ -69,9 +69,9 @@ class AnnotationReader:
 
     controls: Mapping[str, Control]
     """What each control means, as `Configuration` describes it."""
-    scales: Mapping[str, RatingScale]
+    scales: Mapping[str, Scale]
     """Construct to the scale that its values are checked against."""
-    preferences: RatingScale | None
+    preferences: Scale | None
     """The scale that preferences are checked against; None: they are not."""
 
     def read(
@@ -259,7 +259,7 @@ def _number(control: Control, value: Mapping[str, Any]) -> Any:
     return value["choices"]
 
 
-def _problem(number: Any, scale: RatingScale | None) -> str | None:
+def _problem(number: Any, scale: Scale | None) -> str | None:
     if isinstance(number, float) and not math.isfinite(number) and scale is not None:
         return scale.problem(number)
     if not is_number(number):

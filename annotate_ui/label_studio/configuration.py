@@ -16,7 +16,7 @@ from xml.etree.ElementTree import Element, SubElement
 from annotate_ui.label_studio.page_layout import COMMENT, LabelingPage, header, plain_text
 from annotate_ui.tasks.comparisons import points
 from annotate_ui.tasks.stages import stages
-from study.scales import RatingScale
+from study.base.scales import Scale
 from study.settings.constructs import ConstructSpec
 from study.types import Sees
 
@@ -92,7 +92,7 @@ def pair_configuration(
     fields: Sequence[Sees],
     constructs: Sequence[ConstructSpec],
     versions: Mapping[str, int],
-    scale: RatingScale,
+    scale: Scale,
 ) -> Configuration:
     """Return the configuration of a project that compares pairs on `constructs`.
 
@@ -113,7 +113,7 @@ def pair_configuration(
     return Configuration(page.finished(), controls)
 
 
-def choice_values(scale: RatingScale) -> dict[str, float]:
+def choice_values(scale: Scale) -> dict[str, float]:
     """Return the value of each choice, from the first response's side to the second's."""
     offered = points(scale)
     sides = {
@@ -192,7 +192,7 @@ def _rating(
     return controls
 
 
-def _number_field(view: Element, name: str, scale: RatingScale, message: str) -> None:
+def _number_field(view: Element, name: str, scale: Scale, message: str) -> None:
     SubElement(
         view,
         "Number",
@@ -207,7 +207,7 @@ def _number_field(view: Element, name: str, scale: RatingScale, message: str) ->
     )
 
 
-def scale_points(scale: RatingScale) -> list[str]:
+def scale_points(scale: Scale) -> list[str]:
     """Return the points of a scale that has few; empty for any other scale."""
     steps = (scale.max - scale.min) / scale.step if scale.step is not None else _MOST_POINTS
     if scale.step is None or steps >= _MOST_POINTS or not isclose(steps, round(steps)):

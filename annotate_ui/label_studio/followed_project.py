@@ -20,10 +20,10 @@ from annotate_ui.label_studio.export_reading import ExportReading, export_readin
 from annotate_ui.label_studio.result_values import is_ground_truth
 from annotate_ui.label_studio.task_content import FIELDS, TaskContent, TaskReader
 from annotate_ui.tasks.stages import in_order
+from study.base.scales import Scale
 from study.errors import Fault, InputError
 from study.importing.importers import FormatOptions
 from study.importing.readers.source import RecordSource
-from study.scales import RatingScale
 from study.settings.study_toml import StudyConfig
 from study.types import Sees
 
@@ -98,7 +98,7 @@ def read_project(
     exported: Sequence[Mapping[str, Any]],
     config: StudyConfig,
     versions: Mapping[str, int],
-    scales: Mapping[str, RatingScale],
+    scales: Mapping[str, Scale],
     options: FollowOptions,
 ) -> ReadProject:
     """Return what a project contains.

@@ -9,9 +9,9 @@ from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from annotate_ui.label_studio import CHANNEL
 from annotate_ui.label_studio.task_data import PAIRS, Shown
+from study.base.scales import Scale
 from study.facts.label_studio_left import asked_constructs
 from study.facts.ratings import newest_ratings
-from study.scales import RatingScale
 from study.schema.creation import append_only_suspended
 from study.schema.tables import (
     assignments,
@@ -123,10 +123,10 @@ def task_places(
     return counts
 
 
-def stored_scales(connection: Connection, versions: Mapping[str, int]) -> dict[str, RatingScale]:
+def stored_scales(connection: Connection, versions: Mapping[str, int]) -> dict[str, Scale]:
     """Return the scales of constructs in these versions."""
     return {
-        row.key: RatingScale(
+        row.key: Scale(
             min=row.scale_min, max=row.scale_max, step=row.scale_step, level=row.scale_level
         )
         for row in connection.execute(select(constructs))

@@ -7,9 +7,9 @@ from shlex import quote
 
 from annotate_ui.label_studio.export_inventory import ExportControl
 from annotate_ui.label_studio.result_values import storable_text
+from study.base.scales import Scale
 from study.errors import Fault
 from study.importing.importers import FormatOptions
-from study.scales import RatingScale
 
 # Default range of stars in Label Studio.
 STARS = (1, 5)
@@ -37,9 +37,9 @@ def option(name: str, part: str, value: str = "") -> str:
 class ValueRange:
     """The range of a control's values, and the scale that they are mapped to."""
 
-    source: RatingScale
+    source: Scale
     """With step 1 for stars."""
-    scale: RatingScale
+    scale: Scale
 
     def mapped(self, value: float) -> float:
         """Return a value of the range on the construct's scale."""
@@ -67,9 +67,7 @@ def value_range(
         return None
     low, high = options.ranges[control]
     integers = controls[control].stars and low == int(low) and high - low >= 1
-    return ValueRange(
-        RatingScale(min=low, max=high, step=1 if integers else None), options.scales[key]
-    )
+    return ValueRange(Scale(min=low, max=high, step=1 if integers else None), options.scales[key])
 
 
 def range_faults(
@@ -97,9 +95,7 @@ def range_faults(
             yield from _unlikely_range(control, key, controls[control], scale)
 
 
-def _unlikely_range(
-    control: str, key: str, used: ExportControl, scale: RatingScale
-) -> Iterator[Fault]:
+def _unlikely_range(control: str, key: str, used: ExportControl, scale: Scale) -> Iterator[Fault]:
     """Yield a fault for numbers that were probably given on another range than the construct's."""
     within = [(row, value) for row, value in used.numbers if scale.problem(value) is None]
     start = 0.0 if scale.min < 0 < scale.max else scale.min
@@ -143,9 +139,7 @@ def _off_grid_faults(
         )
 
 
-def _unknown_stars(
-    control: str, key: str, used: ExportControl, scale: RatingScale
-) -> Iterator[Fault]:
+def _unknown_stars(control: str, key: str, used: ExportControl, scale: Scale) -> Iterator[Fault]:
     low, high = STARS
     ends = f"{low}:{most_stars(used)}"
     remedy = (

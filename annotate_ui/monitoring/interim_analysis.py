@@ -20,7 +20,6 @@ from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.layouts import of_one_layout
 from analysis.core.options import Options
-from analysis.core.scales import Scale
 from analysis.core.statistic import ORDER, within_ranges
 from analysis.core.tables import ScoreTable
 from analysis.statistics.reliability.icc import icc, icc_interval, icc_undefined_reason
@@ -177,13 +176,8 @@ def human_context(study: Study, frame: pd.DataFrame, judge: str | None = None) -
             raise StudyError(f"Unknown judge {judge!r} in {study.folder}. {hint}")
     if not frame.loc[human, "value"].notna().any():
         return None
-    scales = {c.key: Scale(**c.scale.model_dump()) for c in config.constructs}
-    scorer_scales = {
-        (name, key): Scale(**scale.model_dump())
-        for name in frame["scorer"].unique()
-        if (scale := config.own_scale(name)) is not None
-        for key in scales
-    }
+    scales = {c.key: c.scale for c in config.constructs}
+    scorer_scales = config.scorer_scales(frame["scorer"].unique(), scales)
     names = {c.key: c.name for c in config.constructs}
     asked = human if judge is None else human | (frame["scorer"] == judge)
     rows = frame[asked & frame["construct"].isin(list(scales))]

@@ -10,9 +10,9 @@ from annotate_ui.tasks.answers import ComparisonInput
 from annotate_ui.tasks.refusals import InvalidError, NotYoursError
 from annotate_ui.tasks.save import AnswerTarget, Revision, check_status
 from annotate_ui.tasks.stages import FIELDS, in_order
+from study.base.scales import Scale
 from study.facts.comparison_decisions import is_decided
 from study.facts.slots import is_live_comparison
-from study.scales import RatingScale
 from study.schema import (
     DecisionBase,
     now,
@@ -126,7 +126,7 @@ def fields_compared(
     return seen
 
 
-def points(scale: RatingScale) -> tuple[float, ...]:
+def points(scale: Scale) -> tuple[float, ...]:
     """Return the points of the scale of preferences that raters are offered, from low to high.
 
     A scale without steps, or with more than eleven, is offered as five points: its ends, the

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import is_dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
 from posixpath import normpath
@@ -14,6 +15,7 @@ from pydantic.fields import FieldInfo
 
 from judge.engines.engine import registered_settings
 from study.cli.root import GROUP, SECTIONS
+from study.settings import settings_of
 from study.settings.study_toml import StudyConfig
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -121,9 +123,9 @@ def settings() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _settings_of(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, FieldInfo]]:
+def _settings_of(model: type[Any], prefix: str = "") -> Iterator[tuple[str, FieldInfo]]:
     """Every setting below a model by its full name; NAME is chosen in study.toml."""
-    for name, field in model.model_fields.items():
+    for name, field in settings_of(model).items():
         inner = _section(field.annotation)
         if inner is None or field.description:
             yield prefix + name, field
@@ -132,9 +134,11 @@ def _settings_of(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str
             yield from _settings_of(inner, f"{prefix}{name}.{'NAME.' if named else ''}")
 
 
-def _section(annotation: Any) -> type[BaseModel] | None:
+def _section(annotation: Any) -> type[Any] | None:
     """The model that a section, a list of sections or named sections consist of."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+    if isinstance(annotation, type) and (
+        issubclass(annotation, BaseModel) or is_dataclass(annotation)
+    ):
         return annotation
     return next((s for s in map(_section, get_args(annotation)) if s is not None), None)
 

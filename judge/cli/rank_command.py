@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from analysis.cli.analysis_input import CannotRun, kind_option, say_declared, scale_option
 from analysis.cli.column_options import NamedColumns, named_columns_options
 from analysis.cli.given_options import Facts, check_given
 from analysis.cli.read_scores import from_file
 from analysis.cli.read_study import from_study
+from analysis.cli.report_input import CannotRun, kind_option, say_declared, scale_option
 
 if TYPE_CHECKING:
-    from analysis.cli.analysis_input import AnalysisInput
+    from analysis.cli.report_input import ReportInput
     from analysis.core.analysis import Analysis
     from analysis.core.estimates import Estimate
 
@@ -123,7 +123,7 @@ def rank(
             click.echo(f"Written: {out}")
 
 
-def _chosen(inputs: AnalysisInput, judges: tuple[str, ...]) -> tuple[str, ...]:
+def _chosen(inputs: ReportInput, judges: tuple[str, ...]) -> tuple[str, ...]:
     """The named scorers; an unknown name and a name alone are errors."""
     kinds = inputs.scores.scorer_kinds
     present = [name for name, kind in kinds.items() if kind in {"judge", "metric"}]

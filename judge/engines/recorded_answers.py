@@ -14,13 +14,13 @@ from judge.prompts.template import PromptSet, PromptVersion
 from judge.protocol.chat_completion import escaped
 from judge.protocol.exchange import CONTENT_FILTER, REJECTED, Answer
 from judge.protocol.logprob_distribution import MOST_PROBABILITY, ScoreTokens
+from study.base.scales import Scale
 from study.errors import Fault, InputError, nearest
 from study.importing.existing_content import ExistingContent
 from study.importing.import_report import ImportSummary
 from study.importing.readers.column_layout import Fields, has, missing_column
 from study.importing.readers.records import Reader, RecordCells
 from study.importing.readers.source import RecordSource
-from study.scales import RatingScale
 from study.schema import PROMPT_NOT_WHOLE
 from study.study import Study
 from study.text import abbreviate
@@ -314,7 +314,7 @@ def _distribution(cells: RecordCells, form: AnswerForm) -> dict[str, float] | No
     return ScoreTokens(form.score_scale, unprobed=True).distribution(logprobs)
 
 
-def _distribution_problem(distribution: Mapping[str, Any], scale: RatingScale) -> str | None:
+def _distribution_problem(distribution: Mapping[str, Any], scale: Scale) -> str | None:
     """Return why a mapping is not a distribution over the scores of a scale, if so."""
     total = 0.0
     for score, share in distribution.items():

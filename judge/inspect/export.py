@@ -11,12 +11,12 @@ from sqlalchemy import Connection, select
 
 from judge.running.runs import run_of
 from judge.text import Result
+from study.base.scales import Scale
 from study.errors import StudyError, nearest
 from study.export.table_files import FORMS, Kind, write_table
 from study.facts.current_responses import current_outputs, current_responses
 from study.facts.judgments import as_read, reason_before_score
 from study.facts.score_distributions import summary
-from study.scales import RatingScale
 from study.schema.tables import judgments, queries as query_table, responses
 from study.study import Study
 from study.text import counted
@@ -207,7 +207,7 @@ def _with_reason(cells: Sequence[Any]) -> Row:
 
 
 def expected_figures(
-    distribution: Mapping[str, float] | None, scale: RatingScale | None
+    distribution: Mapping[str, float] | None, scale: Scale | None
 ) -> dict[str, float | None]:
     """Return the figures by `EXPECTED_COLUMNS`; all are None without a distribution or a scale."""
     if not distribution or scale is None:

@@ -10,7 +10,7 @@ from judge.metrics.metric import Metric, MetricInput, MetricValue, Steps
 from judge.metrics.step_readers import word_in
 from judge.prompts.answer_schema import word_schema
 from judge.prompts.step_prompts import step_prompts
-from study.scales import RatingScale
+from study.base.scales import Scale
 from study.settings.constructs import RETRIEVAL
 from study.types import Sees
 
@@ -24,7 +24,7 @@ class Ares(Metric):
     version = "4"
     constructs: tuple[str, ...] = ()
     fields: tuple[Sees, ...] = ()
-    scale = RatingScale(min=0, max=1)
+    scale = Scale(min=0, max=1)
     prompts = step_prompts(__file__)
     step = ""
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from judge.metrics.embedding import NOT_FINITE, with_flag
 from judge.metrics.metric import Metric, MetricInput, MissingValue, Steps
-from study.scales import RatingScale
+from study.base.scales import Scale
 from study.types import Sees
 
 
@@ -99,7 +99,7 @@ class BertScore(Metric):
 
     constructs = ("AC",)
     fields: tuple[Sees, ...] = ("response", "reference")
-    scale = RatingScale(min=-1, max=1)
+    scale = Scale(min=-1, max=1)
     steps = 0
     key_names_model = True
 

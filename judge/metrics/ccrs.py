@@ -17,7 +17,7 @@ from judge.parsing.parse_answer import PARSER_VERSION
 from judge.prompts.prompt_versions import prompt_version
 from judge.prompts.template import Field, PromptVersion, Template
 from judge.protocol.exchange import Answer
-from study.scales import RatingScale
+from study.base.scales import Scale
 from study.types import Sees
 
 
@@ -48,7 +48,7 @@ class Ccrs(Metric):
         """Return the fields that the construct's prompt shows."""
         return self.words.templates[construct].sees
 
-    def scale_of(self, construct: str) -> RatingScale:
+    def scale_of(self, construct: str) -> Scale:
         """Return the scale that the construct's prompt states."""
         return self.words.answer_of(construct).scale
 

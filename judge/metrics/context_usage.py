@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 
 from judge.metrics.metric import Metric, MetricInput, MetricValue, MissingValue, Steps
 from judge.metrics.unicode_words import unicode_words
-from study.scales import RatingScale
+from study.base.scales import Scale
 from study.types import Sees
 
 
@@ -15,7 +15,7 @@ class _WordShare(Metric):
     version = "unicode-words-v1"
     constructs = ("CC",)
     fields: tuple[Sees, ...] = ("response", "context")
-    scale = RatingScale(min=0, max=1)
+    scale = Scale(min=0, max=1)
     steps = 0
 
     def score(self, response: MetricInput) -> Steps:

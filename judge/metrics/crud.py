@@ -15,7 +15,7 @@ from judge.parsing.structured_answers import numbered
 from judge.prompts.answer_schema import list_schema, texts_schema
 from judge.prompts.step_prompts import step_prompts
 from judge.protocol.exchange import Answer
-from study.scales import RatingScale
+from study.base.scales import Scale
 from study.types import Sees
 
 _UNANSWERABLE = "unanswerable"
@@ -38,7 +38,7 @@ class Crud(Metric):
     constructs: tuple[str, ...] = ()
     fields: tuple[Sees, ...] = ("question", "response", "reference")
     scorer_kind = "metric"
-    scale = RatingScale(min=0, max=1)
+    scale = Scale(min=0, max=1)
     steps = 3
     prompts = step_prompts(__file__)
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judge.metrics.metric import Metric, MetricInput, MetricValue, MissingValue, Steps
+from study.base.scales import Scale
 from study.errors import StudyError
-from study.scales import RatingScale
 from study.settings.constructs import RETRIEVAL
 from study.types import Sees
 
@@ -128,7 +128,7 @@ class _Cosine(Metric):
     """A cosine of texts of a response, by an encoder, which is part of the key."""
 
     name: str
-    scale = RatingScale(min=-1, max=1)
+    scale = Scale(min=-1, max=1)
     steps = 0
     key_names_model = True
 

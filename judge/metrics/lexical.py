@@ -4,8 +4,8 @@ from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 
 from judge.metrics.metric import Metric, MetricInput, MetricValue, Steps
+from study.base.scales import Scale
 from study.datasets import lexical
-from study.scales import RatingScale
 from study.types import Sees
 
 
@@ -57,7 +57,7 @@ class _Match(Metric):
 
     constructs = ("AC",)
     fields: tuple[Sees, ...] = ("response", "reference")
-    scale = RatingScale(min=0, max=1)
+    scale = Scale(min=0, max=1)
     steps = 0
 
     def score(self, response: MetricInput) -> Steps:

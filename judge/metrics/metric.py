@@ -24,8 +24,8 @@ from judge.prompts.answer_schema import AnswerSchema
 from judge.prompts.step_prompts import StepPrompts
 from judge.prompts.template import PAPER, PromptSet
 from judge.protocol.exchange import Answer
+from study.base.scales import Scale
 from study.errors import StudyError, nearest
-from study.scales import RatingScale
 from study.types import Sees
 
 
@@ -64,7 +64,7 @@ class Prompt:
     """Tokens of its answer; None: those of the metric's prompt set."""
     schema: AnswerSchema | None = None
     """What it requests, for engines that can enforce it; None: free text."""
-    score_scale: RatingScale | None = None
+    score_scale: Scale | None = None
     """Scale of the score with which its answer begins; None: it begins with something else."""
     compared: tuple[str, str] | None = None
     """Two texts: the answer is the cosine of their vectors, which an encoder computes."""
@@ -199,7 +199,7 @@ class Metric(ABC):
     """Keys of the constructs that it measures."""
     fields: tuple[Sees, ...]
     """The fields of a response that it reads."""
-    scale: RatingScale = RatingScale()
+    scale: Scale = Scale()
     """Range of its values."""
     steps: int = 1
     """Largest number of lists of prompts that it yields; 0: it sends no prompts."""
@@ -285,7 +285,7 @@ class Metric(ABC):
         del construct
         return frozenset(self.fields)
 
-    def scale_of(self, construct: str) -> RatingScale:
+    def scale_of(self, construct: str) -> Scale:
         """Return the range of its values on a construct."""
         del construct
         return self.scale

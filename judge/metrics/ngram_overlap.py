@@ -8,8 +8,8 @@ from typing import Any
 
 from judge.metrics.metric import Metric, MetricInput, MetricValue, MissingValue, Steps
 from judge.metrics.unicode_words import unicode_words
+from study.base.scales import Scale
 from study.errors import StudyError
-from study.scales import RatingScale
 from study.types import Sees
 
 Words = Callable[[str], Sequence[str]]
@@ -74,7 +74,7 @@ class _Overlap(Metric):
 
     constructs = ("AC",)
     fields: tuple[Sees, ...] = ("response", "reference")
-    scale = RatingScale(min=0, max=1)
+    scale = Scale(min=0, max=1)
     steps = 0
 
     def score(self, response: MetricInput) -> Steps:

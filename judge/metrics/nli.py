@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from judge.metrics.embedding import NOT_FINITE, with_flag
 from judge.metrics.metric import Metric, MetricInput, MissingValue, Steps
 from judge.metrics.unicode_words import unicode_words
+from study.base.scales import Scale
 from study.errors import StudyError
-from study.scales import RatingScale
 from study.sentences import sentences
 from study.types import Sees
 
@@ -105,7 +105,7 @@ class _Nli(Metric):
     name: str
     constructs = ("CC",)
     fields: tuple[Sees, ...] = ("response", "context")
-    scale = RatingScale(min=0, max=1)
+    scale = Scale(min=0, max=1)
     steps = 0
     key_names_model = True
 

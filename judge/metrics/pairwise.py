@@ -19,7 +19,7 @@ from judge.parsing.choices import FIRST, SECOND, read_choice
 from judge.prompts.answer_schema import word_schema
 from judge.prompts.step_prompts import step_prompts
 from judge.protocol.exchange import Answer
-from study.scales import RatingScale
+from study.base.scales import Scale
 from study.settings.constructs import ConstructSpec
 from study.types import Sees
 
@@ -32,7 +32,7 @@ class Pairwise(Metric):
 
     key = "pairwise"
     fields = ("question", "response", "context", "reference")
-    scale = RatingScale(min=FIRST, max=SECOND)
+    scale = Scale(min=FIRST, max=SECOND)
     prompts = step_prompts(__file__)
 
     def __init__(self, constructs: Iterable[ConstructSpec]) -> None:

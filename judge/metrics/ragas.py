@@ -31,7 +31,7 @@ from judge.parsing.structured_answers import numbered, on_one_line
 from judge.prompts.answer_schema import labels_schema, list_schema, word_schema
 from judge.prompts.step_prompts import step_prompts
 from judge.protocol.exchange import Answer
-from study.scales import RatingScale
+from study.base.scales import Scale
 from study.sentences import sentences
 from study.settings.constructs import RETRIEVAL
 
@@ -217,7 +217,7 @@ class RagasAnswerCorrectness(_OwnWords):
     key = "ragas-answer-correctness"
     constructs = ("AC",)
     fields = ("question", "response", "reference")
-    scale = RatingScale(min=-0.25, max=1)
+    scale = Scale(min=-0.25, max=1)
     compares_texts = True
 
     def score(self, response: MetricInput) -> Steps:

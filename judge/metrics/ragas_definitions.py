@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from judge.metrics.embedding import TRUNCATED
 from judge.metrics.metric import Metric, MetricValue, Steps
 from judge.metrics.step_readers import cosine_in
-from study.scales import RatingScale
+from study.base.scales import Scale
 from study.settings.constructs import RETRIEVAL
 from study.types import Sees
 
@@ -22,7 +22,7 @@ class Ragas(Metric):
     constructs: tuple[str, ...] = ()
     fields: tuple[Sees, ...] = ()
     scorer_kind = "metric"
-    scale = RatingScale(min=0, max=1)
+    scale = Scale(min=0, max=1)
     steps = 2
 
 
@@ -41,7 +41,7 @@ class AnswerRelevanceDefinition(Ragas):
     version = "5"
     constructs = ("QR",)
     fields = ("question", "response")
-    scale = RatingScale(min=-1, max=1)
+    scale = Scale(min=-1, max=1)
     compares_texts = True
 
     def mean_cosine(self, question: str, others: Sequence[str]) -> Steps:

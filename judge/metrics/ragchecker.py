@@ -22,7 +22,7 @@ from judge.parsing.structured_answers import numbered
 from judge.prompts.answer_schema import labels_schema, list_schema
 from judge.prompts.step_prompts import step_prompts
 from judge.protocol.exchange import Answer
-from study.scales import RatingScale
+from study.base.scales import Scale
 from study.settings.constructs import RETRIEVAL
 from study.types import Sees
 
@@ -99,7 +99,7 @@ class RagChecker(Metric):
     constructs: tuple[str, ...] = ()
     fields: tuple[Sees, ...] = ()
     scorer_kind = "metric"
-    scale = RatingScale(min=0, max=1)
+    scale = Scale(min=0, max=1)
     steps = 2
     prompts = step_prompts(__file__)
     items_a_prompt = CLAIMS_A_PROMPT

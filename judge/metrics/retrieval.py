@@ -9,7 +9,7 @@ from math import log2
 from typing import NamedTuple
 
 from judge.metrics.metric import Metric, MetricInput, MetricValue, MissingValue, Steps
-from study.scales import RatingScale
+from study.base.scales import Scale
 from study.settings.constructs import RETRIEVAL
 from study.types import Sees
 
@@ -105,7 +105,7 @@ class Retrieval(Metric):
 
     constructs = (RETRIEVAL.key,)
     fields: tuple[Sees, ...] = ()
-    scale = RatingScale(min=0, max=1)
+    scale = Scale(min=0, max=1)
     steps = 0
 
     def __init__(

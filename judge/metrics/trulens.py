@@ -9,7 +9,7 @@ from judge.metrics.step_readers import labels_in, word_in
 from judge.parsing.structured_answers import numbered, on_one_line
 from judge.prompts.answer_schema import labels_schema, word_schema
 from judge.prompts.step_prompts import step_prompts
-from study.scales import RatingScale
+from study.base.scales import Scale
 from study.sentences import sentences
 from study.settings.constructs import RETRIEVAL
 from study.types import Sees
@@ -28,7 +28,7 @@ class TruLens(Metric):
     constructs: tuple[str, ...] = ()
     fields: tuple[Sees, ...] = ()
     scorer_kind = "metric"
-    scale = RatingScale(min=0, max=1)
+    scale = Scale(min=0, max=1)
     prompts = step_prompts(__file__)
 
 

@@ -6,10 +6,10 @@ from itertools import chain
 from judge.parsing.markup import after_thinking, plain, undecorated, unmarked
 from judge.parsing.parse_answer import Parsed, parse_answer
 from judge.parsing.score_patterns import Names
-from study.scales import RatingScale
+from study.base.scales import Scale
 
 FIRST, TIE, SECOND = -1.0, 0.0, 1.0
-_SCALE = RatingScale(min=FIRST, max=SECOND)
+_SCALE = Scale(min=FIRST, max=SECOND)
 
 _OF_ONE = (
     "{0}", "#{0}", "response {0}", "response #{0}", "answer {0}", "response {0} is better",

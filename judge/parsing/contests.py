@@ -13,7 +13,7 @@ from itertools import islice
 from judge.parsing.markup import QUOTES, unmarked
 from judge.parsing.score_forms import labelled_scores, other_scale_of_line, score_of_line
 from judge.parsing.score_patterns import Names
-from study.scales import RatingScale
+from study.base.scales import Scale
 
 _CHANGES = re.compile(
     # The judge speaks of a score to give, or takes one back.
@@ -87,7 +87,7 @@ _SHORT = 60
 _SENTENCE_END = re.compile(r"(?<=[.!?]) +|\n")
 
 
-def contests(text: str, scale: RatingScale, names: Names) -> Iterator[float | None]:
+def contests(text: str, scale: Scale, names: Names) -> Iterator[float | None]:
     """Yield the scores in a text beside a score; None for one that is written in words."""
     text = reason_alone(text, scale)
     if not text.strip():
@@ -105,7 +105,7 @@ def contests(text: str, scale: RatingScale, names: Names) -> Iterator[float | No
         yield None
 
 
-def reason_alone(text: str, scale: RatingScale) -> str:
+def reason_alone(text: str, scale: Scale) -> str:
     """Return a reason without what it quotes, and without the scale that the prompt states."""
     text = _QUOTED.sub(" ", text.translate(QUOTES))
     return _echo(scale.min, scale.max).sub(" ", text)
@@ -122,7 +122,7 @@ def _echo(low: float, high: float) -> re.Pattern[str]:
     )
 
 
-def names_several(answer: str, scale: RatingScale, names: Names) -> bool:
+def names_several(answer: str, scale: Scale, names: Names) -> bool:
     """Return whether an answer without a score names several: "80-90", "Score: 40 or 50"."""
     if len({*islice(contests(answer, scale, names), _MOST)}) > 1:
         return True
@@ -130,7 +130,7 @@ def names_several(answer: str, scale: RatingScale, names: Names) -> bool:
     return bool(short) and len(_NUMBER.findall(unmarked(answer))) > 1
 
 
-def _in_sentence(sentence: str, scale: RatingScale) -> Iterator[float]:
+def _in_sentence(sentence: str, scale: Scale) -> Iterator[float]:
     changes = _CHANGES.search(sentence) or _CHANGES_ELSEWHERE.search(sentence)
     for number in _NUMBER.finditer(sentence):
         before, after = sentence[: number.start()], sentence[number.end() :]

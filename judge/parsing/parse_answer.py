@@ -29,7 +29,7 @@ from judge.parsing.score_forms import (
     score_in_last_sentence,
 )
 from judge.parsing.score_patterns import Names
-from study.scales import RatingScale
+from study.base.scales import Scale
 
 PARSER_VERSION = "7"
 """Changes with every change of an outcome; stored with each judgment."""
@@ -62,7 +62,7 @@ class Parsed(NamedTuple):
 
 def parse_answer(
     text: str | None,
-    scale: RatingScale,
+    scale: Scale,
     finish_reason: str | None = None,
     *,
     form: Form = "score",
@@ -114,7 +114,7 @@ def parse_answer(
 
 
 def _scored(
-    answer: str, stripped: str, scale: RatingScale, form: Form, names: Names, *, cut: bool
+    answer: str, stripped: str, scale: Scale, form: Form, names: Names, *, cut: bool
 ) -> Parsed:
     """Return the score of an answer as plain text; `stripped` is the text as it came."""
     if (scale.min, scale.max) == (0, 100):
@@ -158,7 +158,7 @@ def _labelled(answer: str, labels: Labels, names: Names, stripped: str, *, cut: 
     return Parsed(values.pop(), None, "bare" if bare else rule)
 
 
-def _why_missing(answer: str, scale: RatingScale, form: Form, names: Names) -> str:
+def _why_missing(answer: str, scale: Scale, form: Form, names: Names) -> str:
     """Return the reason why a whole answer has no score."""
     if is_refusal(answer):
         return "refusal"
@@ -171,7 +171,7 @@ def _why_missing(answer: str, scale: RatingScale, form: Form, names: Names) -> s
     return "several_scores" if several else "no_score"
 
 
-def _after_reason(answer: str, scale: RatingScale, names: Names) -> ScoreMatch | None:
+def _after_reason(answer: str, scale: Scale, names: Names) -> ScoreMatch | None:
     """Return the score at the end of the last line, or below its label, after a reason."""
     body = answer.rstrip()
     gap = answer[len(body) :]
@@ -220,9 +220,7 @@ def _last_block(body: str) -> tuple[str, str]:
 _ELEMENT = re.compile(r"\n<[a-z_]{1,30}>[^<>]*</[a-z_]{1,30}>\Z", re.IGNORECASE)
 
 
-def _checked(
-    score: ScoreMatch, answer: str, scale: RatingScale, names: Names, stripped: str
-) -> Parsed:
+def _checked(score: ScoreMatch, answer: str, scale: Scale, names: Names, stripped: str) -> Parsed:
     value = float(score.number)
     if names_other_scale(answer, value, scale):
         return _missing("other_scale")

@@ -17,7 +17,7 @@ from judge.parsing.score_patterns import (
     ScorePatterns,
     score_patterns,
 )
-from study.scales import RatingScale
+from study.base.scales import Scale
 
 _LONGEST_FORM = 200
 """Characters. A label with its number is shorter, so the pattern is not tried on long texts."""
@@ -55,7 +55,7 @@ class ScoreMatch:
     """Whether its label says that it is the last word: "Overall: 74", "final score: 74"."""
 
 
-def find_score(answer: str, scale: RatingScale, names: Names) -> ScoreMatch | None:
+def find_score(answer: str, scale: Scale, names: Names) -> ScoreMatch | None:
     """Return the score of an answer that is a score, or begins with a score and explains it."""
     return _find(answer, score_patterns(_ends(scale), names))
 
@@ -65,7 +65,7 @@ def find_on_other_scale(answer: str, names: Names) -> ScoreMatch | None:
     return _find(answer, score_patterns(None, names))
 
 
-def score_in_last_sentence(line: str, scale: RatingScale | None, names: Names) -> ScoreMatch | None:
+def score_in_last_sentence(line: str, scale: Scale | None, names: Names) -> ScoreMatch | None:
     """Return the labelled score that a line ends with: "It is right. Final score: 90"."""
     patterns = score_patterns(scale and _ends(scale), names)
     for start in _SENTENCE.finditer(line):
@@ -85,7 +85,7 @@ _LAST_SENTENCE = re.compile(r"(?<=[.!?]) +(?=[^ ])")
 _NAMES_SCORE = re.compile(NOUN, re.IGNORECASE)
 
 
-def labelled_line(text: str, scale: RatingScale, names: Names) -> ScoreMatch | None:
+def labelled_line(text: str, scale: Scale, names: Names) -> ScoreMatch | None:
     """Return the score of the only line that is a labelled score: "Score: 73" before a note."""
     patterns = score_patterns(_ends(scale), names)
     lines = text.split("\n")
@@ -111,7 +111,7 @@ def labelled_line(text: str, scale: RatingScale, names: Names) -> ScoreMatch | N
 
 
 def labelled_scores(
-    text: str, scale: RatingScale, names: Names, *, final: bool = False
+    text: str, scale: Scale, names: Names, *, final: bool = False
 ) -> Iterator[float]:
     """Yield the values in a text with the label of a score: "Score: 40", "a score of 40".
 
@@ -130,7 +130,7 @@ def labelled_scores(
 _LISTED = re.compile(r"[.)] ")
 
 
-def score_of_line(line: str, scale: RatingScale, names: Names) -> float | None:
+def score_of_line(line: str, scale: Scale, names: Names) -> float | None:
     """Return the value of a line that is a score without a label, or begins with one and a dash."""
     if len(line) > _LONGEST_FORM or not _MAY_BE_SCORE.match(line):
         return None
@@ -143,7 +143,7 @@ def score_of_line(line: str, scale: RatingScale, names: Names) -> float | None:
     return float(score.number) if score and counts else None
 
 
-def other_scale_of_line(line: str, scale: RatingScale, names: Names) -> bool:
+def other_scale_of_line(line: str, scale: Scale, names: Names) -> bool:
     """Return whether a line is a score on another scale: "4/5"."""
     if len(line) > _LONGEST_FORM or not _MAY_BE_SCORE.match(line):
         return False
@@ -161,7 +161,7 @@ _DASHED = re.compile(
 )
 
 
-def names_other_scale(answer: str, value: float, scale: RatingScale) -> bool:
+def names_other_scale(answer: str, value: float, scale: Scale) -> bool:
     """Return whether an answer says that its value is on a scale other than the construct's.
 
     Only a scale that has the value counts: "on a scale of 1 to 10" next to 85 is about something
@@ -197,7 +197,7 @@ _SCALE_NAMED = re.compile(
 )
 
 
-def _ends(scale: RatingScale) -> tuple[float, float]:
+def _ends(scale: Scale) -> tuple[float, float]:
     return scale.min, scale.max
 
 

@@ -17,7 +17,7 @@ from judge.prompts.answer_schema import (
     score_field,
     words_field,
 )
-from study.scales import RatingScale
+from study.base.scales import Scale
 
 Kind = Literal["text", "score"] | tuple[float, float] | tuple[str, ...]
 """A text, the score, a number in a range, or one of several words."""
@@ -29,7 +29,7 @@ RULE = "fields"
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
 
 
-def schema_of(fields: Fields, scale: RatingScale, labels: Mapping[str, float]) -> AnswerSchema:
+def schema_of(fields: Fields, scale: Scale, labels: Mapping[str, float]) -> AnswerSchema:
     """Return the schema of an answer whose score is on a scale, or one of the labels."""
     score = words_field(list(labels)) if labels else score_field(scale)
     return fields_schema({name: _schema(kind, score) for name, kind in fields.items()})
@@ -39,7 +39,7 @@ def parse_fields(
     text: str | None,
     finish_reason: str | None,
     fields: Fields,
-    scale: RatingScale,
+    scale: Scale,
     labels: Mapping[str, float],
 ) -> Parsed:
     """Read the score of an answer that is an object with exactly the declared fields.
@@ -68,7 +68,7 @@ def parse_fields(
     return _contested(parsed, prose, scale, named=bool(labels))
 
 
-def _contested(parsed: Parsed, prose: str, scale: RatingScale, *, named: bool) -> Parsed:
+def _contested(parsed: Parsed, prose: str, scale: Scale, *, named: bool) -> Parsed:
     """Return the score, or the reason in the texts of the answer for which it does not count."""
     if parsed.value == scale.min and refuses_next_to_score(prose):
         return _missing("refusal")
@@ -87,7 +87,7 @@ def _found(pairs: Sequence[tuple[str, Any]], fields: Fields) -> dict[str, Any] |
     return found if all(follows(x, _schema(kind, {})) for x, kind in others) else "field_invalid"
 
 
-def _score(value: Any, scale: RatingScale, labels: Mapping[str, float]) -> Parsed:
+def _score(value: Any, scale: Scale, labels: Mapping[str, float]) -> Parsed:
     if labels:
         values = {folded(label): point for label, point in labels.items()}
         point = values.get(folded(value)) if isinstance(value, str) else None
@@ -108,7 +108,7 @@ def _schema(kind: Kind, score: Schema) -> Schema:
     if isinstance(first, str):
         return words_field([str(word) for word in kind])
     low, high = (float(end) for end in kind)
-    return score_field(RatingScale(min=low, max=high))
+    return score_field(Scale(min=low, max=high))
 
 
 def _missing(reason: str) -> Parsed:

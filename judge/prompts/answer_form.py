@@ -9,14 +9,14 @@ from judge.parsing.parse_answer import Form, Parsed, parse_answer
 from judge.parsing.score_patterns import Names
 from judge.prompts.answer_fields import Fields, parse_fields, schema_of
 from judge.prompts.answer_schema import AnswerSchema, score_schema, word_schema
-from study.scales import RatingScale
+from study.base.scales import Scale
 
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerForm:
     """What the prompt of a construct asks for."""
 
-    scale: RatingScale
+    scale: Scale
     """The range of scores."""
     form: Form = "score"
     labels: Mapping[str, float] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class AnswerForm:
         return score_schema(self.scale) if self.form == "score" else None
 
     @property
-    def score_scale(self) -> RatingScale | None:
+    def score_scale(self) -> Scale | None:
         """The scale, if an answer begins with its score; else None."""
         return self.scale if self.form == "score" else None
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from study.scales import RatingScale
+from study.base.scales import Scale
 
 # Most values that are listed. Lists are honoured by more servers than ranges.
 _MOST_LISTED = 101
@@ -51,7 +51,7 @@ class AnswerSchema:
         return schema if schema["type"] == "object" else _object({self.name: schema})
 
 
-def score_schema(scale: RatingScale) -> AnswerSchema:
+def score_schema(scale: Scale) -> AnswerSchema:
     """Return the schema of a score on a scale.
 
     A scale no longer than 1 has decimals; on others scores are whole numbers.
@@ -93,7 +93,7 @@ def fields_schema(fields: Mapping[str, Schema]) -> AnswerSchema:
     return _made("fields", _object(fields))
 
 
-def score_field(scale: RatingScale) -> Schema:
+def score_field(scale: Scale) -> Schema:
     """Return the JSON schema of a number on a scale."""
     low, high = scale.min, scale.max
     whole = float(low).is_integer() and float(high).is_integer() and high - low > 1

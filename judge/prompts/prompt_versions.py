@@ -15,8 +15,8 @@ from judge.parsing.parse_answer import Form
 from judge.prompts.answer_fields import Kind
 from judge.prompts.answer_form import AnswerForm
 from judge.prompts.template import PAPER, SHOWN, PromptVersion, Template, invalid_settings
+from study.base.scales import Scale
 from study.errors import StudyError, nearest
-from study.scales import RatingScale
 from study.settings.study_toml import read_config
 
 PROMPT_VERSIONS = Path(__file__).parent / "versions"
@@ -91,7 +91,7 @@ class _Answer(BaseModel):
         """Return what the prompts ask for."""
         low, high = self.scale
         return AnswerForm(
-            scale=RatingScale(min=low, max=high),
+            scale=Scale(min=low, max=high),
             form=self.form,
             labels=self.labels,
             fields=self.fields_,

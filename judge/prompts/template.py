@@ -14,8 +14,8 @@ from pydantic import ValidationError
 
 from judge.prompts.answer_form import AnswerForm
 from judge.prompts.answer_schema import AnswerSchema
+from study.base.scales import Scale
 from study.errors import nearest
-from study.scales import RatingScale
 from study.types import Sees
 
 PAPER = "ccrs-paper-v1"
@@ -123,7 +123,7 @@ class PromptSet(ABC):
         """The schemas of answers, each once; examples of them where they depend on the response."""
 
     @property
-    def score_scales(self) -> Sequence[RatingScale]:
+    def score_scales(self) -> Sequence[Scale]:
         """The scales of scores with which answers begin, each once.
 
         Engines read the probabilities of scores in such answers only.
@@ -187,7 +187,7 @@ class PromptVersion(PromptSet):
         return list(dict.fromkeys(schema for schema in found if schema is not None))
 
     @property
-    def score_scales(self) -> list[RatingScale]:
+    def score_scales(self) -> list[Scale]:
         """The scales of scores with which answers begin, each once."""
         found = (self.answer_of(key).score_scale for key in self.templates)
         return list(dict.fromkeys(scale for scale in found if scale is not None))

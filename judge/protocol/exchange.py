@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from judge.prompts.answer_schema import AnswerSchema
-from study.scales import RatingScale
+from study.base.scales import Scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Request:
     """Limit of this answer's tokens; None: that of the run's conditions."""
     schema: AnswerSchema | None = None
     """What the prompt requests, for engines that can enforce it; None: free text."""
-    score_scale: RatingScale | None = None
+    score_scale: Scale | None = None
     """Scale of the score with which the answer begins; None: it begins with something else, and no
     probabilities of scores are read."""
     purpose: str = ""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from judge.protocol.exchange import LEAST_PROBABILITY
-from study.scales import RatingScale
+from study.base.scales import Scale
 
 MOST_ALTERNATIVES = 20
 """Alternatives that endpoints return at most, the likeliest first."""
@@ -37,7 +37,7 @@ class TokenLogprobs(NamedTuple):
 class ScoreTokens:
     """Which tokens are scores: whole numbers on the scale, or tokens whose numbers are known."""
 
-    scale: RatingScale
+    scale: Scale
     numbered: Mapping[str, int] | None = None
     """Token by number ("token_id:85") to score; None: tokens come as text."""
     unprobed: bool = False

@@ -7,9 +7,9 @@ from typing import Any
 from sqlalchemy import Connection, func, select
 
 from judge.running.remaining_work import EMPTY_RESPONSE
+from study.base.scales import Scale
 from study.errors import StudyError
 from study.facts.judgments import as_read
-from study.scales import RatingScale
 from study.schema.tables import judgments
 
 ENOUGH = 50
@@ -34,7 +34,7 @@ class ScaleUse:
 
     def __init__(
         self,
-        scale_of: Callable[[str], RatingScale],
+        scale_of: Callable[[str], Scale],
         earlier: Mapping[str, Mapping[float, int]] | None = None,
         *,
         accept: bool,
@@ -94,13 +94,13 @@ class ScaleUse:
         return " ".join(sentences) or None
 
 
-def _is_low(value: float, scale: RatingScale) -> bool:
+def _is_low(value: float, scale: Scale) -> bool:
     """Return whether a value is in the lowest tenth of a scale that is long enough to tell."""
     length = scale.max - scale.min
     return length > _SHORT_SCALE and value <= scale.min + _LOWEST * length
 
 
-def _sentence(where: str, scale: RatingScale, values: Counter[float]) -> str:
+def _sentence(where: str, scale: Scale, values: Counter[float]) -> str:
     low, high = min(values), max(values)
     likely = next((name for most, name in _LIKELY if high <= most), None)
     guess = f" The model seems to rate from {likely}." if likely and scale.min == 0 else ""

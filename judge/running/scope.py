@@ -8,8 +8,8 @@ from judge.metrics.embedding import Encoder
 from judge.metrics.metric import Metric
 from judge.metrics.registry import expanded, load_metric
 from judge.run_settings import JudgeSettings, option_name
+from study.base.scales import Scale
 from study.errors import StudyError, nearest, without_effect
-from study.scales import RatingScale
 from study.settings.constructs import RETRIEVAL
 from study.study import Study
 
@@ -27,7 +27,7 @@ class Scope:
     retry_unparsed: bool = False
     shuffle: int | None = None
     """Seed of the order of passages; None: rank order."""
-    scales: Mapping[str, RatingScale] = field(default_factory=dict)
+    scales: Mapping[str, Scale] = field(default_factory=dict)
     """Scales by construct to which values of a metric in steps are converted; empty: none is."""
     for_reparse: bool = False
     """Whether prompts are asked that answers, read again, lead to."""
@@ -238,7 +238,7 @@ def later_steps_note(metric: Metric) -> tuple[str, ...]:
     )
 
 
-def scales(study: Study, scope: Scope, name: str) -> dict[str, RatingScale]:
+def scales(study: Study, scope: Scope, name: str) -> dict[str, Scale]:
     """Return the scales to which values are converted: those of the scorer in the study.
 
     The answer to a single prompt is a point of the scale that the prompt states, and stays as it

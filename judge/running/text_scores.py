@@ -20,9 +20,9 @@ from judge.running.pages import Place, pages, places
 from judge.running.rankings import retrieval_metrics
 from judge.running.scope import as_declared
 from judge.running.shown_texts import ShownTexts
+from study.base.scales import Scale
 from study.errors import StudyError
 from study.progress_bar import Advance
-from study.scales import RatingScale
 from study.schema import ScoreBase
 from study.schema.creation import append_only_suspended
 from study.schema.tables import judge_runs, raters, scores as score_table
@@ -324,7 +324,7 @@ def _measured(metric: Metric, response: MetricInput) -> MetricValue | MissingVal
     return result
 
 
-def _result(measured: MetricValue | MissingValue, metric: Metric, scale: RatingScale) -> _Result:
+def _result(measured: MetricValue | MissingValue, metric: Metric, scale: Scale) -> _Result:
     if isinstance(measured, MissingValue):
         return _Result(None, measured.reason, None)
     value = scale.converted(measured.value, metric.scale)

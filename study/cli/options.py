@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
-    from pydantic import BaseModel
     from pydantic.fields import FieldInfo
 
     from study.progress_bar import Advance
@@ -180,7 +179,7 @@ def setting_option(
     )
 
 
-def overriding_options(*sections: type[BaseModel]) -> list[click.Option]:
+def overriding_options(*sections: type[Any]) -> list[click.Option]:
     """Return an option for each setting that a command may override, with its default."""
     from study.settings import overridable
 
@@ -193,12 +192,13 @@ def overriding_options(*sections: type[BaseModel]) -> list[click.Option]:
 
 def _default_of(field: FieldInfo) -> str:
     """Return a phrase with the default; a description states what happens without a value."""
-    if field.default is None or field.default in ((), {}):
+    default = field.get_default(call_default_factory=True)
+    if default is None or default in ((), {}):
         return ""
-    if isinstance(field.default, bool):
-        text = "on" if field.default else "off"
+    if isinstance(default, bool):
+        text = "on" if default else "off"
     else:
-        text = field.default if isinstance(field.default, str) else f"{field.default:g}"
+        text = default if isinstance(default, str) else f"{default:g}"
     return f" Default: as in study.toml, else {text}."
 
 

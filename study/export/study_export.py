@@ -116,7 +116,7 @@ def codebook(config: StudyConfig, rows: Mapping[str, int], form: str) -> dict[st
                 "key": construct.key,
                 "name": construct.name,
                 "question": construct.question,
-                "scale": construct.scale.model_dump(),
+                "scale": asdict(construct.scale),
                 "anchors": dict(construct.anchors),
                 "sees": list(construct.sees),
                 "rules": list(construct.rules),
@@ -126,11 +126,11 @@ def codebook(config: StudyConfig, rows: Mapping[str, int], form: str) -> dict[st
             for construct in config.constructs
         ],
         "scorer_scales": {
-            name: scale.model_dump()
+            name: asdict(scale)
             for name in (*config.scorers, *config.combined)
             if (scale := config.own_scale(name)) is not None
         },
-        "preference_scale": config.preferences.scale.model_dump(),
+        "preference_scale": asdict(config.preferences.scale),
     }
 
 

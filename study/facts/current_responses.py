@@ -64,6 +64,15 @@ def current_outputs() -> Subquery:
     return select(every).where(every.c.current).subquery("current_output")
 
 
+def current_systems(connection: Connection) -> dict[str, int]:
+    """Return the systems that have answers now, with the number of their answers."""
+    current = current_outputs()
+    rows = connection.execute(
+        select(current.c.system, func.count()).group_by(current.c.system).order_by(current.c.system)
+    )
+    return {system: int(count) for system, count in rows}
+
+
 class Versions(NamedTuple):
     """The versions of all responses, by database key."""
 

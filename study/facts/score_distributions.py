@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from study.base.scales import Scale
 from study.columns import EXPECTED
-from study.scales import RatingScale
 
 LEAST_MASS = 0.95
 """Least probability of scores: with less, the rest could move the mean by several points."""
@@ -46,7 +46,7 @@ class Summary:
         return self.mean if self.mass >= LEAST_MASS else None
 
 
-def summary(distribution: Mapping[str, float], scale: RatingScale) -> Summary:
+def summary(distribution: Mapping[str, float], scale: Scale) -> Summary:
     """Return mean, mode, variance, known mass and bounds of a distribution.
 
     Parameters

@@ -6,6 +6,7 @@ from importlib.metadata import EntryPoint
 from inspect import signature
 from typing import Any, NamedTuple
 
+from study.base.scales import Scale
 from study.entry_points import entry_points
 from study.errors import Fault, InputError, StudyError, nearest
 from study.importing.readers.column_layout import missing_column, separators_hint
@@ -16,7 +17,6 @@ from study.importing.readers.value_words import checked_values
 from study.importing.readers.words_ahead import ScoredCell, WordsAhead
 from study.importing.readers.written_values import ValueRules
 from study.importing.rows import Rows
-from study.scales import RatingScale
 from study.text import quoted_names, shell_word
 
 
@@ -38,9 +38,9 @@ class FormatOptions:
     construct: str | None = None
     names: Mapping[str, str] = field(default_factory=dict)
     """Names of the constructs, by key."""
-    scales: Mapping[str, RatingScale] = field(default_factory=dict)
+    scales: Mapping[str, Scale] = field(default_factory=dict)
     """Scales of the constructs, by key."""
-    preference_scale: RatingScale | None = None
+    preference_scale: Scale | None = None
     """Scale of preferences."""
     controls: Mapping[str, str] = field(default_factory=dict)
     """Control of a Label Studio form, or metric of a tool, to its construct; empty: left out."""
@@ -58,7 +58,7 @@ class FormatOptions:
     """Server, user's number and code of each rater pulled from Label Studio; None: erased."""
     queries: Sequence[str] = ()
     """Ids of the study's queries in the order of their import."""
-    scorer_scales: Mapping[str, RatingScale] = field(default_factory=dict)
+    scorer_scales: Mapping[str, Scale] = field(default_factory=dict)
     """By scorer: the scale that study.toml declares for it."""
     columns: Mapping[str, str] = field(default_factory=dict)
     """Field of a task's data in such a form to the name under which it is understood."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
+from study.base.scales import Scale
 from study.errors import nearest
 from study.importing.existing_content import ExistingContent
 from study.importing.import_report import BLANK, ImportReport
@@ -13,7 +14,6 @@ from study.importing.marks_store import MarksStore
 from study.importing.readers.written_values import off_the_scale
 from study.importing.rows import LocatedRow, MarksRow, PreferenceRow, ScoreRow
 from study.importing.value_store import Entry, ValueStore
-from study.scales import RatingScale
 from study.schema import ImportedMarks, Preference, PreferenceBase, Score, ScoreBase, table
 from study.schema.tables import judge_runs, raters
 from study.settings.study_toml import StudyConfig
@@ -24,7 +24,7 @@ _THROUGHOUT = 5
 
 @dataclass
 class _UsedRange:
-    scale: RatingScale
+    scale: Scale
     lowest: float
     highest: float
     count: int = 0
@@ -36,7 +36,7 @@ class UsedRanges:
     def __init__(self) -> None:
         self._ranges: dict[tuple[str, str], _UsedRange] = {}
 
-    def add(self, scorer: str, construct: str, value: float | None, scale: RatingScale) -> None:
+    def add(self, scorer: str, construct: str, value: float | None, scale: Scale) -> None:
         """Add a value; a missing one is ignored."""
         if value is None:
             return
@@ -220,7 +220,7 @@ class ValueChecks:
         self,
         located: LocatedRow,
         row: ScoreRow | PreferenceRow | MarksRow,
-        scale: RatingScale | None,
+        scale: Scale | None,
     ) -> bool:
         """Check the construct, the scorer's kind and the value; note every fault."""
         number = located.number

@@ -13,7 +13,7 @@ from sqlalchemy import (
 )
 from sqlmodel import Field
 
-from study.scales import Level
+from study.base.scales import Level
 from study.schema.base import Noun, UTCDateTime, now, random_id
 from study.schema.human_ratings import ShownFormat, Status
 from study.types import Key, Sees, Text

@@ -4,7 +4,8 @@ A setting is declared once, as a field of a model: name, type, range, default an
 `option(...)` marks a setting that a command has as an option as well, which is made from the field.
 """
 
-from typing import Any
+from dataclasses import fields
+from typing import Any, get_type_hints
 
 from pydantic import BaseModel, ConfigDict
 from pydantic.fields import FieldInfo
@@ -24,10 +25,18 @@ def option(metavar: str | None = None, *, env: str | None = None) -> dict[str, A
     return {key: value for key, value in properties.items() if value is not None}
 
 
-def overridable(section: type[BaseModel]) -> dict[str, FieldInfo]:
+def settings_of(section: type[Any]) -> dict[str, FieldInfo]:
+    """Return the settings of a section of study.toml: a model, or a dataclass of `study.base`."""
+    if issubclass(section, BaseModel):
+        return section.model_fields
+    kinds = get_type_hints(section)
+    return {f.name: FieldInfo.from_annotated_attribute(kinds[f.name], f) for f in fields(section)}
+
+
+def overridable(section: type[Any]) -> dict[str, FieldInfo]:
     """Return the settings of a section of study.toml that an option overrides, by name."""
-    fields = section.model_fields
-    return {name: field for name, field in fields.items() if field.json_schema_extra is not None}
+    settings = settings_of(section)
+    return {name: field for name, field in settings.items() if field.json_schema_extra is not None}
 
 
 class SettingsSection(BaseModel):

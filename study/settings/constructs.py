@@ -9,7 +9,7 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from study.scales import RatingScale
+from study.base.scales import Scale
 from study.types import Key, Sees, Text
 
 
@@ -21,7 +21,7 @@ class ConstructSpec(BaseModel):
     key: Key = Field(description="short name, as in files and tables")
     name: Text = Field(description="full name")
     question: Text = Field(description="question to the rater")
-    scale: RatingScale = RatingScale()
+    scale: Scale = Scale()
     anchors: dict[str, Text] = Field(
         default={}, description="labels of points of the scale, by point"
     )
@@ -95,7 +95,7 @@ RETRIEVAL = ConstructSpec(
     key="retrieval",
     name="Retrieval",
     question="How good is the ranking of the passages?",
-    scale=RatingScale(min=0, max=1),
+    scale=Scale(min=0, max=1),
     sees=(),
 )
 """What metrics of a ranking measure: not a property of the response, so neither rated nor judged.

@@ -5,7 +5,7 @@ from unicodedata import category
 
 from pydantic import Field, field_validator
 
-from study.scales import RatingScale
+from study.base.scales import Scale
 from study.settings import SettingsSection
 from study.types import Key, ScorerKind
 
@@ -16,7 +16,7 @@ class ScorerSpec(SettingsSection):
     kind: ScorerKind | None = Field(
         default=None, description="human, adjudicated, judge or metric; files may then leave it out"
     )
-    scale: RatingScale | None = Field(
+    scale: Scale | None = Field(
         default=None, description="the scorer's own scale, where it differs from the construct's"
     )
     note: str | None = Field(
@@ -59,8 +59,8 @@ class SystemSpec(SettingsSection):
 class PreferenceSpec(SettingsSection):
     """`[preferences]`: how comparisons of two responses are scaled."""
 
-    scale: RatingScale = Field(
-        default=RatingScale(min=-2, max=2, step=1, level="ordinal"),
+    scale: Scale = Field(
+        default=Scale(min=-2, max=2, step=1, level="ordinal"),
         description="range of a preference; a positive value means that response b is better",
     )
 

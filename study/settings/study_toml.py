@@ -2,29 +2,26 @@
 
 import json
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 from pydantic_core import ErrorDetails
 
+from study.base.analysis_settings import AnalysisSettings
+from study.base.hypotheses import Hypothesis
+from study.base.published_figures import PublishedFigures
+from study.base.scales import Scale
 from study.columns import EXPECTED
 from study.errors import StudyError, nearest
-from study.scales import RatingScale
-from study.settings import SettingsSection, option
+from study.settings import SettingsSection, option, settings_of
 from study.settings.constructs import CCRS, RETRIEVAL, ConstructSpec
 from study.settings.design import DesignSpec
 from study.settings.rating import LabelStudioSpec, RaterSpec, RatingSpec
-from study.settings.report import (
-    AnalysisSpec,
-    CheckSpec,
-    HypothesisSpec,
-    PublishedSpec,
-    StoppingSpec,
-)
+from study.settings.report import CheckSpec, StoppingSpec
 from study.settings.scorer_sections import (
     CombinedSpec,
     CompositeSpec,
@@ -77,14 +74,14 @@ class StudyConfig(SettingsSection):
     rating: RatingSpec = RatingSpec()
     label_studio: LabelStudioSpec = LabelStudioSpec()
     stopping: StoppingSpec = StoppingSpec()
-    analysis: AnalysisSpec = AnalysisSpec()
+    analysis: AnalysisSettings = AnalysisSettings()
     check: tuple[CheckSpec, ...] = Field(
         default=(), description="requirements of `ccrs check` on the report's figures"
     )
-    hypotheses: tuple[HypothesisSpec, ...] = Field(
+    hypotheses: tuple[Hypothesis, ...] = Field(
         default=(), description="hypotheses about systems, declared in advance"
     )
-    published: tuple[PublishedSpec, ...] = Field(
+    published: tuple[PublishedFigures, ...] = Field(
         default=(), description="figures that publications report on the study's data"
     )
 
@@ -183,7 +180,7 @@ class StudyConfig(SettingsSection):
         """Return the construct with this key, if the study has it."""
         return next((c for c in self.constructs if c.key == key), None)
 
-    def scale(self, construct_key: str, scorer: str) -> RatingScale | None:
+    def scale(self, construct_key: str, scorer: str) -> Scale | None:
         """Return the scale that `scorer` uses on a construct; None for an unknown construct."""
         construct = self.construct_spec(construct_key)
         if construct is None and construct_key == RETRIEVAL.key:
@@ -192,13 +189,24 @@ class StudyConfig(SettingsSection):
             return None
         return self.own_scale(scorer) or construct.scale
 
-    def own_scale(self, scorer: str) -> RatingScale | None:
+    def own_scale(self, scorer: str) -> Scale | None:
         """Return the scale of a scorer on all constructs; None where it takes each construct's."""
         if scorer in self.combined:
             scorer = next(iter(self.combined[scorer].of))
         # The mean of a judge's distribution is on the scale of its numbers.
         names = (scorer, scorer.removesuffix(EXPECTED))
         return next((self.scorers[name].scale for name in names if name in self.scorers), None)
+
+    def scorer_scales(
+        self, scorers: Iterable[str], constructs: Collection[str]
+    ) -> dict[tuple[str, str], Scale]:
+        """Return the own scales of these scorers on these constructs, by both."""
+        return {
+            (name, key): scale
+            for name in scorers
+            if (scale := self.own_scale(name)) is not None
+            for key in constructs
+        }
 
 
 def parse_config(text: str, source: str = "study.toml") -> StudyConfig:
@@ -251,7 +259,7 @@ def read_checks(path: Path) -> tuple[CheckSpec, ...]:
     return _alone(path, "check").check
 
 
-def read_hypotheses(path: Path) -> tuple[HypothesisSpec, ...]:
+def read_hypotheses(path: Path) -> tuple[Hypothesis, ...]:
     """Read the `[[hypotheses]]` of a separate file, in the form they have in study.toml.
 
     Raises
@@ -275,7 +283,7 @@ def _alone(path: Path, section: str) -> StudyConfig:
 
 def _describe(detail: ErrorDetails) -> str:
     location = ".".join(str(part) for part in detail["loc"]) or "study.toml"
-    if detail["type"] == "extra_forbidden":
+    if detail["type"] in {"extra_forbidden", "unexpected_keyword_argument"}:
         known = _known_keys(detail["loc"][:-1])
         hint = nearest(str(detail["loc"][-1]), known)
         return f"{location}: unknown setting. {hint} Known here: {', '.join(known)}.".replace(
@@ -289,7 +297,7 @@ def _describe(detail: ErrorDetails) -> str:
 
 def _known_keys(location: Iterable[Any]) -> list[str]:
     """Return the settings allowed at a place in study.toml."""
-    sections: dict[str, type[BaseModel]] = {
+    sections: dict[str, type[Any]] = {
         "constructs": ConstructSpec,
         "scorers": ScorerSpec,
         "metrics": MetricSpec,
@@ -302,13 +310,13 @@ def _known_keys(location: Iterable[Any]) -> list[str]:
         "rating": RatingSpec,
         "label_studio": LabelStudioSpec,
         "stopping": StoppingSpec,
-        "analysis": AnalysisSpec,
-        "hypotheses": HypothesisSpec,
-        "published": PublishedSpec,
+        "analysis": AnalysisSettings,
+        "hypotheses": Hypothesis,
+        "published": PublishedFigures,
         "check": CheckSpec,
-        "scale": RatingScale,
+        "scale": Scale,
     }
-    model: type[BaseModel] = StudyConfig
+    model: type[Any] = StudyConfig
     for part in location:
         model = sections.get(str(part), model)
-    return sorted(model.model_fields)
+    return sorted(settings_of(model))

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from analysis.core.scales import Scale
 from analysis.core.tables import ScoreTable
+from study.base.scales import Scale
 
 POINTS = Scale(0, 100)
 

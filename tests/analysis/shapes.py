@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from analysis import Scale, ScoreTable
 from analysis.core.arrays import FloatArray
-from analysis.core.scales import Level
+from study.base.scales import Level
 
 #: Two values, few points, tied tens, and numbers without ties.
 STEPS = (1.0, 0.25, 0.1, 0.0)

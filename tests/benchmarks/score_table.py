@@ -1,7 +1,7 @@
 """Checking a score table of 150,000 rows."""
 
-from analysis.core.scales import Scale
 from analysis.core.tables import ScoreTable
+from study.base.scales import Scale
 from tests.analysis.scores import simulated
 from tests.benchmarks.measuring import median_seconds
 

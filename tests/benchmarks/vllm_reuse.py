@@ -35,10 +35,10 @@ from judge.running.pages import places
 from judge.running.plan import requests
 from judge.running.scope import Scope, select_constructs
 from study import Study
+from study.base.scales import Scale
 from study.example import build_example
 from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, PassageRow, ResponseRow
-from study.scales import RatingScale
 from study.schema.tables import outputs
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -52,7 +52,7 @@ BLOCKS = (32, 128)
 """Tokens of a block: the fewest on a processor, and what is usual there. A GPU's have 16."""
 ALLOWED = 0.02
 ARGUMENTS = {"dtype": "float32", "enforce_eager": True, "max_num_seqs": 64}
-HUNDRED = RatingScale(min=0, max=100)
+HUNDRED = Scale(min=0, max=100)
 
 
 def main() -> None:

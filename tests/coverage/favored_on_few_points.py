@@ -23,11 +23,11 @@ import numpy as np
 
 from analysis.core.arrays import FloatArray, IntArray
 from analysis.core.resampling import QueryResampling
-from analysis.core.scales import Scale
 from analysis.core.simultaneous_intervals import SimultaneousIntervals, simultaneous_intervals
 from analysis.statistics.calibration.error_by_system import error_by_system_given_human
 from analysis.statistics.reliability.severity import severities
 from analysis.topics.calibration.judge_error import saturated
+from study.base.scales import Scale
 from tests.coverage.favored_systems import finished
 from tests.coverage.tables import write_rows
 

@@ -27,9 +27,9 @@ import numpy as np
 
 from analysis.core.arrays import FloatArray
 from analysis.core.options import Options
-from analysis.core.scales import Scale
 from analysis.decisions.records import Use
 from analysis.pipeline.one_rater import OneRaterTable, first_figures
+from study.base.scales import Scale
 
 TABLE = Path(__file__).with_name("one_rater.csv")
 SIZES = (30, 100, 300)

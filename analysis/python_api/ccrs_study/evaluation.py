@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from analysis.cli.analysis_input import say_declared
+from analysis.cli.report_input import say_declared
 from analysis.core.analysis import Analysis
 from analysis.core.errors import TableError, did_you_mean
 from analysis.core.estimates import to_frame

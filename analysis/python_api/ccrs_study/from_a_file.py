@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from analysis.cli.analysis_input import AnalysisInput
 from analysis.cli.read_scores import compares, from_file, from_preferences
-from analysis.core.scales import Scale
+from analysis.cli.report_input import ReportInput
 from ccrs_study.written_scales import Scales, scale_of
+from study.base.scales import Scale
 from study.importing.score_columns.named_columns import NamedColumns
 from study.importing.score_columns.scorer_names import ColumnNames
 
@@ -22,7 +22,7 @@ def read_file(
     scale: Scales | None,
     values: Mapping[str, float | None] | None,
     options: Mapping[str, Any],
-) -> AnalysisInput:
+) -> ReportInput:
     """Read a file; the arguments are those of `evaluate`."""
     words = tuple(
         f"{word}={'' if number is None else f'{number:g}'}"

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from analysis.core.errors import TableError
-from analysis.core.scales import Scale
+from study.base.scales import Scale
 
 #: So many faults of one column are listed.
 _MOST = 5

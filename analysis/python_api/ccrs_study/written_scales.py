@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping
 
 from analysis.core.errors import AnalysisError
-from analysis.core.scales import Scale, parse_scale
+from analysis.core.scales import parse_scale
+from study.base.scales import Scale
 
 OneScale = Scale | str | tuple[float, float] | tuple[float, float, float]
 Scales = OneScale | Mapping[str, OneScale]
@@ -52,11 +53,11 @@ def scale_of(scale: OneScale) -> Scale:
     try:
         if isinstance(scale, str):
             ends = _RANGE.fullmatch(scale)
-            return Scale(float(ends[1]), float(ends[2])) if ends else parse_scale(scale)
+            return parse_scale(f"{ends[1]}:{ends[2]}" if ends else scale)
         low, high, *step = map(float, scale)
         if len(step) > 1:
             raise TypeError
-        return Scale(low, high, step[0] if step else None)
+        return parse_scale(":".join(map(repr, (low, high, *step))))
     except (TypeError, ValueError) as error:
         if isinstance(error, AnalysisError) and "can't be read" not in str(error):
             raise

@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from analysis.core.arrays import FloatArray
 from analysis.core.query_statistic import QueryStatistic, as_codes, as_values
-from analysis.core.scales import Scale
 from analysis.statistics.reliability.chance_corrected import Weighting, chance_corrected
+from study.base.scales import Scale
 
 Weights = Literal["none", "quadratic"]
 

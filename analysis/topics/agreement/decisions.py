@@ -16,7 +16,6 @@ from analysis.core.context import Context
 from analysis.core.degrees_of_freedom import FEWEST_QUERIES
 from analysis.core.estimates import Estimate
 from analysis.core.resampling import EQUAL_RESAMPLES
-from analysis.core.scales import Scale
 from analysis.core.statistic import Statistic
 from analysis.render.formatting import points
 from analysis.render.table import Cell, Table, TableBuilder
@@ -31,6 +30,7 @@ from analysis.statistics.agreement.system_decisions import (
 from analysis.statistics.discrimination.system_scores import rows_at_once, system_scores
 from analysis.topics.agreement.judged_queries import of_judged_queries
 from analysis.topics.distribution.people_by_system import ADJUSTED, adjusted_people
+from study.base.scales import Scale
 
 #: Resamples that carry a critical value: more would not change its second digit.
 ROWS = 2000

@@ -12,10 +12,11 @@ from analysis.core.construct_data import ConstructData
 from analysis.core.context import ComparedScores, Context
 from analysis.core.estimates import Estimate
 from analysis.core.query_statistic import NOISE
-from analysis.core.scales import Scale, step_of_grades
+from analysis.core.scales import step_of_grades
 from analysis.core.statistic import Statistic
 from analysis.statistics.binary.clustered_share import clustered_share
 from analysis.topics.agreement.categories import people_one_by_one
+from study.base.scales import Scale
 
 
 def equal_values(context: Context) -> Iterator[Estimate]:

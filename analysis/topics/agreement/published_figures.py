@@ -10,9 +10,9 @@ from typing import NamedTuple
 import pandas as pd
 
 from analysis.core.analysis import Analysis
-from analysis.core.published_figures import Measure, PublishedFigures
 from analysis.render.formatting import correlation
 from analysis.render.table import Cell, Table, TableBuilder
+from study.base.published_figures import Measure, PublishedFigures
 
 _IN_WORDS: dict[Measure, str] = {
     "pearson": "Pearson's r",

@@ -12,7 +12,6 @@ from analysis.core.arrays import BoolArray, FloatArray
 from analysis.core.construct_data import ConstructData
 from analysis.core.context import ComparedScores, Context
 from analysis.core.estimates import Estimate
-from analysis.core.scales import Scale
 from analysis.core.statistic import SYSTEM, Statistic
 from analysis.statistics.agreement.association import Measure
 from analysis.statistics.answer_correctness import (
@@ -28,6 +27,7 @@ from analysis.statistics.answer_correctness import (
 from analysis.topics.agreement.association import compared
 from analysis.topics.answer_correctness.lambda_sweep import MATCHES, lambda_sweep
 from analysis.topics.distribution.estimates import counts
+from study.base.scales import Scale
 
 CONSTRUCT = "AC"
 EXACT_MATCH = "EM"

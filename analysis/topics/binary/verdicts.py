@@ -12,7 +12,6 @@ from analysis.core.arrays import BoolArray, FloatArray
 from analysis.core.construct_data import ConstructData
 from analysis.core.context import ComparedScores, Context
 from analysis.core.cuts import PEOPLE, declared_cut, gives_verdicts
-from analysis.core.scales import Scale
 from analysis.core.verdict_words import PASS_OR_FAIL
 from analysis.statistics.binary.best_cut import BestCut, best_cut
 from analysis.statistics.binary.confusion_cells import (
@@ -21,6 +20,7 @@ from analysis.statistics.binary.confusion_cells import (
     majority,
     passes,
 )
+from study.base.scales import Scale
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Literal
 
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate, to_frame
-from analysis.core.scales import Scale
 from analysis.render.drawing import ACCENT, INK, MUTED, RULE, Drawing, Figure, as_svg, canvas, head
 from analysis.render.forest import ForestStyle, Mark, forest, reach_of
 from analysis.render.formatting import on_scale, points, with_minus
 from analysis.render.labels import distinct_labels
 from analysis.render.panels import HEIGHT, JUDGES_DRAWN, WIDTH, left_out
+from study.base.scales import Scale
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -16,7 +16,6 @@ from analysis.core.family_estimates import ResampledFamily
 from analysis.core.interval import withheld
 from analysis.core.resampling import PERCENTILE_FROM, Scheme
 from analysis.core.response_words import response_words
-from analysis.core.scales import Scale
 from analysis.core.simultaneous_intervals import simultaneous_intervals
 from analysis.statistics.calibration.error_by_system import error_by_system_given_human
 from analysis.statistics.calibration.judge_error import error_by_level
@@ -24,6 +23,7 @@ from analysis.statistics.calibration.recalibration import error_per_doubling
 from analysis.statistics.distribution.shape import bounds
 from analysis.statistics.reliability.severity import severities
 from analysis.topics.distribution.people_by_system import adjusted_people
+from study.base.scales import Scale
 
 OTHER_RATERS = (
     "the systems were not rated by the same raters to the same extent, so that raters' severity "

@@ -14,7 +14,6 @@ from analysis.core.arrays import BoolArray, FloatArray
 from analysis.core.construct_data import ConstructData
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
-from analysis.core.scales import Scale
 from analysis.core.statistic import SYSTEM, Statistic
 from analysis.statistics.correction.prediction_powered import (
     INFORMATIVE_FROM,
@@ -32,6 +31,7 @@ from analysis.statistics.correction.prediction_powered import (
 from analysis.statistics.correction.query_sums import QuerySums, inclusion_probabilities, query_sums
 from analysis.topics.correction.unseen_failures import coverage_with_failures
 from analysis.topics.distribution.people_by_system import severity_by_system
+from study.base.scales import Scale
 
 #: Pairs are compared up to this many systems (190 pairs).
 SYSTEMS_PAIRED = 20

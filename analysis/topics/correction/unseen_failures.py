@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from analysis.core.arrays import FloatArray
 from analysis.core.context import LEVEL
 from analysis.core.estimates import Estimate
-from analysis.core.scales import Scale
 from analysis.render.formatting import counted
 from analysis.statistics.correction.query_sums import APART
+from study.base.scales import Scale
 
 #: Share of the responses that fail in the simulation (tests/coverage/corrected.csv).
 FAILING = 0.06

@@ -12,7 +12,6 @@ from analysis.core.arrays import FloatArray
 from analysis.core.construct_data import ConstructData
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
-from analysis.core.hypothesis import Hypothesis
 from analysis.core.multiple_tests import holm
 from analysis.core.statistic import Statistic
 from analysis.statistics.discrimination.hypotheses import hypothesis_p
@@ -22,6 +21,7 @@ from analysis.topics.discrimination.system_differences import SystemsScored, sys
 from analysis.topics.discrimination.system_ranks import system_ranks
 from analysis.topics.distribution.estimates import MEAN_OF_RATERS
 from analysis.topics.distribution.people_by_system import adjusted_people
+from study.base.hypotheses import Hypothesis
 
 #: Permutations of a test, and the level at which a pair differs significantly: as in the paper.
 PERMUTATIONS, ALPHA = 10_000, 0.05

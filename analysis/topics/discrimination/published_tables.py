@@ -9,7 +9,6 @@ import pandas as pd
 
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
-from analysis.core.scales import Scale
 from analysis.render.formatting import p_value, points
 from analysis.render.table import Table, TableBuilder
 from analysis.statistics.distribution.published import (
@@ -18,6 +17,7 @@ from analysis.statistics.distribution.published import (
     published,
     published_p,
 )
+from study.base.scales import Scale
 
 POINTS = Scale(0, 100)
 

@@ -12,7 +12,6 @@ from analysis.core.analysis import Analysis
 from analysis.core.arrays import FloatArray, IntArray
 from analysis.core.construct_data import ConstructData
 from analysis.core.estimates import Estimate
-from analysis.core.scales import Scale
 from analysis.render.formatting import counted, listed, p_value
 from analysis.render.panels import JUDGES_DRAWN
 from analysis.render.section import Section
@@ -26,6 +25,7 @@ from analysis.topics.discrimination import (
 from analysis.topics.discrimination.figures import name_of
 from analysis.topics.distribution.estimates import MEAN_OF_RATERS
 from analysis.topics.distribution.people_by_system import ADJUSTED
+from study.base.scales import Scale
 
 #: Scorers and hypotheses of which a sentence is made; the tables have the others.
 _SCORERS_SUMMARIZED, _HYPOTHESES_SUMMARIZED = 2, 4

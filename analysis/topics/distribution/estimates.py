@@ -14,7 +14,6 @@ from analysis.core.construct_data import ConstructData
 from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.family_estimates import resampled_estimate
-from analysis.core.scales import Scale
 from analysis.core.statistic import SYSTEM, Statistic
 from analysis.core.statistic_family import NO_SCORES, Averaged, replicated_means
 from analysis.statistics.distribution.shape import (
@@ -25,6 +24,7 @@ from analysis.statistics.distribution.shape import (
     tie_probability,
 )
 from analysis.topics.distribution.people_by_system import ADJUSTED, adjusted_people
+from study.base.scales import Scale
 
 MEAN_OF_RATERS = "mean_of_raters"
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
-from analysis.core.scales import Scale
 from analysis.render.formatting import percent, points
 from analysis.render.section import Section
 from analysis.render.table import Cell, Table, TableBuilder, of_one
 from analysis.statistics.distribution.published import RESPONSES, SOURCE, SYSTEMS, published_figure
 from analysis.topics.distribution import box_plots, estimates, figures
 from analysis.topics.distribution.estimates import MEAN_OF_RATERS
+from study.base.scales import Scale
 
 #: A share of ties or at an end of the scale that is worth a sentence.
 MANY = 0.25

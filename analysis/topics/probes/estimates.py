@@ -14,10 +14,10 @@ from analysis.core.construct_data import ConstructData
 from analysis.core.context import LEVEL, Context
 from analysis.core.estimates import Estimate
 from analysis.core.family_estimates import ResampledFamily, simultaneous_estimates
-from analysis.core.scales import Scale
 from analysis.core.statistic import Statistic
 from analysis.core.uncertainty import Transform
 from analysis.statistics.probes import Part, none_of, query_means
+from study.base.scales import Scale
 
 FEW, MEASURED = 30, 0.86
 """Queries below which the interval of a mean shift covers too little, and what it covered at 15."""

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
-from analysis.core.scales import Scale
 from analysis.render.formatting import amount, between, counted, is_zero, on_scale, percent
 from analysis.render.section import Section
 from analysis.render.table import Table, TableBuilder
 from analysis.topics.probes import drift, estimates, figures, observed_biases
+from study.base.scales import Scale
 
 #: Faults of a scorer in the sentences.
 _SENTENCES = 2

@@ -15,7 +15,6 @@ from analysis.core.context import Context
 from analysis.core.estimates import Estimate
 from analysis.core.interval import Interval, withheld
 from analysis.core.query_statistic import comparable
-from analysis.core.scales import Scale
 from analysis.core.statistic import Statistic
 from analysis.statistics.reliability.alpha import Level, alpha_of_weights
 from analysis.statistics.reliability.chance_corrected import (
@@ -36,6 +35,7 @@ from analysis.statistics.reliability.icc import (
 from analysis.statistics.reliability.rater_pairs import mean_absolute_difference, raw_agreement
 from analysis.statistics.reliability.variance_components import ErrorKind, sem, spearman_brown
 from analysis.topics.reliability.raters import unconnected
+from study.base.scales import Scale
 
 NOBODY = "people gave no ratings on this construct"
 ALONE = "one rater only: agreement between raters needs two"

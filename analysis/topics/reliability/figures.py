@@ -8,7 +8,6 @@ import numpy as np
 
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate, to_frame
-from analysis.core.scales import Scale
 from analysis.render.drawing import (
     ACCENT,
     INK,
@@ -25,6 +24,7 @@ from analysis.render.forest import ForestStyle, Mark, forest
 from analysis.render.formatting import correlation, points, with_minus
 from analysis.render.labels import shortened
 from analysis.render.panels import CONSTRUCTS_DRAWN, HEIGHT, WIDTH, estimates_by_construct
+from study.base.scales import Scale
 
 #: By number of raters: tone, dash and mark.
 _LINES = {1: (MUTED, ":", "o"), 2: (INK, "--", "s"), 3: (INK, "-", "^"), 5: (ACCENT, "-", "D")}

@@ -23,7 +23,7 @@ from analysis.render.forest import ForestStyle, Mark, draw_rows
 from analysis.render.histogram import draw_shares, shares, value_edges
 from analysis.render.labels import shortened
 from analysis.render.panels import HEIGHT, WIDTH as PANEL_WIDTH
-from study.scales import RatingScale
+from study.base.scales import Scale
 
 # The colors of the pages.
 THEMES = {
@@ -104,7 +104,7 @@ def days(counts: Mapping[date, int], theme: str) -> str | None:
 
 
 def distribution(
-    scale: RatingScale, own: Sequence[float], others: Sequence[float], theme: str
+    scale: Scale, own: Sequence[float], others: Sequence[float], theme: str
 ) -> str | None:
     """Return a rater's values as bars and those of others as a line, as shares by value.
 

@@ -11,8 +11,8 @@ from judge.engines.batch.batch_index import BatchIndex, ResultPlace
 from judge.engines.batch.request_files import name_problem
 from judge.protocol.exchange import REJECTED, Answer, Failure
 from judge.protocol.logprob_distribution import ScoreTokens
+from study.base.scales import Scale
 from study.errors import Fault, InputError
-from study.scales import RatingScale
 
 # So many refusals, and fewer answers, are the fault of the parameters, not of the prompts.
 _MANY_REFUSALS = 20
@@ -45,7 +45,7 @@ class ResultFiles:
         refused, answers = self._index.refusals()
         self._refusals_are_failures = refused >= _MANY_REFUSALS and 2 * refused > answers
 
-    def take(self, name: str, scale: RatingScale | None = None) -> Answer | Failure | None:
+    def take(self, name: str, scale: Scale | None = None) -> Answer | Failure | None:
         """Return the result of a prompt; None if the files have none.
 
         With a `scale`, the answer has the distribution over its scores.

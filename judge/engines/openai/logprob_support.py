@@ -20,7 +20,7 @@ from judge.protocol.logprob_distribution import (
     probability_sum,
     token_logprobs,
 )
-from study.scales import RatingScale
+from study.base.scales import Scale
 
 LogprobSupport = Literal[
     "given",
@@ -56,7 +56,7 @@ class LogprobRequest:
     """Alternatives that come back if the request is followed."""
 
 
-def top_alternatives(scale: RatingScale) -> LogprobRequest:
+def top_alternatives(scale: Scale) -> LogprobRequest:
     """Return the request of OpenAI's protocol: the likeliest tokens."""
     return LogprobRequest(
         f"top {MOST_ALTERNATIVES}",
@@ -67,7 +67,7 @@ def top_alternatives(scale: RatingScale) -> LogprobRequest:
 
 
 async def logprob_requests(
-    endpoint: Endpoint, model: str, scales: Sequence[RatingScale], *, vllm: bool
+    endpoint: Endpoint, model: str, scales: Sequence[Scale], *, vllm: bool
 ) -> list[LogprobRequest]:
     """Return the requests to try, the best first: vLLM can return the tokens of all scores."""
     scale = max(scales, key=lambda each: each.max - each.min)

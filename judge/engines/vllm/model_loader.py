@@ -22,8 +22,8 @@ from judge.engines.vllm.engine_arguments import (
 )
 from judge.engines.vllm.engine_output import EngineOutput
 from judge.engines.vllm.score_tokenization import Tokenization, score_tokenization
+from study.base.scales import Scale
 from study.errors import StudyError
-from study.scales import RatingScale
 
 # Bytes. Larger files of weights are identified by name and size: reading 70 GB takes minutes.
 _LARGEST_HASHED = 50_000_000
@@ -89,7 +89,7 @@ class ModelSpec:
     """From study.toml."""
     template: str | None
     """Text of a chat template that replaces the model's own."""
-    scales: tuple[RatingScale, ...] = ()
+    scales: tuple[Scale, ...] = ()
     """The scales whose whole numbers get probabilities; empty: no probabilities."""
     system: str = ""
     """System message before each prompt; empty: there is none."""
@@ -120,7 +120,7 @@ class DescribedModel:
 
     facts: ModelFacts
     layout: ChatLayout
-    tokenizations: Mapping[RatingScale, Tokenization]
+    tokenizations: Mapping[Scale, Tokenization]
     """How it writes the scores of each scale, as far as probabilities are possible."""
 
 
@@ -215,8 +215,8 @@ def describe(spec: ModelSpec, tokenizer: Any, config: Any) -> DescribedModel:
 
 
 def _tokenizations(
-    tokenizer: Any, scales: Sequence[RatingScale]
-) -> tuple[dict[RatingScale, Tokenization], str]:
+    tokenizer: Any, scales: Sequence[Scale]
+) -> tuple[dict[Scale, Tokenization], str]:
     """Return how scores are written on each scale, and a description of it."""
     if not scales:
         return {}, "none: answers do not begin with a score"

@@ -9,7 +9,7 @@ from judge.engines.vllm.model_loader import DescribedModel
 from judge.engines.vllm.score_tokenization import Probabilities, Tokenization
 from judge.prompts.answer_schema import AnswerSchema
 from judge.protocol.exchange import TOO_LONG, Answer, Request
-from study.scales import RatingScale
+from study.base.scales import Scale
 
 TOO_LONG_ANSWER = Answer(None, missing=TOO_LONG)
 
@@ -34,7 +34,7 @@ class Ask(NamedTuple):
     """Limit of this answer's tokens; None: that of the decoding."""
     schema: AnswerSchema | None = None
     """What the prompt requests; None: free text."""
-    score_scale: RatingScale | None = None
+    score_scale: Scale | None = None
     """Scale of the score with which the answer begins; None: it begins with something else."""
 
     @classmethod

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from judge.protocol.exchange import LEAST_PROBABILITY
-from study.scales import RatingScale
+from study.base.scales import Scale
 
 MOST_TOKENS = 128
 """Tokens whose probabilities can be requested at once."""
@@ -110,7 +110,7 @@ class Digits:
 Tokenization = WholeNumbers | Digits
 
 
-def score_tokenization(tokenizer: Any, scale: RatingScale) -> tuple[Tokenization | None, str]:
+def score_tokenization(tokenizer: Any, scale: Scale) -> tuple[Tokenization | None, str]:
     """Return how a tokenizer writes the whole numbers of a scale, and a description of it.
 
     The first is None if no probabilities are possible; the description states why.

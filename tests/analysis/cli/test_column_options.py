@@ -9,11 +9,11 @@ import pytest
 from click.testing import CliRunner, Result
 from hypothesis import given, strategies as st
 
-from analysis.cli.analysis_input import say_declared
 from analysis.cli.column_options import NamedColumns
 from analysis.cli.doctor import doctor
 from analysis.cli.read_scores import from_file
 from analysis.cli.report import report
+from analysis.cli.report_input import say_declared
 from analysis.cli.taken_columns import taken_columns
 from analysis.core.errors import TableError
 from study.errors import InputError

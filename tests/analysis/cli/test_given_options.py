@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from analysis import Options
-from analysis.cli.analysis_input import AnalysisInput
 from analysis.cli.given_options import OPTIONS, _by_context
+from analysis.cli.report_input import ReportInput
 from analysis.pipeline.unused_options import RULES
 from study.cli.root import cli
 
@@ -154,7 +154,7 @@ def test_an_option_that_the_table_can_use_is_accepted(
     from analysis.cli import report
     from analysis.pipeline.estimation import _checked_context
 
-    def check_only(source: AnalysisInput, *_: object, given: set[str], **__: object) -> None:
+    def check_only(source: ReportInput, *_: object, given: set[str], **__: object) -> None:
         _checked_context(source.scores, source.preferences, source.options, None, None, given)
 
     monkeypatch.setattr(report, "write", check_only)

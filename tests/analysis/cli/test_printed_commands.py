@@ -14,8 +14,8 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
-from analysis.cli.analysis_input import AnalysisInput
 from analysis.cli.report import print_text
+from analysis.cli.report_input import ReportInput
 from study.cli.root import cli
 
 N = 24
@@ -109,7 +109,7 @@ def complete_commands(printed: str) -> Iterator[str]:
 def ccrs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Result]:
     """Runs a command; of a report the answers are computed, and nothing is written."""
 
-    def answers(inputs: AnalysisInput, title: str, *_: object, **given: Any) -> None:
+    def answers(inputs: ReportInput, title: str, *_: object, **given: Any) -> None:
         print_text(inputs, title, given["given"])
 
     monkeypatch.setattr("analysis.cli.report.write", answers)

@@ -8,8 +8,8 @@ from click.testing import CliRunner, Result
 from sqlalchemy import insert, select
 
 from analysis import verify as verifying
-from analysis.cli.analysis_input import AnalysisInput
 from analysis.cli.report import report
+from analysis.cli.report_input import ReportInput
 from analysis.core.scale_mapping import mapped_scores
 from analysis.decisions.records import USES
 from study import Study, import_file
@@ -298,7 +298,7 @@ def test_a_study_declares_how_a_judge_is_mapped_and_an_option_overrides_it(
         rows.to_csv(tmp_path / f"{name}.csv", index=False)
         import_file(study, tmp_path / f"{name}.csv")
     study.close()
-    analyzed: list[AnalysisInput] = []
+    analyzed: list[ReportInput] = []
     monkeypatch.setattr(
         "analysis.cli.report.write", lambda inputs, *_, **__: analyzed.append(inputs)
     )

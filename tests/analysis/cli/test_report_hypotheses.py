@@ -8,7 +8,6 @@ import pytest
 from click.testing import CliRunner, Result
 
 from analysis.cli.report import report
-from analysis.core.hypothesis import Hypothesis
 from study.example import build_example
 from study.settings.study_toml import read_hypotheses
 from tests.analysis.scores import simulated
@@ -38,7 +37,7 @@ def scores(tmp_path: Path) -> Path:
 
 
 def test_the_papers_file_is_its_three_hypotheses() -> None:
-    first, second, third = (Hypothesis(**spec.model_dump()) for spec in read_hypotheses(PAPER))
+    first, second, third = read_hypotheses(PAPER)
     assert first.pairs == (("A", "C"), ("A", "E"), ("B", "D"), ("B", "F"))
     assert (second.pairs, second.constructs) == ((("D", "C"), ("F", "E")), ("QR", "IR"))
     assert (third.direction, third.aggregation) == ("different", "bonferroni_minimum")
@@ -59,7 +58,7 @@ def test_a_file_of_hypotheses_beside_a_table(scores: Path, tmp_path: Path) -> No
     [
         ('[[hypotheses]]\nname = "H"\npairs = [["A", "Z"]]', "unknown system 'Z'; the scores have"),
         ('[[hypotheses]]\nname = "H"\npairs = [["A", "B"]]\nscorer = "jude"', "mean 'judge'"),
-        ('[[hypotheses]]\nname = "H"\npairs = [["A", "A"]]', "paired with itself"),
+        ('[[hypotheses]]\nname = "H"\npairs = [["A", "A"]]', "not a pair of two systems"),
         ('[[hypotheses]]\nname = "H"\npair = [["A", "B"]]', "pairs"),
         ('seed = 3\n[[hypotheses]]\nname = "H"\npairs = [["A", "B"]]', "seed belongs in study"),
         ("", r"contains no [[hypotheses]]"),

@@ -10,7 +10,7 @@ import pytest
 
 from analysis.cli.column_options import NamedColumns
 from analysis.cli.read_scores import from_file
-from analysis.core.scales import Scale
+from study.base.scales import Scale
 
 ROWS = 60
 NAMED = ("--judge", "llm", "--human", "human", "--query", "question")

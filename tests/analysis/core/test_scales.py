@@ -1,7 +1,8 @@
 import pytest
 
 from analysis.core.errors import AnalysisError
-from analysis.core.scales import Scale, parse_scale
+from analysis.core.scales import parse_scale
+from study.base.scales import Scale
 
 
 @pytest.mark.parametrize(

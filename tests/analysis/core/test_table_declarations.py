@@ -1,8 +1,8 @@
 import pytest
 
 from analysis.core.errors import AnalysisError
-from analysis.core.scales import Scale
 from analysis.core.table_declarations import check_kinds, check_scales, read_kinds, read_scales
+from study.base.scales import Scale
 
 PRESENT = [("ann", "QR"), ("gpt", "QR"), ("a:b", "AC")]
 

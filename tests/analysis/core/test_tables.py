@@ -3,8 +3,8 @@ import pandas as pd
 import pytest
 
 from analysis.core.errors import TableError
-from analysis.core.scales import Scale
 from analysis.core.tables import PreferenceTable, ScoreTable
+from study.base.scales import Scale
 from tests.analysis.scores import POINTS, rows, simulated, table
 
 

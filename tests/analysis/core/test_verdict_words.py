@@ -6,9 +6,9 @@ import pytest
 
 from analysis.core.cuts import gives_verdicts, passing_without_cut
 from analysis.core.errors import TableError
-from analysis.core.scales import Scale
 from analysis.core.tables import ScoreTable
 from analysis.core.verdict_words import PASS_OR_FAIL, VERDICT_WORDS
+from study.base.scales import Scale
 from study.importing.readers.value_words import is_verdict, vocabulary_of
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from analysis import ScoreTable
 from analysis.core.likely_scales import looks_like
-from analysis.core.scales import Scale
 from analysis.doctor.diagnosis import diagnose
+from study.base.scales import Scale
 from tests.analysis.scores import simulated
 
 

@@ -12,9 +12,9 @@ import pytest
 from analysis import Options, ScoreTable, analyse, write_report
 from analysis.core.analysis import Analysis
 from analysis.core.errors import AnalysisError
-from analysis.core.scales import Scale
 from analysis.gate.evaluation import check, key_of, noise_floors, read_baseline
 from analysis.gate.thresholds import Threshold, picked
+from study.base.scales import Scale
 from tests.analysis.scores import simulated
 
 WITHIN = {"construct": "QR", "scorer": "judge", "scope": "within_query"}

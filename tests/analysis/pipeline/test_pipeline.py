@@ -10,7 +10,6 @@ from scipy import stats
 from analysis import Options, Scale, ScoreTable, analyse
 from analysis.core.errors import AnalysisError
 from analysis.core.estimates import EstimateList
-from analysis.core.options import Options as SameOptions
 from analysis.core.resampling import PERCENTILE_FROM
 from analysis.core.tables import PreferenceTable
 from analysis.pipeline.estimation import completed, estimates, headline
@@ -309,20 +308,6 @@ def test_raters_agreement_over_all_constructs_counts_every_pair() -> None:
 def test_two_empty_tables_are_refused() -> None:
     with pytest.raises(AnalysisError, match="no scores and no preferences"):
         analyse(table(rows({}).iloc[:0]))
-
-
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        ({"reference": "majority"}, "mean_of_raters, adjudicated"),
-        ({"resamples": 10}, "too few"),
-        ({"level": 1.0}, "between 0.5 and 1"),
-        ({"ac_lambda": -1}, "outside 0 to 1"),
-    ],
-)
-def test_options_out_of_range_are_refused(options: dict[str, object], says: str) -> None:
-    with pytest.raises(AnalysisError, match=says):
-        SameOptions(**options)
 
 
 def test_every_id_is_documented(estimates_of_table: EstimateList) -> None:

@@ -130,7 +130,7 @@ def test_a_users_files_named_as_the_packages_hide_nothing(tmp_path: Path) -> Non
     script.write_text(SCRIPT)
     (tmp_path / "study.py").write_text("raise AssertionError")
     ran = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
-    assert ran.stdout.strip() == "study.study analysis.core.scales", ran.stderr
+    assert ran.stdout.strip() == "study.study study.base.scales", ran.stderr
 
 
 def test_a_package_of_that_name_that_is_imported_first_is_an_error(tmp_path: Path) -> None:

@@ -5,8 +5,8 @@ import pytest
 
 import ccrs_study as ccrs
 from analysis.core.errors import AnalysisError, TableError
-from analysis.core.scales import Scale
 from analysis.topics.agreement.categories import confusions
+from study.base.scales import Scale
 
 WORDS = ["good", "ok", "bad", "ok", "good", "bad"] * 5
 

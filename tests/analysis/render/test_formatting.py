@@ -3,7 +3,6 @@ import math
 import pytest
 
 from analysis.core.estimates import Estimate
-from analysis.core.scales import Scale
 from analysis.render.formatting import (
     amount,
     between,
@@ -14,6 +13,7 @@ from analysis.render.formatting import (
     points,
 )
 from analysis.render.page import typographic
+from study.base.scales import Scale
 
 
 @pytest.mark.parametrize(

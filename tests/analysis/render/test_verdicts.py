@@ -10,9 +10,9 @@ import pytest
 from analysis import Options, Scale, analyse
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate, EstimateList
-from analysis.core.scales import Level
 from analysis.render.verdict_notes import reading
 from analysis.render.verdicts import Verdict, verdicts
+from study.base.scales import Level
 from tests.analysis.claimed import with_claims, with_normal_p
 from tests.analysis.scores import rows, simulated, table
 

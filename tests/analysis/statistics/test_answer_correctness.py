@@ -3,7 +3,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 from analysis.core.errors import AnalysisError
-from analysis.core.scales import Scale
 from analysis.statistics.answer_correctness import (
     attainable_without_match,
     composed_ac,
@@ -12,6 +11,7 @@ from analysis.statistics.answer_correctness import (
     unit_check,
     unit_check_with_parts,
 )
+from study.base.scales import Scale
 
 POINTS = Scale(0, 100)
 SHARE = st.floats(0, 1)

@@ -7,12 +7,12 @@ import pandas as pd
 import pytest
 
 from analysis.core.estimates import Estimate, EstimateList
-from analysis.core.hypothesis import Hypothesis
 from analysis.core.options import Options
 from analysis.core.resampling import PERCENTILE_FROM
 from analysis.pipeline.estimation import _context
 from analysis.statistics.discrimination.tukey import randomized_tukey_hsd
 from analysis.topics.discrimination.estimates import PAIRS_LISTED, discrimination
+from study.base.hypotheses import Hypothesis
 from tests.analysis.scores import simulated, table
 
 

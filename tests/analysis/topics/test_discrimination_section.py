@@ -8,7 +8,6 @@ import pytest
 
 from analysis import Options, Scale, ScoreTable, analyse
 from analysis.core.analysis import Analysis
-from analysis.core.hypothesis import Hypothesis
 from analysis.pipeline.estimation import _analysis, _context
 from analysis.pipeline.sections import headings
 from analysis.render.formatting import p_value
@@ -16,6 +15,7 @@ from analysis.render.verdicts import speaking
 from analysis.topics.discrimination.estimates import discrimination
 from analysis.topics.discrimination.figures import asl_curves, system_differences
 from analysis.topics.discrimination.section import declared_hypotheses, differences, power, reading
+from study.base.hypotheses import Hypothesis
 from tests.analysis.claimed import with_claims
 from tests.analysis.scores import simulated, table
 

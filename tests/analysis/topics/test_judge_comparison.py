@@ -10,7 +10,6 @@ import pytest
 
 from analysis import Options
 from analysis.core.analysis import Analysis
-from analysis.core.scales import Level, Scale
 from analysis.pipeline.estimation import _analysis, _context
 from analysis.pipeline.sections import headings
 from analysis.topics.agreement.judge_comparison import judges_compared
@@ -19,6 +18,7 @@ from analysis.topics.agreement.judge_comparison_tables import (
     ranks_table,
     reading,
 )
+from study.base.scales import Level, Scale
 from tests.analysis.claimed import with_claims
 from tests.analysis.scores import POINTS, simulated, table
 

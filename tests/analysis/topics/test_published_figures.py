@@ -2,10 +2,10 @@
 
 import pytest
 
-from analysis import AnalysisError, Options, Scale, analyse
-from analysis.core.published_figures import PublishedFigures
+from analysis import Options, Scale, analyse
 from analysis.topics.agreement.published_figures import published_figures
 from study import StudyError
+from study.base.published_figures import PublishedFigures
 from study.settings.study_toml import parse_config
 from tests.analysis.scores import rows, table
 
@@ -72,8 +72,8 @@ def test_study_toml_declares_them() -> None:
 
     given = "measure = 'mean'\nconstruct_key = 'AC'\n[published.figures]\nEM = { A = 0.5 }"
     [spec] = declared(given)  # type: ignore[misc]
-    assert PublishedFigures(**spec.model_dump()).figures == {"EM": {"A": 0.5}}
+    assert spec.figures == {"EM": {"A": 0.5}}
     with pytest.raises(StudyError, match="construct_key: a mean needs one"):
         declared("measure = 'mean'\n[published.figures]\nEM = { A = 0.5 }")
-    with pytest.raises(AnalysisError, match="need their construct"):
-        PublishedFigures("A", "mean", {})
+    with pytest.raises(ValueError, match="need a source and figures"):
+        PublishedFigures("A", "mean", {}, construct_key="AC")

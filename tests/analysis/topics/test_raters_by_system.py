@@ -9,12 +9,12 @@ import pytest
 from analysis import Options
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
-from analysis.core.scales import Scale
 from analysis.pipeline.estimation import analyse
 from analysis.render.verdict_notes import notes
 from analysis.topics.correction.section import corrected_means
 from analysis.topics.discrimination.section import differences, reading, systems
 from analysis.topics.distribution.people_by_system import CONTAINS_SEVERITY
+from study.base.scales import Scale
 from tests.analysis.scores import table
 
 QUERIES = 60

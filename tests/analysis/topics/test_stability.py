@@ -12,13 +12,13 @@ from analysis.core.analysis import Analysis
 from analysis.core.errors import AnalysisError
 from analysis.core.estimates import Estimate, EstimateList
 from analysis.core.options import Options
-from analysis.core.scales import Scale
 from analysis.core.tables import ScoreTable
 from analysis.pipeline.estimation import analyse
 from analysis.render.section import chapter
 from analysis.statistics.stability.run_components import RUN_COMPONENTS
 from analysis.topics.stability.estimates import stability
 from analysis.topics.stability.section import SECTION, run_variance
+from study.base.scales import Scale
 
 MADE = {"model": "m", "prompts": "p"}
 RUNS = {name: MADE | {"seed": str(seed)} for seed, name in enumerate(("one", "two", "big"))}

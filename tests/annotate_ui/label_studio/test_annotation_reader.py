@@ -10,8 +10,8 @@ from annotate_ui.label_studio import reasons
 from annotate_ui.label_studio.annotation_reader import AnnotationReader
 from annotate_ui.label_studio.annotations import Annotation, InvalidValue
 from annotate_ui.label_studio.client import ServerError, tasks_in
+from study.base.scales import Scale
 from study.errors import StudyError
-from study.scales import RatingScale
 
 CONTROLS: dict[str, dict[str, Any]] = {
     "QR": {"kind": "number", "construct": "QR", "construct_version": 2},
@@ -33,7 +33,7 @@ def read(*results: tuple[str, dict[str, Any]], **other: Any) -> Annotation:
         **other,
     }
     task = {"id": 1, "data": {"ccrs_id": "x"}, "annotations": [body], "drafts": [{}, {}]}
-    reader = AnnotationReader(CONTROLS, {"QR": RatingScale(step=0.5)}, None)
+    reader = AnnotationReader(CONTROLS, {"QR": Scale(step=0.5)}, None)
     (annotation,), unreadable, drafts = reader.read(task, {})
     assert (unreadable, drafts) == ([], 2)
     return annotation

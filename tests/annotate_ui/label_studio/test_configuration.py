@@ -13,9 +13,9 @@ from annotate_ui.label_studio.configuration import configuration, control_name
 from annotate_ui.label_studio.instructions import instructions
 from annotate_ui.label_studio.task_data import task_data, task_names
 from study import Study
+from study.base.scales import Scale
 from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, ResponseRow
-from study.scales import RatingScale
 from study.settings.constructs import CCRS, ConstructSpec
 from study.types import Sees
 from tests.annotate_ui.rated_campaign import fill
@@ -47,7 +47,7 @@ def test_a_construct_of_ones_own_keeps_its_words_and_its_grid() -> None:
         key='cost "in" $',
         name="Cost in $",
         question='<b onclick="x">How much?</b> $question',
-        scale=RatingScale(min=1, max=50, step=1),
+        scale=Scale(min=1, max=50, step=1),
         anchors={"50": "much", "1": "nothing"},
     )
     made = configuration(("response",), [cost], {cost.key: 3})
@@ -67,13 +67,13 @@ def test_a_construct_of_ones_own_keeps_its_words_and_its_grid() -> None:
 @pytest.mark.parametrize(
     ("scale", "points"),
     [
-        (RatingScale(min=1, max=5, step=1), ["1", "2", "3", "4", "5"]),
-        (RatingScale(min=-0.3, max=0.3, step=0.3), ["-0.3", "0", "0.3"]),
-        (RatingScale(min=0, max=11, step=1), []),
-        (RatingScale(min=0, max=5), []),
+        (Scale(min=1, max=5, step=1), ["1", "2", "3", "4", "5"]),
+        (Scale(min=-0.3, max=0.3, step=0.3), ["-0.3", "0", "0.3"]),
+        (Scale(min=0, max=11, step=1), []),
+        (Scale(min=0, max=5), []),
     ],
 )
-def test_the_points_of_a_scale_with_few_are_ticked(scale: RatingScale, points: list[str]) -> None:
+def test_the_points_of_a_scale_with_few_are_ticked(scale: Scale, points: list[str]) -> None:
     spec = ConstructSpec(key="A", name="A", question="?", scale=scale)
     made = configuration(("response",), [spec], {"A": 1})
     root = ElementTree.fromstring(made.xml)

@@ -16,9 +16,9 @@ from annotate_ui.label_studio.pull import pull
 from annotate_ui.label_studio.push import push
 from study import Study
 from study.assignment.planner import assign
+from study.base.scales import Scale
 from study.errors import StudyError
 from study.importing.file_import import import_file
-from study.scales import RatingScale
 from study.schema.tables import comparisons, decisions
 from tests.annotate_ui.label_studio.export_builder import annotation, written
 from tests.annotate_ui.label_studio.fake_server import StandIn
@@ -208,15 +208,15 @@ def test_an_interrupted_push_of_pairs_is_continued(compared: Study) -> None:
 
 
 def test_choices_follow_the_scale_of_preferences() -> None:
-    default = choice_values(RatingScale(min=-2, max=2, step=1))
+    default = choice_values(Scale(min=-2, max=2, step=1))
     assert list(default.values()) == [-2, -1, 0, 1, 2]
     assert list(default)[:3] == [
         "Response 1 is much better",
         "Response 1 is better",
         "Both are equally good",
     ]
-    assert len(choice_values(RatingScale(min=-5, max=5, step=1))) == 11
-    assert list(choice_values(RatingScale(min=-1, max=1, step=2)).values()) == [-1, 1]
+    assert len(choice_values(Scale(min=-5, max=5, step=1))) == 11
+    assert list(choice_values(Scale(min=-1, max=1, step=2)).values()) == [-1, 1]
 
 
 VALUES = {"A is better": -1.0, "tie": 0.0, "B is better": 1.0}

@@ -22,8 +22,8 @@ from annotate_ui.tasks.refusals import (
 )
 from annotate_ui.tasks.save import save
 from study import Study
+from study.base.scales import Scale
 from study.facts.rating_progress import comparisons
-from study.scales import RatingScale
 from study.schema import now
 from study.schema.tables import comparisons as comparison_table
 from tests.annotate_ui.compared_campaign import choice, decisions, open_one, pair_up
@@ -187,14 +187,14 @@ def test_only_an_own_and_opened_comparison_is_there(study: Study, why: str) -> N
 @pytest.mark.parametrize(
     ("scale", "offered"),
     [
-        (RatingScale(min=-1, max=1, step=1), (-1, 0, 1)),
-        (RatingScale(min=-0.3, max=0.3, step=0.1), (-0.3, -0.2, -0.1, 0, 0.1, 0.2, 0.3)),
-        (RatingScale(min=-1, max=1), (-1, -0.5, 0, 0.5, 1)),
-        (RatingScale(min=-100, max=50, step=1), (-100, -50, 0, 25, 50)),
+        (Scale(min=-1, max=1, step=1), (-1, 0, 1)),
+        (Scale(min=-0.3, max=0.3, step=0.1), (-0.3, -0.2, -0.1, 0, 0.1, 0.2, 0.3)),
+        (Scale(min=-1, max=1), (-1, -0.5, 0, 0.5, 1)),
+        (Scale(min=-100, max=50, step=1), (-100, -50, 0, 25, 50)),
     ],
     ids=["three", "tenths", "without steps", "many"],
 )
-def test_points_that_are_offered(scale: RatingScale, offered: tuple[float, ...]) -> None:
+def test_points_that_are_offered(scale: Scale, offered: tuple[float, ...]) -> None:
     assert points(scale) == pytest.approx(offered)
 
 

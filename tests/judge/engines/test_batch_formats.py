@@ -18,7 +18,7 @@ from judge.engines.engine_settings import BatchSettings
 from judge.protocol.exchange import Answer, Failure
 from judge.protocol.logprob_distribution import ScoreTokens
 from study import InputError, Study, StudyError
-from study.scales import RatingScale
+from study.base.scales import Scale
 from tests.judge.engines.batch_files import results
 from tests.judge.small_studies import fill
 
@@ -127,7 +127,7 @@ def test_what_is_neither_is_reported(result: dict[str, Any]) -> None:
 
 
 def gemini(**line: Any) -> Answer | Failure | None:
-    return GEMINI.read({"key": "x", **line}, ScoreTokens(RatingScale(), unprobed=True))
+    return GEMINI.read({"key": "x", **line}, ScoreTokens(Scale(), unprobed=True))
 
 
 def candidate(*parts: dict[str, Any], finish: str = "STOP", **more: Any) -> dict[str, Any]:

@@ -21,11 +21,11 @@ from judge.engines.vllm.prompt_requests import Ask, Decoding
 from judge.engines.vllm.scheduler_feed import SchedulerFeed
 from judge.engines.vllm.score_tokenization import Digits, WholeNumbers, score_tokenization
 from judge.protocol.exchange import TOO_LONG, Answer, Request
+from study.base.scales import Scale
 from study.errors import StudyError
-from study.scales import RatingScale
 from tests.conftest import ROOT
 
-HUNDRED = RatingScale(min=0, max=100)
+HUNDRED = Scale(min=0, max=100)
 DIGITS = tuple(range(10, 20))
 """Tokens of 0 to 9."""
 
@@ -107,7 +107,7 @@ def test_tokenizers_that_write_numbers_whole() -> None:
     assert numbers is not None
     assert len(numbers.tokens) == 101
     assert "without those after a space" in how
-    numbers, how = score_tokenization(Writes(both), RatingScale(min=1, max=5))
+    numbers, how = score_tokenization(Writes(both), Scale(min=1, max=5))
     assert isinstance(numbers, WholeNumbers)
     assert numbers.points[2005] == numbers.points[1005] == 5
     assert how == "one token each, with and without a space before"
@@ -124,10 +124,10 @@ def test_tokenizers_that_write_digits(lead: tuple[int, ...]) -> None:
 def test_other_tokenizers_and_scales_have_no_score_tokens_with_the_reason() -> None:
     pairs = {"10": [99], "100": [99, 48]}
     assert score_tokenization(Writes(pairs), HUNDRED)[0] is None
-    numbers, how = score_tokenization(Writes(), RatingScale(min=1, max=20))
+    numbers, how = score_tokenization(Writes(), Scale(min=1, max=20))
     assert numbers is None
     assert "0 to 100 only" in how
-    assert score_tokenization(Writes(), RatingScale(min=0, max=1000))[0] is None
+    assert score_tokenization(Writes(), Scale(min=0, max=1000))[0] is None
 
 
 @pytest.mark.parametrize(

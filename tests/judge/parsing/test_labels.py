@@ -3,12 +3,12 @@
 import pytest
 
 from judge.parsing.parse_answer import Form, Parsed, parse_answer
-from study.scales import RatingScale
+from study.base.scales import Scale
 
 YES = {"yes": 1.0, "no": 0.0}
 GRADES = {"A": 1.0, "B": 0.5, "C": 0.0}
 WORDS = {"good": 2.0, "partly correct": 1.0, "bad": 0.0}
-SCALE = RatingScale(min=0, max=2)
+SCALE = Scale(min=0, max=2)
 FORM: Form = "label"
 
 

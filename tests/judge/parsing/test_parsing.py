@@ -12,10 +12,10 @@ from hypothesis import example, given, settings, strategies as st
 
 from judge.parsing.parse_answer import LONGEST, MOST_REPETITIONS, Form, Parsed, parse_answer
 from judge.protocol.exchange import REASONS
-from study.scales import RatingScale
+from study.base.scales import Scale
 from tests.conftest import examples
 
-POINTS = RatingScale()
+POINTS = Scale()
 ANSWERS = files("judge.parsing") / "answer_forms.jsonl"
 FORMS: list[dict[str, Any]] = [
     json.loads(line) for line in ANSWERS.read_text("utf-8").strip().split("\n")
@@ -54,9 +54,9 @@ STRICT = re.compile(r"\s*(?:Score: )?[0-9]+(?:\.[0-9]+)?\s*", re.ASCII)
 """What the usual tools read: a bare number or "Score: N"."""
 
 
-def scale_of(form: dict[str, Any]) -> RatingScale:
+def scale_of(form: dict[str, Any]) -> Scale:
     low, high = form.get("scale", (0, 100))
-    return RatingScale(min=low, max=high)
+    return Scale(min=low, max=high)
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: repr(form["answer"])[:60])
@@ -191,7 +191,7 @@ def test_a_score_on_another_scale_is_missing_and_says_so(answer: str) -> None:
 
 def test_the_names_of_a_studys_constructs_are_labels() -> None:
     answer = "Politeness: 4\nThe response thanks the user."
-    scale = RatingScale(min=1, max=5)
+    scale = Scale(min=1, max=5)
     assert parse_answer(answer, scale).value is None
     assert parse_answer(answer, scale, names=("politeness",)).value == 4
     contested = "Tone of voice: 2\nScore: 4"
@@ -303,7 +303,7 @@ FRAGMENTS = st.sampled_from(
     ]
 )
 TEXTS = st.one_of(st.text(), st.lists(FRAGMENTS, max_size=8).map("".join))
-SCALES = [POINTS, RatingScale(min=1, max=5), RatingScale(min=0, max=1), RatingScale(min=-5, max=5)]
+SCALES = [POINTS, Scale(min=1, max=5), Scale(min=0, max=1), Scale(min=-5, max=5)]
 
 
 @settings(max_examples=examples(1500))
@@ -312,7 +312,7 @@ SCALES = [POINTS, RatingScale(min=1, max=5), RatingScale(min=0, max=1), RatingSc
 @example("0 (0-100)", POINTS, None)
 @example('{"score": "\\u0038\\u0035"}', POINTS, None)
 def test_any_text_gives_a_value_of_the_scale_that_it_contains_or_a_reason(
-    text: str, scale: RatingScale, finish: str | None
+    text: str, scale: Scale, finish: str | None
 ) -> None:
     parsed = parse_answer(text, scale, finish)
     assert (parsed.value is None) == (parsed.rule is None) == (parsed.reason is not None)

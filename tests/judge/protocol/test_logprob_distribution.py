@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from judge.protocol.logprob_distribution import ScoreTokens
-from study.scales import RatingScale
+from study.base.scales import Scale
 
-POINTS = ScoreTokens(RatingScale(min=0, max=100))
+POINTS = ScoreTokens(Scale(min=0, max=100))
 
 
 def token(text: str, *others: tuple[str, float], share: float = 0.5) -> dict[str, Any]:
@@ -38,15 +38,13 @@ def test_white_space_before_the_answer_is_passed_over() -> None:
 
 
 def test_single_digits_of_an_unprobed_tokenizer_are_not_scores() -> None:
-    unprobed = ScoreTokens(RatingScale(min=0, max=100), unprobed=True)
+    unprobed = ScoreTokens(Scale(min=0, max=100), unprobed=True)
     # A tokenizer that writes digits: 8 also represents 80 to 89.
     digits = token("0", ("8", 0.3), ("9", 0.2))
     assert read(digits) == pytest.approx({"0": 0.5, "8": 0.3, "9": 0.2})
     assert read(digits, scores=unprobed) is None
     assert read(token("0", ("80", 0.3), ("9", 0.2)), scores=unprobed) is not None
-    assert read(
-        token("3", ("2", 0.5)), scores=ScoreTokens(RatingScale(min=1, max=5), unprobed=True)
-    )
+    assert read(token("3", ("2", 0.5)), scores=ScoreTokens(Scale(min=1, max=5), unprobed=True))
 
 
 @pytest.mark.parametrize(
@@ -83,7 +81,7 @@ def test_invalid_probabilities_are_refused() -> None:
 
 
 def test_tokens_can_be_identified_by_number() -> None:
-    scores = ScoreTokens(RatingScale(min=0, max=100), {"token_id:11": 1, "token_id:12": 2})
+    scores = ScoreTokens(Scale(min=0, max=100), {"token_id:11": 1, "token_id:12": 2})
     blank = {**token("token_id:9"), "bytes": list(b" ")}
     answer = token("token_id:12", ("token_id:11", 0.25), ("token_id:3", 0.1))
     assert read(blank, answer, scores=scores) == pytest.approx({"1": 0.25, "2": 0.5})

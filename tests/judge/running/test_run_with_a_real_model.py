@@ -29,7 +29,7 @@ from judge.running.pages import places
 from judge.running.plan import requests
 from judge.running.scope import Scope, select_constructs
 from study import Study
-from study.scales import RatingScale
+from study.base.scales import Scale
 from tests.judge.short_example import EMPTY, WHOLE, build_short_example
 from tests.judge.stub.completions import digest
 from tests.judge.tiny_model.judged_study import (
@@ -314,7 +314,7 @@ def test_both_request_forms_give_the_same_probabilities(model: Path, tmp_path: P
         _, likeliest = ask(url, {**plain, "top_logprobs": 20})
         asked = {"logprob_token_ids": list(ids), "return_tokens_as_token_ids": True}
         _, chosen = ask(url, {**plain, **asked})
-    scale = RatingScale(min=0, max=100)
+    scale = Scale(min=0, max=100)
     first = ScoreTokens(scale).distribution(likeliest["choices"][0]["logprobs"])
     known = {f"token_id:{token}": score for token, score in ids.items()}
     second = ScoreTokens(scale, known).distribution(chosen["choices"][0]["logprobs"])

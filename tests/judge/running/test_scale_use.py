@@ -13,7 +13,7 @@ from judge.protocol.exchange import Answer
 from judge.run_settings import JudgeSettings
 from judge.running.scale_use import ENOUGH, ScaleUse
 from study import Study
-from study.scales import RatingScale
+from study.base.scales import Scale
 from tests.judge.running.stored_judgments import judgments
 from tests.judge.small_studies import Scripted, ScriptedSettings, fill
 
@@ -167,14 +167,14 @@ def rows(values: list[float], rule: str) -> list[dict[str, Any]]:
 def test_what_is_not_taken_for_another_scale(
     scale: tuple[float, float], values: list[float]
 ) -> None:
-    use = ScaleUse(lambda _: RatingScale(min=scale[0], max=scale[1]), accept=False)
+    use = ScaleUse(lambda _: Scale(min=scale[0], max=scale[1]), accept=False)
     use.add(rows(values, "bare"))
     use.check()
     assert use.note() is None
 
 
 def test_scores_of_empty_responses_do_not_count() -> None:
-    use = ScaleUse(lambda _: RatingScale(), accept=False)
+    use = ScaleUse(lambda _: Scale(), accept=False)
     use.add(rows([0.0] * 90, "empty_response"))
     use.add(rows([90.0] * 9, "bare"))
     assert use.note() is None

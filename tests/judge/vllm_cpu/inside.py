@@ -23,8 +23,8 @@ from judge.engines.vllm.model_loader import LoadedModel, ModelSpec, load
 from judge.engines.vllm.prompt_requests import Ask, Decoding
 from judge.engines.vllm.scheduler_feed import SchedulerFeed
 from study import Study
+from study.base.scales import Scale
 from study.errors import StudyError
-from study.scales import RatingScale
 from study.schema.tables import judgments
 from tests.judge.small_studies import fill, store
 
@@ -40,7 +40,7 @@ QUESTIONS = ("Is it so?", "A score from 0 to 100, please.", "The sea is 4 km dee
 
 def model(folder: Path, **arguments: Any) -> LoadedModel:
     """Load a model as a run does."""
-    scales = (RatingScale(min=0, max=100),)
+    scales = (Scale(min=0, max=100),)
     return load(ModelSpec(str(folder), None, 4096, 0, {**ARGUMENTS, **arguments}, None, scales))
 
 
@@ -165,7 +165,7 @@ def distributions(loaded: LoadedModel, folder: Path) -> list[dict[str, Any]]:
     """Return the distributions of the engine and those of an exhaustive computation."""
     feed = SchedulerFeed("tiny", loaded, Decoding(0.0, 16, None, structured=False))
     for key, question in enumerate(QUESTIONS):
-        feed.add(key, Ask(question, 0, score_scale=RatingScale()))
+        feed.add(key, Ask(question, 0, score_scale=Scale()))
     answers = {}
     while feed.busy:
         answers |= dict(feed.step())

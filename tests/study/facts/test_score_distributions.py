@@ -5,8 +5,8 @@ import json
 import pandas as pd
 import pytest
 
+from study.base.scales import Scale
 from study.facts.score_distributions import expected_scores, summary
-from study.scales import RatingScale
 
 
 def judgments(*rows: dict[str, object]) -> pd.DataFrame:
@@ -52,12 +52,12 @@ def test_a_run_without_any_distribution_has_no_second_scorer() -> None:
 
 
 def test_a_summary_says_what_is_known_and_where_the_rest_may_lie() -> None:
-    moments = summary({"80": 0.5, "90": 0.25}, RatingScale(min=0, max=100))
+    moments = summary({"80": 0.5, "90": 0.25}, Scale(min=0, max=100))
     # (80 * 0.5 + 90 * 0.25) / 0.75, and the second moment about it.
     assert moments.mean == pytest.approx(250 / 3)
     assert moments.variance == pytest.approx(200 / 9)
     assert (moments.mode, moments.mass) == (80.0, 0.75)
     assert (moments.low, moments.high) == (62.5, 87.5)
     assert moments.expected is None
-    whole = summary({"3": 0.5, "2": 0.5}, RatingScale(min=1, max=5))
+    whole = summary({"3": 0.5, "2": 0.5}, Scale(min=1, max=5))
     assert (whole.expected, whole.mode, whole.low, whole.high) == (2.5, 2.0, 2.5, 2.5)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from study import InputError, RatingScale, read_scores
+from study import InputError, Scale, read_scores
 from study.columns import PREFERENCE_COLUMNS, SCORE_COLUMNS
 from study.importing.read_table import read_preferences
 from tests.study.importing.conftest import Write
@@ -136,7 +136,7 @@ def test_parquet_and_json_lines(write: Write) -> None:
 )
 def test_faults_are_placed(write: Write, rows: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
-        read_scores(write("s.csv", HEAD + rows), scales={"FL": RatingScale(min=1, max=5)})
+        read_scores(write("s.csv", HEAD + rows), scales={"FL": Scale(min=1, max=5)})
     assert message in str(caught.value)
 
 
@@ -196,8 +196,8 @@ def test_preferences(write: Write) -> None:
         "query_id,response_a,response_b,construct,scorer,scorer_kind,value\n"
         "q1,a,b,FL,anna,human,-1\nq1,a,c,FL,anna,human,\n"
     )
-    frame = read_preferences(write("p.csv", text), scale=RatingScale(min=-2, max=2))
+    frame = read_preferences(write("p.csv", text), scale=Scale(min=-2, max=2))
     assert list(frame.columns) == list(PREFERENCE_COLUMNS)
     assert frame["missing_reason"].tolist() == [None, "blank"]
     with pytest.raises(InputError, match="is outside"):
-        read_preferences(write("p.csv", text.replace("-1", "-3")), scale=RatingScale(min=-2, max=2))
+        read_preferences(write("p.csv", text.replace("-1", "-3")), scale=Scale(min=-2, max=2))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from study import InputError, RatingScale, Study, import_file, read_scores
+from study import InputError, Scale, Study, import_file, read_scores
 from study.errors import StudyError
 from tests.study.importing.conftest import Write
 
@@ -59,7 +59,7 @@ def test_mixed_ways_are_refused(write: Write, values: tuple[str, ...], message: 
 def test_words_are_refused_on_another_scale(write: Write) -> None:
     path = write("s.csv", f"{HEAD}q1,r1,OK,anna,human,pass\n")
     with pytest.raises(InputError) as caught:
-        read_scores(path, scales={"OK": RatingScale(min=0, max=100)})
+        read_scores(path, scales={"OK": Scale(min=0, max=100)})
     assert (
         "row 2, column value: a word for one of two values is 1 or 0, and the scale is 0 to 100"
         in (str(caught.value))
@@ -116,7 +116,7 @@ def test_ratios_and_judges_json_are_read(write: Write) -> None:
          "scorer_kind": "judge", "value": value}
         for i, value in enumerate(["4/5", {"Score": 3, "reasoning": "x"}, '{"rating": "5"}', 2])
     ]  # fmt: skip
-    frame = read_scores(write("s.jsonl", rows), scales={"OK": RatingScale(min=0, max=5)})
+    frame = read_scores(write("s.jsonl", rows), scales={"OK": Scale(min=0, max=5)})
     assert frame["value"].tolist() == [4, 3, 5, 2]
 
 
@@ -173,7 +173,7 @@ def test_two_unknown_words_of_a_long_table_are_names(write: Write) -> None:
     assert frame.attrs["word_scales"]["KIND"]["gpt"] == [0, 1, 1, "nominal"]
     assert frame.attrs["value_names"] == {"KIND": {0: "ham", 1: "spam"}}
     with pytest.raises(InputError, match="have no known order"):
-        read_scores(path, scales={"KIND": RatingScale(min=0, max=1)})
+        read_scores(path, scales={"KIND": Scale(min=0, max=1)})
 
 
 def test_a_long_table_notes_the_direction_of_a_failure(write: Write) -> None:

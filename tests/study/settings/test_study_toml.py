@@ -2,9 +2,9 @@ import re
 
 import pytest
 
+from study.base.scales import Scale
 from study.cli.help_command import topics
 from study.errors import StudyError
-from study.scales import RatingScale
 from study.settings.study_toml import StudyConfig, parse_config
 from study.settings.template import study_toml
 
@@ -103,8 +103,8 @@ def test_the_password_of_an_address_is_not_repeated() -> None:
 
 def test_a_scorer_may_have_its_own_scale() -> None:
     config = parse_config('[scorers.BEM]\nkind="metric"\nscale={min=0,max=1}')
-    assert config.scale("AC", "BEM") == RatingScale(min=0, max=1)
-    assert config.scale("AC", "another") == RatingScale()
+    assert config.scale("AC", "BEM") == Scale(min=0, max=1)
+    assert config.scale("AC", "another") == Scale()
     assert config.scale("unknown", "BEM") is None
 
 
@@ -130,12 +130,12 @@ def test_an_unknown_setting_of_a_scorer_names_the_nearest() -> None:
 
 @pytest.mark.parametrize("value", [-0.001, 100.001, float("nan"), float("inf")])
 def test_the_range_check_refuses(value: float) -> None:
-    assert RatingScale().problem(value)
+    assert Scale().problem(value)
 
 
 @pytest.mark.parametrize("value", [0.0, 100.0, 66.67])
 def test_the_range_check_takes_values_between_the_steps(value: float) -> None:
-    assert RatingScale(step=5).problem(value) is None
+    assert Scale(step=5).problem(value) is None
 
 
 @pytest.mark.parametrize(

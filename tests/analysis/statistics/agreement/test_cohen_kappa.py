@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from analysis.core.scales import Scale
 from analysis.statistics.agreement.cohen_kappa import (
     cohen_kappa,
     kappa_between_raters,
@@ -10,6 +9,7 @@ from analysis.statistics.agreement.cohen_kappa import (
     levels_of,
     off_levels,
 )
+from study.base.scales import Scale
 
 NA = float("nan")
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from analysis.core.errors import AnalysisError
-from analysis.core.hypothesis import Hypothesis, check_hypotheses
-from analysis.statistics.discrimination.hypotheses import hypothesis_p
+from analysis.statistics.discrimination.hypotheses import check_hypotheses, hypothesis_p
+from study.base.hypotheses import Hypothesis
 
 Tables = tuple[dict[tuple[str, str, str], float], dict[tuple[str, str, str], float]]
 
@@ -88,7 +88,7 @@ def test_a_bonferroni_product_is_a_probability() -> None:
 )
 def test_what_is_no_hypothesis_is_refused(given_settings: dict[str, object], message: str) -> None:
     settings: dict[str, object] = {"name": "H", "pairs": (("a", "b"),)} | given_settings
-    with pytest.raises(AnalysisError, match=message):
+    with pytest.raises(ValueError, match=message):
         Hypothesis(**settings)
 
 

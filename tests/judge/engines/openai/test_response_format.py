@@ -13,7 +13,7 @@ from judge.engines.vllm.run_conditions import decoding
 from judge.prompts.answer_schema import score_schema
 from judge.prompts.prompt_versions import prompt_version
 from study import Study, StudyError
-from study.scales import RatingScale
+from study.base.scales import Scale
 from study.schema.tables import judgments
 from tests.judge.stub.process import Stub, running_stub
 
@@ -53,7 +53,7 @@ def test_it_is_requested_where_it_is_honoured(campaign: Study, stub: Stub, schem
     outcome = judge_study(campaign, settings(stub, schema))
     assert (outcome.missing, outcome.falls_short, outcome.notes) == ({}, False, ())
     assert len(values(campaign)) == 12
-    wanted = answer_format(score_schema(RatingScale()))["response_format"]
+    wanted = answer_format(score_schema(Scale()))["response_format"]
     for request in stub.log().judged:
         assert request["parameters"]["response_format"] == wanted
         assert request["parameters"]["max_tokens"] == 32
@@ -144,13 +144,13 @@ def test_steps_in_free_text_are_another_run(campaign: Study, stub: Stub) -> None
 @pytest.mark.parametrize(
     ("scale", "score"),
     [
-        (RatingScale(min=1, max=5), {"type": "integer", "enum": [1, 2, 3, 4, 5]}),
-        (RatingScale(min=0, max=1), {"type": "number", "minimum": 0, "maximum": 1}),
-        (RatingScale(min=0, max=1000), {"type": "integer", "minimum": 0, "maximum": 1000}),
-        (RatingScale(min=-1.5, max=2), {"type": "number", "minimum": -1.5, "maximum": 2}),
+        (Scale(min=1, max=5), {"type": "integer", "enum": [1, 2, 3, 4, 5]}),
+        (Scale(min=0, max=1), {"type": "number", "minimum": 0, "maximum": 1}),
+        (Scale(min=0, max=1000), {"type": "integer", "minimum": 0, "maximum": 1000}),
+        (Scale(min=-1.5, max=2), {"type": "number", "minimum": -1.5, "maximum": 2}),
     ],
 )
-def test_the_schema_follows_the_scale(scale: RatingScale, score: dict[str, Any]) -> None:
+def test_the_schema_follows_the_scale(scale: Scale, score: dict[str, Any]) -> None:
     schema = score_schema(scale).as_object
     assert schema["properties"] == {"score": score}
 

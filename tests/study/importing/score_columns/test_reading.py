@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from study.base.scales import Scale
 from study.errors import InputError
 from study.importing.score_columns.judgment_table import JudgmentTable
 from study.importing.score_columns.named_columns import NamedColumns
 from study.importing.score_columns.reading import read_named_columns
-from study.scales import RatingScale
 
 TWO = NamedColumns(("llm",), ("human",))
 
@@ -95,7 +95,7 @@ def test_parts_of_a_declared_scale(
     tmp_path: Path, cells: list[str], scale: tuple[float, float], expected: list[float]
 ) -> None:
     low, high = scale
-    declared = {"score": RatingScale(min=low, max=high)}
+    declared = {"score": Scale(min=low, max=high)}
     path = written(tmp_path, cells, [f"{high:g}", f"{low:g}"])
     table = read_named_columns(path, TWO, scales=declared)
     assert values(table)[0] == pytest.approx(expected)
@@ -109,7 +109,7 @@ def test_parts_of_a_scale_that_is_not_declared_name_the_option_once(tmp_path: Pa
     assert (fault.row, fault.column) == (2, "llm")
     assert "--scale 0:5" in fault.remedy
     with pytest.raises(InputError, match="'4/5' is not a number"):
-        read_named_columns(path, TWO, scales={"score": RatingScale(min=0, max=10)})
+        read_named_columns(path, TWO, scales={"score": Scale(min=0, max=10)})
 
 
 def test_categories_keep_their_names(tmp_path: Path) -> None:
@@ -144,13 +144,11 @@ def test_texts_are_one_fault(tmp_path: Path) -> None:
 def test_words_of_another_scale_than_the_declared_one(tmp_path: Path) -> None:
     path = written(tmp_path, ["good", "ok", "bad"], ["good", "ok", "bad"])
     with pytest.raises(InputError) as caught:
-        read_named_columns(path, TWO, scales={"score": RatingScale(min=1, max=5)})
+        read_named_columns(path, TWO, scales={"score": Scale(min=1, max=5)})
     assert len(caught.value.faults) == 2
     assert "the words are 0 to 2, and the scale is 1 to 5" in str(caught.value)
     declared = {"good": 5, "ok": 3, "bad": 1}
-    table = read_named_columns(
-        path, TWO, values=declared, scales={"score": RatingScale(min=1, max=5)}
-    )
+    table = read_named_columns(path, TWO, values=declared, scales={"score": Scale(min=1, max=5)})
     assert values(table)[0] == [5, 3, 1]
 
 
@@ -195,11 +193,11 @@ def test_two_unknown_words_are_categories_and_not_pass_and_fail(
     frame = table.to_frame()
     assert frame.attrs["value_names"] == {"score": dict(enumerate(sorted([one, other])))}
     for level in ("interval", "ordinal"):
-        scale = {"score": RatingScale(min=0, max=1, level=level)}
+        scale = {"score": Scale(min=0, max=1, level=level)}
         with pytest.raises(InputError, match="have no known order, and the declared scale has one"):
             read_named_columns(path, TWO, scales=scale)
     assert read_named_columns(
-        path, TWO, scales={"score": RatingScale(min=0, max=1, level="nominal")}
+        path, TWO, scales={"score": Scale(min=0, max=1, level="nominal")}
     ).levels == {"score": "nominal"}
 
 
@@ -215,7 +213,7 @@ def test_words_with_their_number_are_read_beside_numbers(tmp_path: Path) -> None
     assert table.word_scales == {}
     assert table.value_names == {"score": {2: "2 - weak", 4: "4 - good", 5: "5 - great"}}
     with pytest.raises(InputError, match="5 for score by 'human' is outside 0 to 4"):
-        read_named_columns(path, TWO, scales={"score": RatingScale(min=0, max=4)})
+        read_named_columns(path, TWO, scales={"score": Scale(min=0, max=4)})
 
 
 def test_grades_with_a_sign_are_other_grades(tmp_path: Path) -> None:

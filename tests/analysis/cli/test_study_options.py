@@ -1,12 +1,10 @@
-"""What a study adds to its tables: attributes of runs, and settings as options of an analysis."""
+"""The options of a report from a study: attributes of runs."""
 
 from typing import Any
 
 import pytest
 
-from analysis import Options
-from analysis.cli.study_inputs import attributes
-from study.settings.report import AnalysisSpec
+from analysis.cli.study_options import attributes
 
 pytestmark = pytest.mark.usefixtures("without_drawing")
 
@@ -49,7 +47,3 @@ def test_what_follows_from_another_choice_is_none() -> None:
 
 def test_other_words_under_one_name_are_told_apart() -> None:
     assert differing(run("a"), run("b", prompt_hash="i")) == {"words of the prompts"}
-
-
-def test_each_setting_of_the_report_is_an_option_of_an_analysis_with_the_same_default() -> None:
-    assert Options(**AnalysisSpec().model_dump()) == Options()

@@ -39,12 +39,7 @@ kind_option = click.option(
 Place = tuple[str, str, str]
 
 
-def _no_reasons(places: Sequence[Place]) -> dict[Place, str]:
-    del places
-    return {}
-
-
-class AnalysisInput(NamedTuple):
+class ReportInput(NamedTuple):
     """The inputs of a report."""
 
     scores: ScoreTable
@@ -57,7 +52,7 @@ class AnalysisInput(NamedTuple):
     """Answers of judges to altered prompts, if there are any."""
     marks: MarkTable | None = None
     """Marks of people on sentences, if there are any."""
-    reasons: Callable[[Sequence[Place]], dict[Place, str]] = _no_reasons
+    reasons: Callable[[Sequence[Place]], dict[Place, str]] = lambda _: {}
     """Returns judges' rationales of some scores (scorer, response, construct)."""
     labeled_texts: Callable[[Context], LabeledTexts] | None = None
     """Returns what metrics in steps and people said on texts of responses, from a study."""
