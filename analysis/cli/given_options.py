@@ -231,10 +231,14 @@ def _repeated(names: Iterable[str]) -> str | None:
 
 _COLUMNS = ("judge_columns", "human_columns", "id_column", "query_column", "system_column",
             "construct_column")  # fmt: skip
-_SETTINGS = (*(setting.name for setting in fields(AnalysisSettings)), "seed")
 #: Settings on which no answer depends: options of a report alone.
 OF_REPORTS = ("ac_lambda", "second_metrics", "published", "overall", "without_unopened",
               "target_width")  # fmt: skip
+_SETTINGS = tuple(
+    name
+    for name in (*(setting.name for setting in fields(AnalysisSettings)), "seed")
+    if name not in OF_REPORTS
+)
 
 _TABLE: Mapping[str, Rule] = {
     **dict.fromkeys(_COLUMNS, _by_reader),

@@ -28,7 +28,8 @@ class AnalysisInput:
     """One state of a study, as its tables are: scores, comparisons, marks, probes, runs, settings.
 
     It is in `study` and consists of frames and settings, since `analysis` imports of `study` the
-    declarations of its base alone: the commands, which may import both, make the tables of `analysis` of it.
+    declarations of its base alone: the commands, which may import both, make the tables of
+    `analysis` of it.
     """
 
     config: StudyConfig

@@ -76,7 +76,7 @@ EXPECTED: dict[str, tuple[str, ...]] = {
     "opposite_rater.csv": (
         "180 responses to 60 queries by 3 systems",
         "Note: the rater h2 orders responses in the opposite way to the others",
-        "a tau-b of -0.60",
+        "a tau-b of -.60",
     ),
     "sparse_overlap.csv": ("80 responses to 40 queries by 4 systems",),
     "two_columns_200.csv": (
