@@ -109,6 +109,10 @@ class TableBuilder:
             interval = covering(estimate, bare)
         return Cell(f"{estimate.value:{form}}", interval)
 
+    def plain(self, text: str | None, reason: str | None = None) -> Cell:
+        """A figure that is no estimate, and so has no interval; None: it is undefined."""
+        return Cell("—", mark=self._mark(reason)) if text is None else Cell(text)
+
     def add(self, *cells: Cell | str) -> None:
         """A row; plain text becomes a cell."""
         self.rows.append(tuple(c if isinstance(c, Cell) else Cell(c) for c in cells))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -17,21 +18,14 @@ from analysis.core.family_estimates import resampled_estimate
 from analysis.core.statistic import SYSTEM, Statistic
 from analysis.core.statistic_family import NO_SCORES, Averaged, replicated_means
 from analysis.statistics.distribution.shape import (
-    PopulationStatistics,
     at_bound,
     bounds,
-    population_statistics,
     tie_probability,
 )
 from analysis.topics.distribution.people_by_system import ADJUSTED, adjusted_people
 from study.base.scales import Scale
 
 MEAN_OF_RATERS = "mean_of_raters"
-
-#: Described without an interval: the figures describe the scores at hand.
-SHAPE = tuple(
-    f.name for f in fields(PopulationStatistics) if f.name not in {"n", "mean", "reasons"}
-)
 
 NO_SCALE = "no scale is declared, so its ends are unknown; declare it with --scale"
 NO_VARIATION = "{which} the scores are at this end: without variation there is no interval"
@@ -41,9 +35,10 @@ def score_properties(context: Context) -> Iterator[Estimate]:
     """Every scorer's, and the mean of the raters', on all responses and on each system's.
 
     A response counts once overall and once for each system that produced it. Means and shares at
-    the ends carry intervals; the rest describes the scores at hand.
+    the ends carry intervals; the rest describes the scores at hand. Further descriptive statistics
+    are in a table: `analysis.topics.distribution.descriptions`.
     """
-    sets = list(_sets(context))
+    sets = list(score_sets(context))
     located = [_Planned("mean", score_set.averaged, score_set.record) for score_set in sets]
     ends = {id(score_set): list(_ends(score_set)) for score_set in sets}
     estimates = _with_intervals(context, [*located, *(p for part in ends.values() for p in part)])
@@ -87,12 +82,12 @@ def ends_of_scale(context: Context) -> Iterator[Estimate]:
         for scorer, values in data.scorers.items():
             record = _record(construct, (scorer,), None, None)
             scale = context.scores.scale(construct, scorer)
-            planned += _ends(_Set(partial(_kept, values), data.query, None, scale, record))
+            planned += _ends(ScoreSet(partial(_kept, values), data.query, None, scale, record))
     yield from _with_intervals(context, planned).values()
 
 
 @dataclass(frozen=True, eq=False)
-class _Set:
+class ScoreSet:
     """Scores of one scorer, over all responses or one system's.
 
     They are selected whenever they are needed: those of all systems at once would be copies of
@@ -135,14 +130,15 @@ class _Planned:
     finished: Estimate | None = None
 
 
-def _sets(context: Context) -> Iterator[_Set]:
+def score_sets(context: Context) -> Iterator[ScoreSet]:
+    """The scores of every scorer and the means of raters, overall and by system."""
     for construct, data in context.whole.items():
         for scorers, values, of in _whose(data):
             scale = context.scores.scale(construct, scorers[0])
             for system in (None, *data.systems):
                 items = None if system is None else data.of_system(system)
                 record = _record(construct, scorers, of, system)
-                yield _Set(values, data.query, items, scale, record)
+                yield ScoreSet(values, data.query, items, scale, record)
 
 
 def _with_intervals(context: Context, planned: list[_Planned]) -> dict[int, Estimate]:
@@ -200,10 +196,10 @@ def _kept(values: FloatArray) -> FloatArray:
     return values
 
 
-def _ends(score_set: _Set) -> Iterator[_Planned]:
+def _ends(score_set: ScoreSet) -> Iterator[_Planned]:
     values, scale = score_set.values, score_set.scale
     counted = score_set.record | counts(values, score_set.query)
-    names = ("share_at_min", "share_at_max", "count_at_min", "count_at_max")
+    names = ("share_at_min", "share_at_max")
     if scale is None or counted["n_responses"] == 0:
         why = NO_SCALE if scale is None else NO_SCORES
         yield from (_finished(Estimate(name, reason=why, **counted)) for name in names)
@@ -222,8 +218,6 @@ def _ends(score_set: _Set) -> Iterator[_Planned]:
             how_many = {0.0: "none of", 1.0: "all"}.get(share)
             reason = NO_VARIATION.format(which=how_many) if how_many else None
             yield _finished(Estimate(name, value=share, reason=reason, **counted))
-    for which, count in (("min", counted_ends.count_at_min), ("max", counted_ends.count_at_max)):
-        yield _finished(Estimate(f"count_at_{which}", value=float(count), **counted))
 
 
 def _finished(estimate: Estimate) -> _Planned:
@@ -234,14 +228,8 @@ def _shape(values: FloatArray, record: dict[str, Any]) -> Iterator[Estimate]:
     ties = tie_probability(values)
     few = f"a pair needs 2 scores, there are {record['n_responses']}"
     yield Estimate("tie_probability", value=ties, reason=few if np.isnan(ties) else None, **record)
-    statistics = population_statistics(values)
-    for name in SHAPE:
-        yield Estimate(
-            name,
-            value=float(getattr(statistics, name)),
-            reason=statistics.reasons.get(name),
-            **record,
-        )
+    median = float(np.nanmedian(values)) if record["n_responses"] else math.nan
+    yield Estimate("median", value=median, reason=NO_SCORES if np.isnan(median) else None, **record)
 
 
 #: What the statistics of this module have in common.
@@ -276,22 +264,6 @@ STATISTICS = (
         source="Muhamed 2025, tables 5 and 6",
     ),
     _statistic(
-        "count_at_min",
-        "Number at minimum",
-        "number of scores at the lower end",
-        range=(0, None),
-        better="lower",
-        source="Muhamed 2025, tables 5 and 6",
-    ),
-    _statistic(
-        "count_at_max",
-        "Number at maximum",
-        "number of scores at the upper end",
-        range=(0, None),
-        better="lower",
-        source="Muhamed 2025, tables 5 and 6",
-    ),
-    _statistic(
         "tie_probability",
         "Ties",
         "chance that two different responses have equal scores",
@@ -300,68 +272,9 @@ STATISTICS = (
         source="Muhamed 2025, table 13",
     ),
     _statistic(
-        "geometric_mean",
-        "Geometric mean",
-        "0 as soon as one score is 0, undefined with a negative one",
-        range=(0, None),
-        source="Muhamed 2025, table 14",
-    ),
-    _statistic(
         "median",
         "Median",
         "the middle score",
         source="Muhamed 2025, table 14",
-    ),
-    _statistic(
-        "midhinge",
-        "Midhinge",
-        "mean of the quartiles, which are by linear interpolation",
-        source="Muhamed 2025, table 14",
-    ),
-    _statistic(
-        "variance",
-        "Variance",
-        "divides by n - 1",
-        range=(0, None),
-        source="Muhamed 2025, table 15",
-    ),
-    _statistic(
-        "minimum",
-        "Min",
-        "smallest score, not the lower end of the scale",
-        source="Muhamed 2025, table 15",
-    ),
-    _statistic(
-        "maximum",
-        "Max",
-        "largest score, not the upper end of the scale",
-        source="Muhamed 2025, table 15",
-    ),
-    _statistic(
-        "range",
-        "Range",
-        "largest minus smallest score",
-        range=(0, None),
-        source="Muhamed 2025, table 15",
-    ),
-    _statistic(
-        "interquartile_range",
-        "IQR",
-        "third minus first quartile, by linear interpolation",
-        range=(0, None),
-        source="Muhamed 2025, table 15",
-    ),
-    _statistic(
-        "skewness",
-        "Skewness",
-        "moment coefficient g1, dividing by n; undefined for equal scores",
-        source="Muhamed 2025, table 16",
-    ),
-    _statistic(
-        "excess_kurtosis",
-        "Excess kurtosis",
-        "moment coefficient g2, dividing by n; undefined for equal scores",
-        range=(-2, None),
-        source="Muhamed 2025, table 16",
     ),
 )

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import isnan, nan
+
+import pandas as pd
 
 from analysis.core.analysis import Analysis
-from analysis.core.estimates import Estimate
 from analysis.render.formatting import percent, points
 from analysis.render.section import Section
 from analysis.render.table import Cell, Table, TableBuilder, of_one
 from analysis.statistics.distribution.published import RESPONSES, SOURCE, SYSTEMS, published_figure
 from analysis.topics.distribution import box_plots, estimates, figures
+from analysis.topics.distribution.descriptions import (
+    HEADINGS,
+    Description,
+    descriptions,
+    frame_of,
+)
 from analysis.topics.distribution.estimates import MEAN_OF_RATERS
 from study.base.scales import Scale
 
@@ -67,43 +75,70 @@ _SHARES = ("tie_probability", "share_at_min", "share_at_max")
 
 
 def properties(analysis: Analysis) -> Iterator[Table]:
-    """How scorers use the scale, over all their responses."""
-    built, headings = TableBuilder(), analysis.headings
+    """How scorers use the scale, over all their responses; its CSV has all that is described."""
+    built = TableBuilder()
+    described = list(descriptions(analysis.context))
+    whole = {(d.construct, d.scorer): d for d in described if d.system is None}
     for construct, data in analysis.context.whole.items():
-        rows: list[tuple[str, dict[str, str]]] = [(name, {"scorer": name}) for name in data.kinds]
+        rows: list[tuple[str, str, dict[str, str]]] = [
+            (name, name, {"scorer": name}) for name in data.kinds
+        ]
         if len(data.raters) > 1:
-            rows.append(("mean of raters", {"of": MEAN_OF_RATERS}))
-        for name, scorer in rows:
+            rows.append(("mean of raters", MEAN_OF_RATERS, {"of": MEAN_OF_RATERS}))
+        for name, key, scorer in rows:
             where = {"construct": construct, "scope": "pooled", **scorer}
-            scale = analysis.scores.scale(construct, name)
-            mean = of_one(analysis, "mean", where)
-            variance = of_one(analysis, "variance", where)
+            scale, one = analysis.scores.scale(construct, name), whole.get((construct, key))
             built.add(
                 construct,
                 name,
-                built.points(mean, scale),
-                *(built.points(of_one(analysis, key, where), scale) for key in _SHAPE),
-                _deviation(variance, scale),
-                built.number(of_one(analysis, "skewness", where), ".2f"),
-                *(built.number(of_one(analysis, key, where), ".1%") for key in _SHARES),
-                f"{mean.n_responses:,}" if mean else "",
+                built.points(of_one(analysis, "mean", where), scale),
+                *(_in_points(built, one, statistic, scale) for statistic in _SHAPE),
+                _in_points(built, one, "variance", scale, 0.5),
+                _formatted(built, one, "skewness", ".2f"),
+                *(built.number(of_one(analysis, statistic, where), ".1%") for statistic in _SHARES),
+                f"{one.n:,}" if one else "",
             )
-    yield built.table(
-        "score-properties",
+    headings = {**HEADINGS, **analysis.headings}
+    names = (*(headings[key] for key in ("mean", *_SHAPE)), "SD")
+    table = built.table(
+        "distribution",
         "How the scale is used",
         "All scores of each scorer, a response once. Ties: chance that two responses have equal "
         "scores. At minimum and at maximum: share exactly at the ends of the declared scale. By "
-        "system and further statistics: in estimates.csv.",
-        ("Construct", "Scorer", *(headings[key] for key in ("mean", *_SHAPE)), "SD",
-         *(headings[key] for key in ("skewness", *_SHARES)), "Responses"),
+        "system and further statistics: in tables/distribution.csv.",
+        ("Construct", "Scorer", *names, *(headings[key] for key in ("skewness", *_SHARES)),
+         "Responses"),
         heads=2,
     )  # fmt: skip
+    yield replace(table, data=frame_of(described))
 
 
-def _deviation(variance: Estimate | None, scale: Scale | None) -> Cell:
-    if variance is None or not variance.defined:
-        return Cell("—")
-    return Cell(points(variance.value**0.5, scale, more=1))
+def _in_points(
+    built: TableBuilder,
+    described: Description | None,
+    statistic: str,
+    scale: Scale | None,
+    power: float = 1,
+) -> Cell:
+    if described is None:
+        return Cell("")
+    value = described.statistics[statistic] ** power
+    text = None if isnan(value) else points(value, scale, more=1)
+    return built.plain(text, described.reasons.get(statistic))
+
+
+def _formatted(
+    built: TableBuilder,
+    described: Description | None,
+    statistic: str,
+    form: str,
+    factor: float = 1,
+) -> Cell:
+    if described is None:
+        return Cell("")
+    value = described.statistics.get(statistic, nan)
+    text = None if isnan(value) else f"{value * factor:{form}}"
+    return built.plain(text, described.reasons.get(statistic))
 
 
 #: Judges, systems and constructs in the tables; all are in estimates.csv.
@@ -183,9 +218,16 @@ def metric_properties(analysis: Analysis) -> Iterator[Table]:
     if len(systems) < 2:
         return
     judges = _scored_by_judges(analysis)
+    described = {
+        (d.construct, d.scorer, d.system): d
+        for d in descriptions(analysis.context)
+        if d.system is not None
+    }
     for number, (judge, constructs) in enumerate(list(judges.items())[:JUDGES_SHOWN]):
         for layout in _LAYOUTS:
-            yield _table(analysis, layout, judge, constructs, systems, number, len(judges) > 1)
+            yield _table(
+                analysis, described, layout, judge, constructs, systems, number, len(judges) > 1
+            )
 
 
 def _scored_by_judges(analysis: Analysis) -> dict[str, list[str]]:
@@ -202,6 +244,7 @@ def _scored_by_judges(analysis: Analysis) -> dict[str, list[str]]:
 
 def _table(
     analysis: Analysis,
+    described: Mapping[tuple[str, str, str], Description],
     layout: _Layout,
     judge: str,
     constructs: Sequence[str],
@@ -209,35 +252,36 @@ def _table(
     number: int,
     several: bool,
 ) -> Table:
-    built, first = TableBuilder(), analysis.estimates.first
+    built, headings = TableBuilder(), {**HEADINGS, **analysis.headings}
     heads = 2 if len(layout.figures) > 1 else 1
-    names = analysis.headings
-    over = "Over" if heads == 2 else f"{names[layout.figures[0].statistic]} over"
+    over = "Over" if heads == 2 else f"{headings[layout.figures[0].statistic]} over"
     published_constructs = [
         key for key in constructs if _known(analysis, layout, judge, key, systems)
     ]
+    rows: list[tuple[str, str, str, str, float, float | None]] = []
     for figure in layout.figures:
         for system in systems:
             cells: list[Cell] = []
             for key in constructs:
-                e = first(figure.statistic, construct=key, scorer=judge, scope=f"system:{system}")
-                cell = built.number(e, figure.form)
-                if e is not None and e.defined:
-                    cell = Cell(f"{e.value * figure.factor:{figure.form}}")
-                cells.append(cell)
+                one = described.get((key, judge, system))
+                cells.append(_formatted(built, one, figure.statistic, figure.form, figure.factor))
+                published_value = None
                 if key in published_constructs:
                     published_value = published_figure(figure.table, system, key, figure.key)
                     cells.append(
                         Cell("" if published_value is None else f"{published_value:{figure.form}}")
                     )
-            built.add(*((names[figure.statistic], system) if heads == 2 else (system,)), *cells)
+                if one is not None:
+                    value = one.statistics.get(figure.statistic, nan)
+                    rows.append((figure.statistic, key, judge, system, value, published_value))
+            built.add(*((headings[figure.statistic], system) if heads == 2 else (system,)), *cells)
     columns = [
         name
         for key in constructs
         for name in ((key, f"{key}, paper") if key in published_constructs else (key,))
     ]
     more = len(analysis.scores.systems) - len(systems)
-    return built.table(
+    table = built.table(
         f"paper-{layout.key}-{number + 1}",
         f"{layout.title}, {judge}" if several else layout.title,
         f"{over} all responses of a system that have a score, as in "
@@ -248,6 +292,8 @@ def _table(
         (*(("Figure", "System") if heads == 2 else ("System",)), *columns),
         heads=heads,
     )
+    columns_of_file = ("statistic", "construct", "scorer", "system", "value", "published")
+    return replace(table, data=pd.DataFrame(rows, columns=list(columns_of_file)))
 
 
 def _known(

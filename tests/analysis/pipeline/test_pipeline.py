@@ -228,7 +228,7 @@ def test_every_figure_counts_what_it_rests_on() -> None:
         e for e in records.select(construct="QR", scope="pooled") if e.scorers == ("rater-1",)
     ]
     described = [e for e in of_first if not e.statistic.startswith(("missing", "mean_b"))]
-    assert len(described) == 16
+    assert len(described) == 5
     assert {(e.n_responses, e.n_dropped) for e in described} == {(len(first), 60 - len(first))}
     assert {e.n_queries for e in described} == {first["query_id"].nunique()}
     matches = records.first("exact_matches", scope="pooled")

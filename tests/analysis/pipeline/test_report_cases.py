@@ -43,7 +43,7 @@ def test_a_deviation_has_the_digits_of_its_scale() -> None:
     frame = simulated()
     frame["value"] = frame["value"] / 100
     analysis = analyse(table(frame, Scale(0, 1)), options=QUICK)
-    properties = next(t for t in as_document(analysis).tables if t.key == "score-properties")
+    properties = next(t for t in as_document(analysis).tables if t.key == "distribution")
     deviation = properties.rows[0][properties.columns.index("SD")].text
     assert re.fullmatch(r"0\.\d{3}", deviation)
 

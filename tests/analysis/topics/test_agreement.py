@@ -202,7 +202,7 @@ def test_correction_for_error_has_no_interval_with_missing_ratings() -> None:
     [
         ({"non_inferiority_margin": 0.0}, "margin"),
         ({"non_inferiority_margin": 1.5}, "margin"),
-        ({"bias_margin": -1.0}, "bias margin"),
+        ({"bias_margin": -1.0}, "bias_margin"),
         ({"alt_test_epsilon": 1.0}, "epsilon"),
     ],
 )
