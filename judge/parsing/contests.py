@@ -23,7 +23,7 @@ _CHANGES = re.compile(
     r"second thoughts?|(?:on |upon )?(?:further |closer )?reflection|reconsider(?:ed|ing)?|"
     r"revis(?:e[ds]?|ing|ion)|make (?:it|that)|closer to|better (?:score|rating)|fairer|"
     r"more (?:fair|accurate|appropriate|fitting|reasonable)|would be (?:fair|better|right)|"
-    r"is (?:fair|better|right|appropriate)|perhaps|maybe|alternatively)\b",
+    r"is (?:fair|better|right|appropriate)|should be|hmm|no(?=\.)|perhaps|maybe|alternatively)\b",
     re.IGNORECASE,
 )
 _CHANGED_TO = re.compile(
@@ -33,9 +33,18 @@ _CHANGED_TO = re.compile(
     re.IGNORECASE,
 )
 _TAKEN_BACK = re.compile(
-    r"\b(?:withdraw|disregard|take (?:it|that|this) back|scratch that|never ?mind|"
+    r"\b(?:withdraw|retract|disregard|take (?:it|that|this) back|scratch that|strike that|"
+    r"never ?mind|recompute|recalculate|(?:let me|need to|should|must|i) reconsider|no,? wait|"
+    r"oops|i mean|(?:that|this) is wrong|that's wrong|"
     r"(?:far |much |way )?too (?:high|low|generous|harsh|lenient|strict)\b(?! (?:a|an|for)\b)|"
-    r"ignore (?:that|this|the|my) (?:score|rating|number|answer))\b",
+    r"ignore (?:that|this|the|my) (?:score|rating|number|answer|above)|"
+    r"(?:i would|i'd|should(?: be)?|let me|must|to) "
+    r"(?:subtract|deduct|lower(?:ed)?|reduced?|raised?)\b|"
+    r"half (?:of (?:that|it)|is)|deserves half|no, (?:lower|higher)|"
+    r"(?:true|real|actual|my own|own) (?:score|rating)?(?: is|:)? ?(?:much )?(?:lower|higher)|"
+    r"(?:it|score) is (?:much|far|really) (?:lower|higher)|response.s own|"
+    r"the response (?:asked for|asks (?:me|for)|wants)|i do not follow it)\b|"
+    r"\((?:not final|draft|wrong|example|tentative|placeholder)\b",
     re.IGNORECASE,
 )
 _QUOTED = re.compile(r'"[^"\n]{8,400}"')
@@ -82,6 +91,7 @@ _OF_SCALE = re.compile(
 )
 _ONLY_NUMBERS = re.compile(r"[\W\d_]*(?:(?:to|and|or|boxed)[\W\d_]*)*", re.IGNORECASE)
 _MOST = 100
+_MOST_ITEMS = 20
 _SHORT = 60
 """Characters of an answer whose numbers are all taken for scores when it is explained."""
 _SENTENCE_END = re.compile(r"(?<=[.!?]) +|\n")
@@ -135,12 +145,19 @@ def _in_sentence(sentence: str, scale: Scale) -> Iterator[float]:
     for number in _NUMBER.finditer(sentence):
         before, after = sentence[: number.start()], sentence[number.end() :]
         value = float(number[0])
+        # "Hmm, no. 60."; "2." is the number of an item.
+        alone = not (re.search(r"\w", before + after) or scale.problem(value))
+        alone = alone and not (value <= _MOST_ITEMS and after.startswith((".", ")")))
         whole = _OF_SCALE.match(after)
-        if (whole and float(whole[1]) == scale.max) or (
-            (changes or _CHANGED_TO.search(before[-60:]))
-            and not scale.problem(value)
-            and value not in (scale.min, scale.max)
-            and not _COUNTS.match(after)
-            and not _BEFORE.search(before[-30:])
+        if (
+            alone
+            or (whole and float(whole[1]) == scale.max)
+            or (
+                (changes or _CHANGED_TO.search(before[-60:]))
+                and not scale.problem(value)
+                and value not in (scale.min, scale.max)
+                and not _COUNTS.match(after)
+                and not _BEFORE.search(before[-30:])
+            )
         ):
             yield value

@@ -27,7 +27,9 @@ _THINK_ENDS = re.compile(rf"^</(?:{_NAMES})>(?=[ ]{{0,9}}\r?\n)", re.IGNORECASE 
 _TURN_ENDS = re.compile(r"(?:</s>|<end_of_turn>|<eos>|\[/INST\]|<\|[^<>|\n]{1,40}\|>)\Z")
 _DECIMAL_COMMA = re.compile(r"(?<![0-9.,])([0-9]{1,3}),([0-9])(?![0-9]|[.,][0-9])", re.ASCII)
 """One digit after a comma: "85,5"; with more it may be a list or thousands."""
-_TURN_BEGINS = re.compile(r"\A(?:\s*(?:<s>|<bos>|<start_of_turn>(?:model)?|\[/?INST\]))+")
+_TURN_BEGINS = re.compile(
+    r"\A(?:\s*(?:<\|start_header_id\|>\w+<\|end_header_id\|>|<\|im_start\|>\w+|<s>|<bos>|<start_of_turn>(?:model)?|\[/?INST\]))+"
+)
 _CONTROL = re.compile(r"<\|[^<>|\n]{1,40}\|>")
 """Control tokens, by their form: current families have <|eot|>, <|begin_of_box|> and others."""
 

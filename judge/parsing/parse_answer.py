@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 from judge.parsing.contests import contests, names_several, reason_alone
 from judge.parsing.labels import LabelReader, Labels
 from judge.parsing.markup import after_thinking, has_thinking, plain
-from judge.parsing.refusals import is_refusal, refuses_next_to_score
+from judge.parsing.refusals import is_refusal, refuses_next_to_score, refuses_to_rate
 from judge.parsing.rewriting import rewritten
 from judge.parsing.score_forms import (
     ScoreMatch,
@@ -121,7 +121,7 @@ def _scored(
         answer = rewritten(answer)
     score = find_score(answer, scale, names)
     if score is None and not has_thinking(answer):
-        score = _after_reason(answer, scale, names) or labelled_line(answer, scale, names)
+        score = _after_reason(answer, scale, names) or _only_labelled(answer, scale, names)
     if score is None or (cut and not score.ended):
         return _missing("truncated" if cut else _why_missing(answer, scale, form, names))
     parsed = _checked(score, answer, scale, names, stripped)
@@ -189,11 +189,50 @@ def _after_reason(answer: str, scale: Scale, names: Names) -> ScoreMatch | None:
     if score is None:
         reason, block = _last_block(body)
         score = find_score(block + gap, scale, names) if reason.strip() else None
-    if score is None or _goes_on_a_list(last, reason):
+    if score is None or _goes_on_a_list(last, reason) or _is_introduced(score, last, reason):
         return None
     # What a judge says last stands, whatever it considered before.
     above = f"{reason}\n{score.tail}\n{score.reason}"
     return replace(score, rule="last_line", tail="", reason=above)
+
+
+def _only_labelled(answer: str, scale: Scale, names: Names) -> ScoreMatch | None:
+    """Return the score of the only labelled line, unless the line above says what it is."""
+    score = labelled_line(answer, scale, names)
+    if score is None:
+        return None
+    line = answer.split("\n")[score.reason.count("\n") + bool(score.reason)]
+    return None if _is_introduced(score, line, score.reason) else score
+
+
+def _is_introduced(score: ScoreMatch, last: str, reason: str) -> bool:
+    """Return whether the line above says what the last one is: a quotation, a condition, a count.
+
+    "It asks me to print\n100", "Number of words:\n85", "If it had sources:\nScore: 90".
+    """
+    if score.rule == "json":
+        return False
+    above = reason.rstrip().rpartition("\n")[2].strip().strip("*_ ")
+    if not re.search(r"\w", above):
+        return False
+    if last.strip().startswith((">", '"', "“")):
+        return True
+    if score.rule == "labelled":
+        return above.endswith(":") and bool(_INTRODUCES.search(above))
+    directly = "\n\n" not in reason[len(reason.rstrip()) :] + "\n"
+    listed = re.match(r"[-*+•|#]|[0-9]+[.)]", above)
+    if above.endswith(":"):
+        return bool(_INTRODUCES.search(above)) or not _SCORES.search(above)
+    return not (above.endswith(_SENTENCE_ENDS) or (listed and not directly))
+
+
+_SENTENCE_ENDS = (".", "!", "?", ")", '"', "]", "。", "！", "？", "”", "»", ">", "`", "|", "…")
+_SCORES = re.compile(r"\b(?:score|rating|grade|mark|verdict|answer|assessment)\b", re.IGNORECASE)
+_INTRODUCES = re.compile(
+    r"\b(?:says?|said|reads?|contains?|includes?|instructs?|instruction|quotes?|quoted|example|"
+    r"format|injected|asks?|asked|prints?|would|if|perfect|previous|human|text|line)\b",
+    re.IGNORECASE,
+)
 
 
 def _goes_on_a_list(last: str, reason: str) -> bool:
@@ -234,7 +273,7 @@ def _checked(score: ScoreMatch, answer: str, scale: Scale, names: Names, strippe
         return _missing("several_scores")
     if scale.problem(value):
         return _missing("out_of_range")
-    if value == scale.min and refuses_next_to_score(answer):
+    if refuses_to_rate(answer) or (value == scale.min and refuses_next_to_score(answer)):
         return _missing("refusal")
     return Parsed(value, None, "bare" if score.number == stripped else score.rule)
 

@@ -27,6 +27,39 @@ _REFUSES = re.compile(
     r"(?:it|this|the response|the answer)\b(?! (?:any )?(?:higher|above|more|as))",
     re.IGNORECASE,
 )
+_RATE = (
+    r"(?:(?:fairly|properly|reliably|meaningfully|adequately|fully|really|accurately|honestly) )?"
+    r"(?:evaluate|assess|judge|rate|score|grade|"
+    r"(?:provide|give|assign|offer|determine|produce) (?:you )?(?:an?|the|any) (?:\w+ )?"
+    r"(?:score|rating|evaluation|assessment|judge?ment|grade))\b"
+)
+_REFUSES_TO_RATE = re.compile(
+    # Beside any score: what is refused is the rating itself, or the number is called a placeholder.
+    rf"\b(?:i|we)(?:'m| am| are)? (?:can't|cannot|can not|could not|couldn't|won't|will not|"
+    rf"unable to|not able to|not going to|refuse to|decline to|must decline to) {_RATE}|"
+    rf"(?:\A|[\n.!(:;,–—-] ?)(?:unable|not able|not possible|impossible|cannot|can't) "
+    rf"(?:to )?{_RATE}|"
+    rf"\bit(?: is|'s) (?:not possible|impossible) to {_RATE}|"
+    r"\b(?:the response|this|the answer|the content|it) (?:can't|cannot|can not|could not) be "
+    r"(?:evaluated|assessed|judged|rated|scored|graded)\b|"
+    r"(?:\A|\n)\W*(?:this |the )?(?:response |answer )?(?:cannot|can't) be "
+    r"(?:evaluated|rated|scored|assessed)\b|"
+    r"\bevaluation (?:is )?(?:not possible|impossible)\b|"
+    r"\b(?:refuse|decline) to (?:judge|rate|score|evaluate|assess)\b|"
+    r"\b(?:a |is a |as a |just a )?placeholder\b|\brandom guess\b|\bdefault (?:value|score)\b|"
+    r"\(?(?:unable|cannot|can't) (?:to )?(?:judge|rate|score|evaluate|assess)\b",
+    re.IGNORECASE,
+)
+_NO_RATING = re.compile(
+    # Beside the lowest score alone: what programs and filters print.
+    r"(?:\A|\n|[(:,–—-] ?)\W*(?:n/?a|null|none|error|refused|declined|skipped|blocked|"
+    r"not applicable|not rated|request declined|please provide)\b|"
+    r"\bblocked by\b|\bviolates? (?:my|the|our|content|these|safety)\b[^.\n]{0,30}"
+    r"(?:guidelines?|polic(?:y|ies))|\bi can(?:'t|not) help with\b|无法评|不能评|"
+    r"\bne peux pas [ée]valuer\b|\bkann (?:das|dies|die antwort)? ?nicht bewerten\b|"
+    r"\bno puedo evaluar\b",
+    re.IGNORECASE,
+)
 _REFUSAL_WITHIN = 300
 """Characters. A refusal is at the beginning."""
 
@@ -39,4 +72,10 @@ def is_refusal(answer: str) -> bool:
 
 def refuses_next_to_score(answer: str) -> bool:
     """Return whether an answer with the lowest score refuses as well: "I cannot rate this. 0"."""
-    return bool(_REFUSES.search(answer.replace("’", "'")))
+    text = answer.replace("’", "'")
+    return bool(_REFUSES.search(text) or _NO_RATING.search(text)) or refuses_to_rate(answer)
+
+
+def refuses_to_rate(answer: str) -> bool:
+    """Return whether an answer refuses the rating itself, whatever number it has."""
+    return bool(_REFUSES_TO_RATE.search(answer.replace("’", "'")))

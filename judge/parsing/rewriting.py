@@ -33,6 +33,8 @@ _CHINESE_LINE = re.compile(
     r"^(?P<before>[^\n0-9]{0,12}?)(?P<words>[零一二三四五六七八九十百]{1,4})(?P<after>(?:分|点)[。.]?)$",
     re.MULTILINE,
 )
+_LONGEST_LINE = 120
+"""Characters of a line that may be a score in words."""
 _EQUIVALENT = re.compile(
     r"\b[0-9]+(?:\.[0-9]+)? ?(?:/|out of) ?[0-9]+"
     r"(?:,? ?\(?(?:i\.e\.,?|which is|that is|or|equivalent to|equals?|corresponds to|=|→|->)"
@@ -46,8 +48,12 @@ _EQUIVALENT = re.compile(
 def rewritten(text: str) -> str:
     """Return an answer whose scores in tables, in words and beside another scale are lines."""
     text = _EQUIVALENT.sub(r"\g<score>/100", text)
-    text = _ENGLISH_LINE.sub(_english, text)
-    text = _CHINESE_LINE.sub(_chinese, text)
+    text = "\n".join(
+        _CHINESE_LINE.sub(_chinese, _ENGLISH_LINE.sub(_english, line))
+        if len(line) <= _LONGEST_LINE
+        else line
+        for line in text.split("\n")
+    )
     return "\n".join(_table_rows(text)) if "|" in text else text
 
 

@@ -172,7 +172,7 @@ def names_other_scale(answer: str, value: float, scale: Scale) -> bool:
         if written and float(written) != value:
             continue
         low = float(match["low"] or 0)
-        end = (match["high"] or match["most"] or match["whole"]).lower()
+        end = next(filter(None, (match[name] for name in _ENDS))).lower()
         high = float(NUMBER_WORDS.get(end, 0) or end)
         if high != scale.max and low <= value <= high:
             return True
@@ -184,12 +184,15 @@ _SENTENCE = re.compile(
     r",? (?:which |so it )?(?:leav(?:es|ing)|giv(?:es|ing)|result(?:s|ing) in|yield(?:s|ing)|"
     r"mak(?:es|ing)|for) (?:it |us |me )?(?=an? )"
 )
+_ENDS = ("high", "most", "points", "anchor", "whole")
 _SCALE_NAMED = re.compile(
     # A range that is called a scale; the highest value of a field; "9 out of ten", "9/10".
     r"\bscale\W{0,4}(?:(?:goes |runs |of |from |is |between )*)"
     r"(?P<low>[0-9]+) ?(?:-|–|—|to|and) ?(?P<high>[0-9]+)\b|"
     r"\b(?:max(?:imum)?|out[_ ]of)(?:[_ ](?:score|value|points))?"
-    r"\W{0,3}[:=]\W{0,3}(?P<most>[0-9]+)\b|"
+    r"(?:\W{0,3}[:=]\W{0,3}|(?<=max)\.? )(?P<most>[0-9]+)\b|"
+    r"\b(?P<points>[0-9]+)[- ]point scale\b|"
+    r"\b[01] ?= ?[a-z][^0-9\n]{0,60}\b(?P<anchor>[0-9]+) ?= ?[a-z]|"
     r"(?:\b(?P<written>[0-9]+(?:\.[0-9]+)?)\W{0,3})?(?<![a-z] )"
     r"(?:/|\bout of|\b(?:von|sur|sobre|su)\b|\bof(?= [0-9]+ (?:points|stars)\b)) ?"
     rf"(?P<whole>{END})\b(?! ?(?!(?:points|stars)\b)[a-z])",

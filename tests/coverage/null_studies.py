@@ -119,7 +119,7 @@ def figures(context: Context) -> Iterator[Estimate]:
 def analysed(kind: str, number: int) -> Analysis:
     """The part of a report that its claims come from."""
     scores, probed = study(kind, number)
-    context = _context(scores, None, Options(seed=number), None, probed)
+    context = _context(scores, None, Options(seed=number), probed)
     return with_claims(_analysis(kind, context, figures))
 
 

@@ -126,6 +126,12 @@ def test_answers_written_without_a_look_at_the_parser_have_no_wrong_value(
     assert len(missed) / len(valued) <= 0.05, missed
 
 
+def test_refusals_quotations_conditions_and_corrections_give_no_value() -> None:
+    traps = [row["answer"] for row in UNSEEN if row["set"] == "traps"]
+    assert len(traps) > 100
+    assert [text for text in traps if parse_answer(text, POINTS).value is not None] == []
+
+
 @pytest.mark.parametrize(
     ("answer", "form", "value"),
     [
