@@ -100,7 +100,8 @@ def submit(
         return
     if not as_json:
         print_fields(plan, as_json)
-    print_fields(asyncio.run(submit_files(files, plan, _printed(as_json), again=again)), as_json)
+    submitted = submit_files(files, plan, _printed(as_json), model=model, again=again)
+    print_fields(asyncio.run(submitted), as_json)
 
 
 @batch.command()

@@ -10,7 +10,7 @@ from judge.engines.batch.anthropic_format import AnthropicFormat
 from judge.engines.batch.service.batch_provider import (
     BatchProvider,
     BatchState,
-    Submission,
+    FileToSubmit,
     entries,
     identifier,
     number,
@@ -38,23 +38,21 @@ class AnthropicBatches(BatchProvider):
         """Return the headers with the key and the version of the interface."""
         return {"anthropic-version": _VERSION, **({"x-api-key": key} if key else {})}
 
-    async def prepare(self, submission: Submission) -> str:
+    async def prepare(self, file: FileToSubmit) -> str:
         """Return the newest batch of all, before which the lost one can't be."""
-        del submission
+        del file
         async for batch in self._newest(1):
             return identifier(batch, "id", "a batch")
         return _NONE
 
-    async def start(self, submission: Submission, prepared: str) -> BatchState:
+    async def start(self, file: FileToSubmit, prepared: str) -> BatchState:
         """Send the file."""
         del prepared
         headers = {"Content-Type": "application/json"}
-        reply = await self.client.send(
-            "POST", "/messages/batches", submission.path, headers, tries=1
-        )
+        reply = await self.client.send("POST", "/messages/batches", file.path, headers, tries=1)
         return self._read(reply.data)
 
-    async def find(self, submission: Submission, prepared: str | None) -> BatchState | None:
+    async def find(self, file: FileToSubmit, prepared: str | None) -> BatchState | None:
         """Return the batch that began since, with as many prompts; it must be the only one."""
         found = []
         async for batch in self._newest(100):
@@ -62,12 +60,12 @@ class AnthropicBatches(BatchProvider):
                 break
             counts = part(batch, "request_counts")
             total = number(counts, "processing", "succeeded", *_FAILED)
-            if total == submission.prompts and batch.get("id") not in submission.known:
+            if total == file.prompts and batch.get("id") not in file.known:
                 found.append(self._read(batch))
         if len(found) > 1:
             names = ", ".join(each.batch for each in found)
             raise StudyError(
-                f"{submission.path}: its batch was started without an answer, and {names} have as "
+                f"{file.path}: its batch was started without an answer, and {names} have as "
                 "many prompts. Cancel those that are not yours, in the provider's console; or "
                 "start it once more with --again."
             )

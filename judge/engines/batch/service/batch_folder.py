@@ -92,6 +92,9 @@ class BatchFolder:
             raise StudyError(f"--base-url: {error}.") from None
         is_bound = any(file.state != "preparing" for file in known.files.values())
         if not is_bound:
+            if address not in {None, known.base_url}:
+                # Uploads to another server are of no use.
+                known.files = {}
             known.base_url = address or known.base_url
         elif address not in {None, known.base_url}:
             raise StudyError(

@@ -31,7 +31,7 @@ class BatchState:
 
 
 @dataclass(frozen=True)
-class Submission:
+class FileToSubmit:
     """A file of requests on its way to a provider."""
 
     path: Path
@@ -68,15 +68,15 @@ class BatchProvider(ABC):
         """Return the headers of each request, without those of an empty key."""
 
     @abstractmethod
-    async def prepare(self, submission: Submission) -> str:
+    async def prepare(self, file: FileToSubmit) -> str:
         """Upload a file; return what `start` and `find` need of it. It may be repeated."""
 
     @abstractmethod
-    async def start(self, submission: Submission, prepared: str) -> BatchState:
+    async def start(self, file: FileToSubmit, prepared: str) -> BatchState:
         """Start the batch of a file. It is sent once: the answer may be lost."""
 
     @abstractmethod
-    async def find(self, submission: Submission, prepared: str | None) -> BatchState | None:
+    async def find(self, file: FileToSubmit, prepared: str | None) -> BatchState | None:
         """Return the batch of a file, of whose start the answer was lost; None: it did not start.
 
         Raises

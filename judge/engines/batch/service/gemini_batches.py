@@ -12,7 +12,7 @@ from judge.engines.batch.gemini_format import GeminiFormat
 from judge.engines.batch.service.batch_provider import (
     BatchProvider,
     BatchState,
-    Submission,
+    FileToSubmit,
     entries,
     identifier,
     number,
@@ -40,11 +40,11 @@ class GeminiBatches(BatchProvider):
         """Return the header with the key."""
         return {"x-goog-api-key": key} if key else {}
 
-    async def prepare(self, submission: Submission) -> str:
+    async def prepare(self, file: FileToSubmit) -> str:
         """Upload the file, and return its name."""
-        path = submission.path
+        path = file.path
         size = str(path.stat().st_size)
-        described = json.dumps({"file": {"display_name": submission.key}}).encode()
+        described = json.dumps({"file": {"display_name": file.key}}).encode()
         begun = await self.client.send(
             "POST",
             self._within("upload", "/files"),
@@ -68,23 +68,23 @@ class GeminiBatches(BatchProvider):
         )
         return identifier(part(reply.data, "file"), "name", "the uploaded file")
 
-    async def start(self, submission: Submission, prepared: str) -> BatchState:
+    async def start(self, file: FileToSubmit, prepared: str) -> BatchState:
         """Start a batch that is named by the file's key."""
-        batch = {"display_name": submission.key, "input_config": {"file_name": prepared}}
+        batch = {"display_name": file.key, "input_config": {"file_name": prepared}}
         encoded = json.dumps({"batch": batch}).encode()
-        model = quote((submission.model or "").removeprefix("models/"), safe="")
+        model = quote((file.model or "").removeprefix("models/"), safe="")
         address = f"/models/{model}:batchGenerateContent"
         reply = await self.client.send("POST", address, encoded, _JSON, tries=1)
         return self._read(reply.data)
 
-    async def find(self, submission: Submission, prepared: str | None) -> BatchState | None:
+    async def find(self, file: FileToSubmit, prepared: str | None) -> BatchState | None:
         """Return the batch with the file's key as its name."""
         del prepared
         after = ""
         while True:
             page = (await self.client.get(f"/batches?pageSize=100{after}")).data
             for batch in entries(page, "operations"):
-                if part(batch, "metadata").get("displayName") == submission.key:
+                if part(batch, "metadata").get("displayName") == file.key:
                     return self._read(batch)
             following = word(page, "nextPageToken")
             if not following:

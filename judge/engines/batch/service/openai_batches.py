@@ -12,8 +12,8 @@ from judge.engines.batch.batch_format import OpenAIFormat
 from judge.engines.batch.service.batch_provider import (
     BatchProvider,
     BatchState,
+    FileToSubmit,
     NoListError,
-    Submission,
     entries,
     identifier,
     number,
@@ -42,29 +42,29 @@ class OpenAIBatches(BatchProvider):
         """Return the header with the key."""
         return {"Authorization": f"Bearer {key}"} if key else {}
 
-    async def prepare(self, submission: Submission) -> str:
+    async def prepare(self, file: FileToSubmit) -> str:
         """Upload the file, and return its id."""
-        form = FileForm(submission.path, {"purpose": "batch"})
+        form = FileForm(file.path, {"purpose": "batch"})
         reply = await self.client.send("POST", "/files", form)
         return identifier(reply.data, "id", "the uploaded file")
 
-    async def start(self, submission: Submission, prepared: str) -> BatchState:
+    async def start(self, file: FileToSubmit, prepared: str) -> BatchState:
         """Start a batch that is marked with the file's key."""
         batch = {
             "input_file_id": prepared,
             "endpoint": "/v1/chat/completions",
             "completion_window": "24h",
-            "metadata": {_MARK: submission.key},
+            "metadata": {_MARK: file.key},
         }
         encoded = json.dumps(batch).encode()
         reply = await self.client.send("POST", "/batches", encoded, _JSON, tries=1)
         return self._read(reply.data)
 
-    async def find(self, submission: Submission, prepared: str | None) -> BatchState | None:
+    async def find(self, file: FileToSubmit, prepared: str | None) -> BatchState | None:
         """Return the batch with the mark, or of the upload, where a server keeps no marks."""
         async for batch in self._newest():
             mark = part(batch, "metadata").get(_MARK)
-            if mark == submission.key or (not mark and prepared == batch.get("input_file_id")):
+            if mark == file.key or (not mark and prepared == batch.get("input_file_id")):
                 return self._read(batch)
         return None
 
@@ -85,7 +85,8 @@ class OpenAIBatches(BatchProvider):
             for batch in batches:
                 yield batch
             last = batches[-1] if batches else {}
-            is_old = number(last, "created_at") < time.time() - _OLDEST
+            # A server may not say when.
+            is_old = 0 < number(last, "created_at") < time.time() - _OLDEST
             if not page.get("has_more") or is_old:
                 return
             after = f"&after={identifier(last, 'id', 'a batch')}"

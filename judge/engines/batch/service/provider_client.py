@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import aiohttp
 
 from judge.engines.openai.api_key import ApiKey
-from judge.engines.openai.connection import NO_REPLY, no_reply, proxy_to
+from judge.engines.openai.connection import no_reply, proxy_to
 from judge.engines.openai.endpoint import backoff
 from judge.protocol.chat_completion import Trouble, read_reply
 from judge.protocol.exchange import Answer
@@ -26,6 +26,8 @@ _LONGEST_WAIT = 60.0
 _SILENCE = 300.0
 _BLOCK = 1 << 20
 _REFUSED_KEY = frozenset({401, 403})
+# Other errors of the system, such as a full disk, concern files on this machine.
+_NO_REPLY = (TimeoutError, aiohttp.ClientError, ConnectionError, asyncio.IncompleteReadError)
 # Of a server that has no such address.
 _ABSENT = frozenset({404, 405, 501})
 
@@ -47,7 +49,11 @@ class ProviderError(StudyError):
     def __init__(self, message: str, status: int, trouble: Trouble) -> None:
         super().__init__(message)
         self.may_pass = trouble.kind in {"again", "throttled"}
-        """Whether the same request may succeed later; it may also have succeeded unseen."""
+        """Whether the same request may succeed later."""
+        self.may_have_effect = self.may_pass and not (
+            status == 429 or trouble.reason == "no_connection"
+        )
+        """Whether it may have succeeded, and the answer was lost."""
         self.is_absent = status in _ABSENT
         """Whether the server has no such address."""
         self.wait = trouble.wait
@@ -211,7 +217,7 @@ class ProviderClient:
                     reply = read_reply(response.status, response.headers, content, None)
                     raise self._error(response.status, _trouble(reply, response.status))
                 yield response
-        except NO_REPLY as error:
+        except _NO_REPLY as error:
             raise self._error(0, no_reply(error, _SILENCE)) from None
 
     def _error(self, status: int, trouble: Trouble) -> ProviderError:

@@ -17,8 +17,6 @@ class SubmissionPlan(Result):
     provider: str
     base_url: str
     model: str
-    asked_model: str | None
-    """The model, where the files name none and it was given."""
     prompts: dict[str, int]
     """Prompts to submit, by file."""
     prompt_tokens: int
@@ -99,7 +97,6 @@ def submission_plan(
         form.name,
         folder.known.base_url,
         folder.model,
-        model,
         prompts,
         tokens,
         answers,

@@ -6,8 +6,8 @@ from judge.engines.batch.service.batch_folder import BatchFolder, is_open
 from judge.engines.batch.service.batch_provider import (
     BatchProvider,
     BatchState,
+    FileToSubmit,
     NoListError,
-    Submission,
 )
 from judge.engines.batch.service.fetching import OnFile
 from judge.engines.batch.service.folder_state import FolderState, state_of
@@ -16,11 +16,18 @@ from judge.engines.batch.service.submission_plan import SubmissionPlan
 from judge.engines.batch.service.submitted_files import SubmittedFile, alone_in, digest_of, now
 from study.errors import StudyError
 
+_EARLIER_TRIES = 3
+
 
 async def submit(
-    folder: BatchFolder, plan: SubmissionPlan, on_file: OnFile, *, again: bool = False
+    folder: BatchFolder,
+    plan: SubmissionPlan,
+    on_file: OnFile,
+    *,
+    model: str | None = None,
+    again: bool = False,
 ) -> FolderState:
-    """Submit the files of a plan, one after another.
+    """Submit the files of a plan, one after another; `model` and `again` are those of the plan.
 
     Raises
     ------
@@ -32,7 +39,7 @@ async def submit(
     with alone_in(folder.path):
         # Another call may have submitted files since the plan was made.
         folder.read()
-        folder.aim(plan.base_url, plan.asked_model, again=again)
+        folder.aim(plan.base_url, model, again=again)
         async with folder.service() as service:
             for path in folder.paths:
                 number = plan.prompts.get(path.name)
@@ -55,10 +62,10 @@ async def _submit(
         file = SubmittedFile(digest=file.digest, prompts=prompts, times=file.times + 1)
     files[path.name] = file
     batches = {other.batch for other in files.values() if other.batch}
-    submission = Submission(path, file.key, prompts, folder.known.model, batches)
+    sent = FileToSubmit(path, file.key, prompts, folder.known.model, batches)
     folder.write()
     try:
-        file.update(await _started(folder, service, submission, file))
+        file.update(await _started(folder, service, sent, file))
     except ProviderError as error:
         raise StudyError(f"{path}: {error}") from None
     folder.write()
@@ -66,42 +73,43 @@ async def _submit(
 
 
 async def _started(
-    folder: BatchFolder, service: BatchProvider, submission: Submission, file: SubmittedFile
+    folder: BatchFolder, service: BatchProvider, sent: FileToSubmit, file: SubmittedFile
 ) -> BatchState:
     is_lost = file.state == "starting"
     for attempt in range(TRIES):
         # A marked batch is found even where the record was lost with its machine.
-        if is_lost or service.marks:
-            found = await _found(service, submission, file, is_lost=is_lost)
+        if attempt or is_lost or service.marks:
+            found = await _found(service, sent, file, is_lost=is_lost)
             if found is not None:
                 return found
         if file.prepared is None or now() - file.since > service.keeps_uploads:
-            file.prepared, file.since = await service.prepare(submission), now()
+            file.prepared, file.since = await service.prepare(sent), now()
         file.state = "starting"
         folder.write()
         try:
-            return await service.start(submission, file.prepared)
+            return await service.start(sent, file.prepared)
         except ProviderError as error:
-            if not error.may_pass:
+            is_lost = is_lost or error.may_have_effect
+            if not is_lost:
                 # It was refused, so there is nothing to find.
-                file.state, file.prepared = "preparing", None
+                file.state = "preparing"
                 folder.write()
             if not error.may_pass or attempt + 1 == TRIES:
                 raise
-            is_lost = True
-            await pause(error, attempt)
+            # Longer than a list takes to have a batch that has just started.
+            await pause(error, attempt + _EARLIER_TRIES)
     raise AssertionError
 
 
 async def _found(
-    service: BatchProvider, submission: Submission, file: SubmittedFile, *, is_lost: bool
+    service: BatchProvider, sent: FileToSubmit, file: SubmittedFile, *, is_lost: bool
 ) -> BatchState | None:
     try:
-        return await service.find(submission, file.prepared)
+        return await service.find(sent, file.prepared)
     except NoListError as error:
         if not is_lost:
             return None
         raise StudyError(
-            f"{submission.path}: its batch may have started, and the server has no list of "
+            f"{sent.path}: its batch may have started, and the server has no list of "
             f"batches to look it up ({error}). If it has not, start it with --again."
         ) from None
