@@ -427,6 +427,47 @@ def test_what_does_not_fit_the_folder_is_refused(
     (gemini / "judge-001.jsonl").rename(folder / "judge-009.jsonl")
 
 
+def test_an_upload_that_its_provider_has_deleted_is_repeated(
+    services: BatchServices, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = written(tmp_path, "gemini", monkeypatch, 100)
+    services.fail(START["gemini"], "500", before=True, times=5)
+    with pytest.raises(StudyError, match="stub 500"):
+        submitted(folder, services, "gemini")
+    record = json.loads((folder / "batches.json").read_text())
+    record["files"]["judge-001.jsonl"]["since"] -= 48 * 3600
+    (folder / "batches.json").write_text(json.dumps(record))
+    submitted(folder, services, "gemini")
+    assert len(services.files) == 2
+    assert len(services.batches) == 1
+
+
+def test_results_that_do_not_fit_on_the_disk_are_not_a_failure_of_the_provider(
+    services: BatchServices, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = written(tmp_path, "openai", monkeypatch, 100)
+    submitted(folder, services, "openai")
+    services.finish(services.batches[0])
+    before = len(services.log)
+    (folder / "results-001.jsonl.part").symlink_to("/dev/full")
+    with pytest.raises(OSError, match="No space left"):
+        fetched(folder)
+    assert len(services.log) == before + 2
+    assert not list(folder.glob("results*"))
+    assert fetched(folder).files[0].state == "fetched"
+
+
+def test_programs_read_json(
+    services: BatchServices, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = written(tmp_path, "openai", monkeypatch)
+    words = ("judge", "batch", "submit", folder, "--base-url", services.address("openai"))
+    plan = json.loads(ccrs(*words, "--price", "0", "1e6", "--dry-run", "--json"))
+    assert (plan["cost"], sum(plan["prompts"].values())) == (57 * 16, 57)
+    done = json.loads(ccrs(*words, "--json"))
+    assert [file["batch"] for file in done["files"]] == [batch.id for batch in services.batches]
+
+
 def test_two_calls_do_not_submit_at_once(
     services: BatchServices, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
