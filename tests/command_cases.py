@@ -11,7 +11,7 @@ import click
 
 from annotate_ui.tasks.workflow import open_next
 from judge import judge_study
-from judge.engines.engine_settings import OpenAISettings
+from judge.engines.engine_settings import BatchSettings, OpenAISettings
 from study import Study
 from study.cli.root import cli
 from tests.annotate_ui.rated_campaign import fill, finish_step, give
@@ -46,6 +46,9 @@ CASES: dict[str, str] = {
     "judge probe": (
         "judge probe study --base-url {stub} --model stub-judge --seed 0 --kinds length --sample 2"
     ),
+    "judge batch submit": "judge batch submit requests --dry-run",
+    "judge batch status": "judge batch status requests",
+    "judge batch fetch": "judge batch fetch requests",
     "judge prompts": "judge prompts study --new own-v1",
     "judge list": "judge list study",
     "judge show": "judge show study one",
@@ -91,7 +94,7 @@ def _below(
 
 
 def make_folder(folder: Path, stub: str) -> None:
-    """Make a rated study with two judge runs, a backup of it, tables of scores, and a threshold."""
+    """Make a rated study with two judge runs, requests, a backup, tables of scores, a threshold."""
     from study.lifecycle.backup import backup
 
     with contextlib.chdir(folder):
@@ -104,6 +107,7 @@ def make_folder(folder: Path, stub: str) -> None:
                     study,
                     OpenAISettings(base_url=stub, model="stub-judge", name=name, seed=seed),
                 )
+            judge_study(study, BatchSettings(model="other", requests=Path("requests"), limit=2))
             backup(study, Path("study.ccrs-backup"))
         _write("ratings.csv", ("q0/system-0", "q1/system-1"), {"carl": "human"})
         Path("gate.toml").write_text(GATE, encoding="utf-8")

@@ -37,6 +37,7 @@ TO_SERVER = {
 }
 OF_CALLS = "always: a condition of each request; a dry run is of the same command line"
 METRIC = "judge run study --base-url {stub} --model m --metric"
+OF_BATCHES = "always: the next commands name it, also where nothing is submitted yet"
 
 SHARED: dict[str, Row] = {
     "--engine": CHOOSES,
@@ -248,6 +249,17 @@ TABLE: dict[str, dict[str, Row]] = {
         "--sample": CHOOSES,
         **of("judge probe"),
     },
+    "judge batch submit": {
+        "--model": Unused("judge batch submit requests --model m --dry-run", "name their model"),
+        "--base-url": CHOOSES,
+        "--api-key-env": OF_CALLS,
+        "--price": OUTPUT,
+        "--again": Unused("judge batch submit requests --again --dry-run", "no batch has failed"),
+        "--dry-run": STORES,
+        "--json": OUTPUT,
+    },
+    "judge batch status": {"--api-key-env": OF_BATCHES, "--json": OUTPUT},
+    "judge batch fetch": {"--api-key-env": OF_BATCHES, "--json": OUTPUT},
     "judge prompts": {
         "--new": CHOOSES,
         "--of": Unused("judge prompts study --of ccrs-paper-v1", "nothing is copied"),

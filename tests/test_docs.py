@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from collections.abc import Iterator
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -52,12 +53,18 @@ MANUAL = [page.read_text(encoding="utf-8") for page in sorted((ROOT / "data/manu
 
 def _commands() -> dict[str, click.Command]:
     """Return every command by its words: "judge" and "judge show"."""
-    commands: dict[str, click.Command] = {}
-    for entry in entry_points(group=GROUP):
-        command = commands[entry.name] = entry.load()
-        if isinstance(command, click.Group):
-            commands |= {f"{entry.name} {name}": inner for name, inner in command.commands.items()}
-    return commands
+    return {
+        name: command
+        for entry in entry_points(group=GROUP)
+        for name, command in _with_subcommands(entry.name, entry.load())
+    }
+
+
+def _with_subcommands(words: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
+    yield words, command
+    if isinstance(command, click.Group):
+        for name, inner in command.commands.items():
+            yield from _with_subcommands(f"{words} {name}", inner)
 
 
 COMMANDS = _commands()

@@ -287,6 +287,8 @@ REFUSED: frozenset[str] = frozenset(
             for option in ("--model", "--name", "--shuffle-passages", "--body")
         ),
         *("judge show --metric", "judge reparse --metric"),
+        # The files name their model, and no batch has failed.
+        *("judge batch submit --model", "judge batch submit --again"),
         # Of other metrics.
         *("measure run --encoder", "measure run --nli", "measure run --base-url",
           "measure run --qrels"),

@@ -239,6 +239,7 @@ def test_the_example_stands_alone() -> None:
         "study.cli.assignment_commands",
         "judge.cli.judge_command",
         "judge.cli.inspect_commands",
+        "judge.cli.batch_commands",
         "judge.cli.measure_command",
         "study.cli.lifecycle_commands",
         "annotate_ui.cli.enrol",

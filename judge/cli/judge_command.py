@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from judge.cli.batch_commands import batch
 from judge.cli.default_group import DefaultCommandGroup
 from judge.cli.engine_options import EngineOptionsCommand, settings_from
 from judge.cli.inspect_commands import (
@@ -112,8 +113,8 @@ def run(folder: Path, dry_run: bool, as_json: bool, **values: Any) -> None:
       ccrs judge my-study --engine recorded --model llama-3-70b --answers answers.jsonl
       ccrs judge my-study --model llama-3-70b --text-metrics EM,EM-normalized,F1
       ccrs judge my-study --base-url http://localhost:8000/v1 --model llama --metric ragchecker
-      ccrs judge my-study --engine batch --model gpt-5 --requests batch
-      ccrs judge my-study --engine batch --model gpt-5 --answers batch_output.jsonl
+      ccrs judge my-study --engine batch --model gpt-5 --requests requests
+      ccrs judge my-study --engine batch --model gpt-5 --answers results.jsonl
     """
     from study.study import Study
 
@@ -334,5 +335,5 @@ def _short(count: int) -> str:
     return str(count)
 
 
-for _command in (prompts, list_, show, compare, rank, export, reparse):
+for _command in (batch, prompts, list_, show, compare, rank, export, reparse):
     judge.add_command(_command)

@@ -72,6 +72,27 @@ def _check_temperature(settings: "OpenAISettings | BatchSettings") -> None:
         raise ValueError("temperature: omit_temperature sends none; leave one of them out")
 
 
+def plain_address(address: str | None) -> str | None:
+    """Return the address of an endpoint as it is stored.
+
+    Raises
+    ------
+    ValueError
+        It is no address, or contains more than that of an endpoint.
+    """
+    if address is None:
+        return None
+    parts = urlsplit(address)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ValueError("write it as http://HOST:PORT/v1 or https://HOST/v1")
+    # The address is stored with the run and shown in reports.
+    if parts.username or parts.password:
+        raise ValueError("contains credentials; give the key in an environment variable instead")
+    if parts.query or parts.fragment:
+        raise ValueError("ends in ? or #; give the address alone, up to /v1")
+    return address.rstrip("/")
+
+
 class OpenAISettings(JudgeSettings):
     """A judge behind an OpenAI-compatible endpoint, and how patiently it is asked."""
 
@@ -211,22 +232,7 @@ class OpenAISettings(JudgeSettings):
                 raise ValueError(f"{name}: a header contains printable ASCII characters only")
         return headers
 
-    @field_validator("base_url")
-    @classmethod
-    def _plain_address(cls, address: str | None) -> str | None:
-        if address is None:
-            return None
-        parts = urlsplit(address)
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise ValueError("write it as http://HOST:PORT/v1 or https://HOST/v1")
-        # The address is stored with the run and shown in reports.
-        if parts.username or parts.password:
-            raise ValueError(
-                "contains credentials; give the key in an environment variable instead"
-            )
-        if parts.query or parts.fragment:
-            raise ValueError("ends in ? or #; give the address alone, up to /v1")
-        return address.rstrip("/")
+    _valid_address = field_validator("base_url")(plain_address)
 
 
 class ModelSettings(JudgeSettings):

@@ -10,7 +10,9 @@ from typing import Any, ClassVar
 from judge.engines.batch.batch_format import (
     BatchFormat,
     BatchReply,
+    RequestSize,
     Sampling,
+    bytes_of,
     completion,
     count,
     failure_of,
@@ -73,6 +75,13 @@ class AnthropicFormat(BatchFormat):
         if sampling.temperature is not None:
             params["temperature"] = sampling.temperature
         return {"custom_id": name, "params": params}
+
+    def size(self, request: Mapping[str, Any]) -> RequestSize:
+        """Return the size of an element of the list `requests`."""
+        params = request["params"]
+        texts = (message["content"] for message in params["messages"])
+        size = bytes_of(params.get("system", ""), *texts)
+        return RequestSize(params["model"], size, params["max_tokens"])
 
     def reply(self, result: Mapping[str, Any]) -> BatchReply | Failure | None:
         """Read a line of the results: succeeded, errored, canceled or expired."""

@@ -155,9 +155,12 @@ class BatchEngine:
                 f"`{command} --requests FOLDER` writes them into files."
             )
         if counts or waiting:
-            send = "Send the files of this call; then" if counts else "When they are answered:"
+            folder = shell_word(settings.requests or "")
+            send = "When they are answered:"
+            if counts:
+                send = f"Send the files of this call (`ccrs judge batch submit {folder}`); then"
             notes.append(
-                f"{send} `{command} --requests {shell_word(settings.requests or '')} --answers "
+                f"{send} `{command} --requests {folder} --answers "
                 "RESULTS`, with --answers for each file of results, and the same other options."
             )
         return tuple(notes)

@@ -47,6 +47,16 @@ class BatchReply(NamedTuple):
     body: Mapping[str, Any] | str
 
 
+class RequestSize(NamedTuple):
+    """What a request asks for, by which its cost is estimated."""
+
+    model: str | None
+    """None where the form does not name it."""
+    prompt_bytes: int
+    answer_tokens: int
+    """Most tokens of the answer, those of reasoning included."""
+
+
 class BatchFormat(ABC):
     """Writes requests, and reads results, of one provider's batch service."""
 
@@ -67,6 +77,16 @@ class BatchFormat(ABC):
     @abstractmethod
     def request(self, name: str, prompt: str, sampling: Sampling) -> dict[str, Any]:
         """Return the request of a prompt."""
+
+    @abstractmethod
+    def size(self, request: Mapping[str, Any]) -> RequestSize:
+        """Return the size of a request that `request` made.
+
+        Raises
+        ------
+        KeyError, TypeError
+            The request has another form.
+        """
 
     @abstractmethod
     def reply(self, result: Mapping[str, Any]) -> BatchReply | Failure | None:
@@ -115,6 +135,13 @@ class OpenAIFormat(BatchFormat):
             "body": {**body, "messages": chat_messages(prompt, sampling.system)},
         }
 
+    def size(self, request: Mapping[str, Any]) -> RequestSize:
+        """Return the size of a line of OpenAI's batch input file."""
+        body = request["body"]
+        limit = body["max_tokens"] if "max_tokens" in body else body["max_completion_tokens"]
+        texts = (message["content"] for message in body["messages"])
+        return RequestSize(body["model"], bytes_of(*texts), limit)
+
     def reply(self, result: Mapping[str, Any]) -> BatchReply | Failure | None:
         """Read a line of OpenAI's output or error file, or of vLLM's `run_batch`."""
         error, response = result.get("error"), result.get("response")
@@ -127,6 +154,11 @@ class OpenAIFormat(BatchFormat):
                 status = response.get("status_code")
                 return BatchReply(status if isinstance(status, int) else 200, body)
         return failure_of(error) if error else None
+
+
+def bytes_of(*texts: str) -> int:
+    """Return the length of texts in bytes."""
+    return sum(len(text.encode("utf-8", "replace")) for text in texts)
 
 
 def failure_of(error: Any, reason: str = "error") -> Failure:

@@ -10,7 +10,9 @@ from typing import Any
 from judge.engines.batch.batch_format import (
     BatchFormat,
     BatchReply,
+    RequestSize,
     Sampling,
+    bytes_of,
     completion,
     count,
     failure_of,
@@ -79,6 +81,13 @@ class GeminiFormat(BatchFormat):
         if sampling.system:
             request["systemInstruction"] = {"parts": [{"text": sampling.system}]}
         return {"key": name, "request": request}
+
+    def size(self, request: Mapping[str, Any]) -> RequestSize:
+        """Return the size of a line of the input file, which does not name the model."""
+        inner = request["request"]
+        contents = [*inner["contents"], inner.get("systemInstruction", {"parts": []})]
+        texts = (part["text"] for content in contents for part in content["parts"])
+        return RequestSize(None, bytes_of(*texts), inner["generationConfig"]["maxOutputTokens"])
 
     def reply(self, result: Mapping[str, Any]) -> BatchReply | Failure | None:
         """Read a line of the result file: a GenerateContentResponse, or a status."""

@@ -20,28 +20,38 @@ def written_before(folder: Path, form: BatchFormat) -> Iterator[str]:
     """
     if folder.exists() and not folder.is_dir():
         raise StudyError(f"{folder} is not a folder. Give --requests the name of a folder.")
-    for path in _files(folder, form):
-        with path.open("rb") as stream:
-            for number, line in enumerate(stream, 1):
-                text = line.strip().removesuffix(b",")
-                if not text or text in {form.opening.strip(), form.closing.strip()}:
-                    continue
-                yield _name(path, number, text, form)
+    for path in files_of(folder, form):
+        for request in requests_in(path, form):
+            yield str(request[form.id_field])
 
 
-def _files(folder: Path, form: BatchFormat) -> list[Path]:
+def files_of(folder: Path, form: BatchFormat) -> list[Path]:
+    """Return the files of a folder in this form, in the order in which they were written."""
     return sorted(folder.glob(f"judge-[0-9]*{form.suffix}")) if folder.is_dir() else []
 
 
-def _name(path: Path, number: int, text: bytes, form: BatchFormat) -> str:
-    try:
-        name = json.loads(text).get(form.id_field)
-    except (ValueError, AttributeError, RecursionError):
-        name = None
-    if not isinstance(name, str):
-        problem = f"The line is not a request in the form {form.name!r}."
-        raise InputError(path.name, [Fault(problem, "Choose another folder.", number)])
-    return name
+def requests_in(path: Path, form: BatchFormat) -> Iterator[dict[str, Any]]:
+    """Yield the requests in a file; each has its name.
+
+    Raises
+    ------
+    InputError
+        A line is not a request in this form.
+    """
+    with path.open("rb") as stream:
+        for number, line in enumerate(stream, 1):
+            text = line.strip().removesuffix(b",")
+            if not text or text in {form.opening.strip(), form.closing.strip()}:
+                continue
+            try:
+                request = json.loads(text)
+                known = isinstance(request[form.id_field], str)
+            except (ValueError, KeyError, TypeError, RecursionError):
+                known = False
+            if not known:
+                problem = f"The line is not a request in the form {form.name!r}."
+                raise InputError(path.name, [Fault(problem, "Choose another folder.", number)])
+            yield request
 
 
 class RequestFiles:
@@ -54,7 +64,7 @@ class RequestFiles:
         # An interrupted call leaves unfinished files, which no one has sent.
         for left in folder.glob("judge-*.part"):
             left.unlink(missing_ok=True)
-        stems = (path.stem.removeprefix("judge-") for path in _files(folder, form))
+        stems = (path.stem.removeprefix("judge-") for path in files_of(folder, form))
         numbers = (int(stem) for stem in stems if stem.isdecimal())
         self._next = max(numbers, default=0) + 1
         self._path = folder

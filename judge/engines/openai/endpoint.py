@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,18 +10,16 @@ from random import uniform
 from time import monotonic, perf_counter
 from types import TracebackType
 from typing import Any, Self
-from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 
-from judge.engines.openai.api_key import LOOPBACK, ApiKey
+from judge.engines.openai.api_key import ApiKey
 from judge.engines.openai.budget import Budget
+from judge.engines.openai.connection import NO_REPLY, no_reply, proxy_to
 from judge.protocol.chat_completion import Trouble, read_reply, spent_quota
 from judge.protocol.exchange import TOKENS, Answer, chat_messages
 from judge.protocol.logprob_distribution import ScoreTokens
 from judge.text import printable
-from study.errors import StudyError
 
 # Bytes. A longer body does not come from a judge.
 _LARGEST_BODY = 4 * 1024 * 1024
@@ -114,7 +111,7 @@ class Endpoint:
         self._has_authorization = "authorization" in {name.lower() for name in headers}
         self._timeout = timeout
         self._connections = connections
-        self._proxy = _proxy(base_url)
+        self._proxy = proxy_to(base_url)
         self._session: aiohttp.ClientSession | None = None
         self._renewing = asyncio.Lock()
         self.usage = UsageCounter()
@@ -196,17 +193,8 @@ class Endpoint:
                     return Reply(Trouble("again", "too_large", "its answer exceeds 4 MiB"))
                 result = read(response.status, response.headers, content, milliseconds)
                 return Reply(result, spent_quota(response.headers), content)
-        except TimeoutError:
-            detail = f"no answer within {self._timeout:g} s"
-            return Reply(Trouble("again", "timeout", detail))
-        except aiohttp.ClientConnectorError as error:
-            return Reply(Trouble("again", "no_connection", _connection_problem(error)))
-        except aiohttp.ClientResponseError as error:
-            # The error's own text contains the address of the proxy, and so perhaps a password.
-            detail = printable(f"HTTP {error.status}: {error.message}")
-            return Reply(Trouble("again", "connection_cut", detail))
-        except (aiohttp.ClientError, OSError, asyncio.IncompleteReadError) as error:
-            return Reply(Trouble("again", "connection_cut", _words(error)))
+        except NO_REPLY as error:
+            return Reply(no_reply(error, self._timeout))
 
     async def models(self) -> dict[str, ListedModel]:
         """Return the models that the endpoint lists; empty where it has no such list."""
@@ -305,28 +293,3 @@ def _window(model: Mapping[str, Any]) -> int | None:
         if type(fields.get(name)) is int and fields[name] > 0:
             return int(fields[name])
     return None
-
-
-def _proxy(base_url: str) -> str | None:
-    parts = urlsplit(base_url)
-    if parts.hostname in LOOPBACK or proxy_bypass(parts.hostname or ""):
-        return None
-    proxy = getproxies().get(parts.scheme)
-    if proxy is not None and urlsplit(proxy).scheme not in {"http", "https"}:
-        raise StudyError(
-            f"The variable {parts.scheme}_proxy is not an http:// or https:// address; correct it."
-        )
-    return proxy
-
-
-def _connection_problem(error: aiohttp.ClientConnectorError) -> str:
-    if isinstance(error, aiohttp.ClientConnectorDNSError):
-        return f"the host {error.host} is not known"
-    number = error.os_error.errno
-    if isinstance(error, aiohttp.ClientSSLError) or not number or number < 0:
-        return _words(error)
-    return f"can't connect to {error.host}:{error.port} ({os.strerror(number)})"
-
-
-def _words(error: BaseException) -> str:
-    return " ".join(str(error).split()) or type(error).__name__

@@ -1,0 +1,1 @@
+"""Providers' batch services: files of requests are submitted, and their results fetched."""
