@@ -4,10 +4,9 @@ import logging
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from time import monotonic, sleep
+from importlib.util import find_spec
 from typing import Any
 
-from judge.engines.ray.missing_ray import missing_ray
 from study.errors import StudyError
 
 # Bytes for Ray's store of objects on this machine: the prompts and answers under way.
@@ -29,15 +28,15 @@ def connect(address: str | None, replicas: int, each: int) -> bool:
     Raises
     ------
     StudyError
-        Ray is not installed, or no cluster answers at the address.
+        Ray or vLLM is not installed, or no cluster answers at the address.
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    # Messages of Ray itself go to its own log files, not between the lines of the command.
-    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     try:
         import ray
     except ImportError as error:
-        raise missing_ray(error) from error
+        raise _missing(str(error)) from error
+    if find_spec("vllm") is None:
+        raise _missing("No module named 'vllm'")
     if ray.is_initialized():
         return False
     local: dict[str, Any] = {}
@@ -62,6 +61,10 @@ def connect(address: str | None, replicas: int, each: int) -> bool:
         raise StudyError(_not_started(address, error)) from error
     _silence_raylet()
     return True
+
+
+def _missing(what: str) -> StudyError:
+    return StudyError(f"The engine ray needs Ray and vLLM ({what}): pip install 'ccrs-study[ray]'")
 
 
 def first_line(error: BaseException) -> str:
@@ -97,8 +100,8 @@ def _silence_raylet() -> None:
         worker._worker_logs_enabled &= False
 
 
-def check_resources(replicas: int, each: int) -> bool:
-    """Check that the replicas find their place; return whether they use GPUs.
+def replica_resources(replicas: int, each: int) -> dict[str, Any]:
+    """Check that the replicas find their place; return what each asks of Ray.
 
     Raises
     ------
@@ -106,21 +109,26 @@ def check_resources(replicas: int, each: int) -> bool:
         Something is short, or in use by others.
     """
     import ray
+    from ray.util import placement_group, remove_placement_group
 
     present = ray.cluster_resources()
     use_gpus = bool(present.get("GPU", 0) > 0)
     problem = shortage(replicas, each, present)
+    if problem is None:
+        # Ray holds all places at once, or none: its numbers alone don't say how they are spread.
+        group = placement_group([{"CPU": each, **({"GPU": each} if use_gpus else {})}] * replicas)
+        if not group.wait(_WAIT_SECONDS):
+            free = shortage(replicas, each, ray.available_resources(), use_gpus)
+            problem = (
+                f"{free} The others of the cluster are in use ('ray status' shows by what)."
+                if free
+                else f"--replicas {replicas} of {each} {'GPU' if use_gpus else 'CPU'}s each finds "
+                f"too few machines with {each} free ones ('ray status' shows what is in use)."
+            )
+        remove_placement_group(group)
     if problem is not None:
         raise StudyError(f"{problem} Nothing was asked.")
-    until = monotonic() + _WAIT_SECONDS
-    while (problem := shortage(replicas, each, ray.available_resources(), use_gpus)) is not None:
-        if monotonic() > until:
-            raise StudyError(
-                f"{problem} The others of the cluster are in use ('ray status' shows by what). "
-                "Nothing was asked."
-            )
-        sleep(1)
-    return use_gpus
+    return {"num_cpus": each, "num_gpus": each if use_gpus else 0}
 
 
 def shortage(

@@ -1,15 +1,13 @@
 """The engine `ray`: replicas of a model on the GPUs of a machine or of a cluster."""
 
 from collections.abc import Iterable, Sequence
-from itertools import count
 from typing import Any
 
 from judge.engines.engine import Delivery, Ready
 from judge.engines.engine_settings import RaySettings
-from judge.engines.ray.blocks import answer_blocks
-from judge.engines.ray.cluster import accelerators_each, check_resources, connect
-from judge.engines.ray.missing_ray import missing_ray
+from judge.engines.ray.cluster import accelerators_each, connect, replica_resources
 from judge.engines.vllm.model_loader import ProcessCleanup
+from judge.engines.vllm.prefix_reuse import PrefixReuse
 from judge.engines.vllm.run_conditions import decoding, model_spec, ready
 from judge.prompts.template import PromptSet
 from judge.protocol.conditions import Run
@@ -27,7 +25,6 @@ class RayEngine:
         self._spec = model_spec(settings, study, prompts)
         self._decoding = decoding(settings, prompts)
         self._pool: Any = None
-        self._numbers = count(1)
         self._connected = False
         self._cleanup: ProcessCleanup | None = None
 
@@ -36,14 +33,12 @@ class RayEngine:
         settings = self._settings
         each = accelerators_each(self._spec.arguments)
         self._connected = connect(settings.cluster, settings.replicas, each)
-        use_gpus = check_resources(settings.replicas, each)
-        try:
-            # Imports vLLM.
-            from judge.engines.ray.replica_pool import ReplicaPool
-        except ImportError as error:
-            raise missing_ray(error) from error
-        self._pool = ReplicaPool(self._spec, self._decoding, settings.replicas)
-        model = self._pool.start(use_gpus)
+        resources = replica_resources(settings.replicas, each)
+        # Imports Ray.
+        from judge.engines.ray.replica_pool import ReplicaPool
+
+        self._pool = ReplicaPool(self._spec, self._decoding, settings.replicas, resources)
+        model = self._pool.start()
         if settings.cluster is None and self._connected:
             # Ray's processes on this machine would outlive a kill of this one.
             self._cleanup = ProcessCleanup()
@@ -52,7 +47,8 @@ class RayEngine:
     def run(self, run: Run, requests: Iterable[Request], delivery: Delivery) -> tuple[str, ...]:
         """Send groups of prompts to the replicas; store the answers of each as they come."""
         del run
-        return answer_blocks(self._pool, requests, self._numbers, delivery).report(delivery)
+        reuse: PrefixReuse = self._pool.answer(requests, delivery)
+        return reuse.report(delivery)
 
     def close(self) -> None:
         """End the replicas, and Ray where it was started here."""

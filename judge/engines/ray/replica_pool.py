@@ -1,202 +1,212 @@
-"""Replicas of a model in a dataset of Ray Data's LLM processor, which runs until it is closed."""
+"""Replicas of a model: groups of prompts are sent to them, and asked again where one is lost."""
 
-import logging
-import pickle
-import warnings
-from collections.abc import Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from queue import Empty, Queue
-from threading import Thread
+from dataclasses import dataclass, field
+from itertools import chain, count, groupby, islice
+from operator import attrgetter
+from time import monotonic
 from typing import Any
 
 import ray
-from ray.data import DataContext
-from ray.data.llm import build_processor, vLLMEngineProcessorConfig
-from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+from ray.exceptions import RayError, RayTaskError
 
-from judge.engines.ray.block_source import BlockSource, Mailbox
-from judge.engines.ray.blocks import BlockResult
-from judge.engines.ray.replica import DESCRIBE, JudgeReplica
-from judge.engines.vllm.model_loader import DescribedModel, ModelSpec, engine_values
+from judge.engines.engine import Delivery
+from judge.engines.ray.cluster import first_line
+from judge.engines.ray.replica import Replica
+from judge.engines.vllm.model_loader import DescribedModel, ModelSpec
+from judge.engines.vllm.prefix_reuse import PrefixReuse
 from judge.engines.vllm.prompt_requests import Ask, Decoding
-from judge.protocol.exchange import Request
+from judge.engines.vllm.scheduler_feed import LOAD_FACTOR, RESUME
+from judge.protocol.exchange import Answer, Request
 from study.errors import StudyError
 
-_BLOCKS_AT_ONCE = 64
-"""Blocks that a replica works on at once: more prompts than vLLM's schedulers take."""
-_TRIES = 3
-"""Tries of a block after the first has ended its replica: a prompt might do it each time."""
-_RESULT_SECONDS = 1.0
-_END_SECONDS = 10.0
+_CALLS = 2
+"""Calls to a replica at once: it has the next one when it returns from one."""
+_LARGEST_GROUP = 512
+"""Groups with more prompts are cut."""
+_MOST_LOST, _LOST_SECONDS = 2000, 60.0
+"""A kill loses the prompts under way: at most so many judgments, or the work of so many seconds."""
+_MOST_LOSSES = 3
+"""Losses in a row that are made good, of a replica and with a prompt, which may be the cause."""
+_HANGS_SECONDS, _SILENT_SECONDS = 600.0, 1800.0
+"""A replica is replaced if its call takes so long; a run stops that has no answer for so long."""
+_WAIT_SECONDS, _END_SECONDS = 1.0, 10.0
+_LOGS = f"Ray's logs are in /tmp/ray/session_latest/logs of each machine. {RESUME}"
+
+_Turn = tuple[list[tuple[Request, Answer]], PrefixReuse]
+"""The answers that a replica returns from a call, and its token counts."""
+
+
+@dataclass
+class _Member:
+    """A replica, whatever process of Ray it currently is."""
+
+    actor: Any
+    calls: dict[Any, float]
+    """Calls under way, with their times."""
+    open: dict[int, Request] = field(default_factory=dict)
+    """Prompts that it was sent, by number."""
+    loaded: bool = False
+    losses: int = 0
 
 
 class ReplicaPool:
-    """Sends blocks to replicas, and collects their results."""
+    """Sends prompts to replicas, and stores their answers as they come."""
 
-    def __init__(self, spec: ModelSpec, decoding: Decoding, count: int) -> None:
-        self.count = count
-        self.scheduled = self.block_size = 1
-        self._spec = spec
-        self._decoding = decoding
-        self._mailbox: Any = None
-        self._results: Queue[tuple[int, Any] | BaseException | None] = Queue()
-        self._consumer: Thread | None = None
+    def __init__(
+        self, spec: ModelSpec, decoding: Decoding, replicas: int, resources: Mapping[str, Any]
+    ) -> None:
+        self._new = ray.remote(max_restarts=0, **resources)(Replica)
+        self._arguments = (spec, decoding)
+        self._members = [_Member(*self._started()) for _ in range(replicas)]
+        self._model: DescribedModel | None = None
+        self._numbers = count()
+        self._again: Iterator[list[Request]] = iter(())
+        self._lost: Counter[Request] = Counter()
 
-    def start(self, use_gpus: bool) -> DescribedModel:
-        """Load the model in all replicas; return its description when the first is ready.
+    def start(self) -> DescribedModel:
+        """Return the description of the model when the first replica has loaded it.
 
         Raises
         ------
         StudyError
             It cannot be loaded.
         """
-        _quiet_ray()
-        # The blocks are kept and read where this process runs, whatever happens to other machines.
-        node = ray.get_runtime_context().get_node_id()
-        here = NodeAffinitySchedulingStrategy(node, soft=False)
-        actor = ray.remote(num_cpus=0, max_concurrency=16, scheduling_strategy=here)(Mailbox)
-        self._mailbox = actor.remote()
-        with _row_by_row(), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            blocks = ray.data.read_datasource(
-                BlockSource(self._mailbox),
-                override_num_blocks=1,
-                num_cpus=0,
-                scheduling_strategy=here,
-            )
-            results = self._processor(use_gpus, here)(blocks)
-        self._consumer = Thread(target=self._consume, args=(results,), daemon=True)
-        self._consumer.start()
-        self._put(0, DESCRIBE)
-        while not (described := self._received()):
-            pass
-        _, model = described[0]
-        if isinstance(model, str):
-            raise StudyError(model)
-        self.scheduled, self.block_size = model.facts.scheduled, model.facts.block_size
-        self.done(0)
-        return model  # type: ignore[no-any-return]
+        with _ray_errors():
+            while self._model is None:
+                deque(self._turns(), maxlen=0)
+        return self._model
 
-    def put(self, number: int, requests: Sequence[Request]) -> None:
-        """Send a block to any replica."""
-        self._put(number, pickle.dumps([Ask.of(request) for request in requests]))
-
-    def results(self) -> list[tuple[int, BlockResult]]:
-        """Wait a moment for results, and return them.
+    def answer(self, requests: Iterable[Request], delivery: Delivery) -> PrefixReuse:
+        """Have requests answered, delivering each answer once; return the token counts.
 
         Raises
         ------
         StudyError
-            Ray has stopped, or a replica cannot load the model.
+            No replica answers any more. Answers until then are stored.
         """
-        received = self._received()
-        for _, result in received:
-            if isinstance(result, str):
-                raise StudyError(f"{result} All answers so far are stored.")
-        return [(number, each) for number, each in received if isinstance(each, BlockResult)]
-
-    def done(self, number: int) -> None:
-        """Forget a block whose answers are stored."""
+        facts = self.start().facts
+        groups, reuse = _groups(requests), PrefixReuse(facts.block_size)
+        answered, began = 0, monotonic()
+        last = began
         with _ray_errors():
-            self._mailbox.done.remote(number)
+            while True:
+                in_time = int(_LOST_SECONDS * answered / max(1.0, monotonic() - began))
+                all_sent = self._send(groups, LOAD_FACTOR * facts.scheduled, in_time)
+                if all_sent and not any(member.open for member in self._members):
+                    return reuse
+                for answers, counts in self._turns():
+                    reuse.add(counts.prompt_tokens, counts.cached_tokens, counts.shared_tokens)
+                    if answers:
+                        delivery.commit(answers)
+                        answered += _judgments(asked for asked, _ in answers)
+                        last = monotonic()
+                if monotonic() - last > _SILENT_SECONDS:
+                    raise StudyError(
+                        f"No replica has answered for {_SILENT_SECONDS / 60:.0f} minutes: check "
+                        f"the cluster with 'ray status'. {RESUME}"
+                    )
 
     def end(self) -> None:
         """End the replicas, whatever they are doing."""
-        if self._mailbox is not None:
-            with suppress(Exception):
-                self._mailbox.end.remote()
-        if self._consumer is not None:
-            self._consumer.join(_END_SECONDS)
+        with suppress(RayError):
+            if stops := [each.actor.stop.remote() for each in self._members if each.loaded]:
+                ray.wait(stops, num_returns=len(stops), timeout=_END_SECONDS)
+        for member in self._members:
+            with suppress(RayError):
+                ray.kill(member.actor)
 
-    def _put(self, number: int, prompts: bytes) -> None:
-        with _ray_errors():
-            ray.get(self._mailbox.put.remote(number, prompts))
+    def _started(self) -> tuple[Any, dict[Any, float]]:
+        actor = self._new.remote(*self._arguments)
+        return actor, {actor.start.remote(): monotonic()}
 
-    def _received(self) -> list[tuple[int, Any]]:
-        received: list[tuple[int, Any]] = []
-        with suppress(Empty):
-            entry = self._results.get(timeout=_RESULT_SECONDS)
-            while True:
-                if entry is None or isinstance(entry, BaseException):
-                    # The next call finds it again.
-                    self._results.put(entry)
-                    if received:
-                        break
-                    with _ray_errors():
-                        raise entry or RuntimeError("the dataset has ended")
-                received.append(entry)
-                entry = self._results.get_nowait()
-        return received
+    def _send(self, groups: Iterator[list[Request]], room: int, in_time: int) -> bool:
+        """Send groups to the replicas with the fewest prompts; return whether none is left."""
+        able = [each for each in self._members if each.loaded and len(each.calls) < _CALLS]
+        asks: dict[int, list[tuple[int, Ask]]] = {id(member): [] for member in able}
+        group: list[Request] | None = []
+        while free := [member for member in able if len(member.open) < room]:
+            under_way = sum(_judgments(member.open.values()) for member in self._members)
+            if under_way >= max(_MOST_LOST, in_time):
+                break
+            if (group := next(self._again, None) or next(groups, None)) is None:
+                break
+            member = min(free, key=lambda each: len(each.open))
+            for request, number in zip(group, self._numbers, strict=False):
+                member.open[number] = request
+                asks[id(member)].append((number, Ask.of(request)))
+        for member in able:
+            if member.open:
+                member.calls[member.actor.work.remote(asks[id(member)])] = monotonic()
+        return group is None
 
-    def _consume(self, results: Any) -> None:
-        """Fetch results as they come: nothing here waits for a further one."""
+    def _turns(self) -> Iterator[_Turn]:
+        """Wait a moment, and yield what replicas have done; replace those that are lost."""
+        of_call = {call: member for member in self._members for call in member.calls}
+        calls = list(of_call)
+        ray.wait(calls, timeout=_WAIT_SECONDS)
+        for call in ray.wait(calls, num_returns=len(calls), timeout=0)[0]:
+            # Of a replica that was just replaced, the other call is lost as well.
+            if call in of_call[call].calls and (turn := self._turn(of_call[call], call)):
+                yield turn
+        hung = monotonic() - _HANGS_SECONDS
+        for member in self._members:
+            if member.loaded and any(began < hung for began in member.calls.values()):
+                self._replace(member, f"no answer in {_HANGS_SECONDS / 60:.0f} minutes")
+
+    def _turn(self, member: _Member, call: Any) -> _Turn | None:
         try:
-            for bundle in results.iter_internal_ref_bundles():
-                for entry in bundle.blocks:
-                    for row in ray.get(entry.ref).to_pylist():
-                        result = pickle.loads(row["result"])  # noqa: S301  (of the replicas)
-                        self._results.put((row["number"], result))
-            self._results.put(None)
-        except BaseException as error:  # noqa: BLE001  (raised again where results are awaited)
-            self._results.put(error)
+            result = ray.get(call)
+        except RayTaskError:
+            raise
+        except RayError as error:
+            self._replace(member, first_line(error))
+            return None
+        if isinstance(result, str):
+            if not member.loaded:
+                raise StudyError(result if self._model is None else f"{result} {RESUME}")
+            self._replace(member, result.removesuffix(RESUME).rstrip(" ."))
+            return None
+        del member.calls[call]
+        if isinstance(result, DescribedModel):
+            self._model, member.loaded = result, True
+            return None
+        member.losses = 0 if result.answers else member.losses
+        return [(member.open.pop(key), answer) for key, answer in result.answers], result.counts
 
-    def _processor(self, use_gpus: bool, here: Any) -> Any:
-        config = vLLMEngineProcessorConfig(
-            model_source=self._spec.model,
-            engine_kwargs=engine_values(self._spec),
-            concurrency=(self.count, self.count),
-            # A row is a whole block of prompts.
-            batch_size=1,
-            max_concurrent_batches=_BLOCKS_AT_ONCE,
-            max_tasks_in_flight_per_actor=_BLOCKS_AT_ONCE,
-            placement_group_config=None if use_gpus else {"bundles": [{"CPU": 1}]},
-            should_continue_on_error=True,
-            chat_template_stage=False,
-            tokenize_stage=False,
-            detokenize_stage=False,
-            log_engine_metrics=False,
-        )
-        processor = build_processor(
-            config,
-            postprocess=lambda row: {"number": row["number"], "result": row["result"]},
-            # These only move rows: with a CPU of their own they would wait for the replicas'.
-            preprocess_map_kwargs={"num_cpus": 0, "scheduling_strategy": here},
-            postprocess_map_kwargs={"num_cpus": 0},
-        )
-        stage = processor.get_stage_by_name("vLLMEngineStage")
-        # An assignment would compute the resources again, and count GPUs where there are none.
-        object.__setattr__(stage, "fn", JudgeReplica)
-        stage.fn_constructor_kwargs.update(spec=self._spec, decoding=self._decoding)
-        stage.map_batches_kwargs["max_task_retries"] = _TRIES
-        return processor
+    def _replace(self, member: _Member, reason: str) -> None:
+        """Start a lost replica again, and have its prompts asked again, by any of them."""
+        with suppress(RayError):
+            ray.kill(member.actor)
+        waiting = list(member.open.values())
+        self._lost.update(waiting)
+        member.losses += 1
+        if max([member.losses, *(self._lost[each] for each in waiting)]) > _MOST_LOSSES:
+            raise StudyError(
+                f"A replica ended {_MOST_LOSSES + 1} times, the last time by: {reason}. {_LOGS}"
+            )
+        self._again = chain(self._again, _groups(waiting))
+        member.actor, member.calls = self._started()
+        member.open, member.loaded = {}, False
 
 
-def _quiet_ray() -> None:
-    """Keep what Ray reports of its progress from mixing with the output of the command."""
-    for name in ("ray", "ray.data"):
-        for handler in logging.getLogger(name).handlers:
-            handler.setLevel(logging.ERROR)
+def _judgments(requests: Iterable[Request]) -> int:
+    return sum(len(request.response_ids) for request in requests)
 
 
-@contextmanager
-def _row_by_row() -> Iterator[None]:
-    """Have datasets that are made inside pass on each row as soon as it is there."""
-    context = DataContext.get_current().copy()
-    context.target_max_block_size = 1
-    context.enable_progress_bars = context.print_on_execution_start = False
-    with DataContext.current(context):
-        yield
+def _groups(requests: Iterable[Request]) -> Iterator[list[Request]]:
+    """Yield the prompts of a group together: one replica has the beginning that they share."""
+    for _, group in groupby(requests, key=attrgetter("group")):
+        while part := list(islice(group, _LARGEST_GROUP)):
+            yield part
 
 
 @contextmanager
 def _ray_errors() -> Iterator[None]:
     try:
         yield
-    except StudyError:
-        raise
-    except Exception as error:  # Ray raises the bare class as well.
-        lines = str(error).strip().splitlines() or [type(error).__name__]
-        raise StudyError(
-            f"Ray stopped: {lines[-1].strip()} Its logs are in /tmp/ray/session_latest/logs of "
-            "each machine. All answers so far are stored; run the command again to resume."
-        ) from error
+    except RayError as error:
+        cause = first_line(getattr(error, "cause", None) or error)
+        raise StudyError(f"Ray stopped: {cause}. {_LOGS}") from error

@@ -29,6 +29,7 @@ FEED_SECONDS = 0.03
 """Seconds for new prompts between two looks at the answers, unless the scheduler has too few."""
 COMMIT_SECONDS = 1.0
 """Seconds after which answers are stored: a kill loses these and the prompts under way."""
+RESUME = "All answers so far are stored; run the command again to resume."
 
 
 @dataclass
@@ -96,6 +97,14 @@ class SchedulerFeed:
             self._request(entry, number, request)
         self._new_tokens += entry.new_tokens
 
+    def fill(self, asks: Iterator[tuple[int, Ask]]) -> None:
+        """Ask prompts while there is room, for a moment if the scheduler has work already."""
+        until = monotonic() + FEED_SECONDS
+        while self.has_room and (not self.has_batch or monotonic() < until):
+            if (ask := next(asks, None)) is None:
+                return
+            self.add(*ask)
+
     def step(self) -> list[tuple[int, Answer]]:
         """Run one step of the scheduler; return the answers that are complete.
 
@@ -143,19 +152,19 @@ class SchedulerFeed:
 
 def answer_all(feed: SchedulerFeed, requests: Iterable[Request], delivery: Delivery) -> PrefixReuse:
     """Answer requests in their order, delivering every second; return the token counts."""
-    stream, numbers = iter(requests), count()
     under_way: dict[int, Request] = {}
     answers: list[tuple[Request, Answer]] = []
     stored = monotonic()
+
+    def asks() -> Iterator[tuple[int, Ask]]:
+        for number, request in enumerate(requests):
+            under_way[number] = request
+            yield number, Ask.of(request)
+
+    stream = asks()
     try:
         while True:
-            until = monotonic() + FEED_SECONDS
-            while feed.has_room and (not feed.has_batch or monotonic() < until):
-                if (request := next(stream, None)) is None:
-                    break
-                number = next(numbers)
-                under_way[number] = request
-                feed.add(number, Ask.of(request))
+            feed.fill(stream)
             if not feed.busy:
                 break
             answers += [(under_way.pop(key), answer) for key, answer in feed.step()]
@@ -186,7 +195,4 @@ def _engine_errors(output: EngineOutput) -> Iterator[None]:
     try:
         yield
     except (RuntimeError, EngineDeadError) as error:
-        raise StudyError(
-            f"vLLM stopped: {output.failure(error)} All answers so far are stored; run the command "
-            "again to resume."
-        ) from error
+        raise StudyError(f"vLLM stopped: {output.failure(error)} {RESUME}") from error

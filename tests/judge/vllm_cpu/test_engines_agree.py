@@ -76,7 +76,7 @@ def test_the_server_of_vllm_gives_the_same(
     server: str, uncached: Path, model: Path, expected: list[tuple[Any, ...]], tmp_path: Path
 ) -> None:
     folder = copytree(uncached, tmp_path / "study")
-    words = ["--base-url", server, "--model", str(model), "--constructs", "QR", "--name", "tiny"]
+    words = ["--base-url", server, "--model", str(model), "--name", "tiny"]
     done = subprocess.run(
         [CCRS, "judge", str(folder), *words],
         check=False,
@@ -85,7 +85,7 @@ def test_the_server_of_vllm_gives_the_same(
         timeout=300,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert_same(folder, [row for row in expected if row[1] == "QR"])
+    assert_same(folder, expected)
 
 
 def test_replicas_in_ray_give_the_same_though_the_call_and_a_replica_are_killed(
@@ -97,7 +97,7 @@ def test_replicas_in_ray_give_the_same_though_the_call_and_a_replica_are_killed(
     assert 0 < stored < WHOLE
     assert all_ended(began)
     words += ["--drift", "5"]
-    done, output, _ = killed_midway(words, folder, WHOLE // 2, "ray::MapWorker")
+    done, output, _ = killed_midway(words, folder, WHOLE // 2, "ray::Replica")
     assert stored < done < WHOLE
     assert f"{WHOLE - stored} judgments of the run 'tiny' were stored" in output, output
     assert "Drift, round 1: 5 prompts were asked." in output
@@ -112,7 +112,7 @@ def test_a_batch_answered_by_run_batch_has_the_same_values(
 ) -> None:
     folder = copytree(uncached, tmp_path / "study")
     batch = [CCRS, "judge", str(folder), "--engine", "batch", "--model", str(model)]
-    batch += ["--window", "8192", "--logprobs", "on", "--name", "tiny", "--constructs", "QR"]
+    batch += ["--window", "8192", "--logprobs", "on", "--name", "tiny"]
     requests, results = tmp_path / "requests", tmp_path / "results"
     subprocess.run([*batch, "--requests", str(requests)], check=True, capture_output=True)
     program = str(Path(vllm_python()).parent)
@@ -133,4 +133,4 @@ def test_a_batch_answered_by_run_batch_has_the_same_values(
         text=True,
     )
     assert read.returncode == 0, read.stdout + read.stderr
-    assert_same(folder, [row for row in expected if row[1] == "QR"])
+    assert_same(folder, expected)
