@@ -127,10 +127,8 @@ def sentence(described: Described, decision: UseDecision) -> str:
 
 def _chance_of(decision: UseDecision) -> str:
     """What the probability is of, where it leaves out what a yes must show besides."""
-    what = "its choice costs" if decision.use == "rank_systems" else "no pair costs"
-    more = "no more than that" if decision.use == "rank_systems" else "more than that"
-    on = " on any construct" if decision.weakest is not None else ""
-    return f"the chance that {what} {more}{on}, not that it tells systems apart"
+    on = " on every construct" if decision.weakest is not None else ""
+    return f"the chance of that{on}, not of telling systems apart"
 
 
 def _corrected_for(decision: UseDecision) -> str:

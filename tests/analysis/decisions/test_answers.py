@@ -100,8 +100,8 @@ def test_what_a_chance_is_of_is_said_where_no_systems_are_told_apart(rated: Anal
     assert ranked.unshown
     chance = answer_word(ranked).split(", ")[1]
     assert (
-        f"allowed are 5 points; {chance} is the chance that its choice costs no more than that, "
-        "not that it tells systems apart; no two systems are shown to be in the same order"
+        f"allowed are 5 points; {chance} is the chance of that, not of telling systems apart; "
+        "no two systems are shown to be in the same order"
     ) in sentence(rated, ranked)
     assert settled_by(ranked) is None
 
