@@ -192,7 +192,8 @@ def overriding_options(*sections: type[Any]) -> list[click.Option]:
 
 def _default_of(field: FieldInfo) -> str:
     """Return a phrase with the default; a description states what happens without a value."""
-    default = field.get_default(call_default_factory=True)
+    # Some versions of pydantic require data, which no factory here takes.
+    default = field.get_default(call_default_factory=True, validated_data={})
     if default is None or default in ((), {}):
         return ""
     if isinstance(default, bool):
