@@ -317,7 +317,8 @@ NEAREST = 0.5
 def _not_shown(condition: DecidingFigure) -> str:
     """What must be shown for a yes and is not."""
     first, second = condition.estimate.systems
-    nearest = f" ({first} and {second} come nearest, p = {condition.p:.2f})"
+    p = f"{condition.p:.2f}".removeprefix("0")
+    nearest = f" ({first} and {second} come nearest, p = {p})"
     return (
         "no two systems are shown to be in the same order by judge and people"
         f"{nearest if condition.p < NEAREST else ''}"

@@ -4,10 +4,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+from judge.parsing.contests import reason_alone
 from judge.parsing.labels import folded
 from judge.parsing.parse_answer import Parsed, is_cut
-from judge.parsing.refusals import is_refusal, refuses_next_to_score
-from judge.parsing.score_forms import names_other_scale
+from judge.parsing.refusals import is_refusal, refuses_next_to_score, refuses_to_rate
+from judge.parsing.score_forms import labelled_scores, names_other_scale
 from judge.parsing.structured_answers import UnreadableError, read_object
 from judge.prompts.answer_schema import (
     AnswerSchema,
@@ -70,11 +71,15 @@ def parse_fields(
 
 def _contested(parsed: Parsed, prose: str, scale: Scale, *, named: bool) -> Parsed:
     """Return the score, or the reason in the texts of the answer for which it does not count."""
-    if parsed.value == scale.min and refuses_next_to_score(prose):
+    value = parsed.value
+    if value is None:
+        return parsed
+    if refuses_to_rate(prose) or (value == scale.min and refuses_next_to_score(prose)):
         return _missing("refusal")
-    if parsed.value is not None and not named and names_other_scale(prose, parsed.value, scale):
+    if not named and names_other_scale(prose, value, scale):
         return _missing("other_scale")
-    return parsed
+    labelled = () if named else labelled_scores(reason_alone(prose, scale), scale, ())
+    return _missing("several_scores") if any(other != value for other in labelled) else parsed
 
 
 def _found(pairs: Sequence[tuple[str, Any]], fields: Fields) -> dict[str, Any] | str:

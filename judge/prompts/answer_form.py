@@ -8,7 +8,7 @@ from typing import Any
 from judge.parsing.parse_answer import Form, Parsed, parse_answer
 from judge.parsing.score_patterns import Names
 from judge.prompts.answer_fields import Fields, parse_fields, schema_of
-from judge.prompts.answer_schema import AnswerSchema, score_schema, word_schema
+from judge.prompts.answer_schema import AnswerSchema, has_whole_scores, score_schema, word_schema
 from study.base.scales import Scale
 
 
@@ -39,8 +39,12 @@ class AnswerForm:
 
     @property
     def score_scale(self) -> Scale | None:
-        """The scale, if an answer begins with its score; else None."""
-        return self.scale if self.form == "score" else None
+        """The scale, if an answer begins with its score, a whole number; else None.
+
+        The first token of "0.8" is that of 0, whose probability says nothing of the score.
+        """
+        begins_with_it = self.form == "score" and has_whole_scores(self.scale)
+        return self.scale if begins_with_it else None
 
     def hashed(self) -> dict[str, Any]:
         """Return what belongs to the hash of a prompt version.

@@ -96,12 +96,18 @@ def fields_schema(fields: Mapping[str, Schema]) -> AnswerSchema:
 def score_field(scale: Scale) -> Schema:
     """Return the JSON schema of a number on a scale."""
     low, high = scale.min, scale.max
-    whole = float(low).is_integer() and float(high).is_integer() and high - low > 1
+    whole = has_whole_scores(scale)
     if whole and high - low < _MOST_LISTED:
         return {"type": "integer", "enum": list(range(int(low), int(high) + 1))}
     if whole:
         return {"type": "integer", "minimum": int(low), "maximum": int(high)}
     return {"type": "number", "minimum": low, "maximum": high}
+
+
+def has_whole_scores(scale: Scale) -> bool:
+    """Return whether scores are whole numbers; on a scale no longer than 1 they have decimals."""
+    low, high = float(scale.min), float(scale.max)
+    return low.is_integer() and high.is_integer() and high - low > 1
 
 
 def words_field(words: Sequence[str]) -> Schema:

@@ -27,6 +27,7 @@ from pathlib import Path
 from shutil import copytree
 from statistics import median
 from typing import Any
+from unittest.mock import patch
 
 import judge.engines.vllm.scheduler_feed as feed_module
 import judge.engines.vllm.vllm_engine as engine_module
@@ -246,22 +247,14 @@ class Bench:
         made: list[Any] = []
         real = vllm.LLM
 
-        class Remembered(real):  # type: ignore[misc,valid-type]
-            def __init__(self, *args: Any, **values: Any) -> None:
-                super().__init__(*args, **values)
-                made.append(self)
+        def remembered(**values: Any) -> Any:
+            made.append(real(**values))
+            return made[-1]
 
-        vllm.LLM = Remembered  # type: ignore[misc]
-        study = Study.open(folder / "study")
         version = VERSIONS[0]
-        try:
-            settings_of_run = VLLMSettings(
-                model=str(folder / "model"), window=WINDOW, prompts=version
-            )
+        settings_of_run = VLLMSettings(model=str(folder / "model"), window=WINDOW, prompts=version)
+        with Study.open(folder / "study") as study, patch.object(vllm, "LLM", remembered):
             loaded = load(model_spec(settings_of_run, study, prompt_version(version)))
-        finally:
-            vllm.LLM = real  # type: ignore[misc]
-            study.close()
         return cls(folder, loaded, made[0])
 
     def measured(self, version: str, size: int, repeats: int) -> dict[str, Any]:
@@ -301,7 +294,8 @@ class Bench:
         )
         self.llm.reset_prefix_cache()
         kept = _Kept(self.loaded.engine)
-        with _watched(replace(self.loaded, engine=kept, cleanup=kept, output=kept)) as watched:  # type: ignore[arg-type]
+        parts: dict[str, Any] = {"engine": kept, "cleanup": kept, "output": kept}
+        with _watched(replace(self.loaded, **parts)) as watched:
             processor = time.process_time()
             outcome = judge_study(study, settings)
             processor = time.process_time() - processor
@@ -390,18 +384,13 @@ def _watched(loaded: LoadedModel) -> Iterator[_Watched]:
     def endless(values: Mapping[str, Any]) -> Any:
         return sampling({**values, "ignore_eos": True})
 
-    real = engine_module.load
-    engine_module.load = lambda _spec: loaded
-    JudgmentStore.commit = timed  # type: ignore[method-assign]
-    feed_module._sampling_parameters = endless
-    feed_module.SchedulerFeed.add = noted  # type: ignore[method-assign]
-    try:
+    with (
+        patch.object(engine_module, "load", lambda _spec: loaded),
+        patch.object(JudgmentStore, "commit", timed),
+        patch.object(feed_module, "_sampling_parameters", endless),
+        patch.object(feed_module.SchedulerFeed, "add", noted),
+    ):
         yield watched
-    finally:
-        engine_module.load = real
-        JudgmentStore.commit = commit  # type: ignore[method-assign]
-        feed_module._sampling_parameters = sampling
-        feed_module.SchedulerFeed.add = add  # type: ignore[method-assign]
 
 
 if __name__ == "__main__":

@@ -58,7 +58,8 @@ class BatchEngine:
         if settings.logprobs == "on" and (reasons or not prompts.score_scales):
             raise StudyError(
                 "--logprobs on: probabilities of scores need an answer that begins with the "
-                "score; here a reason comes first, or the answer is a label."
+                "score, a whole number; here a reason comes first, or the answer is a label or a "
+                "decimal."
             )
         if settings.answer_schema == "on" and settings.logprobs == "on":
             raise StudyError(

@@ -32,7 +32,7 @@ _VARIED_QUESTION = "Reply with ten digits in an order of your own choice, and no
 # Bytes of the sample whose tokens the endpoint counts.
 _SAMPLE_BYTES = 4800
 _ARE_LABELS = "are labels"
-_BEGIN_OTHERWISE = "do not begin with a score"
+_BEGIN_OTHERWISE = "do not begin with a whole number"
 
 
 class CapabilityProbe:

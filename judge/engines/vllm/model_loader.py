@@ -219,7 +219,7 @@ def _tokenizations(
 ) -> tuple[dict[Scale, Tokenization], str]:
     """Return how scores are written on each scale, and a description of it."""
     if not scales:
-        return {}, "none: answers do not begin with a score"
+        return {}, "none: answers do not begin with a whole number"
     found = {scale: score_tokenization(tokenizer, scale) for scale in scales}
     possible = {scale: how for scale, (how, _) in found.items() if how is not None}
     if len(found) == 1:

@@ -12,6 +12,7 @@ from analysis.decisions.answers import decisions
 from analysis.decisions.records import Use
 from analysis.pipeline.estimation import headline
 from analysis.render.decision_words import phrase
+from analysis.statistics.agreement.choice_regret import RegretUncertainty, Rival
 from analysis.topics.agreement.decisions import decisions_by_interval
 from analysis.topics.correction.estimates import correction
 from tests.analysis.scores import simulated, table
@@ -43,8 +44,13 @@ def regret(rows: pd.DataFrame) -> Estimate:
     return found
 
 
+def rivals(e: Estimate) -> tuple[Rival, ...]:
+    assert isinstance(e.uncertainty, RegretUncertainty)
+    return e.uncertainty.rivals
+
+
 def half_width(e: Estimate) -> float:
-    return max(rival.error for rival in e.uncertainty.rivals)  # type: ignore[union-attr]
+    return max(rival.error for rival in rivals(e))
 
 
 def test_people_are_corrected_by_everything_that_the_judge_scored() -> None:
@@ -56,7 +62,7 @@ def test_people_are_corrected_by_everything_that_the_judge_scored() -> None:
     assert found.params["judged_queries"] == QUERIES
     assert found.n_queries == RATED
     names = analyzed(rows).context.scores.systems
-    for rival in found.uncertainty.rivals:  # type: ignore[union-attr]
+    for rival in rivals(found):
         pair = names[rival.system], found.systems[0]
         expected = corrected[pair].value if pair in corrected else -corrected[pair[::-1]].value
         assert rival.difference == pytest.approx(expected)

@@ -152,7 +152,7 @@ def test_off_requests_no_probabilities(small_study: Study, stub: Stub) -> None:
 def test_a_reason_before_the_score_leaves_no_distribution(small_study: Study, stub: Stub) -> None:
     stub.behave("logprobs")
     judged(small_study, stub, prompts="ccrs-rationale-v1", limit=3)
-    assert runs(small_study)[0][2] == "not asked: answers do not begin with a score"
+    assert runs(small_study)[0][2] == "not asked: answers do not begin with a whole number"
 
 
 def test_a_name_that_means_another_runs_distribution_is_refused(

@@ -9,9 +9,11 @@ from sqlalchemy import select
 
 from judge import OpenAISettings, export_run, judge_study, reparse_run, show_run
 from judge.parsing.parse_answer import PARSER_VERSION
+from judge.prompts.answer_form import AnswerForm
 from judge.prompts.prompt_versions import prompt_version
 from judge.protocol.exchange import Answer
 from study import Study, StudyError
+from study.base.scales import Scale
 from study.schema.tables import judgments
 from tests.judge.small_studies import Scripted, ScriptedSettings, fill
 from tests.judge.stub.process import Stub, running_stub
@@ -210,3 +212,26 @@ def test_a_construct_on_another_scale_of_the_study_is_named(
     write(study, VERSION.replace("[1, 5]\n\n", "[1, 7]\n\n"))
     with pytest.raises(StudyError, match=r"ask for 1 to 7, but QR is measured from 1 to 5"):
         judge_study(study, ScriptedSettings(prompts="mixed"))
+
+
+@pytest.mark.parametrize(
+    ("reason", "missing"),
+    [
+        ("I cannot evaluate this content.", "refusal"),
+        ("Unable to evaluate; default value.", "refusal"),
+        ("Final score: 40/100.", "several_scores"),
+        ("The score is 40.", "several_scores"),
+        ("It names 40 of the 50 dates of 1889.", None),
+    ],
+)
+def test_the_reason_beside_a_score_contests_it_as_in_free_text(
+    reason: str, missing: str | None
+) -> None:
+    form = prompt_version("ccrs-json-v1").answer
+    parsed = form.parse(json.dumps({"reason": reason, "score": 85}), None, ())
+    assert (parsed.value, parsed.reason) == ((None, missing) if missing else (85, None))
+
+
+def test_decimals_have_no_probabilities_of_their_first_token() -> None:
+    assert AnswerForm(scale=Scale(min=0, max=1)).score_scale is None
+    assert AnswerForm(scale=Scale(min=0, max=5)).score_scale == Scale(min=0, max=5)

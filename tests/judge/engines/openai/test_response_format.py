@@ -109,7 +109,7 @@ def test_steps_of_a_metric_are_answered_by_schemas(campaign: Study, stub: Stub) 
     assert (outcome.missing, outcome.remaining) == ({}, 0)
     run = show_run(campaign, "j")
     assert run.decoding["answer_schema"] == "items, labels"
-    assert run.observed["logprobs"] == "not asked: answers do not begin with a score"
+    assert run.observed["logprobs"] == "not asked: answers do not begin with a whole number"
     sent = [request["parameters"] for request in stub.log().requests]
     formats = [p["response_format"]["json_schema"] for p in sent if "response_format" in p]
     asked = [f["schema"] for f in formats if f["name"] in {"statements", "labels"}]
