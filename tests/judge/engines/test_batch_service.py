@@ -1,4 +1,4 @@
-"""Files of a batch are submitted to a provider, followed and fetched; a stub stands for each."""
+"""Files of a batch are submitted, followed and fetched; a local server imitates each provider."""
 
 import asyncio
 import json

@@ -207,6 +207,6 @@ def test_a_study_on_a_network_file_system_is_not_judged(
 
 
 def test_a_full_disk_is_reported_without_denying_what_was_stored() -> None:
-    """The message stands beside the number of judgments that were stored before."""
+    """The message comes with the number of judgments that were stored before."""
     for remedy in _UNWRITABLE.values():
         assert "nothing was written" not in remedy
