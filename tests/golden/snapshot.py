@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 import click
 
 from analysis import Estimate
+from tests.golden.judge_rows import judge_rows
 
 FOLDER = Path(__file__).with_name("snapshots")
 _MASTER = (
@@ -102,6 +103,7 @@ SNAPSHOTS: dict[str, Callable[[], str]] = {
     "commands": commands,
     "routes": routes,
     "figures": figures,
+    "judge_rows": judge_rows,
 }
 
 
