@@ -31,13 +31,11 @@ if TYPE_CHECKING:
     )
     from judge.running.model_metrics import MetricModels as MetricModels
     from judge.running.pair_run import (
-        PairsStoppedError as PairsStoppedError,
         compare_pairs as compare_pairs,
         preview_pairs as preview_pairs,
     )
     from judge.running.preview import preview as preview
     from judge.running.probe_run import (
-        ProbingStoppedError as ProbingStoppedError,
         preview_probes as preview_probes,
         probe_study as probe_study,
     )
@@ -70,9 +68,9 @@ _MODULES = {
     "metrics.lexical": ("exact_match", "normalized_match", "token_f1"),
     "parsing.parse_answer": ("parse_answer",),
     "prompts.prompt_versions": ("copy_version", "list_versions", "prompt_version"),
-    "running.pair_run": ("PairsStoppedError", "compare_pairs", "preview_pairs"),
+    "running.pair_run": ("compare_pairs", "preview_pairs"),
     "running.preview": ("preview",),
-    "running.probe_run": ("ProbingStoppedError", "preview_probes", "probe_study"),
+    "running.probe_run": ("preview_probes", "probe_study"),
     "running.run_outcome": ("Outcome",),
     "running.runner": ("RunStoppedError", "judge_metrics", "judge_study"),
     "running.model_metrics": ("MetricModels",),

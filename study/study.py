@@ -15,6 +15,7 @@ from study.schema import ConstructBase
 from study.schema.database import (
     SCHEMA_REVISION,
     asking,
+    check_upgradable,
     open_engine,
     reading,
     schema_revision,
@@ -240,6 +241,7 @@ class Study:
             raise StudyError(
                 f"{self.folder}: the database contains no study; restore it from a backup."
             )
+        check_upgradable(revision, self.folder)
         if revision < SCHEMA_REVISION:
             raise StudyError(
                 f"{self.folder} was made by an earlier version. "

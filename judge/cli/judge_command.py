@@ -220,7 +220,8 @@ def probe(
       ccrs judge probe my-study --base-url http://localhost:8000/v1 --model llama-3-70b
       ccrs judge probe my-study --engine vllm --model MODEL --kinds injection,length --sample 100
     """
-    from judge.running.probe_run import ProbingStoppedError, preview_probes, probe_study
+    from judge.running.probe_run import preview_probes, probe_study
+    from judge.running.runner import RunStoppedError
     from study.study import Study
 
     settings = settings_from(values)
@@ -232,7 +233,7 @@ def probe(
                 return
             with _progress_bar(hidden=as_json) as on_progress:
                 outcome = probe_study(study, settings, names, sample, on_progress)
-    except ProbingStoppedError as stopped:
+    except RunStoppedError as stopped:
         print_fields(stopped.outcome, as_json)
         raise
     next_step = [] if outcome.remaining else [f"Next: ccrs report {shell_word(folder)}"]
@@ -271,7 +272,8 @@ def pairs(folder: Path, dry_run: bool, as_json: bool, which: Any, **values: Any)
       ccrs judge pairs my-study --base-url http://localhost:8000/v1 --model llama-3-70b
       ccrs judge pairs my-study --engine vllm --model MODEL --pairs compared --constructs QR,AC
     """
-    from judge.running.pair_run import PairsStoppedError, compare_pairs, preview_pairs
+    from judge.running.pair_run import compare_pairs, preview_pairs
+    from judge.running.runner import RunStoppedError
     from study.study import Study
 
     settings = settings_from(values)
@@ -282,7 +284,7 @@ def pairs(folder: Path, dry_run: bool, as_json: bool, which: Any, **values: Any)
                 return
             with _progress_bar(hidden=as_json) as on_progress:
                 outcome = compare_pairs(study, settings, which, on_progress)
-    except PairsStoppedError as stopped:
+    except RunStoppedError as stopped:
         print_fields(stopped.outcome, as_json)
         raise
     next_step = [] if outcome.remaining else [f"Next: ccrs report {shell_word(folder)}"]

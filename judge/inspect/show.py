@@ -18,7 +18,7 @@ from judge.running.remaining_work import EMPTY_RESPONSE
 from judge.running.runs import run_metric, run_of
 from judge.text import by_number
 from study.facts.current_responses import count_current_responses
-from study.schema.tables import judgments, pair_answers, step_answers
+from study.schema.tables import judgments, pair_answers, run_step_answers
 from study.study import Study
 
 BARE = "bare"
@@ -157,7 +157,7 @@ def _usage(connection: Connection, run: int) -> dict[str, Any]:
     answers = union_all(
         *(
             select(*(t.c[name] for name in (*columns, "milliseconds"))).where(t.c.run_id == run)
-            for t in (judgments, step_answers, pair_answers)
+            for t in (judgments, run_step_answers, pair_answers)
         )
     ).subquery()
     has_cached = answers.c.cached_tokens.is_not(None)

@@ -139,6 +139,8 @@ class MetricInput:
     shown_context: str = ""
     """These passages, joined."""
     strip: bool = True
+    second: "MetricInput | None" = None
+    """The response with which it is compared; None: it is judged alone."""
 
     @property
     def question(self) -> str:

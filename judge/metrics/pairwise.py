@@ -2,7 +2,7 @@
 
 The prompt states the construct's name and its question to raters, and shows what the construct
 sees. The value is a preference: 1 where the second response is better, -1 where the first is, and
-0 for a tie. The runner asks each pair in both orders: `judge.running.pairs`.
+0 for a tie. Each pair is asked in both orders: `judge.running.pairs`.
 """
 
 from collections.abc import Iterable
@@ -34,6 +34,7 @@ class Pairwise(Metric):
     fields = ("question", "response", "context", "reference")
     scale = Scale(min=FIRST, max=SECOND)
     prompts = step_prompts(__file__)
+    single_prompt = True
 
     def __init__(self, constructs: Iterable[ConstructSpec]) -> None:
         self._constructs = {construct.key: construct for construct in constructs}
@@ -44,14 +45,14 @@ class Pairwise(Metric):
         return frozenset({*self._constructs[construct].sees, "response"})
 
     def score(self, response: MetricInput) -> Steps:
-        """Compare a response with itself, and read the answer.
+        """Compare a response with the one beside it, and read the answer.
 
-        An engine tests itself on such prompts before pairs are asked.
+        A response alone is compared with itself: an engine tests itself on such prompts.
         """
-        [answer] = yield [self.compare(response, response)]
-        return self.preference(answer, response.construct)
+        [answer] = yield [self._compare(response, response.second or response)]
+        return self._preference(answer, response.construct)
 
-    def compare(self, first: MetricInput, second: MetricInput) -> Prompt:
+    def _compare(self, first: MetricInput, second: MetricInput) -> Prompt:
         """Return the prompt that shows two responses to a query in this order."""
         construct = self._constructs[first.construct]
         shown: list[Prompt] = []
@@ -79,7 +80,7 @@ class Pairwise(Metric):
             construct_question=construct.question,
         )
 
-    def preference(self, answer: Answer, construct: str) -> MetricValue:
+    def _preference(self, answer: Answer, construct: str) -> MetricValue:
         """Return the preference in an answer.
 
         Raises

@@ -6,7 +6,7 @@ from judge.metrics.embedding import TRUNCATED, Encoder, Vectors
 from judge.metrics.metric import Metric, MissingValue, Prompt
 from judge.protocol.exchange import ENCODED, Answer
 from judge.run_settings import JudgeSettings
-from judge.running.judgment_store import AnswerStore
+from judge.running.answer_store import AnswerStore
 from judge.running.metric_requests import PlannedPrompt
 from judge.running.model_metrics import MetricModels, load_encoder
 from study.errors import StudyError

@@ -1,18 +1,18 @@
 """Rounds of drift: a fixed set of a run's prompts, asked before and after each of its calls."""
 
-from collections.abc import Iterable, Sequence
-
 from sqlalchemy import Connection, func, select
 
 from judge.engines.engine import Engine, Ready, Usage
-from judge.running.metric_requests import PlannedPrompt, planned_prompts
+from judge.running.answer_store import AnswerStore
+from judge.running.metric_requests import PlannedPrompt
 from judge.running.pages import Place
-from judge.running.probes import PlannedProbe, ProbeRequest, ProbeStore, draw_rank
+from judge.running.plan import Plan
+from judge.running.probes import DriftRound, draw_rank
+from judge.running.rounds import Rounds
 from judge.running.scope import Scope
 from judge.running.session import AnswerDelivery, RunSession
-from judge.running.step_probes import StepProbes, last_round
 from study.schema import DRIFT
-from study.schema.tables import probe_answers
+from study.schema.tables import probe_answers, step_answers
 from study.study import Study
 
 _Prompt = tuple[int, str]
@@ -35,19 +35,17 @@ class DriftRounds(Usage):
         StudyError
             As `Engine.run` does. Answers so far are stored.
         """
-        session = self._session
+        session, run = self._session, self._session.run
         with session.study.read() as connection:
-            number = _next_round(connection, session.run.id)
-        store = ProbeStore(session.study, session.run.id, session.scope, session.confirm)
+            number = _next_round(connection, run.id)
+        items = DriftRound(self._prompts, number)
+        places = items.places(session.order)
+        plan = Plan(session.study, session.scope, places, run.id, items)
+        store = AnswerStore(session.study, run.id, session.scope, session.confirm)
         delivery = AnswerDelivery(store)
-        planned = [PlannedProbe(item.item, item.texts, round=number) for item in self._prompts]
-        rounds: Iterable[Iterable[ProbeRequest]] = [[item.request() for item in planned]]
-        if not session.scope.metric.single_prompt:
-            steps = StepProbes(session.study, session.run.id, session.ready)
-            rounds = steps.rounds(lambda: planned, store, delivery, session.scope.encoder)
         try:
-            for requests in rounds:
-                engine.run(session.run, requests, delivery)
+            for requests in Rounds(plan, session.ready, store).prompts(delivery):
+                engine.run(run, requests, delivery)
         finally:
             self.add_overhead({"calls": delivery.answered, **delivery.tokens})
             self.add_overhead(delivery.overhead)
@@ -62,11 +60,10 @@ class DriftRounds(Usage):
         delivery.retries.update(self.retries)
 
 
-def _prompt_set(session: RunSession, size: int) -> list[PlannedPrompt]:
+def _prompt_set(session: RunSession, size: int) -> list[_Prompt]:
     """Return the prompts of earlier rounds, filled up to the size with a random draw.
 
     Of a metric in steps they are the first prompts of evaluations, which are asked as a whole.
-
     One prompt is drawn for each query until every query has one.
     """
     run, scope = session.run, session.scope
@@ -81,25 +78,24 @@ def _prompt_set(session: RunSession, size: int) -> list[PlannedPrompt]:
         drawn.append((turns.get(query, 0), draw_rank(0, run.identity, -query), pair))
         turns[query] = turns.get(query, 0) + 1
     candidates = [*earlier, *(pair for _, _, pair in sorted(drawn, key=lambda item: item[:2]))]
-    prompts: list[PlannedPrompt] = []
+    prompts: list[_Prompt] = []
     for response, key in dict.fromkeys(candidates):
         if len(prompts) == size:
             break
-        if response in places:
-            prompt = _prompt(session.study, [places[response]], key, scope, session.ready)
-            prompts += [prompt] if prompt else []
+        if response in places and _is_asked(
+            session.study, places[response], key, scope, session.ready
+        ):
+            prompts.append((response, key))
     return prompts
 
 
-def _prompt(
-    study: Study, place: Sequence[Place], key: str, scope: Scope, ready: Ready
-) -> PlannedPrompt | None:
-    """Return the prompt of a response; None where nothing is asked or the prompt is too long."""
+def _is_asked(study: Study, place: Place, key: str, scope: Scope, ready: Ready) -> bool:
+    """Return whether a response has a prompt that fits the window."""
     fresh = Scope(scope.metric, (key,), scope.versions, 1, shuffle=scope.shuffle)
-    for item in planned_prompts(study, place, fresh, None, texts=True):
-        if isinstance(item, PlannedPrompt) and item.fits(ready):
-            return item
-    return None
+    return any(
+        isinstance(planned, PlannedPrompt) and planned.fits(ready)
+        for planned in Plan(study, fresh, [place]).prompts(texts=True)
+    )
 
 
 def _earlier_prompts(connection: Connection, run_id: int, scope: Scope) -> list[_Prompt]:
@@ -120,11 +116,10 @@ def _earlier_prompts(connection: Connection, run_id: int, scope: Scope) -> list[
 
 
 def _next_round(connection: Connection, run_id: int) -> int:
-    last = connection.execute(
-        select(func.max(probe_answers.c.round)).where(
-            probe_answers.c.run_id == run_id, probe_answers.c.kind == DRIFT
-        )
-    ).scalar_one()
-    # A round that was cut may have answers to steps alone.
-    of_steps = last_round(connection, run_id)
-    return 1 + max((int(number) for number in (last, of_steps) if number is not None), default=-1)
+    """Return the number after the last round, of which a metric in steps may have parts alone."""
+    last = (
+        select(func.max(t.c.round)).where(t.c.run_id == run_id, t.c.probe == DRIFT)
+        for t in (probe_answers, step_answers)
+    )
+    rounds = [connection.execute(statement).scalar_one() for statement in last]
+    return 1 + max((int(number) for number in rounds if number is not None), default=-1)

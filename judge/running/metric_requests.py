@@ -1,8 +1,8 @@
-"""Prompts of a run: planned before their text is made, resumed from stored answers, and sent."""
+"""Prompts of a run: planned before their text is made, answered from what is stored, and sent."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from hashlib import sha256
@@ -22,11 +22,11 @@ from judge.metrics.metric import MetricInput, MetricValue, MissingValue, Prompt
 from judge.parsing.parse_answer import Parsed
 from judge.protocol.conditions import runs_of_other_metrics
 from judge.protocol.exchange import Answer, Request
-from judge.running.pages import ContentPage, Place, pages
-from judge.running.remaining_work import SHARED, Pending, Resolved, work
+from judge.running.items import RESPONSE, Item
+from judge.running.remaining_work import Pending
 from judge.running.scope import Scope
 from judge.running.shown_texts import ShownTexts
-from study.schema import PROMPT_NOT_WHOLE
+from study.schema import DRIFT, PROMPT_NOT_WHOLE
 from study.schema.tables import step_answers
 from study.study import Study
 
@@ -53,6 +53,8 @@ class MetricRequest(Request):
     step: str
     number: int
     """Position of the prompt in the list of its step, from 0."""
+    item: Item = RESPONSE
+    """What is judged of the response."""
 
     @property
     def prompt_hash(self) -> str:
@@ -64,7 +66,7 @@ class MetricRequest(Request):
 class PlannedPrompt:
     """A prompt that an evaluation waits for."""
 
-    item: Pending
+    pending: Pending
     texts: ShownTexts
     waiting: WaitingPrompt | None = None
     """None: the metric's single prompt, whose text is made when it is needed."""
@@ -73,7 +75,9 @@ class PlannedPrompt:
     def size(self) -> int:
         """Upper bound of the length in bytes of UTF-8."""
         if self.waiting is None:
-            size = self.texts.metric.prompt_size(self.item.contents[0], self.item.construct_key)
+            size = self.texts.metric.prompt_size(
+                self.pending.contents[0], self.pending.construct_key
+            )
             if size is not None:
                 return size
         return self.prompt.size
@@ -91,14 +95,14 @@ class PlannedPrompt:
     @property
     def context(self) -> bytes:
         """Hash of the passages; empty for a metric without, whose prompts are grouped by query."""
-        reads = self.texts.metric.reads(self.item.construct_key)
-        return self.item.contents[0].context_hash if "context" in reads else b""
+        reads = self.texts.metric.reads(self.pending.construct_key)
+        return self.pending.contents[0].context_hash if "context" in reads else b""
 
     @property
     def answer_limit(self) -> int | None:
         """Limit of the answer's tokens by the prompt's step; None: that of the whole run."""
         if self.waiting is None:
-            return self.texts.metric.answer_limit(self.item.construct_key)
+            return self.texts.metric.answer_limit(self.pending.construct_key)
         return self.waiting.prompt.max_tokens
 
     def fits(self, ready: Ready) -> bool:
@@ -115,33 +119,44 @@ class PlannedPrompt:
 
     def request(self) -> MetricRequest:
         """Return the request with the text of the prompt."""
-        item = self.item
-        content = item.contents[0]
+        pending = self.pending
+        content = pending.contents[0]
         prompt = self.prompt
         return MetricRequest(
-            item.construct_key,
-            item.repeat,
-            tuple(content.id for content in item.contents),
-            item.attempts,
+            pending.construct_key,
+            pending.repeat,
+            tuple(content.id for content in pending.contents),
+            pending.attempts,
             prompt.text,
-            self.texts.flags(content, item.construct_key),
+            flags_of(pending, self.texts),
             f"{content.query} {self.context.hex()}",
             prompt.max_tokens or self.texts.metric.max_tokens,
             prompt.schema,
             prompt.score_scale,
-            response=self.texts.input_of(content, item.construct_key),
+            pending.item.purpose,
+            response=input_of(pending, self.texts),
             step=prompt.step,
             number=self._waiting.number,
+            item=pending.item,
         )
 
     @cached_property
     def _waiting(self) -> WaitingPrompt:
         if self.waiting is not None:
             return self.waiting
-        waiting = evaluate_item(self.item, self.texts).waiting
+        waiting = evaluate_pending(self.pending, self.texts).waiting
         if len(waiting) != 1:
             raise single_prompt_error(self.texts.metric)
         return waiting[0]
+
+
+class PromptKey(NamedTuple):
+    """Identifies the answers to a prompt of a metric in steps."""
+
+    hash: str
+    repeat: int
+    probe: str = ""
+    round: int = 0
 
 
 class PromptName(NamedTuple):
@@ -160,174 +175,109 @@ def prompt_name(prompt: PlannedPrompt | MetricRequest) -> PromptName:
     if isinstance(prompt, MetricRequest):
         response = prompt.response_ids[0]
         return PromptName(prompt.construct_key, prompt.repeat, response, prompt.number)
-    item = prompt.item
+    pending = prompt.pending
     number = 0 if prompt.waiting is None else prompt.waiting.number
-    return PromptName(item.construct_key, item.repeat, item.contents[0].id, number)
+    return PromptName(pending.construct_key, pending.repeat, pending.contents[0].id, number)
 
 
 class StepAnswers:
     """The stored answers to the steps of a metric for some responses, by prompt."""
 
-    def __init__(self, answers: Iterable[tuple[str, int, KnownAnswer]] = ()) -> None:
-        self._by_prompt: dict[tuple[str, int], list[KnownAnswer]] = defaultdict(list)
-        for prompt_hash, repeat, known in answers:
-            self._by_prompt[prompt_hash, repeat].append(known)
+    def __init__(self, answers: Iterable[tuple[PromptKey, KnownAnswer]] = ()) -> None:
+        self._by_prompt: dict[PromptKey, list[KnownAnswer]] = defaultdict(list)
+        for key, known in answers:
+            self._by_prompt[key].append(known)
 
-    def find(self, prompt: Prompt, item: Pending) -> KnownAnswer | None:
+    def find(self, prompt: Prompt, pending: Pending) -> KnownAnswer | None:
         """Return the answer that counts for an evaluation; None: the prompt is to be asked.
 
         The first answer to the whole prompt counts. A repeated evaluation uses only answers of its
-        own attempt and later ones.
+        own attempt and later ones. A prompt that a probe leaves as it was has its answer in the
+        run; where nothing is altered (the probe `again`, a round of drift) all prompts are asked
+        anew, so that the shift includes every step.
         """
-        attempt = item.attempts[0]
-        known = self._by_prompt.get((prompt.hash, item.repeat), [])
-        if item.again:
+        item = pending.item
+        if item.probe_name is not None:
+            key = PromptKey(prompt.hash, pending.repeat, item.probe_name, item.round or 0)
+            known = self._by_prompt.get(key, [])
+            if known or item.changes_nothing:
+                return known[0] if known else None
+        attempt = pending.attempts[0]
+        known = self._by_prompt.get(PromptKey(prompt.hash, pending.repeat), [])
+        if pending.again:
             return next((answer for answer in known if answer.attempt >= attempt), None)
         whole = (k for k in known if k.answer.missing not in PROMPT_NOT_WHOLE)
         return next(whole, None) or next((k for k in known if k.attempt == attempt), None)
 
 
 def stored_answers(
-    study: Study, run_id: int | None, responses: Sequence[int], before: datetime | None = None
+    study: Study,
+    run_id: int | None,
+    responses: Sequence[int],
+    before: datetime | None = None,
+    *,
+    of_probes: bool = False,
 ) -> StepAnswers:
     """Return the answers that are stored for responses, up to a time if one is given.
 
     They are those of the run, and those of runs that ask the same prompts under the same
     conditions for other metrics, attempt by attempt: the metrics of a suite share the answers to
-    a further attempt as well.
+    a further attempt as well, and with `of_probes` those to their probes.
     """
     if run_id is None:
         return StepAnswers()
+    columns = step_answers.c
     with study.read() as connection:
         runs = [run_id, *runs_of_other_metrics(connection, run_id)]
         statement = (
             select(step_answers)
-            .where(step_answers.c.run_id.in_(runs), step_answers.c.response_id.in_(responses))
-            .order_by(step_answers.c.attempt, step_answers.c.run_id != run_id, step_answers.c.id)
+            .where(columns.run_id.in_(runs), columns.response_id.in_(responses))
+            # Rounds of drift are a run's own.
+            .where((columns.probe != DRIFT) | (columns.run_id == run_id))
+            .order_by(columns.attempt, columns.run_id != run_id, columns.id)
         )
+        if not of_probes:
+            statement = statement.where(columns.probe == "")
         if before is not None:
-            statement = statement.where(step_answers.c.created_at <= before)
+            statement = statement.where(columns.created_at <= before)
         rows = connection.execute(statement).all()
-    return StepAnswers((row.prompt_hash, row.repeat, known_answer(row)) for row in rows)
+    return StepAnswers(
+        (PromptKey(row.prompt_hash, row.repeat, row.probe, row.round), _known_answer(row))
+        for row in rows
+    )
 
 
-def known_answer(row: Any) -> KnownAnswer:
-    """Return the answer of a row of `step_answer` or `probe_step_answer`."""
+def _known_answer(row: Any) -> KnownAnswer:
     columns = {name: row._mapping[name] for name in ANSWER_COLUMNS}
     answer = Answer(row.raw_answer, missing=row.missing_reason, **columns)
     return KnownAnswer(answer, row.response_id, row.attempt)
 
 
-Compare = Callable[[Sequence[PlannedPrompt]], None]
-"""Stores the answers to prompts that compare two texts."""
-
-
-def planned_prompts(
-    study: Study,
-    order: Sequence[Place],
-    scope: Scope,
-    run_id: int | None,
-    *,
-    texts: bool,
-    compare: Compare | None = None,
-) -> Iterator[PlannedPrompt | Pending | Resolved]:
-    """Yield the prompts that a run waits for, and the judgments that need no further answer.
-
-    Prompts with the same beginning follow each other. An evaluation that waits only for prompts of
-    other evaluations is yielded as `Pending`.
-
-    Parameters
-    ----------
-    study, order, scope, run_id
-        The run; without a key, everything that a new run would ask.
-    texts
-        Whether the texts of the prompts are needed. Without them, passages are read only for
-        metrics whose prompts have no size in advance.
-    compare
-        Stores the answers to comparisons, so that evaluations continue; None: they wait.
-    """
-    single = scope.metric.single_prompt
-    for constructs in scope.passes():
-        shown_texts = ShownTexts(scope.metric, scope.shuffle)
-        for page in pages(study, order, run_id, texts=texts or not single):
-            if single:
-                for item in work(page, scope, constructs):
-                    yield item if isinstance(item, Resolved) else PlannedPrompt(item, shown_texts)
-                continue
-            yield from _of_steps(study, page, constructs, scope, run_id, shown_texts, compare)
-
-
-def _of_steps(
-    study: Study,
-    page: ContentPage,
-    constructs: Sequence[str],
-    scope: Scope,
-    run_id: int | None,
-    texts: ShownTexts,
-    compare: Compare | None,
-) -> Iterator[PlannedPrompt | Pending | Resolved]:
-    """Yield what `planned_prompts` does for a page, for a metric that asks in steps."""
-    responses = [content.id for content in page.contents]
-    items = list(work(page, scope, constructs))
-    answers = stored_answers(study, run_id, responses)
-    while compare and (due := _comparisons(items, texts, answers)):
-        compare(due)
-        answers = stored_answers(study, run_id, responses)
-    query, planned = -1, dict[tuple[str, int], PlannedPrompt]()
-    for item in items:
-        if isinstance(item, Resolved):
-            yield item
-            continue
-        if item.contents[0].query != query:
-            yield from _in_order(planned.values())
-            query, planned = item.contents[0].query, {}
-        evaluation = evaluate_item(item, texts, answers)
-        if evaluation.result is not None and not item.for_reparse:
-            flags = texts.flags(item.contents[0], item.construct_key)
-            yield from _judgments(scope, item, evaluation, flags)
-        any_new = False
-        for waiting in evaluation.waiting:
-            # Equal prompts of a query are asked once; the others find the stored answer.
-            key = (waiting.prompt.hash, item.repeat)
-            if key not in planned and waiting.prompt.compared is None:
-                planned[key] = PlannedPrompt(item, texts, waiting)
-                any_new = True
-        if evaluation.waiting and not any_new:
-            yield item
-    yield from _in_order(planned.values())
-
-
-def _in_order(prompts: Iterable[PlannedPrompt]) -> list[PlannedPrompt]:
-    """Return the prompts of a query in an order in which each shares most with its neighbours.
-
-    Prompts on one passage follow each other, whichever responses they are about: a cache need not
-    hold all passages of a context.
-    """
-    return sorted(prompts, key=lambda prompt: (prompt.context, prompt.parts))
-
-
-def _comparisons(
-    items: Iterable[Pending | Resolved], texts: ShownTexts, answers: StepAnswers
-) -> list[PlannedPrompt]:
-    """Return the comparisons that evaluations wait for, equal ones of a query once."""
-    found: dict[tuple[int, str, int], PlannedPrompt] = {}
-    for item in items:
-        if isinstance(item, Pending):
-            for waiting in evaluate_item(item, texts, answers).waiting:
-                if waiting.prompt.compared is not None:
-                    key = (item.contents[0].query, waiting.prompt.hash, item.repeat)
-                    found.setdefault(key, PlannedPrompt(item, texts, waiting))
-    return list(found.values())
-
-
-def evaluate_item(
-    item: Pending, texts: ShownTexts, answers: StepAnswers | None = None
+def evaluate_pending(
+    pending: Pending, texts: ShownTexts, answers: StepAnswers | None = None
 ) -> Evaluation:
-    """Evaluate the metric on the content of an item, with the answers that are stored."""
-    response = texts.input_of(item.contents[0], item.construct_key)
+    """Evaluate the metric on an item, with the answers that are stored."""
+    response = input_of(pending, texts)
     if answers is None:
         return evaluate(texts.metric, response)
-    return evaluate(texts.metric, response, lambda prompt: answers.find(prompt, item))
+    return evaluate(texts.metric, response, lambda prompt: answers.find(prompt, pending))
+
+
+def input_of(pending: Pending, texts: ShownTexts) -> MetricInput:
+    """Return the first response of an item as the metric reads it, with the one beside it."""
+    response = texts.input_of(pending.contents[0], pending.construct_key)
+    second = pending.item.second
+    if second is None:
+        return response
+    return replace(response, second=texts.input_of(second, pending.construct_key))
+
+
+def flags_of(pending: Pending, texts: ShownTexts) -> tuple[str, ...]:
+    """Return the flags of the texts that the metric reads of an item."""
+    flags = texts.flags(pending.contents[0], pending.construct_key)
+    if pending.item.second is not None:
+        flags += texts.flags(pending.item.second, pending.construct_key)
+    return tuple(dict.fromkeys(flags))
 
 
 def parsed_result(scope: Scope, construct: str, result: MetricValue | MissingValue) -> Parsed:
@@ -337,26 +287,3 @@ def parsed_result(scope: Scope, construct: str, result: MetricValue | MissingVal
     source = scope.metric.scale_of(construct)
     scale = scope.scales.get(construct, source)
     return Parsed(scale.converted(result.value, source), None, result.rule or scope.metric.key)
-
-
-def _judgments(
-    scope: Scope, item: Pending, evaluation: Evaluation, flags: tuple[str, ...]
-) -> Iterator[Resolved]:
-    """Yield the judgments of an evaluation that is complete."""
-    result = evaluation.result
-    assert result is not None  # noqa: S101  (checked by the caller)
-    metric = scope.metric
-    value, reason, rule = parsed_result(scope, item.construct_key, result)
-    for number, (content, attempt) in enumerate(zip(item.contents, item.attempts, strict=True)):
-        yield Resolved(
-            content.id,
-            item.construct_key,
-            item.repeat,
-            attempt,
-            value,
-            reason,
-            rule,
-            parts=result.parts,
-            flags=(*flags, SHARED) if number else flags,
-            parser_version=metric.version if evaluation.used else None,
-        )

@@ -4,9 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, LargeBinary, cast, func, select
+from sqlalchemy import ColumnElement, Connection, FromClause, LargeBinary, cast, func, select
 
 from judge.metrics.metric import Content
+from judge.running.items import ItemKey
 from study.errors import StudyError, nearest
 from study.facts.current_responses import current_outputs, current_responses
 from study.schema.tables import (
@@ -35,23 +36,24 @@ class Place:
     """Whether it is to be judged now. The others are read for the prompts that they share."""
 
 
-class StoredJudgment(NamedTuple):
-    """The columns of a stored judgment that decide whether work is left."""
+class StoredAnswer(NamedTuple):
+    """The columns of a stored answer that decide whether work is left."""
 
-    judgment: int
+    answer: int
     response: int
     construct_key: str
     construct_version: int
     repeat: int
     attempt: int
     missing_reason: str | None
+    item: ItemKey
 
 
 class ContentPage(NamedTuple):
-    """Some responses with their judgments in a run."""
+    """Some responses with the answers of a run on them."""
 
     contents: list[Content]
-    judgments: list[StoredJudgment]
+    answers: list[StoredAnswer]
 
 
 def places(study: Study, systems: Sequence[str] = ()) -> list[Place]:
@@ -88,10 +90,12 @@ def pages(
     *,
     texts: bool,
     size: int | None = None,
+    answers: FromClause = judgments,
 ) -> Iterator[ContentPage]:
     """Yield the responses in pages of whole queries, of at least `size` responses.
 
-    Passages are read only with `texts`; their lengths are always read. No transaction stays open
+    Passages are read only with `texts`; their lengths are always read. `answers` are the ones of
+    the run to read: judgments, or those on probes or pairs. No transaction stays open
     between pages, since the work on a page may take long.
     """
     start = 0
@@ -102,8 +106,10 @@ def pages(
             end += 1
         with study.read() as connection:
             contents = _contents(connection, order[start:end], texts)
-            judgments = [] if run_id is None else _judgments(connection, run_id, order[start:end])
-        yield ContentPage(contents, judgments)
+            stored: list[StoredAnswer] = []
+            if run_id is not None:
+                stored = _stored(connection, answers, run_id, order[start:end])
+        yield ContentPage(contents, stored)
         start = end
 
 
@@ -162,22 +168,33 @@ def _contents(connection: Connection, page: Sequence[Place], texts: bool) -> lis
     return contents
 
 
-def _judgments(connection: Connection, run_id: int, page: Sequence[Place]) -> list[StoredJudgment]:
+def _stored(
+    connection: Connection, answers: FromClause, run_id: int, page: Sequence[Place]
+) -> list[StoredAnswer]:
+    columns = answers.c
     rows = connection.execute(
         select(
-            judgments.c.id,
-            judgments.c.response_id,
-            judgments.c.construct_key,
-            judgments.c.construct_version,
-            judgments.c.repeat,
-            judgments.c.attempt,
-            judgments.c.missing_reason,
-        ).where(
-            judgments.c.run_id == run_id,
-            judgments.c.response_id.in_([place.response for place in page]),
+            columns.id,
+            columns.response_id,
+            columns.construct_key,
+            columns.construct_version,
+            columns.repeat,
+            columns.attempt,
+            columns.missing_reason,
+            columns.second_response_id,
+            columns.probe,
+            columns.round,
         )
+        .where(
+            columns.run_id == run_id,
+            columns.response_id.in_([place.response for place in page]),
+        )
+        .order_by(columns.id)
     )
-    return [StoredJudgment(*row) for row in rows]
+    return [
+        StoredAnswer(*row[:7], ItemKey(row.second_response_id, row.probe, row.round))
+        for row in rows
+    ]
 
 
 def _lengths(connection: Connection, responses: list[int]) -> dict[int, tuple[int, int]]:

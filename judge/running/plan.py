@@ -1,147 +1,223 @@
-"""The plan of a call: what is to be asked, counted in advance, and the prompts in their order."""
+"""The plan of a call: the prompts that a run waits for, in their order."""
 
-from collections import Counter
-from collections.abc import Callable, Container, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
 from random import Random
+from typing import Any
 
 from judge.engines.engine import Ready
-from judge.protocol.exchange import TOO_LONG
+from judge.metrics.evaluation import Evaluation
 from judge.running.metric_requests import (
-    Compare,
     MetricRequest,
     PlannedPrompt,
+    PromptKey,
     PromptName,
-    planned_prompts,
+    StepAnswers,
+    evaluate_pending,
+    flags_of,
+    parsed_result,
     prompt_name,
+    stored_answers,
 )
-from judge.running.pages import Place
-from judge.running.remaining_work import SHARED, Pending, Resolved
+from judge.running.pages import ContentPage, Place, pages
+from judge.running.remaining_work import (
+    SHARED,
+    Items,
+    Pending,
+    Resolved,
+    Responses,
+    Skipped,
+)
 from judge.running.scope import Scope
-from study.facts.current_responses import current_responses
+from judge.running.shown_texts import ShownTexts
 from study.study import Study
 
 _SAMPLE = 12
-# Judgments that are stored together.
-_BATCH = 240
+
+Compare = Callable[[Sequence[PlannedPrompt]], None]
+"""Stores the answers to prompts that compare two texts."""
+
+ALL_RESPONSES = Responses()
+
+Planned = PlannedPrompt | Pending | Resolved | Skipped
 
 
-@dataclass
-class Survey:
-    """The work of a call, counted before it begins."""
+@dataclass(frozen=True)
+class Plan:
+    """What a call evaluates, and what its run has answered already."""
 
-    prompts: Counter[str] = field(default_factory=Counter)
-    """Prompts to ask, by construct. Later steps of a metric depend on answers and are not
-    counted."""
-    judgments: int = 0
-    """Judgments that wait for these prompts."""
-    now: Counter[str] = field(default_factory=Counter)
-    """The prompts up to --limit, by construct."""
-    now_bytes: int = 0
-    now_answer_tokens: int = 0
-    """Limits of the tokens of answers now, of the prompts whose step has a limit of its own."""
-    now_with_own_limit: int = 0
-    """Number of these prompts."""
-    too_long: list[tuple[int, Resolved]] = field(default_factory=list)
-    """Judgments whose prompt exceeds the window, with its estimated tokens."""
-    resolved: Counter[str] = field(default_factory=Counter)
-    """Judgments that need no further answer, by their missing reason or rule."""
+    study: Study
+    scope: Scope
+    places: Sequence[Place]
+    """The responses in the order of work."""
+    run_id: int | None = None
+    """None: everything that a new run would ask is left."""
+    items: Items = ALL_RESPONSES
+
+    def prompts(self, *, texts: bool, compare: Compare | None = None) -> Iterator[Planned]:
+        """Yield the prompts that the run waits for, and the items that need no further answer.
+
+        Prompts with the same beginning follow each other. An evaluation that waits only for
+        prompts of other evaluations is yielded as `Pending`.
+
+        Parameters
+        ----------
+        texts
+            Whether the texts of the prompts are needed. Without them, passages are read only for
+            metrics and items whose prompts have no size in advance.
+        compare
+            Stores the answers to comparisons, so that evaluations continue; None: they wait.
+        """
+        single = self.scope.metric.single_prompt
+        with_passages = texts or not single or self.items.reads_passages
+        for constructs in self.scope.passes():
+            shown = ShownTexts(self.scope.metric, self.scope.shuffle)
+            for page in pages(
+                self.study,
+                self.places,
+                self.run_id,
+                texts=with_passages,
+                answers=self.items.answers,
+            ):
+                work = self.items.work(page, self.scope, constructs)
+                if single:
+                    for left in work:
+                        yield PlannedPrompt(left, shown) if isinstance(left, Pending) else left
+                else:
+                    yield from self._of_steps(page, list(work), shown, compare)
+
+    def requests(
+        self, ready: Ready, sample: Container[PromptName] | None = None
+    ) -> Iterator[MetricRequest]:
+        """Yield the prompts to ask that fit the window; those of one context follow each other.
+
+        Constructs whose prompts show no passages, such as QR, are a separate pass. With a
+        `sample`, only its prompts are yielded.
+        """
+        for planned in self.prompts(texts=True):
+            if not isinstance(planned, PlannedPrompt):
+                continue
+            if sample is not None and prompt_name(planned) not in sample:
+                continue
+            if planned.fits(ready):
+                yield planned.request()
+
+    def sizes(self, ready: Ready) -> dict[PromptName, int]:
+        """Return the length of each prompt that can be asked now and that fits the window.
+
+        In tokens where the engine counts them, else in bytes.
+        """
+        return {
+            prompt_name(planned): planned.length(ready)
+            for planned in self.prompts(texts=ready.count is not None)
+            if isinstance(planned, PlannedPrompt) and planned.fits(ready)
+        }
+
+    def _of_steps(
+        self,
+        page: ContentPage,
+        work: Sequence[Pending | Resolved | Skipped],
+        texts: ShownTexts,
+        compare: Compare | None,
+    ) -> Iterator[Planned]:
+        """Yield what `prompts` does for a page, for a metric that asks in steps."""
+        answers = self._answers(page)
+        while compare and (due := _comparisons(work, texts, answers)):
+            compare(due)
+            answers = self._answers(page)
+        query, planned = -1, dict[PromptKey, PlannedPrompt]()
+        for pending in work:
+            if not isinstance(pending, Pending):
+                yield pending
+                continue
+            if pending.contents[0].query != query:
+                yield from _in_order(planned.values())
+                query, planned = pending.contents[0].query, {}
+            evaluation = evaluate_pending(pending, texts, answers)
+            if evaluation.result is not None and not pending.for_reparse:
+                yield from self._resolved(pending, evaluation, texts)
+            any_new = False
+            for waiting in evaluation.waiting:
+                # Equal prompts of a query are asked once; the others find the stored answer.
+                key = _key(pending, waiting.prompt.hash)
+                if key not in planned and waiting.prompt.compared is None:
+                    planned[key] = PlannedPrompt(pending, texts, waiting)
+                    any_new = True
+            if evaluation.waiting and not any_new:
+                yield pending
+        yield from _in_order(planned.values())
+
+    def _answers(self, page: ContentPage) -> StepAnswers:
+        responses = [content.id for content in page.contents]
+        of_probes = not isinstance(self.items, Responses)
+        return stored_answers(self.study, self.run_id, responses, of_probes=of_probes)
+
+    def _resolved(
+        self, pending: Pending, evaluation: Evaluation, texts: ShownTexts
+    ) -> Iterator[Resolved]:
+        """Yield the answers on an item whose evaluation is complete."""
+        result = evaluation.result
+        assert result is not None  # noqa: S101  (checked by the caller)
+        metric = self.scope.metric
+        value, reason, rule = parsed_result(self.scope, pending.construct_key, result)
+        flags = flags_of(pending, texts)
+        for number, (content, attempt) in enumerate(
+            zip(pending.contents, pending.attempts, strict=True)
+        ):
+            yield Resolved(
+                content.id,
+                pending.construct_key,
+                pending.repeat,
+                attempt,
+                value,
+                reason,
+                rule,
+                parts=result.parts,
+                flags=(*flags, SHARED) if number else flags,
+                parser_version=metric.version if evaluation.used else None,
+                item=pending.item,
+                further={} if pending.item.is_response else _origin(evaluation),
+            )
 
 
-def survey(
-    study: Study,
-    order: Sequence[Place],
-    scope: Scope,
-    run_id: int | None,
-    ready: Ready,
-    store: Callable[[list[Resolved]], object] | None = None,
-    limit: int | None = None,
-    compare: Compare | None = None,
-) -> Survey:
-    """Count the work of a call, reading passages only where they are needed.
-
-    Judgments that need no further answer are passed to `store` in batches, and comparisons of texts
-    to `compare`.
-    """
-    counts = Survey()
-    batch: list[Resolved] = []
-    query, counted = -1, set[tuple[str, int, int]]()
-    planned = planned_prompts(
-        study, order, scope, run_id, texts=ready.count is not None, compare=compare
-    )
-    for item in planned:
-        if isinstance(item, Resolved):
-            batch.append(item)
-            counts.resolved[item.missing_reason or item.rule or SHARED] += 1
-            if store is not None and len(batch) >= _BATCH:
-                store(batch)
-                batch = []
-            continue
-        if isinstance(item, Pending):
-            counts.judgments += len(item.contents)
-            continue
-        key = item.item.construct_key
-        first = item.item.contents[0]
-        if first.query != query:
-            query, counted = first.query, set()
-        # The judgments of an evaluation are counted at the first of its prompts.
-        evaluation = (key, item.item.repeat, first.id)
-        is_first = evaluation not in counted
-        counted.add(evaluation)
-        if not item.fits(ready):
-            if is_first and not item.item.for_reparse:
-                tokens = round(ready.tokens.estimate(item.size))
-                counts.too_long += [(tokens, judgment) for judgment in _too_long(item)]
-            continue
-        counts.prompts[key] += 1
-        if is_first:
-            counts.judgments += len(item.item.contents)
-        if limit is None or counts.now.total() < limit:
-            counts.now[key] += 1
-            counts.now_bytes += item.size
-            if item.answer_limit is not None:
-                counts.now_answer_tokens += item.answer_limit
-                counts.now_with_own_limit += 1
-    if store is not None and batch:
-        store(batch)
-    return counts
+def _key(pending: Pending, prompt_hash: str) -> PromptKey:
+    item = pending.item
+    return PromptKey(prompt_hash, pending.repeat, item.probe_name or "", item.round or 0)
 
 
-def requests(
-    study: Study,
-    order: Sequence[Place],
-    scope: Scope,
-    run_id: int,
-    ready: Ready,
-    sample: Container[PromptName] | None = None,
-) -> Iterator[MetricRequest]:
-    """Yield the prompts to ask that fit the window; those of one context follow each other.
-
-    Constructs whose prompts show no passages, such as QR, are a separate pass. With a `sample`,
-    only its prompts are yielded.
-    """
-    for item in planned_prompts(study, order, scope, run_id, texts=True):
-        if not isinstance(item, PlannedPrompt):
-            continue
-        if sample is not None and prompt_name(item) not in sample:
-            continue
-        if item.fits(ready):
-            yield item.request()
-
-
-def sizes(
-    study: Study, order: Sequence[Place], scope: Scope, run_id: int | None, ready: Ready
-) -> dict[PromptName, int]:
-    """Return the length of each prompt that a run can ask now and that fits the window.
-
-    In tokens where the engine counts them, else in bytes. Without a run, all its first prompts.
-    """
-    planned = planned_prompts(study, order, scope, run_id, texts=ready.count is not None)
+def _origin(evaluation: Evaluation) -> dict[str, Any]:
+    """Return the hash of the prompts of an evaluation, and the model that answered last."""
+    hashes = "\n".join(prompt.hash for prompt in evaluation.asked)
+    last = evaluation.used[-1].answer if evaluation.used else None
     return {
-        prompt_name(item): item.length(ready)
-        for item in planned
-        if isinstance(item, PlannedPrompt) and item.fits(ready)
+        "prompt_hash": sha256(hashes.encode()).hexdigest(),
+        "served_model": None if last is None else last.served_model,
+        "fingerprint": None if last is None else last.fingerprint,
     }
+
+
+def _in_order(prompts: Iterable[PlannedPrompt]) -> list[PlannedPrompt]:
+    """Return the prompts of a query in an order in which each shares most with its neighbours.
+
+    Prompts on one passage follow each other, whichever responses they are about: a cache need not
+    hold all passages of a context.
+    """
+    return sorted(prompts, key=lambda prompt: (prompt.context, prompt.parts))
+
+
+def _comparisons(
+    work: Iterable[Pending | Resolved | Skipped], texts: ShownTexts, answers: StepAnswers
+) -> list[PlannedPrompt]:
+    """Return the comparisons that evaluations wait for, equal ones of a query once."""
+    found: dict[tuple[int, PromptKey], PlannedPrompt] = {}
+    for pending in work:
+        if isinstance(pending, Pending):
+            for waiting in evaluate_pending(pending, texts, answers).waiting:
+                if waiting.prompt.compared is not None:
+                    key = (pending.contents[0].query, _key(pending, waiting.prompt.hash))
+                    found.setdefault(key, PlannedPrompt(pending, texts, waiting))
+    return list(found.values())
 
 
 def draw_prompts(prompts: dict[PromptName, int], number: int, seed: int) -> frozenset[PromptName]:
@@ -179,40 +255,8 @@ def sample_prompts(study: Study, order: Sequence[Place], scope: Scope) -> list[s
     fresh = replace(scope, constructs=tuple(keys), repeats=1, retry_unparsed=False)
     prompts = []
     for place in selected[::step][:_SAMPLE]:
-        planned = planned_prompts(study, [place], fresh, None, texts=True)
-        first = next((item for item in planned if isinstance(item, PlannedPrompt)), None)
+        planned = Plan(study, fresh, [place]).prompts(texts=True)
+        first = next((each for each in planned if isinstance(each, PlannedPrompt)), None)
         if first is not None:
             prompts.append(first.prompt.text)
     return prompts
-
-
-def too_long_message(study: Study, work: Survey, window: int) -> str:
-    """Return a message that lists the prompts that exceed the window, the longest first."""
-    with study.read() as connection:
-        ids = {response.id: response.response_id for response in current_responses(connection)[0]}
-    longest = sorted(work.too_long, key=lambda item: -item[0])
-    lines = [
-        f"  {judgment.construct_key} of {ids[judgment.response]}: about {tokens} tokens"
-        for tokens, judgment in longest[:10]
-    ]
-    if len(longest) > len(lines):
-        lines.append(f"  and {len(longest) - len(lines)} more")
-    return "\n".join(
-        [
-            f"{len(longest)} judgments need prompts beyond the window of {window} tokens; "
-            "nothing was asked:",
-            *lines,
-            "Use a model with a larger window, correct the window with --window, or judge the "
-            "others with --skip-too-long, which stores these as missing.",
-        ]
-    )
-
-
-def _too_long(planned: PlannedPrompt) -> list[Resolved]:
-    # Later attempts: an earlier call stored the judgment as missing already.
-    item = planned.item
-    return [
-        Resolved(content.id, item.construct_key, item.repeat, attempt, missing_reason=TOO_LONG)
-        for content, attempt in zip(item.contents, item.attempts, strict=True)
-        if attempt == 1
-    ]

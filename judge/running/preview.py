@@ -1,6 +1,5 @@
 """Preview of a call: what it would ask, without sending a prompt."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sqlalchemy import select
@@ -13,11 +12,10 @@ from judge.run_settings import JudgeSettings
 from judge.running.calls import account, calls_of
 from judge.running.forecast import CountedAnswer, Forecast, forecast
 from judge.running.metric_requests import PromptName
-from judge.running.pages import Place, places
-from judge.running.plan import sample_prompts, sizes, survey, too_long_message
+from judge.running.pages import places
+from judge.running.plan import Plan, sample_prompts
 from judge.running.runs import likely_run
 from judge.running.scope import (
-    Scope,
     as_declared,
     check_scales,
     check_used,
@@ -29,6 +27,7 @@ from judge.running.scope import (
     unprompted_note,
 )
 from judge.running.suite_forecast import SuiteForecast, forecast_metrics
+from judge.running.survey import survey, too_long_message
 from judge.running.text_scores import check_text_metrics, text_metrics
 from judge.text import Result, duration
 from study.schema.tables import judgments
@@ -144,7 +143,8 @@ def preview(study: Study, settings: JudgeSettings) -> Preview:
     conditions = Conditions(settings.engine, settings.model or "")
     ready = Ready(conditions, TokenCount(), settings.window, answer_tokens)
     run_id, name = likely_run(study, settings) or (None, None)
-    work = survey(study, order, scope, run_id, ready, limit=settings.limit)
+    plan = Plan(study, scope, order, run_id)
+    work = survey(plan, ready, limit=settings.limit)
     count = work.now.total()
     tokens = ready.tokens.per_byte * work.now_bytes
     at_once = settings.at_once or _AT_ONCE
@@ -152,7 +152,7 @@ def preview(study: Study, settings: JudgeSettings) -> Preview:
     seconds, cost = count * _SECONDS / at_once, settings.cost(tokens, of_answers)
     estimate = None
     if run_id is not None and count and metric.single_prompt:
-        answers = _counted_answers(study, order, scope, run_id, ready)
+        answers = _counted_answers(plan, run_id, ready)
         wall = _wall_time(study, run_id, len(answers))
         estimate = forecast(
             answers, count, work.now_bytes, settings, wall=wall, at_once=settings.at_once
@@ -221,14 +221,12 @@ def preview_metrics(study: Study, settings: JudgeSettings) -> MetricsPreview:
     return MetricsPreview(previews, forecast_metrics(study, each, runs))
 
 
-def _counted_answers(
-    study: Study, order: Sequence[Place], scope: Scope, run_id: int, ready: Ready
-) -> list[CountedAnswer]:
+def _counted_answers(plan: Plan, run_id: int, ready: Ready) -> list[CountedAnswer]:
     """Return the answers of a run that have counts of tokens, with the lengths of the prompts."""
-    first = replace(scope, retry_unparsed=False)
-    lengths = sizes(study, order, first, None, replace(ready, window=None))
+    first = replace(plan, scope=replace(plan.scope, retry_unparsed=False), run_id=None)
+    lengths = first.sizes(replace(ready, window=None))
     counts = [judgments.c[f"{name}_tokens"] for name in TOKENS]
-    with study.read() as connection:
+    with plan.study.read() as connection:
         rows = connection.execute(
             select(
                 judgments.c.construct_key,

@@ -1,14 +1,20 @@
 """The work that is left for some responses: evaluations to ask, and judgments to store at once."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
+from typing import ClassVar, NamedTuple
+
+from sqlalchemy import FromClause
 
 from judge.metrics.metric import Content, Metric
 from judge.protocol.exchange import FINAL, NO_PASSAGES, NO_REFERENCE, NOT_SERVED, UNASKED
-from judge.running.pages import ContentPage, StoredJudgment
+from judge.running.items import RESPONSE, Item
+from judge.running.pages import ContentPage, Place, StoredAnswer
 from judge.running.scope import Scope
-from study.schema import CONTROL_TOKENS, PROMPT_NOT_WHOLE, SUSPECTED
+from study.schema import CONTROL_TOKENS, PROMPT_NOT_WHOLE, SUSPECTED, CallKind
+from study.schema.tables import judgments
 
 EMPTY_RESPONSE = "empty_response"
 """Rule of the value that a metric gives to every response without text."""
@@ -25,7 +31,7 @@ FLAGS = {
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """A judgment that needs no further answer: its value or missing reason is known."""
+    """An item that needs no further answer: its value or missing reason is known."""
 
     response: int
     construct_key: str
@@ -41,6 +47,9 @@ class Resolved:
     flags: tuple[str, ...] = ()
     parser_version: str | None = None
     """Version of the metric that read the answers; None where there was no answer."""
+    item: Item = RESPONSE
+    further: Mapping[str, str | None] = field(default_factory=dict)
+    """Further columns of its answer: the hash of its prompts, and the model that answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +66,8 @@ class Pending:
     """Whether every prompt is asked again, because earlier answers had no value."""
     for_reparse: bool = False
     """Whether its judgment is stored, and prompts are asked that its answers now lead to."""
+    item: Item = RESPONSE
+    """What is judged of the responses."""
 
     def resolved(
         self,
@@ -67,8 +78,58 @@ class Pending:
         """Yield the judgment of each response, made without an answer."""
         for content, attempt in zip(self.contents, self.attempts, strict=True):
             yield Resolved(
-                content.id, self.construct_key, self.repeat, attempt, value, missing_reason, rule
+                content.id,
+                self.construct_key,
+                self.repeat,
+                attempt,
+                value,
+                missing_reason,
+                rule,
+                item=self.item,
             )
+
+
+class Skipped(NamedTuple):
+    """A probe that is not asked about a response."""
+
+    probe: str
+    asked_before: bool
+    """Whether its answer is stored; if not, the response has nothing to alter."""
+
+
+class Items(ABC):
+    """The items of a call, and what is left to ask about them."""
+
+    kind: ClassVar[CallKind] = "run"
+    """Of the call that asks about them."""
+    answers: ClassVar[FromClause] = judgments
+    """The stored answers on such items."""
+    reads_passages: ClassVar[bool] = False
+    """Whether passages have to be read before the size of a prompt is known."""
+
+    @abstractmethod
+    def places(self, order: Sequence[Place]) -> Sequence[Place]:
+        """Return the responses to read in the order of work; the selected ones have items."""
+
+    @abstractmethod
+    def work(
+        self, page: ContentPage, scope: Scope, constructs: Sequence[str]
+    ) -> Iterator[Resolved | Pending | Skipped]:
+        """Yield what is left on a page for the constructs of one pass."""
+
+
+class Responses(Items):
+    """All responses, as they are."""
+
+    def places(self, order: Sequence[Place]) -> Sequence[Place]:
+        """Return the responses as they are given: those that are not selected share prompts."""
+        return order
+
+    def work(
+        self, page: ContentPage, scope: Scope, constructs: Sequence[str]
+    ) -> Iterator[Resolved | Pending]:
+        """Yield the judgments to make, the prompts of a group together."""
+        return work(page, scope, constructs)
 
 
 def work(
@@ -76,7 +137,7 @@ def work(
 ) -> Iterator[Resolved | Pending]:
     """Yield the work on a page for the constructs of one pass, the prompts of a group together."""
     stored: _StoredJudgments = {}
-    for row in page.judgments:
+    for row in page.answers:
         if row.construct_version == scope.versions.get(row.construct_key):
             stored.setdefault((row.response, row.construct_key, row.repeat), []).append(row)
     by_context = any("context" in scope.metric.reads(key) for key in constructs)
@@ -87,7 +148,7 @@ def work(
                     yield from _work_on(equal, key, repeat, scope, stored)
 
 
-_StoredJudgments = dict[tuple[int, str, int], list[StoredJudgment]]
+_StoredJudgments = dict[tuple[int, str, int], list[StoredAnswer]]
 
 
 def _groups(contents: Sequence[Content], *, by_context: bool) -> Iterable[list[Content]]:
@@ -132,7 +193,7 @@ def _work_on(
 
 
 def _for_reparse(
-    equal: list[Content], key: str, repeat: int, rows: dict[int, list[StoredJudgment]]
+    equal: list[Content], key: str, repeat: int, rows: dict[int, list[StoredAnswer]]
 ) -> Iterator[Pending]:
     for content in equal:
         whole = [row for row in rows[content.id] if row.missing_reason not in PROMPT_NOT_WHOLE]
@@ -142,7 +203,7 @@ def _for_reparse(
 
 
 def _ask_or_copy(
-    equal: list[Content], item: Pending, rows: dict[int, list[StoredJudgment]]
+    equal: list[Content], item: Pending, rows: dict[int, list[StoredAnswer]]
 ) -> Iterator[Resolved | Pending]:
     whole = {
         content.id: [row for row in rows[content.id] if row.missing_reason not in PROMPT_NOT_WHOLE]
@@ -162,7 +223,7 @@ def _ask_or_copy(
                 item.construct_key,
                 item.repeat,
                 attempt,
-                copy_of=answered[0].judgment,
+                copy_of=answered[0].answer,
             )
         else:
             to_ask.append((content, attempt))

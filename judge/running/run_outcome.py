@@ -5,6 +5,7 @@ from typing import Any
 
 from judge.protocol.exchange import REASONS, UNASKED
 from judge.running.forecast import Forecast
+from judge.running.item_counts import ItemCounts
 from judge.running.remaining_work import FLAGS
 from judge.running.suite_forecast import SuiteForecast
 from judge.running.text_scores import TextScoreCounts
@@ -13,29 +14,32 @@ from judge.text import Result, by_number, duration
 
 @dataclass(frozen=True)
 class Outcome(Result):
-    """The result of one call of `judge_study`."""
+    """The result of one call on a run: on its responses, or on probes or pairs."""
 
     run: str
     """Name of the run, and of the scorer in the tables."""
     begun: bool
     """Whether this call began the run."""
-    judged: int
-    """Judgments stored by this call, one for each response, construct and repeat."""
     answered: int
     """Prompts with an answer."""
     remaining: int
-    """Judgments that are still to be made, those beyond --limit included."""
+    """Judgments that are still to be made, or prompts about probes or pairs that are still to be
+    asked; those beyond --limit included."""
     missing: dict[str, int]
-    """Judgments of this call without a value, by reason."""
+    """Answers stored by this call that have no value, by reason."""
     failed: dict[str, int]
     """Prompts without an answer, by reason; the next call asks them again."""
-    unanswered: int
-    """Judgments of these prompts, for which the run has no earlier attempt."""
-    run_judgments: int
+    planned: ItemCounts | None = None
+    """The prompts about probes or pairs at the beginning of the call; None: it judged responses."""
+    judged: int = 0
+    """Judgments stored by this call, one for each response, construct and repeat."""
+    unanswered: int = 0
+    """Judgments of the prompts without an answer, for which the run has no earlier attempt."""
+    run_judgments: int = 0
     """Judgments of the whole run in the score table."""
-    run_missing: dict[str, int]
+    run_missing: dict[str, int] = field(default_factory=dict)
     """Judgments of the whole run without a value, by reason."""
-    flags: dict[str, int]
+    flags: dict[str, int] = field(default_factory=dict)
     tokens: dict[str, int] = field(default_factory=dict)
     """prompt, completion, reasoning and cached tokens that the server counted."""
     seconds: float = 0.0
@@ -90,13 +94,7 @@ class Outcome(Result):
 
     def lines(self) -> list[str]:
         """Return the outcome as lines of text."""
-        rate = f" ({self.answered / self.seconds:.1f} a second)" if self.seconds > 1 else ""
-        lines = [
-            f"{self.judged} judgments of the run {self.run!r} were stored; {self.answered} prompts "
-            f"were answered in {duration(self.seconds)}{rate}.",
-            *self.notes,
-            *self._token_lines(),
-        ]
+        lines = [*self._first_lines(), *self.notes, *self._token_lines()]
         for reason, number in by_number(self.missing):
             meaning = self.reasons.get(reason) or REASONS.get(reason, "a reason of the metric")
             lines.append(f"Missing: {number} {reason} ({meaning}).")
@@ -118,7 +116,9 @@ class Outcome(Result):
             lines += self.estimate.lines()
         elif self.sample:
             lines.append("The server counted no tokens, so there is no forecast.")
-        if self.remaining and self.asks:
+        if self.remaining and self.asks and self.planned is not None:
+            lines.append(f"{self.remaining} prompts are still to be asked; run the command again.")
+        elif self.remaining and self.asks:
             without = " without --estimate" if self.sample or self.queries else ""
             lines.append(
                 f"{self.remaining} judgments are still to be made; run the command again{without}."
@@ -129,6 +129,17 @@ class Outcome(Result):
                 f"({self.max_missing:.1%}) allows."
             )
         return lines
+
+    def _first_lines(self) -> list[str]:
+        rate = f" ({self.answered / self.seconds:.1f} a second)" if self.seconds > 1 else ""
+        answered = f"{self.answered} prompts were answered in {duration(self.seconds)}{rate}."
+        if self.planned is None:
+            return [f"{self.judged} judgments of the run {self.run!r} were stored; {answered}"]
+        lines = self.planned.lines(self.run)
+        if self.planned.pairs:
+            begun = "begun" if self.begun else "continued"
+            lines.insert(0, f"Run {self.run!r} was {begun}.")
+        return [*lines, answered]
 
     def _token_lines(self) -> list[str]:
         tokens = {name: n for name, n in self.tokens.items() if n}

@@ -1,31 +1,24 @@
-"""A run of the judge, from its settings to the outcome."""
+"""A call of the judge, from its settings to the outcome."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import islice
 from time import monotonic
+from typing import Any
 
 from judge.engines.engine import Ready
 from judge.metrics.metric import Metric
 from judge.metrics.registry import ASKED_FIRST, expanded, load_metric
 from judge.run_settings import JudgeSettings
-from judge.running.comparisons import Comparisons, encoder_for
+from judge.running.answer_store import AnswerStore
+from judge.running.comparisons import encoder_for
 from judge.running.drift import DriftRounds
-from judge.running.forecast import CountedAnswer, Forecast, forecast
-from judge.running.judgment_store import JudgmentStore
+from judge.running.item_counts import item_counts
 from judge.running.judgments import count, served
-from judge.running.metric_requests import MetricRequest, PromptName
 from judge.running.pages import Place
-from judge.running.plan import (
-    Survey,
-    draw_prompts,
-    draw_queries,
-    requests,
-    sizes,
-    survey,
-    too_long_message,
-)
+from judge.running.plan import Plan, draw_queries
+from judge.running.remaining_work import Items
+from judge.running.rounds import Rounds
 from judge.running.run_outcome import Outcome
 from judge.running.runs import check_words, run_id_of
 from judge.running.scale_use import FEW, ScaleUse, stored_values
@@ -34,6 +27,7 @@ from judge.running.scope import (
     check_scales,
     check_used,
     fitting_metrics,
+    later_steps_note,
     run_scope,
     select_constructs,
     settings_of_metric,
@@ -41,6 +35,7 @@ from judge.running.scope import (
 )
 from judge.running.session import (
     AnswerDelivery,
+    CallResult,
     OnProgress,
     RunSession,
     StartedEngine,
@@ -50,6 +45,7 @@ from judge.running.session import (
     store_end,
 )
 from judge.running.suite_forecast import forecast_metrics
+from judge.running.survey import survey, too_long_message
 from judge.running.text_scores import check_text_metrics, store_text_metrics, text_metrics
 from study.errors import StudyError
 from study.study import Study
@@ -191,98 +187,13 @@ def _judge_with(
     def check(ready: Ready, order: list[Place], run_id: int | None) -> None:
         if ready.window is not None and not settings.skip_too_long:
             # Before the run is begun, so that a refused call leaves nothing behind.
-            work = survey(study, order, scope, run_id, ready)
+            work = survey(Plan(study, scope, order, run_id), ready)
             if work.too_long:
                 raise StudyError(too_long_message(study, work, ready.window))
 
     with open_session(study, settings, scope, check=check, started=started) as session:
         check_scales(study, metric, constructs, session.run.name)
         return _judge(session, without_prompts, on_progress)
-
-
-class _CallWork:
-    """The work of one call: surveyed again after each round, until nothing is left."""
-
-    def __init__(self, session: RunSession, store: JudgmentStore) -> None:
-        self._session = session
-        self._store = store
-        encoder = session.scope.encoder
-        self._compare = None if encoder is None else Comparisons(encoder, store)
-        self.survey = self._survey(session.settings.limit)
-        settings = session.settings
-        self.lengths: dict[PromptName, int] = {}
-        """Length of each prompt, where a sample is asked."""
-        self.sample: frozenset[PromptName] | None = None
-        if settings.estimate and session.scope.metric.single_prompt:
-            self.lengths = sizes(
-                session.study, session.order, session.scope, session.run.id, session.ready
-            )
-            self.sample = draw_prompts(self.lengths, settings.estimate, session.study.config.seed)
-        self.planned = self.survey.now.total() if self.sample is None else len(self.sample)
-
-    def rounds(self, delivery: AnswerDelivery) -> Iterator[Iterable[MetricRequest]]:
-        """Yield the prompts of each round: the first steps, then those that depend on answers."""
-        limit = self._session.settings.limit
-        remaining = limit
-        while self.planned:
-            steps = self._store.steps
-            prompts = self._requests(delivery)
-            yield prompts if remaining is None else islice(prompts, remaining)
-            if self._store.steps == steps:
-                # Single prompts need one round; and without new answers no prompts follow.
-                return
-            remaining = None if limit is None else limit - delivery.answered
-            self.survey = self._survey(remaining)
-            if self.sample is not None:
-                return
-            self.planned = self.survey.now.total() if remaining is None or remaining > 0 else 0
-            delivery.total += self.planned
-
-    def judgments_left(self, delivery: AnswerDelivery) -> int:
-        """Return the judgments that are still to be made."""
-        if self._session.scope.metric.single_prompt:
-            return self.survey.judgments - delivery.judged
-        # From the survey after the last round with answers.
-        return self.survey.judgments
-
-    def forecast(self, delivery: AnswerDelivery, wall: float) -> Forecast | None:
-        """Return the forecast for the prompts outside the sample."""
-        settings = self._session.settings
-        answers = delivery.sample or {}
-        lengths = [size for name, size in self.lengths.items() if name not in answers]
-        counted = [CountedAnswer(self.lengths[name], answer) for name, answer in answers.items()]
-        return forecast(
-            counted, len(lengths), sum(lengths), settings, wall=wall, at_once=settings.at_once
-        )
-
-    def _requests(self, delivery: AnswerDelivery) -> Iterator[MetricRequest]:
-        session = self._session
-        for request in requests(
-            session.study,
-            session.order,
-            session.scope,
-            session.run.id,
-            session.ready,
-            self.sample,
-        ):
-            failed = delivery.failed_prompts
-            if not failed or (request.prompt_hash, request.repeat) not in failed:
-                yield request
-
-    def _survey(self, limit: int | None) -> Survey:
-        session, store = self._session, self._store
-        work = survey(
-            session.study,
-            session.order,
-            session.scope,
-            session.run.id,
-            session.ready,
-            store.resolve,
-            limit,
-            self._compare,
-        )
-        store.resolve(judgment for _, judgment in work.too_long)
-        return work
 
 
 def _judge(
@@ -300,10 +211,11 @@ def _judge(
     # A share of claims may well be low everywhere; a score that a prompt asks for is not.
     accept = settings.accept_low_scores or not scope.metric.single_prompt
     scale_use = ScaleUse(scope.metric.scale_of, earlier, accept=accept)
-    store = JudgmentStore(study, run.id, scope, scale_use, session.confirm)
-    work = _CallWork(session, store)
-    is_sample = work.sample is not None
-    delivery = AnswerDelivery(store, work.planned, on_progress)
+    store = AnswerStore(study, run.id, scope, session.confirm, scale_use)
+    plan = Plan(study, scope, session.order, run.id)
+    rounds = Rounds(plan, session.ready, store, settings.limit, settings.estimate)
+    is_sample = rounds.sample is not None
+    delivery = AnswerDelivery(store, rounds.planned, on_progress)
     delivery.sample = {} if is_sample else None
     scores = store_text_metrics(study, whole, without_prompts, scope.constructs)
     drift = DriftRounds(session, settings.drift) if settings.drift else None
@@ -311,7 +223,7 @@ def _judge(
         session,
         "estimate" if settings.estimate else "run",
         delivery,
-        work.rounds(delivery),
+        rounds.prompts(delivery),
         drift,
         began,
     )
@@ -330,47 +242,106 @@ def _judge(
             run_missing[reason] += number
     estimate = None
     if is_sample and result.stopped is None:
-        estimate = work.forecast(delivery, result.asking_seconds)
-    remaining = work.judgments_left(delivery)
+        estimate = rounds.forecast(delivery, session, result.asking_seconds)
+    remaining = rounds.items_left(delivery)
     if queries is not None:
-        remaining = survey(study, whole, scope, run.id, session.ready).judgments
-    outcome = Outcome(
-        run=run.name,
-        begun=run.begun,
+        remaining = survey(replace(plan, places=whole), session.ready).judgments
+    low = scale_use.note() if result.stopped is None else None
+    outcome = _outcome(
+        session,
+        store,
+        delivery,
+        result,
         judged=store.judged,
-        answered=delivery.answered,
         remaining=remaining,
-        missing=dict(store.missing),
-        failed=dict(delivery.failures),
         unanswered=delivery.unanswered,
         run_judgments=by_reason.total(),
         run_missing=dict(run_missing),
         flags=dict(store.flags),
-        tokens=dict(delivery.tokens),
-        seconds=result.seconds,
         served={model.name or "(not named)": model.answers for model in answered_by},
         text_metrics=scores,
-        notes=(
-            *unprompted_note(study, scope.metric, settings.constructs),
-            *session.ready.notes,
-            *([run.note] if run.note else []),
-            *result.notes,
-            *([low] if (low := scale_use.note()) and result.stopped is None else []),
-        ),
-        examples=tuple(delivery.examples),
-        cost=result.cost,
-        cost_is_most=settings.price_cached is None and bool(delivery.tokens.get("cached")),
-        uncounted=delivery.uncounted,
         sample=is_sample,
         estimate=estimate,
         queries=None if queries is None else len(queries),
+        max_missing=settings.max_missing,
+        notes=(
+            *unprompted_note(study, scope.metric, settings.constructs),
+            *_notes(session, result),
+            *([low] if low else []),
+        ),
+    )
+    return _ended(session, call, delivery, result, outcome)
+
+
+def judge_items(session: RunSession, items: Items, on_progress: OnProgress | None) -> Outcome:
+    """Ask about the items of an open session other than responses: probes or pairs.
+
+    Their answers are stored separately from the judgments of the run, and prompts beyond the
+    window as missing.
+
+    Raises
+    ------
+    RunStoppedError
+        The call was interrupted, or could not continue.
+    """
+    run = session.run
+    plan = Plan(session.study, session.scope, items.places(session.order), run.id, items)
+    store = AnswerStore(session.study, run.id, session.scope, session.confirm)
+    rounds = Rounds(plan, session.ready, store, session.settings.limit)
+    planned = item_counts(plan, rounds.survey)
+    delivery = AnswerDelivery(store, rounds.planned, on_progress)
+    call, result = ask(session, items.kind, delivery, rounds.prompts(delivery))
+    outcome = _outcome(
+        session,
+        store,
+        delivery,
+        result,
+        planned=planned,
+        remaining=rounds.prompts_left(delivery),
+        notes=(*later_steps_note(session.scope.metric), *_notes(session, result)),
+    )
+    return _ended(session, call, delivery, result, outcome)
+
+
+def _outcome(
+    session: RunSession,
+    store: AnswerStore,
+    delivery: AnswerDelivery,
+    result: CallResult,
+    **further: Any,
+) -> Outcome:
+    return Outcome(
+        run=session.run.name,
+        begun=session.run.begun,
+        answered=delivery.answered,
+        missing=dict(store.missing),
+        failed=dict(delivery.failures),
+        tokens=dict(delivery.tokens),
+        seconds=result.seconds,
+        examples=tuple(delivery.examples),
+        cost=result.cost,
+        cost_is_most=(
+            session.settings.price_cached is None and bool(delivery.tokens.get("cached"))
+        ),
+        uncounted=delivery.uncounted,
         retries=dict(delivery.retries),
         overhead=dict(delivery.overhead),
-        max_missing=settings.max_missing,
         asks=session.ready.asks,
-        reasons=dict(scope.metric.reasons),
+        reasons=dict(session.scope.metric.reasons),
+        **further,
     )
-    store_end(session, call, delivery, result, judged=store.judged, missing=outcome.missing)
+
+
+def _notes(session: RunSession, result: CallResult) -> tuple[str, ...]:
+    of_run = (session.run.note,) if session.run.note else ()
+    return (*session.ready.notes, *of_run, *result.notes)
+
+
+def _ended(
+    session: RunSession, call: int, delivery: AnswerDelivery, result: CallResult, outcome: Outcome
+) -> Outcome:
+    """Store the end of a call; return its outcome, or raise it where the call was stopped."""
+    store_end(session, call, delivery, result, judged=outcome.judged, missing=outcome.missing)
     if result.stopped is not None:
         raise RunStoppedError(result.message, outcome) from result.stopped
     return outcome

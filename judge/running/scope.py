@@ -7,6 +7,7 @@ from typing import Any
 from judge.metrics.embedding import Encoder
 from judge.metrics.metric import Metric
 from judge.metrics.registry import expanded, load_metric
+from judge.prompts.template import PromptVersion
 from judge.run_settings import JudgeSettings, option_name
 from study.base.scales import Scale
 from study.errors import StudyError, nearest, without_effect
@@ -203,7 +204,7 @@ def select_constructs(study: Study, metric: Metric, chosen: Sequence[str]) -> tu
         )
     for construct in study.config.constructs:
         # What a metric in steps reads is part of its definition.
-        if construct.key in selected and metric.single_prompt:
+        if construct.key in selected and isinstance(metric.prompts, PromptVersion):
             hidden = metric.reads(construct.key) - set(construct.sees)
             if hidden:
                 raise StudyError(

@@ -17,8 +17,8 @@ from judge.prompts.template import PromptSet
 from judge.protocol.conditions import Run, of_metric, with_encoder, with_shuffle
 from judge.protocol.exchange import TOKENS, Answer, Failure, Request
 from judge.run_settings import PRICED, JudgeSettings
+from judge.running.answer_store import AnswerStore
 from judge.running.calls import begin_call, end_call
-from judge.running.judgment_store import AnswerStore
 from judge.running.metric_requests import MetricRequest, PromptName, prompt_name
 from judge.running.pages import Place, places
 from judge.running.plan import sample_prompts

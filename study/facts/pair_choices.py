@@ -66,7 +66,7 @@ def _choices(connection: Connection) -> pd.DataFrame:
         connection,
         select(
             queries.c.key.label("query_id"),
-            columns.first_response_id.label("first"),
+            columns.response_id.label("first"),
             columns.second_response_id.label("second"),
             columns.construct_key.label("construct"),
             columns.construct_version,
@@ -77,7 +77,7 @@ def _choices(connection: Connection) -> pd.DataFrame:
             columns.missing_reason,
         )
         .join_from(pair_answers, judge_runs, columns.run_id == judge_runs.c.id)
-        .join(responses, columns.first_response_id == responses.c.id)
+        .join(responses, columns.response_id == responses.c.id)
         .join(queries, responses.c.query_id == queries.c.id)
         .order_by(columns.id),
     )

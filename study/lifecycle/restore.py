@@ -30,7 +30,13 @@ from study.lifecycle.database_copy import (
 )
 from study.lifecycle.sqlite_schema import check_schema
 from study.progress_bar import Advance
-from study.schema.database import SCHEMA_REVISION, open_engine, reading, schema_revision
+from study.schema.database import (
+    SCHEMA_REVISION,
+    check_upgradable,
+    open_engine,
+    reading,
+    schema_revision,
+)
 from study.settings.study_toml import StudyConfig, parse_config
 from study.study import Study
 
@@ -177,6 +183,7 @@ def _check_revision(path: Path, manifest: Manifest, found: str | None) -> None:
             f"{path}: the database has revision {str(found)[:100]!r}, but the manifest states "
             f"{manifest.schema_revision!r}. Nothing was restored."
         )
+    check_upgradable(manifest.schema_revision, path)
 
 
 def _check_space(folder: Path, manifest: Manifest) -> None:

@@ -16,8 +16,11 @@ from study.errors import StorageError, StudyError
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-SCHEMA_REVISION = "0001"
+SCHEMA_REVISION = "0002"
 """Revision of the schema that the models describe. A test compares it with the migrations."""
+
+OLDEST_REVISION = "0002"
+"""Revision of the first migration. Those before it were never part of a release."""
 
 # A writer waits this long for another's transaction.
 _BUSY_SECONDS = 60
@@ -166,6 +169,22 @@ def schema_revision(engine: Engine) -> str | None:
             return None
         revision = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
         return None if revision is None else str(revision)
+
+
+def check_upgradable(revision: str, where: object) -> None:
+    """Check that a migration exists for the tables of a database.
+
+    Raises
+    ------
+    StudyError
+        They are older than the first migration.
+    """
+    if revision < OLDEST_REVISION:
+        raise StudyError(
+            f"{where} was made by a version before the first release: it has tables of revision "
+            f"{revision}, and this version reads {OLDEST_REVISION} and later ones. Export it with "
+            "the version that made it, and import the files into a new study."
+        )
 
 
 def read_frame(connection: Connection, statement: Any) -> "DataFrame":

@@ -1,4 +1,4 @@
-"""Tables of the judge: runs, calls, judgments, readings, answers to steps, probes and pairs."""
+"""Tables of the judge: runs, calls, answers on items, their readings, and answers to steps."""
 
 from datetime import datetime
 from typing import Any, Literal, Self
@@ -58,14 +58,40 @@ class JudgeRun(JudgeRunBase, table=True):
     created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
 
 
-class JudgmentBase(Noun):
-    """One answer of a judge on one construct of one response."""
+DRIFT = "drift"
+"""Kind, and probe, of prompts of a run that are asked again before and after each call."""
+
+Fault = Literal["rise", "fall", "either"]
+"""Which shift of a score is a fault of the judge; the other may be justified."""
+
+
+class JudgeAnswerBase(Noun):
+    """One answer of a judge on one construct of one item.
+
+    An item is a response (its answer is a judgment), a response with one change or asked again (a
+    probe, a round of drift), or two responses to a query in the order in which they were shown (a
+    pair: 1 where the second is better, -1 where the first is, 0 for a tie).
+    """
 
     construct_key: Key
     construct_version: int = Field(default=1, ge=1)
     repeat: int = Field(default=0, ge=0)
     attempt: int = Field(default=1, ge=1)
     """The first attempt at the whole prompt is the score; others are kept in addition."""
+    item: str = ""
+    """What distinguishes the item from others with the response: empty for the response itself,
+    else the probe, the round of drift, or the response beside it."""
+    kind: Key | None = None
+    """Family of the probe: injection, length, ..., or `drift`; null: not a probe."""
+    probe: Key | None = None
+    round: int = Field(default=0, ge=0)
+    """0; for drift the number of the round."""
+    fault: Fault | None = Field(default=None, sa_type=LongText)
+    change: dict[str, Any] | None = Field(default=None, sa_type=JSON(none_as_null=True))
+    """What a probe changed in the response or its passages; with them it makes the prompt again."""
+    prompt_hash: Text | None = None
+    """Of probes and pairs: SHA-256 (hexadecimal) of the very prompt; of a metric in steps, of its
+    prompts' hashes."""
     value: float | None = None
     missing_reason: Key | None = None
     rule: Key | None = None
@@ -95,31 +121,35 @@ class JudgmentBase(Noun):
     @model_validator(mode="after")
     def _a_value_or_a_reason(self) -> Self:
         if (self.value is None) == (self.missing_reason is None):
-            raise ValueError("a judgment has either a value or a missing_reason")
+            raise ValueError("an answer has either a value or a missing_reason")
         return self
 
 
-class Judgment(JudgmentBase, table=True):
+class JudgeAnswer(JudgeAnswerBase, table=True):
+    __tablename__ = "judge_answer"
     __table_args__ = (
         ForeignKeyConstraint(
             ["construct_key", "construct_version"], ["construct.key", "construct.version"]
         ),
+        CheckConstraint("(value IS NULL) = (missing_reason IS NOT NULL)", name="value_or_reason"),
         UniqueConstraint(
             "run_id",
             "response_id",
+            "item",
             "construct_key",
             "construct_version",
             "repeat",
             "attempt",
             # Named: PostgreSQL cuts names at 63 characters.
-            name="uq_judgment_once",
+            name="uq_judge_answer_once",
         ),
-        CheckConstraint("(value IS NULL) = (missing_reason IS NOT NULL)", name="value_or_reason"),
     )
 
     id: int | None = Field(default=None, primary_key=True)
     run_id: int = Field(foreign_key="judge_run.id")
     response_id: int = Field(foreign_key="response.id", index=True)
+    second_response_id: int | None = Field(default=None, foreign_key="response.id")
+    """Of a pair: the response that was shown second."""
     created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
 
 
@@ -138,6 +168,10 @@ class StepAnswerBase(Noun):
     attempt: int = Field(default=1, ge=1)
     prompt_hash: Text
     """SHA-256 (hexadecimal) of the prompt."""
+    probe: str = ""
+    """The probe for which it was asked; empty: for the run itself."""
+    round: int = Field(default=0, ge=0)
+    """0; for drift the number of the round."""
     raw_answer: Text | None = Field(default=None, sa_type=LongText)
     reasoning: Text | None = Field(default=None, sa_type=LongText)
     """What the server returned as the model's reasoning, apart from the answer."""
@@ -159,6 +193,8 @@ class StepAnswer(StepAnswerBase, table=True):
         UniqueConstraint(
             "run_id",
             "response_id",
+            "probe",
+            "round",
             "prompt_hash",
             "repeat",
             "attempt",
@@ -198,7 +234,7 @@ class Reading(ReadingBase, table=True):
     )
 
     id: int | None = Field(default=None, primary_key=True)
-    judgment_id: int = Field(foreign_key="judgment.id")
+    judgment_id: int = Field(foreign_key="judge_answer.id")
     created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
 
 
@@ -264,117 +300,4 @@ class JudgeCallEnd(JudgeCallEndBase, table=True):
 
     id: int | None = Field(default=None, primary_key=True)
     call_id: int = Field(foreign_key="judge_call.id", unique=True)
-    created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
-
-
-DRIFT = "drift"
-"""Kind, and probe, of prompts of a run that are asked again before and after each call."""
-
-Fault = Literal["rise", "fall", "either"]
-"""Which shift of a score is a fault of the judge; the other may be justified."""
-
-
-class ProbeAnswerBase(JudgmentBase):
-    """One answer to a probe: what a judgment has, with what was asked in place of the prompt."""
-
-    kind: Key
-    """Family of the probe: injection, length, ..., or `drift`."""
-    probe: Key
-    round: int = Field(default=0, ge=0)
-    """0; for drift the number of the round."""
-    fault: Fault = Field(sa_type=LongText)
-    change: dict[str, Any] = Field(default_factory=dict, sa_type=JSON)
-    """What was changed in the response or its passages; with them it makes the prompt again."""
-    prompt_hash: Text
-    """SHA-256 (hexadecimal) of the very prompt; of a metric in steps, of its prompts' hashes."""
-
-
-class ProbeAnswer(ProbeAnswerBase, table=True):
-    __tablename__ = "probe_answer"
-    __table_args__ = (
-        ForeignKeyConstraint(
-            ["construct_key", "construct_version"], ["construct.key", "construct.version"]
-        ),
-        UniqueConstraint(
-            "run_id",
-            "response_id",
-            "construct_key",
-            "construct_version",
-            "probe",
-            "round",
-            "repeat",
-            "attempt",
-            # Named: PostgreSQL cuts names at 63 characters.
-            name="uq_probe_answer_once",
-        ),
-        CheckConstraint("(value IS NULL) = (missing_reason IS NOT NULL)", name="value_or_reason"),
-    )
-
-    id: int | None = Field(default=None, primary_key=True)
-    run_id: int = Field(foreign_key="judge_run.id")
-    response_id: int = Field(foreign_key="response.id")
-    created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
-
-
-class ProbeStepAnswer(StepAnswerBase, table=True):
-    """The answer to one prompt of a metric in steps for a probe or a round of drift."""
-
-    __tablename__ = "probe_step_answer"
-    __table_args__ = (
-        UniqueConstraint(
-            "run_id",
-            "response_id",
-            "probe",
-            "round",
-            "prompt_hash",
-            "repeat",
-            "attempt",
-            name="uq_probe_step_answer_once",
-        ),
-    )
-
-    id: int | None = Field(default=None, primary_key=True)
-    run_id: int = Field(foreign_key="judge_run.id")
-    response_id: int = Field(foreign_key="response.id", index=True)
-    """The response for which the prompt was asked; others to the query share the answer."""
-    probe: Key
-    round: int = Field(default=0, ge=0)
-    """0; for drift the number of the round."""
-    created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
-
-
-class PairAnswerBase(JudgmentBase):
-    """The answer of a judge on two responses to a query, in the order in which it saw them.
-
-    The value is 1 where the second response is better, -1 where the first is, 0 for a tie.
-    """
-
-    prompt_hash: Text
-    """SHA-256 (hexadecimal) of the prompt."""
-
-
-class PairAnswer(PairAnswerBase, table=True):
-    __tablename__ = "pair_answer"
-    __table_args__ = (
-        ForeignKeyConstraint(
-            ["construct_key", "construct_version"], ["construct.key", "construct.version"]
-        ),
-        UniqueConstraint(
-            "run_id",
-            "first_response_id",
-            "second_response_id",
-            "construct_key",
-            "construct_version",
-            "repeat",
-            "attempt",
-            # Named: PostgreSQL cuts names at 63 characters.
-            name="uq_pair_answer_once",
-        ),
-        CheckConstraint("(value IS NULL) = (missing_reason IS NOT NULL)", name="value_or_reason"),
-    )
-
-    id: int | None = Field(default=None, primary_key=True)
-    run_id: int = Field(foreign_key="judge_run.id")
-    first_response_id: int = Field(foreign_key="response.id", index=True)
-    second_response_id: int = Field(foreign_key="response.id", index=True)
     created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)

@@ -1,5 +1,7 @@
 """The tables of a study, for statements without the ORM."""
 
+from sqlalchemy import select
+
 from study.schema.base import table
 from study.schema.content import Output, Passage, Query, Response, ResponseAlias, ResponsePassage
 from study.schema.external import ExternalProject, ExternalRater, ExternalTask, RejectedValue
@@ -14,13 +16,10 @@ from study.schema.human_ratings import (
 )
 from study.schema.imports import ImportedFile, Preference, Score
 from study.schema.judge import (
+    JudgeAnswer,
     JudgeCall,
     JudgeCallEnd,
     JudgeRun,
-    Judgment,
-    PairAnswer,
-    ProbeAnswer,
-    ProbeStepAnswer,
     Reading,
     StepAnswer,
 )
@@ -59,19 +58,16 @@ imported_files = table(ImportedFile)
 imported_marks = table(ImportedMarks)
 interim_analyses = table(InterimAnalysis)
 invitations = table(Invitation)
+judge_answers = table(JudgeAnswer)
 judge_calls = table(JudgeCall)
 judge_call_ends = table(JudgeCallEnd)
 judge_runs = table(JudgeRun)
-judgments = table(Judgment)
 opened_passages = table(OpenedPassage)
 outputs = table(Output)
 owner_passwords = table(OwnerPassword)
 passages = table(Passage)
 pauses = table(Pause)
 preferences = table(Preference)
-pair_answers = table(PairAnswer)
-probe_answers = table(ProbeAnswer)
-probe_step_answers = table(ProbeStepAnswer)
 queries = table(Query)
 raters = table(Rater)
 ratings = table(Rating)
@@ -85,3 +81,13 @@ scores = table(Score)
 sentence_marks = table(SentenceMarks)
 step_answers = table(StepAnswer)
 study_identities = table(StudyIdentity)
+
+# The answers of judges by what they are about. Answers are inserted into `judge_answers`.
+_of = judge_answers.c
+judgments = select(judge_answers).where(_of.item == "").subquery("judgment")
+probe_answers = select(judge_answers).where(_of.probe.is_not(None)).subquery("probe_answer")
+pair_answers = (
+    select(judge_answers).where(_of.second_response_id.is_not(None)).subquery("pair_answer")
+)
+# Answers to steps for the run itself, without those for probes.
+run_step_answers = select(step_answers).where(step_answers.c.probe == "").subquery("step_answer")

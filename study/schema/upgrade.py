@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, Engine, inspect, text
 
 from study.errors import StudyError, without_effect
-from study.schema.database import SCHEMA_REVISION, open_engine, schema_revision, writing
+from study.schema.database import (
+    SCHEMA_REVISION,
+    check_upgradable,
+    open_engine,
+    schema_revision,
+    writing,
+)
 from study.settings.study_toml import read_config
 
 if TYPE_CHECKING:
@@ -62,6 +68,7 @@ def _upgrade(
     if backup_confirmed and engine.dialect.name == "sqlite":
         why = "the database is SQLite, and is copied before an upgrade"
         raise StudyError(without_effect("--backup-confirmed", True, why))
+    check_upgradable(before, folder)
     if before == target:
         return Upgrade(before, before, None)
     if before > target:

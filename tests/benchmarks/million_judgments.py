@@ -17,8 +17,8 @@ from study import Study
 from study.schema.content import digest
 from study.schema.tables import (
     assignments,
+    judge_answers,
     judge_runs,
-    judgments,
     outputs,
     queries,
     raters,
@@ -105,7 +105,7 @@ def make_study(
         _store(connection, judge_runs, (_run(run) for run in range(1, runs + 1)))
         for run, construct in product(range(1, runs + 1), constructs):
             values = scores(10, 8, len(quality))
-            _store(connection, judgments, _judgments(run, construct, values, distributions))
+            _store(connection, judge_answers, _judgments(run, construct, values, distributions))
         given = [
             (rater, construct, scores(rater, 10, RATED))
             for rater, construct in product(range(RATERS), constructs)
@@ -166,7 +166,7 @@ def _judgments(
         missing = i % 1000 == 7
         yield {
             "run_id": run, "response_id": i + 1, "construct_key": construct,
-            "construct_version": 1, "repeat": 0, "attempt": 1,
+            "construct_version": 1, "repeat": 0, "attempt": 1, "round": 0,
             "value": None if missing else value,
             "missing_reason": "no_score" if missing else None,
             "rule": None if missing else "last_line", "parser_version": "1",

@@ -16,14 +16,14 @@ from study.schema.tables import (
     judgments,
     pair_answers,
     probe_answers,
-    probe_step_answers,
     responses,
+    run_step_answers,
     step_answers,
 )
 from tests.judge.metrics.test_ragchecker import scripted_answer
 from tests.judge.small_studies import Scripted, ScriptedSettings, fill, register, score
 
-_LEFT_OUT = ("id", "created_at", "milliseconds", "parser_version")
+_LEFT_OUT = ("id", "item", "created_at", "milliseconds", "parser_version")
 _PLAIN = ScriptedSettings(model="scripted", name="plain", repeats=2, drift=2, skip_too_long=True)
 _STEPS = ScriptedSettings(
     model="scripted", metric="ragchecker-hallucination", name="steps", drift=1
@@ -89,9 +89,9 @@ def _rows(study: Study) -> list[str]:
         }
         tables: dict[str, FromClause] = {
             "judgment": judgments,
-            "step": step_answers,
+            "step": run_step_answers,
             "probe": probe_answers,
-            "probe step": probe_step_answers,
+            "probe step": select(step_answers).where(step_answers.c.probe != "").subquery(),
             "pair": pair_answers,
         }
         for kind, table in tables.items():
@@ -102,8 +102,8 @@ def _rows(study: Study) -> list[str]:
 
 def _shown(row: dict[str, Any], names: dict[int, str], runs: dict[int, str]) -> str:
     row["run"] = runs[row.pop("run_id")]
-    for column in ("response_id", "first_response_id", "second_response_id"):
-        if column in row:
+    for column in ("response_id", "second_response_id"):
+        if row.get(column) is not None:
             row[column] = names[row[column]]
     if row.get("prompt_hash"):
         row["prompt_hash"] = row["prompt_hash"][:8]

@@ -5,8 +5,8 @@ from sqlalchemy import insert
 from study import Study
 from study.schema import (
     Assignment,
+    JudgeAnswer,
     JudgeRun,
-    Judgment,
     Noun,
     Output,
     Preference,
@@ -91,7 +91,7 @@ def fill(study: Study) -> None:
         )
         judgment = {**on_ac, "run_id": 1, "response_id": 2, "repeat": 0}
         add(
-            Judgment,
+            JudgeAnswer,
             {**judgment, "attempt": 1, "value": None, "missing_reason": "unparsed"},
             {**judgment, "attempt": 2, "value": 70.0, "missing_reason": None},
         )

@@ -125,7 +125,9 @@ def test_a_missing_or_damaged_database_is_said(study: Study) -> None:
         Study.open(study.folder)
 
 
-@pytest.mark.parametrize(("revision", "remedy"), [("0000", "ccrs upgrade"), ("9999", "later")])
+@pytest.mark.parametrize(
+    ("revision", "remedy"), [("0000", "before the first release"), ("9999", "later")]
+)
 def test_a_database_of_another_version_is_not_touched(
     study: Study, revision: str, remedy: str
 ) -> None:

@@ -13,7 +13,7 @@ from analysis.cli.report_input import ReportInput
 from analysis.core.scale_mapping import mapped_scores
 from analysis.decisions.records import USES
 from study import Study, import_file
-from study.schema.tables import judge_runs, judgments, responses as response_table
+from study.schema.tables import judge_answers, judge_runs, responses as response_table
 from tests.analysis.scores import simulated
 
 pytestmark = pytest.mark.usefixtures("without_drawing")
@@ -249,7 +249,7 @@ def test_a_study_hands_over_notes_rules_and_what_its_judge_was_run_with(tmp_path
             }
             for name, value in zip(judged["response_id"], judged["value"], strict=True)
         ]
-        connection.execute(insert(judgments), rows)
+        connection.execute(insert(judge_answers), rows)
     study.close()
     result = run(tmp_path / "mine", "--no-verify")
     assert result.exit_code == 0, result.output

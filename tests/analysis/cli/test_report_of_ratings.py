@@ -13,7 +13,7 @@ from analysis.cli.report import report
 from judge.prompts.prompt_versions import prompt_version
 from study import Study
 from study.schema import JudgeRun
-from study.schema.tables import judgments
+from study.schema.tables import judge_answers
 from study.settings.constructs import CCRS
 from tests.study.rating_fixtures import (
     Rated,
@@ -75,7 +75,7 @@ def fill(study: Study, edited: int = 0) -> list[float]:
         for n, response in enumerate(responses)
     ]
     with study.write() as connection:
-        connection.execute(insert(judgments), judged)
+        connection.execute(insert(judge_answers), judged)
     return passed
 
 

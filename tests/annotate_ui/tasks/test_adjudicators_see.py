@@ -10,7 +10,7 @@ from study import Study
 from study.assignment.adjudication import adjudicate
 from study.errors import StudyError
 from study.schema import RatingBase
-from study.schema.tables import judge_runs, judgments, ratings, responses
+from study.schema.tables import judge_answers, judge_runs, ratings, responses
 from tests.annotate_ui.designed_campaign import assign_one, assignments, configure, new_rater
 from tests.annotate_ui.rated_campaign import fill, finish_step, give
 
@@ -32,7 +32,7 @@ def judged(study: Study) -> int:
             {"construct_key": "AC", "value": None, "rule": None, "raw_answer": "no",
              "missing_reason": "no_score"},
         ]  # fmt: skip
-        connection.execute(insert(judgments), [{**shared, **row} for row in rows])
+        connection.execute(insert(judge_answers), [{**shared, **row} for row in rows])
     return response
 
 

@@ -13,7 +13,7 @@ from sqlalchemy import insert, select
 
 from study import Study
 from study.cli.root import cli
-from study.schema.tables import judge_calls, pair_answers
+from study.schema.tables import judge_answers, judge_calls, pair_answers
 from tests.judge.faults.faulty_run import until
 from tests.judge.small_studies import fill
 from tests.judge.stub.process import ROOT, Stub
@@ -81,7 +81,7 @@ def test_a_killed_call_is_continued_without_loss_or_doubles(
     assert done.exit_code == 0, done.output
     rows = stored(pairs_study)
     asked = Counter(
-        (row["first_response_id"], row["second_response_id"], row["construct_key"]) for row in rows
+        (row["response_id"], row["second_response_id"], row["construct_key"]) for row in rows
     )
     assert (len(asked), set(asked.values())) == (PROMPTS, {1})
     assert (pairs_study.preference_table()["value"] == 0).all()
@@ -94,7 +94,7 @@ def test_failed_prompts_are_asked_by_the_next_call(pairs_study: Study, stub: Stu
     stub.behave({"behaviour": "answers", "text": "tie"})
     again = CliRunner().invoke(cli, words(pairs_study, stub))
     assert again.exit_code == 0, (first.output, again.output)
-    assert len({(r["first_response_id"], r["second_response_id"], r["construct_key"])
+    assert len({(r["response_id"], r["second_response_id"], r["construct_key"])
                 for r in stored(pairs_study)}) == PROMPTS  # fmt: skip
 
 
@@ -107,14 +107,14 @@ def test_a_prompt_that_was_not_served_is_asked_again_by_the_option_alone(
     open_pair = {
         **other,
         "id": None,
-        "first_response_id": other["second_response_id"],
-        "second_response_id": other["first_response_id"],
+        "response_id": other["second_response_id"],
+        "second_response_id": other["response_id"],
         "value": None,
         "rule": None,
         "missing_reason": "not_served",
     }
     with pairs_study.write() as connection:
-        connection.execute(insert(pair_answers).values(open_pair))
+        connection.execute(insert(judge_answers).values(open_pair))
     CliRunner().invoke(cli, words(pairs_study, stub))
     assert len(stored(pairs_study)) == PROMPTS
     CliRunner().invoke(cli, [*words(pairs_study, stub), "--retry-unparsed"])

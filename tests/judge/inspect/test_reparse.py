@@ -18,8 +18,8 @@ from judge.protocol.exchange import CONTENT_FILTER, REJECTED, TRUNCATED_BY_SERVE
 from judge.running.runs import sole_writer
 from judge.running.scale_use import stored_values
 from study import Study, StudyError
-from study.schema import JudgeRun, Judgment, JudgmentBase, Reading, now, table
-from study.schema.tables import judgments
+from study.schema import JudgeAnswer, JudgeAnswerBase, JudgeRun, Reading, now, table
+from study.schema.tables import judge_answers
 from tests.judge.small_studies import Scripted, ScriptedSettings, always, fill, store
 
 
@@ -64,7 +64,7 @@ def test_a_later_response_with_the_same_prompt_gets_the_current_reading(
     # QR does not show passages, so nothing is asked again.
     scripted.answer = always(Answer("99"))
     judge_study(judged, ScriptedSettings(name="j", constructs=("QR",)))
-    *_, first, copy = rows(judged, Judgment)
+    *_, first, copy = rows(judged, JudgeAnswer)
     assert first.value is None
     assert (copy.value, copy.rule, copy.parser_version) == (40, "last_word", "99")
 
@@ -72,7 +72,7 @@ def test_a_later_response_with_the_same_prompt_gets_the_current_reading(
 def test_differences_are_stored_as_new_readings_and_count_in_the_table(
     judged: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = rows(judged, Judgment)
+    before = rows(judged, JudgeAnswer)
     monkeypatch.setattr("judge.prompts.answer_form.parse_answer", generous)
     monkeypatch.setattr("judge.inspect.reparse.PARSER_VERSION", "99")
     tried = reparse_run(judged, "j", dry_run=True)
@@ -89,7 +89,7 @@ def test_differences_are_stored_as_new_readings_and_count_in_the_table(
         (1, "99", 40.0, "last_word")
     }
     assert "the score table uses the newest" in done.lines()[-1]
-    assert rows(judged, Judgment) == before
+    assert rows(judged, JudgeAnswer) == before
     scores = judged.score_table()
     assert set(scores[scores["scorer"] == "j"]["value"]) == {40.0}
 
@@ -143,7 +143,7 @@ def test_reasons_that_do_not_depend_on_the_text_are_kept(
     monkeypatch.setattr("judge.prompts.answer_form.parse_answer", generous)
     reparsed = reparse_run(any_study, "j")
     assert (reparsed.read, reparsed.changed) == (0, 0)
-    assert reparsed.not_read == len(rows(any_study, Judgment))
+    assert reparsed.not_read == len(rows(any_study, JudgeAnswer))
 
 
 def test_what_lies_outside_the_scale_is_missing(
@@ -191,8 +191,8 @@ def test_values_stored_before_rules_were(judged: Study) -> None:
     base = {"run_id": run.id, "response_id": 1, "construct_key": "QR", "flags": []}
     with judged.write() as connection:
         for values in (answered, unkept):
-            row = {**JudgmentBase(construct_key="QR", value=1.0).model_dump(), **base, **values}
-            connection.execute(insert(judgments).values(**row, created_at=now()))
+            row = {**JudgeAnswerBase(construct_key="QR", value=1.0).model_dump(), **base, **values}
+            connection.execute(insert(judge_answers).values(**row, created_at=now()))
     reparsed = reparse_run(judged, "j")
     assert reparsed.changes == {"an unrecorded rule to bare": 1}
     assert (reparsed.changed, reparsed.values_changed, reparsed.not_read) == (1, 0, 1)

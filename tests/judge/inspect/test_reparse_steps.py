@@ -11,7 +11,7 @@ from judge import judge_metrics, judge_study, reparse_run, show_response
 from judge.cli.judge_command import judge
 from judge.protocol.exchange import TOO_LONG, Answer
 from study import Study, StudyError
-from study.schema import Judgment, Reading, StepAnswer
+from study.schema import JudgeAnswer, Reading, StepAnswer
 from tests.judge.inspect.test_reparse import rows
 from tests.judge.metrics.test_ragchecker import scripted_answer
 from tests.judge.small_studies import Scripted, ScriptedSettings, fill, store
@@ -83,7 +83,7 @@ def values(study: Study) -> list[float]:
 def test_a_later_version_reads_stored_answers(
     judged: Study, scripted: type[Scripted], later: Later
 ) -> None:
-    before = rows(judged, Judgment), rows(judged, StepAnswer)
+    before = rows(judged, JudgeAnswer), rows(judged, StepAnswer)
     assert (later.reparsed(judged).changed, rows(judged, Reading)) == (0, [])
     later.change("2", MAYBE)
     with pytest.raises(StudyError, match="--accept-low-scores has no effect here"):
@@ -99,7 +99,7 @@ def test_a_later_version_reads_stored_answers(
     assert set(values(judged)) == {round(100 / 3, 6)}
     assert later.reparsed(judged).changed == 0
     assert not scripted.asked
-    assert (rows(judged, Judgment), rows(judged, StepAnswer)) == before
+    assert (rows(judged, JudgeAnswer), rows(judged, StepAnswer)) == before
     shown = show_response(judged, "f", response(judged), metric_file=str(later.file)).constructs[0]
     assert shown.judgments[0]["parts"] == {"statements": 3.0}
     assert shown.judgments[0]["earlier"][0]["missing_reason"] == "no_verdict"
@@ -118,7 +118,7 @@ def test_a_prompt_that_was_never_asked_is_counted_and_can_be_asked(
     asking = later.settings.model_copy(update={"for_reparse": True})
     assert judge_study(judged, asking).answered == 8
     assert set(Counter(request.prompt for request in scripted.asked).values()) == {1}
-    assert len(rows(judged, Judgment)) == 8
+    assert len(rows(judged, JudgeAnswer)) == 8
     assert judge_study(judged, asking).answered == 0
     later.change("3", MAYBE)
     done = later.reparsed(judged)
@@ -179,7 +179,7 @@ def test_a_suite_is_read_as_it_was(study: Study, scripted: type[Scripted]) -> No
     asked = len(scripted.asked)
     results = [reparse_run(study, run) for run in runs]
     assert (len(runs), sum(result.changed + result.waiting for result in results)) == (11, 0)
-    assert sum(result.read for result in results) == len(rows(study, Judgment))
+    assert sum(result.read for result in results) == len(rows(study, JudgeAnswer))
     assert len(scripted.asked) == asked
 
 

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 from sqlalchemy import select
 
-from judge import PairsStoppedError, compare_pairs, judge_study, list_runs, preview_pairs, show_run
+from judge import RunStoppedError, compare_pairs, judge_study, list_runs, preview_pairs, show_run
 from judge.protocol.exchange import Answer
 from study import Study, StudyError
 from study.cli.root import cli
@@ -47,7 +47,7 @@ def test_every_pair_is_asked_in_both_orders_on_every_construct(
     assert outcome.answered == len(rows) == PAIRS * 2 * 5 == len(scripted.asked)
     assert (outcome.planned.pairs, outcome.planned.queries, outcome.remaining) == (PAIRS, 3, 0)
     asked = Counter(
-        (frozenset((row["first_response_id"], row["second_response_id"])), row["construct_key"])
+        (frozenset((row["response_id"], row["second_response_id"])), row["construct_key"])
         for row in rows
     )
     assert set(asked.values()) == {2}
@@ -93,7 +93,7 @@ def test_an_interrupted_call_continues_and_asks_nothing_twice(
     campaign: Study, scripted: type[Scripted]
 ) -> None:
     scripted.stop_after = 7
-    with pytest.raises(PairsStoppedError, match="Interrupted") as stopped:
+    with pytest.raises(RunStoppedError, match="Interrupted") as stopped:
         compare_pairs(campaign, SETTINGS)
     assert (stopped.value.outcome.answered, stopped.value.outcome.begun) == (7, True)
     one_order = campaign.preference_table()["missing_reason"].value_counts()

@@ -10,7 +10,7 @@ from sqlalchemy import select
 from sqlalchemy.exc import DBAPIError
 
 from judge import (
-    ProbingStoppedError,
+    RunStoppedError,
     judge_study,
     preview_probes,
     probe_study,
@@ -18,7 +18,7 @@ from judge import (
 from judge.perturbations.catalogue import PROBES
 from judge.protocol.exchange import Answer
 from judge.running.pages import Place, pages, places
-from judge.running.probes import ProbeRequest, draw_sample
+from judge.running.probes import draw_sample
 from study import Study, StudyError
 from study.cli.root import cli
 from study.columns import PROBE_COLUMNS
@@ -26,7 +26,7 @@ from study.facts.probe_table import suspected_responses
 from study.lifecycle.archive import archive
 from study.lifecycle.backup import backup
 from study.lifecycle.restore import restore
-from study.schema.tables import probe_answers
+from study.schema.tables import judge_answers, probe_answers
 from tests.judge.perturbations.stored_change import stored_change
 from tests.judge.small_studies import Scripted, ScriptedSettings, always, fill, scored
 
@@ -65,7 +65,7 @@ def test_every_probe_of_every_prompt_is_asked_and_kept_apart(
         outcome.planned.not_alterable
     )
     assert any("Not altered" in line for line in outcome.lines())
-    assert all(isinstance(request, ProbeRequest) for request in scripted.asked)
+    assert all(request.purpose.startswith("probe ") for request in scripted.asked)
 
 
 def test_a_stored_change_makes_the_very_prompt_again(
@@ -93,7 +93,7 @@ def test_it_goes_on_where_it_stopped_and_asks_nothing_twice(
     judged: Study, scripted: type[Scripted]
 ) -> None:
     scripted.stop_after = 10
-    with pytest.raises(ProbingStoppedError, match="Interrupted") as stopped:
+    with pytest.raises(RunStoppedError, match="Interrupted") as stopped:
         probe_study(judged, SETTINGS, sample=3)
     assert stopped.value.outcome.answered == 10
     assert stopped.value.outcome.remaining > 0
@@ -203,7 +203,7 @@ def test_the_help_offers_no_suites() -> None:
 
 def test_answers_to_probes_are_append_only(judged: Study) -> None:
     probe_study(judged, SETTINGS, ("again",), sample=1)
-    for statement in (probe_answers.update().values(value=1.0), probe_answers.delete()):
+    for statement in (judge_answers.update().values(value=1.0), judge_answers.delete()):
         with pytest.raises(DBAPIError, match="append-only"), judged.write() as connection:
             connection.execute(statement)
 
@@ -212,7 +212,7 @@ def test_an_archive_and_a_backup_hold_them(judged: Study, tmp_path: Path) -> Non
     probe_study(judged, SETTINGS, ("again",), sample=1)
     count = len(stored(judged))
     packed = archive(judged, tmp_path / "study.zip")
-    assert packed.rows["probe_answer"] == count > 0
+    assert packed.rows["judge_answer"] == 60 + count > 60
     backup(judged, tmp_path / "study.backup")
     restore(tmp_path / "study.backup", tmp_path / "restored")
     again = Study.open(tmp_path / "restored")

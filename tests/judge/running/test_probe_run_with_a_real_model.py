@@ -60,7 +60,8 @@ def rows(folder: Path) -> list[dict[str, Any]]:
     with closing(sqlite3.connect(f"file:{folder}/study.db?mode=ro", uri=True)) as database:
         database.row_factory = sqlite3.Row
         cursor = database.execute(
-            "SELECT * FROM probe_answer ORDER BY probe, response_id, construct_key, round"
+            "SELECT * FROM judge_answer WHERE probe IS NOT NULL"
+            " ORDER BY probe, response_id, construct_key, round"
         )
         return [dict(row) for row in cursor]
 
@@ -84,7 +85,9 @@ def test_the_same_prompt_gets_the_same_score_and_an_altered_one_need_not(whole: 
     with closing(sqlite3.connect(f"file:{whole}/study.db?mode=ro", uri=True)) as database:
         judged = {
             row[:2]: row[2]
-            for row in database.execute("SELECT response_id, construct_key, value FROM judgment")
+            for row in database.execute(
+                "SELECT response_id, construct_key, value FROM judge_answer WHERE probe IS NULL"
+            )
         }
     again = [row for row in asked if row["probe"] == "again"]
     assert again

@@ -290,7 +290,7 @@ def test_a_construct_that_changed_is_judged_anew(campaign: Study, scripted: type
 def test_judgments_can_not_be_changed(campaign: Study, scripted: type[Scripted]) -> None:
     judge_study(campaign, ScriptedSettings(limit=1))
     with pytest.raises(Exception, match="append-only"), campaign.write() as connection:
-        connection.execute(text("UPDATE judgment SET value = 100"))
+        connection.execute(text("UPDATE judge_answer SET value = 100"))
 
 
 def test_what_did_not_fit_is_judged_when_it_does(campaign: Study, scripted: type[Scripted]) -> None:

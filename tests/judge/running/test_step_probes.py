@@ -9,13 +9,13 @@ from click.testing import CliRunner
 from sqlalchemy import select
 
 from analysis.cli.read_study import from_study
-from judge import ProbingStoppedError, judge_metrics, judge_study, preview_probes, probe_study
+from judge import RunStoppedError, judge_metrics, judge_study, preview_probes, probe_study
 from judge.cli.judge_command import judge
 from judge.engines.engine import Delivery
 from judge.protocol.conditions import Run
 from judge.protocol.exchange import TOO_LONG, Answer, Request
 from study import Study, StudyError
-from study.schema.tables import probe_step_answers
+from study.schema.tables import step_answers
 from tests.judge.metrics.test_ragchecker import scripted_answer
 from tests.judge.metrics.test_two_steps import FILE, answer_of, settings
 from tests.judge.running.test_drift import rounds
@@ -77,7 +77,7 @@ def test_interrupted_probes_continue_and_ask_nothing_twice(
     judged: Study, scripted: type[Scripted], stop: int
 ) -> None:
     scripted.stop_after = stop
-    with pytest.raises(ProbingStoppedError) as stopped:
+    with pytest.raises(RunStoppedError) as stopped:
         probe_study(judged, HALLUCINATION, sample=2)
     assert stopped.value.outcome.remaining > 0
     scripted.stop_after = None
@@ -128,7 +128,7 @@ def test_a_metric_that_compares_texts_is_probed(
     assert len(rows) > 2
     assert all((row["value"] is None) != (row["missing_reason"] is None) for row in rows)
     with campaign.read() as connection:
-        steps = set(connection.execute(select(probe_step_answers.c.step)).scalars())
+        steps = set(connection.execute(select(step_answers.c.step)).scalars())
     assert "cosine" in steps
 
 

@@ -37,8 +37,8 @@ def judgments(folder: Path) -> list[dict[str, Any]]:
     with closing(sqlite3.connect(f"file:{folder}/study.db?mode=ro", uri=True)) as database:
         database.row_factory = sqlite3.Row
         rows = database.execute(
-            "SELECT judgment.*, response.key AS response_key FROM judgment"
-            " JOIN response ON response.id = judgment.response_id"
+            "SELECT judge_answer.*, response.key AS response_key FROM judge_answer"
+            " JOIN response ON response.id = judge_answer.response_id"
             " ORDER BY response_key, construct_key, repeat, attempt"
         )
         return [dict(row) for row in rows]
@@ -47,7 +47,7 @@ def judgments(folder: Path) -> list[dict[str, Any]]:
 def count(folder: Path) -> int:
     """Return how many judgments of the study are on disk."""
     with closing(sqlite3.connect(f"file:{folder}/study.db?mode=ro", uri=True)) as database:
-        return int(database.execute("SELECT count(*) FROM judgment").fetchone()[0])
+        return int(database.execute("SELECT count(*) FROM judge_answer").fetchone()[0])
 
 
 def answers(folder: Path) -> list[tuple[Any, ...]]:

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import insert
 
 from study import Study, export_study, import_file
-from study.schema import JudgeRun, Judgment, Noun, Output, Query, Reading, Response, table
+from study.schema import JudgeAnswer, JudgeRun, Noun, Output, Query, Reading, Response, table
 
 CUT = "truncated_by_server"
 
@@ -95,7 +95,7 @@ def test_the_first_answer_to_a_whole_prompt_is_the_score(
 ) -> None:
     rows = [judgment(n, n, answer) for n, answer in enumerate(attempts, start=1)]
     # The order in which rows come from the database is no order of attempts.
-    add(judged, Judgment, *reversed(rows))
+    add(judged, JudgeAnswer, *reversed(rows))
     rule = None if value is None else "bare"
     assert scores_of(judged) == [("one", "QR", 0, value, reason, rule)]
 
@@ -103,7 +103,7 @@ def test_the_first_answer_to_a_whole_prompt_is_the_score(
 def test_each_run_construct_and_repeat_has_a_score_of_its_own(judged: Study) -> None:
     add(
         judged,
-        Judgment,
+        JudgeAnswer,
         judgment(1, 1, CUT),
         judgment(2, 2, 10.0),
         judgment(3, 1, 20.0, repeat=1),
@@ -124,7 +124,7 @@ def test_the_last_reading_of_an_answer_replaces_what_was_read_before(judged: Stu
     answers: list[float | str] = ["no_score", 10.0, 20.0, 30.0]
     add(
         judged,
-        Judgment,
+        JudgeAnswer,
         *(
             judgment(n, 1, value, construct_key=key)
             for n, (key, value) in enumerate(zip(constructs, answers, strict=True), start=1)
@@ -151,7 +151,7 @@ def test_the_last_reading_of_an_answer_replaces_what_was_read_before(judged: Stu
 
 def test_how_answers_were_read_survives_an_export(judged: Study, tmp_path: Any) -> None:
     rows = [judgment(1, 1, 85.0, rule="labelled"), judgment(2, 1, "refusal", construct_key="CC")]
-    add(judged, Judgment, *rows, judgment(3, 1, 0.0, construct_key="ID", rule="empty_response"))
+    add(judged, JudgeAnswer, *rows, judgment(3, 1, 0.0, construct_key="ID", rule="empty_response"))
     done = export_study(judged, tmp_path / "export")
     again = Study.create(tmp_path / "again")
     for file in done.files:

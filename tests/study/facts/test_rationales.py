@@ -5,7 +5,7 @@ from sqlalchemy import insert
 
 from study import Study
 from study.facts.judgments import answers_that_count, judge_reasons, reason_before_score
-from study.schema.tables import judgments, readings
+from study.schema.tables import judge_answers, judgments, readings
 from tests.study.populated_study import fill
 
 
@@ -54,7 +54,7 @@ def test_the_newest_reading_of_the_attempt_that_counts(any_study: Study) -> None
     repeat = {**shared, **rows[2], "repeat": 1, "attempt": 1, "raw_answer": "Repeat.\n90"}
     with any_study.write() as connection:
         every = [{**shared, **row, "repeat": 0} for row in rows]
-        connection.execute(insert(judgments), [*every, repeat])
+        connection.execute(insert(judge_answers), [*every, repeat])
     places = [("judge-1", "r1", "AC"), ("judge-1 (expected)", "r1", "AC"), ("judge-1", "r9", "AC")]
     with any_study.read() as connection:
         reasons = judge_reasons(connection, {"AC": 1}, places)

@@ -20,6 +20,11 @@ from tests.study.schema.test_upgrade import NEXT, migrations_with, rows
 EARLIER = "0000"
 
 
+@pytest.fixture(autouse=True)
+def _an_earlier_release(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("study.schema.database.OLDEST_REVISION", EARLIER)
+
+
 @pytest.fixture
 def good(study: Study, tmp_path: Path) -> Members:
     done = backup(study, tmp_path)

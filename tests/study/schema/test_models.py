@@ -6,7 +6,7 @@ from pydantic import ValidationError
 from sqlalchemy import create_engine, insert, select
 
 from study.schema import (
-    JudgmentBase,
+    JudgeAnswerBase,
     Noun,
     QueryBase,
     RatingBase,
@@ -44,7 +44,7 @@ def test_missing_is_null_with_a_reason_never_both_never_neither() -> None:
         with pytest.raises(ValidationError, match="either a value or a missing_reason"):
             ScoreBase(**SCORE, **wrong)
         with pytest.raises(ValidationError, match="either a value or a missing_reason"):
-            JudgmentBase(construct_key="AC", **wrong)
+            JudgeAnswerBase(construct_key="AC", **wrong)
 
 
 def test_a_rating_has_a_value_exactly_when_rated() -> None:

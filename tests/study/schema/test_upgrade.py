@@ -5,7 +5,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from sqlalchemy import insert, inspect
+from sqlalchemy import insert, inspect, text
 
 from study import Study, StudyError, upgrade_study
 from study.schema.database import SCHEMA_REVISION
@@ -74,6 +74,15 @@ def test_the_revision_in_the_code_is_the_newest_migration() -> None:
     config.set_main_option("script_location", str(MIGRATIONS))
     config.set_main_option("path_separator", "os")
     assert ScriptDirectory.from_config(config).get_heads() == [SCHEMA_REVISION]
+
+
+def test_tables_of_before_the_first_release_are_refused(study: Study) -> None:
+    with study.write() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '0001'"))
+    study.close()
+    for open_it in (Study.open, upgrade_study):
+        with pytest.raises(StudyError, match="tables of revision 0001, and this version reads"):
+            open_it(study.folder)
 
 
 def test_a_study_of_this_version_needs_no_upgrade(study: Study) -> None:

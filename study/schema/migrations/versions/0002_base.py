@@ -3,7 +3,7 @@
 Every study starts at this revision or a later one; the first migration follows it.
 """
 
-revision = "0001"
+revision = "0002"
 down_revision = None
 
 
