@@ -15,7 +15,6 @@ from study.schema import (
     JudgeRun,
     Noun,
     Passage,
-    Preference,
     Query,
     Rater,
     Response,
@@ -27,6 +26,7 @@ from study.schema.tables import (
     expected_values,
     imported_files,
     pauses,
+    preferences,
     queries,
     responses,
 )
@@ -82,8 +82,7 @@ def study_status(study: "Study") -> Status:
         scores = score_counts(connection, versions, study.config.combined)
         rating = rating_progress(connection, versions)
         counts: dict[type[Noun], int] = {
-            noun: _count(connection, noun)
-            for noun in (Passage, Assignment, Rater, JudgeRun, Preference)
+            noun: _count(connection, noun) for noun in (Passage, Assignment, Rater, JudgeRun)
         }
         answers = select(func.count()).select_from(responses).where(is_answer())
         counts[Response] = int(connection.execute(answers).scalar_one())
@@ -108,12 +107,13 @@ def study_status(study: "Study") -> Status:
         is_paused = bool(connection.execute(newest_pause).scalar())
         material = _material(connection)
         decided = select(func.count()).select_from(comparisons).where(is_decided())
-        preferences = counts[Preference] + int(connection.execute(decided).scalar_one())
+        imported = select(func.count()).select_from(preferences)
+        compared = sum(int(connection.execute(of).scalar_one()) for of in (imported, decided))
         files = [
             {"name": row.name, "importer": row.importer, "imported": row.created_at.isoformat()}
             for row in connection.execute(select(imported_files).order_by(imported_files.c.id))
         ]
-    next_step = _next_step(study, counts[Response], scores.scorers, preferences, rating, is_paused)
+    next_step = _next_step(study, counts[Response], scores.scorers, compared, rating, is_paused)
     return Status(
         name=study.config.name,
         queries=counts[Query],
@@ -125,7 +125,7 @@ def study_status(study: "Study") -> Status:
         assignments=counts[Assignment],
         raters=counts[Rater],
         judge_runs=counts[JudgeRun],
-        preferences=preferences,
+        preferences=compared,
         training=len(material["training"]),
         checks=len(material["check"]),
         files=files,

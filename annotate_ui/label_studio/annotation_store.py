@@ -32,7 +32,7 @@ from annotate_ui.label_studio.task_data import Shown
 from annotate_ui.label_studio.users import Raters
 from annotate_ui.tasks.save import rules_hash
 from annotate_ui.tasks.stages import Stage
-from study.importing.marks_store import joined_ranges, place_of
+from study.importing.marked_texts import joined_ranges, place_of
 from study.schema.tables import responses
 from study.sentences import Range
 from study.study import Study

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Subquery, Table, insert, null, select
+from sqlalchemy import Connection, Subquery, insert, null, select
 
 from annotate_ui.label_studio import CHANNEL, reasons
 from annotate_ui.label_studio.annotations import Annotation
@@ -15,11 +15,13 @@ from annotate_ui.label_studio.results import Pulled
 from study.facts.comparison_decisions import newest_decisions
 from study.facts.counted_marks import newest_marks
 from study.facts.ratings import newest_ratings
-from study.schema import DecisionBase, Noun, RatingBase, SentenceMarksBase
+from study.schema import RaterAnswerBase
+from study.schema.human_ratings import AnswerKind
 from study.schema.tables import (
     assignments,
     comparisons,
     decisions,
+    rater_answers,
     ratings,
     rejected_values,
     sentence_marks,
@@ -31,10 +33,10 @@ _BATCH = 2000
 
 
 class _Values(NamedTuple):
-    """A table of values, of which each change is the next revision."""
+    """Answers of one kind, of which each change is the next revision."""
 
-    table: Table
-    base: type[Noun]
+    kind: AnswerKind
+    table: Subquery
     owner: str
     """Column with what a value belongs to: an assignment, or a comparison."""
     newest: Callable[..., Subquery]
@@ -47,11 +49,9 @@ class _Values(NamedTuple):
 
 _ALWAYS = ("construct_version", "external_id")
 _OF_VALUE = (*_ALWAYS, "value", "status", "reason", "comment")
-RATINGS = _Values(ratings, RatingBase, "assignment_id", newest_ratings, (*_OF_VALUE, "flags"))
-MARKS = _Values(
-    sentence_marks, SentenceMarksBase, "assignment_id", newest_marks, (*_ALWAYS, "ranges")
-)
-DECISIONS = _Values(decisions, DecisionBase, "comparison_id", newest_decisions, _OF_VALUE)
+RATINGS = _Values("value", ratings, "assignment_id", newest_ratings, (*_OF_VALUE, "flags"))
+MARKS = _Values("marks", sentence_marks, "assignment_id", newest_marks, (*_ALWAYS, "ranges"))
+DECISIONS = _Values("choice", decisions, "comparison_id", newest_decisions, _OF_VALUE)
 # What a withdrawn revision has of the one before.
 _KEPT = ("construct_version", "revealed", "after_reveal", "seen_more", "external_id", "rules_hash")
 
@@ -108,16 +108,13 @@ class Revisions:
         for key in self.active(owner, keys):
             previous = self.newest[owner, key]
             row = {name: getattr(previous, name) for name in _KEPT if hasattr(previous, name)}
-            if "status" in self._values.content:
-                row |= {"status": "withdrawn", "reason": reason}
+            row |= {"status": "withdrawn", "reason": reason}
             self._write(owner, key, {**row, "external_at": at})
 
     def _write(self, owner: int, key: str, values: dict[str, Any]) -> None:
         previous = self.newest.get((owner, key))
         common = {"construct_key": key, "input_kind": CHANNEL, "channel": CHANNEL}
-        row = self._values.base.model_validate(
-            {n: v for n, v in {**common, **values}.items() if n in self._values.base.model_fields}
-        )
+        row = RaterAnswerBase.model_validate({**common, "kind": self._values.kind, **values})
         if previous is not None and self._content(previous) == self._content(row):
             self._result.unchanged += self._values is not MARKS
             return
@@ -151,7 +148,7 @@ class Revisions:
     def flush(self) -> None:
         """Write the rows that are still in memory."""
         if self._rows:
-            self._connection.execute(insert(self._values.table), self._rows)
+            self._connection.execute(insert(rater_answers), self._rows)
             self._rows = []
 
 

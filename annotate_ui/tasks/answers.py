@@ -185,16 +185,14 @@ def newest_decision(connection: Connection, comparison_id: int) -> StoredAnswer 
 
 
 def as_stored(row: Row[Any], *, unchanged: bool = False) -> StoredAnswer:
-    """Return a row of ratings, decisions or marks as an answer.
-
-    Decisions have no flags and no lease, and marks no value.
-    """
+    """Return a row of ratings, decisions or marks as an answer."""
     ranges = getattr(row, "ranges", None)
+    is_marks = not hasattr(row, "status") or getattr(row, "kind", None) == "marks"
     return StoredAnswer(
         construct=row.construct_key,
         revision=row.revision,
         value=getattr(row, "value", None),
-        status=getattr(row, "status", "marked"),
+        status="marked" if is_marks else row.status,
         reason=getattr(row, "reason", None),
         comment=getattr(row, "comment", None),
         flags=tuple(getattr(row, "flags", ())),

@@ -1,23 +1,20 @@
 """A rater's comparisons: their order, the options, which is next, and what they have shown."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
-from sqlalchemy import Connection, Row, bindparam, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, select, update
 
 from annotate_ui.tasks.answers import ComparisonInput
 from annotate_ui.tasks.refusals import InvalidError, NotYoursError
-from annotate_ui.tasks.save import AnswerTarget, Revision, check_status
+from annotate_ui.tasks.save import AnswerTarget, check_status
 from annotate_ui.tasks.stages import FIELDS, in_order
 from study.base.scales import Scale
 from study.facts.comparison_decisions import is_decided
 from study.facts.slots import is_live_comparison
-from study.schema import (
-    DecisionBase,
-    now,
-)
-from study.schema.tables import assignments, comparisons, decisions, responses, reveals
+from study.schema import now
+from study.schema.human_ratings import AnswerKind
+from study.schema.tables import assignments, comparisons, responses, reveals
 from study.settings.constructs import ConstructSpec
 from study.settings.study_toml import StudyConfig
 from study.study import Study
@@ -171,6 +168,8 @@ class ComparisonPayload:
 class ComparisonTarget(AnswerTarget):
     """A comparison that its rater has opened."""
 
+    KIND: ClassVar[AnswerKind] = "choice"
+
     study: Study
     rater_id: int
     submission: ComparisonInput
@@ -184,26 +183,19 @@ class ComparisonTarget(AnswerTarget):
         if value is not None and value not in points(self.study.config.preferences.scale):
             raise InvalidError(f"{value:g} is not one of the options.", "value")
 
-    def stored(self, connection: Connection) -> Sequence[Row[Any]]:
-        """Return the revisions of the decision; the row under the key is one of them."""
-        return connection.execute(
-            select(decisions)
-            .where(decisions.c.comparison_id == self.comparison.id)
-            .order_by(decisions.c.revision)
-        ).all()
+    @property
+    def owner(self) -> int:
+        """Database key of the comparison."""
+        return int(self.comparison.id)
 
-    def insert(self, connection: Connection, revision: Revision) -> Row[Any]:
-        """Write the decision with the fields that its rater had been shown."""
-        columns = {**revision.columns, "text_format": self.submission.text_format}
-        row = DecisionBase(
-            **{name: columns[name] for name in DecisionBase.model_fields if name in columns},
-            revealed=_revealed(connection, self.study, self.rater_id, self.comparison.query_id),
-        )
-        return connection.execute(
-            insert(decisions)
-            .values(**{**columns, **row.model_dump()}, comparison_id=self.comparison.id)
-            .returning(decisions)
-        ).one()
+    def circumstances(self, connection: Connection, previous: Row[Any] | None) -> dict[str, Any]:
+        """Return the fields that the rater had been shown, and how the texts were shown."""
+        del previous
+        query = self.comparison.query_id
+        return {
+            "text_format": self.submission.text_format,
+            "revealed": _revealed(connection, self.study, self.rater_id, query),
+        }
 
 
 def _comparison(connection: Connection, rater_id: int, public_id: str) -> Row[Any]:

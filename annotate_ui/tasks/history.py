@@ -6,7 +6,7 @@ from datetime import datetime
 from heapq import merge
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Table, select
+from sqlalchemy import ColumnElement, Connection, Subquery, select
 
 from annotate_ui.tasks.answers import Kept, StoredAnswer, as_stored, ratings_kept_of
 from annotate_ui.tasks.comparison_view import Option, options
@@ -247,7 +247,7 @@ def _marks(connection: Connection, rater_id: int) -> dict[tuple[int, str], tuple
     }
 
 
-def _of_rater(answers: Table, rater_id: int) -> ColumnElement[bool]:
+def _of_rater(answers: Subquery, rater_id: int) -> ColumnElement[bool]:
     mine = select(assignments.c.id).where(
         assignments.c.rater_id == rater_id, assignments.c.channel == OWN_CHANNEL
     )

@@ -11,12 +11,15 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, ClassVar, Protocol
 
-from sqlalchemy import Connection, Row
+from sqlalchemy import Connection, Row, bindparam, insert, select
 
 from annotate_ui.participation import lock_rater
 from annotate_ui.tasks.answers import AnswerInput, StoredAnswer, Submission, as_stored
 from annotate_ui.tasks.refusals import InvalidError, KeyReusedError, LeftError, StaleError
 from study.facts.departures import has_left
+from study.schema import RaterAnswerBase
+from study.schema.human_ratings import AnswerKind
+from study.schema.tables import rater_answers
 from study.settings.constructs import ConstructSpec
 from study.study import Study
 
@@ -31,25 +34,64 @@ class Revision:
     """The newest revision so far."""
 
 
+_OWNERS = {"value": "assignment_id", "marks": "assignment_id", "choice": "comparison_id"}
+
+# Built once: building a statement takes longer than running it.
+_STORED = {
+    kind: select(rater_answers)
+    .where(rater_answers.c.kind == kind, rater_answers.c[owner] == bindparam("owner"))
+    .where(
+        (rater_answers.c.construct_key == bindparam("construct"))
+        | (rater_answers.c.idempotency_key == bindparam("key"))
+    )
+    .order_by(rater_answers.c.revision)
+    for kind, owner in _OWNERS.items()
+}
+_WRITTEN = insert(rater_answers).returning(rater_answers)
+
+
 class AnswerTarget(ABC):
     """The rating, comparison or set of marks that an answer belongs to, as its rater opened it."""
 
+    KIND: ClassVar[AnswerKind] = "value"
     CONTENT: ClassVar[tuple[str, ...]] = ("value", "status", "reason", "comment")
     """Columns that make two answers the same where they are equal."""
 
     construct: ConstructSpec
+    submission: AnswerInput
+
+    @property
+    @abstractmethod
+    def owner(self) -> int:
+        """Database key of the assignment, or of the comparison of a choice."""
 
     @abstractmethod
     def check(self) -> None:
         """Refuse a value or flag that is not allowed here, with InvalidError."""
 
     @abstractmethod
+    def circumstances(self, connection: Connection, previous: Row[Any] | None) -> dict[str, Any]:
+        """Return what the rater had seen by now, and further columns of the answer."""
+
+    def written(self, connection: Connection, row: RaterAnswerBase) -> None:
+        """Do what follows from an answer that was written; here nothing."""
+        del connection, row
+
     def stored(self, connection: Connection) -> Sequence[Row[Any]]:
         """Return the stored revisions and the row under the submission's key, oldest first."""
+        key = {"construct": self.submission.construct_key, "key": self.submission.key}
+        return connection.execute(_STORED[self.KIND], {"owner": self.owner, **key}).all()
 
-    @abstractmethod
     def insert(self, connection: Connection, revision: Revision) -> Row[Any]:
         """Write a revision with its columns and the target's own; return the row."""
+        columns = {**revision.columns, **self.circumstances(connection, revision.previous)}
+        fields = RaterAnswerBase.model_fields
+        known = {name: value for name, value in columns.items() if name in fields}
+        answer = RaterAnswerBase.model_validate({**known, "kind": self.KIND})
+        row = {**columns, **answer.model_dump(), _OWNERS[self.KIND]: self.owner}
+        stored = connection.execute(_WRITTEN, row).one()
+        self.written(connection, answer)
+        return stored
 
 
 class Payload(Protocol):

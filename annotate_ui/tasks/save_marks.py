@@ -1,17 +1,17 @@
 """Marks as the payload of a save: the sentences of a response that carry a judgment."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from sqlalchemy import Connection, Row, insert, select
+from sqlalchemy import Connection, Row, select
 
 from annotate_ui.tasks.answers import MarksInput
 from annotate_ui.tasks.refusals import InvalidError
-from annotate_ui.tasks.save import AnswerTarget, Revision
+from annotate_ui.tasks.save import AnswerTarget
 from annotate_ui.tasks.save_rating import OpenedStep, opened_step
-from study.schema import SentenceMarksBase
-from study.schema.tables import responses, sentence_marks
+from study.schema import RaterAnswerBase
+from study.schema.human_ratings import AnswerKind
+from study.schema.tables import responses
 from study.sentences import range_problem
 from study.settings.constructs import ConstructSpec
 from study.study import Study
@@ -47,6 +47,7 @@ class MarksPayload:
 class MarksTarget(AnswerTarget):
     """The marks of a construct in a response at a step."""
 
+    KIND: ClassVar[AnswerKind] = "marks"
     CONTENT: ClassVar[tuple[str, ...]] = ("ranges",)
 
     submission: MarksInput
@@ -63,29 +64,16 @@ class MarksTarget(AnswerTarget):
         if problem is not None:
             raise InvalidError(f"{problem}.", "ranges")
 
-    def stored(self, connection: Connection) -> Sequence[Row[Any]]:
-        """Return the revisions of these marks and the row under the key."""
-        marks = sentence_marks.c
-        return connection.execute(
-            select(sentence_marks)
-            .where(
-                marks.assignment_id == self.opened.assignment.id,
-                (marks.construct_key == self.submission.construct_key)
-                | (marks.idempotency_key == self.submission.key),
-            )
-            .order_by(marks.revision)
-        ).all()
+    @property
+    def owner(self) -> int:
+        """Database key of the assignment."""
+        return int(self.opened.assignment.id)
 
-    def insert(self, connection: Connection, revision: Revision) -> Row[Any]:
-        """Write the marks with the fields that their rater had been shown; renew the lease."""
-        columns = revision.columns
-        seen = self.opened.circumstances(connection, revision.previous)
-        known = {name: columns[name] for name in SentenceMarksBase.model_fields if name in columns}
-        row = SentenceMarksBase.model_validate({**known, **seen})
-        written = connection.execute(
-            insert(sentence_marks)
-            .values(**{**columns, **row.model_dump()}, assignment_id=self.opened.assignment.id)
-            .returning(sentence_marks)
-        ).one()
+    def circumstances(self, connection: Connection, previous: Row[Any] | None) -> dict[str, Any]:
+        """Return what the rater had been shown, and whether the marks were taken back."""
+        status = "withdrawn" if self.submission.ranges is None else "rated"
+        return {"status": status, **self.opened.circumstances(connection, previous)}
+
+    def written(self, connection: Connection, row: RaterAnswerBase) -> None:
+        """Renew the lease."""
         self.opened.renew(connection, late=row.late)
-        return written

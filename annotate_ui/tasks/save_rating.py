@@ -1,21 +1,20 @@
 """A rating as the payload of a save: one construct of one response at one step."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from sqlalchemy import Connection, Row, bindparam, insert, select
+from sqlalchemy import Connection, Row, bindparam, select
 
 from annotate_ui.participation import lock_slots
 from annotate_ui.tasks.answers import AnswerInput, RatingInput
 from annotate_ui.tasks.comparisons import fields_compared
 from annotate_ui.tasks.refusals import InvalidError, NotYoursError
-from annotate_ui.tasks.save import AnswerTarget, Revision, check_status
+from annotate_ui.tasks.save import AnswerTarget, check_status
 from annotate_ui.tasks.slot_queue import end_lease, renew, renewed_by_now
 from annotate_ui.tasks.stages import in_order, stages_of
 from study.facts.ratings import answered_constructs
 from study.facts.slots import OWN_CHANNEL, is_handed_on, lease_is_over
-from study.schema import RatingBase
+from study.schema import RaterAnswerBase
 from study.schema.tables import assignments, ratings, responses, reveals
 from study.settings.constructs import ConstructSpec
 from study.study import Study
@@ -43,19 +42,9 @@ _SHOWN = (
     .join(responses, assignments.c.response_id == responses.c.id)
     .where(assignments.c.rater_id == bindparam("rater"), responses.c.query_id == bindparam("query"))
 )
-_STORED = (
-    select(ratings)
-    .where(ratings.c.assignment_id == bindparam("assignment"))
-    .where(
-        (ratings.c.construct_key == bindparam("construct"))
-        | (ratings.c.idempotency_key == bindparam("key"))
-    )
-    .order_by(ratings.c.revision)
-)
 _ANSWERED = select(
     answered_constructs(ratings.c.assignment_id == bindparam("assignment")).c.construct_key
 )
-_WRITTEN = insert(ratings).returning(ratings)
 
 
 @dataclass(frozen=True)
@@ -183,33 +172,22 @@ class RatingTarget(AnswerTarget):
         if len(set(flags)) < len(flags):
             raise InvalidError("A remark is ticked twice.", "flags")
 
-    def stored(self, connection: Connection) -> Sequence[Row[Any]]:
-        """Return the construct's revisions and the row under the key."""
-        return connection.execute(
-            _STORED,
-            {
-                "assignment": self.opened.assignment.id,
-                "construct": self.submission.construct_key,
-                "key": self.submission.key,
-            },
-        ).all()
+    @property
+    def owner(self) -> int:
+        """Database key of the assignment."""
+        return int(self.opened.assignment.id)
 
-    def insert(self, connection: Connection, revision: Revision) -> Row[Any]:
-        """Write the rating with the fields that its rater had been shown; renew the lease."""
-        columns = {
-            **revision.columns,
+    def circumstances(self, connection: Connection, previous: Row[Any] | None) -> dict[str, Any]:
+        """Return what the rater had been shown, the remarks, and how the texts were shown."""
+        return {
             "flags": list(self.submission.flags),
             "text_format": self.submission.text_format,
+            **self.opened.circumstances(connection, previous),
         }
-        seen = self.opened.circumstances(connection, revision.previous)
-        known = {name: columns[name] for name in RatingBase.model_fields if name in columns}
-        row = RatingBase(**known, **seen)
-        written = connection.execute(
-            _WRITTEN,
-            {**columns, **row.model_dump(), "assignment_id": self.opened.assignment.id},
-        ).one()
+
+    def written(self, connection: Connection, row: RaterAnswerBase) -> None:
+        """Renew the lease."""
         self.opened.renew(connection, late=row.late)
-        return written
 
 
 def _assignment(connection: Connection, rater_id: int, public_id: str) -> Row[Any]:

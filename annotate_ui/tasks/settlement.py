@@ -14,9 +14,9 @@ from annotate_ui.participation import lock_rater
 from study.assignment.raters import raters_by_code
 from study.errors import StudyError
 from study.facts.ratings import ADJUDICATING, newest_ratings
-from study.schema import AssignmentBase, RatingBase
+from study.schema import AssignmentBase, RaterAnswerBase
 from study.schema.locks import LockSpace, lock_until_commit
-from study.schema.tables import assignments, ratings, responses, scores
+from study.schema.tables import assignments, rater_answers, ratings, responses, scores
 from study.study import Study
 from study.types import Sees
 
@@ -89,7 +89,7 @@ def settle(
                 )
             if before is not None and (before.value, before.comment) == (value, comment):
                 continue
-            noun = RatingBase(
+            noun = RaterAnswerBase(
                 construct_key=key,
                 construct_version=versions[key],
                 revision=1 if before is None else before.revision + 1,
@@ -104,7 +104,7 @@ def settle(
             row = noun.model_dump() | {"config_hash": study.config_hash}
             rows.append(row | {"assignment_id": assignment.id})
         if rows:
-            connection.execute(insert(ratings), rows)
+            connection.execute(insert(rater_answers), rows)
         return len(rows)
 
 

@@ -23,9 +23,9 @@ from judge.running.shown_texts import ShownTexts
 from study.base.scales import Scale
 from study.errors import StudyError
 from study.progress_bar import Advance
-from study.schema import ScoreBase
+from study.schema import ScorerAnswerBase
 from study.schema.creation import append_only_suspended
-from study.schema.tables import judge_runs, raters, scores as score_table
+from study.schema.tables import judge_runs, raters, scorer_answers, scores as score_table
 from study.settings.constructs import RETRIEVAL
 from study.study import Study
 
@@ -378,7 +378,7 @@ def _store(study: Study, scores: _Scores, dry_run: bool) -> dict[str, Counter[st
                 elif value is not None:
                     counts[key.metric]["existing"] += 1
                 continue
-            score = ScoreBase(
+            score = ScorerAnswerBase(
                 construct_key=key.construct,
                 construct_version=versions[key.construct],
                 scorer=key.metric,
@@ -393,10 +393,11 @@ def _store(study: Study, scores: _Scores, dry_run: bool) -> dict[str, Counter[st
                 counts[key.metric]["stored"] += 1
         if not dry_run:
             if replaced:
-                with append_only_suspended(connection, [score_table.name]):
-                    connection.execute(delete(score_table).where(score_table.c.id.in_(replaced)))
+                gone = delete(scorer_answers).where(scorer_answers.c.id.in_(replaced))
+                with append_only_suspended(connection, [scorer_answers.name]):
+                    connection.execute(gone)
             if rows:
-                connection.execute(insert(score_table), rows)
+                connection.execute(insert(scorer_answers), rows)
     return counts
 
 

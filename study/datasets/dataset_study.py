@@ -14,14 +14,14 @@ from study.errors import StudyError, nearest
 from study.progress_bar import Advance
 from study.schema import (
     AssignmentBase,
+    RaterAnswerBase,
     RaterBase,
-    RatingBase,
     now,
 )
 from study.schema.tables import (
     assignments,
+    rater_answers,
     raters as rater_table,
-    ratings,
     responses as response_table,
 )
 from study.study import Study
@@ -76,7 +76,7 @@ def store_tie_breaks(study: Study, values: Sequence[TieBreak]) -> None:
                 )
                 .returning(assignments.c.id)
             ).scalar_one()
-            rating = RatingBase(
+            rating = RaterAnswerBase(
                 construct_key=value.construct,
                 construct_version=versions[value.construct],
                 value=value.value,
@@ -84,7 +84,7 @@ def store_tie_breaks(study: Study, values: Sequence[TieBreak]) -> None:
                 channel="imported",
             )
             connection.execute(
-                insert(ratings).values(
+                insert(rater_answers).values(
                     **rating.model_dump(),
                     assignment_id=number,
                     config_hash=study.config_hash,

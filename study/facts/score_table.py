@@ -19,7 +19,7 @@ from study.facts.ratings import Edits, human_scores
 from study.facts.table_arrays import Columns, categorical, size, taken, together
 from study.facts.table_responses import TableResponses, table_responses
 from study.schema.database import read_frame
-from study.schema.tables import preferences, queries
+from study.schema.tables import preferences, queries, responses as response_table
 from study.settings.scorer_sections import CombinedSpec
 
 
@@ -186,7 +186,8 @@ def _preferences(connection: Connection) -> pd.DataFrame:
             preferences.c.value_a_first,
             preferences.c.value_b_first,
         )
-        .join_from(preferences, queries, preferences.c.query_id == queries.c.id)
+        .join_from(preferences, response_table, preferences.c.response_a_id == response_table.c.id)
+        .join(queries, response_table.c.query_id == queries.c.id)
         .order_by(preferences.c.id),
     )
 

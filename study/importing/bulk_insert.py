@@ -22,7 +22,9 @@ class Batch:
         self._rows: list[dict[str, Any]] = []
         self._numbered = "id" in table.c
         self._written = False
-        self._converts = any(_converts(column.type, connection.dialect) for column in table.c)
+        self._converting = {
+            column.name for column in table.c if _converts(column.type, connection.dialect)
+        }
         if self._numbered:
             if connection.dialect.name == "postgresql":
                 # SQLite's writing transaction has the database to itself anyway.
@@ -49,7 +51,7 @@ class Batch:
         """Insert the rows added since the last call."""
         if not self._rows:
             return
-        if self._converts:
+        if self._converting.intersection(self._rows[0]):
             self._connection.execute(insert(self._table), self._rows)
         else:
             # Rows that need no conversion go directly to the driver, in a third of the time.

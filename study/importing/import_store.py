@@ -15,9 +15,9 @@ from study.importing.gold import ExpectedStore
 from study.importing.import_report import ImportReport, ImportSummary
 from study.importing.rows import ExpectedRow, LocatedRow, MarksRow, PreferenceRow, ResponseRow
 from study.importing.value_checks import ValueChecks
-from study.schema import Score, now, table
+from study.schema import now
 from study.schema.creation import append_only_suspended
-from study.schema.tables import imported_files
+from study.schema.tables import imported_files, scorer_answers
 
 if TYPE_CHECKING:
     from study.study import Study
@@ -193,9 +193,10 @@ def _without_ranges(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def _delete_scores(connection: Connection, file_id: int) -> int:
     """Delete the scores that an import stored; return their number."""
-    scores = table(Score)
-    with append_only_suspended(connection, [scores.name]):
-        return connection.execute(delete(scores).where(scores.c.file_id == file_id)).rowcount
+    columns = scorer_answers.c
+    theirs = delete(scorer_answers).where(columns.file_id == file_id, columns.item == "")
+    with append_only_suspended(connection, [scorer_answers.name]):
+        return connection.execute(theirs).rowcount
 
 
 def _unmatched_faults(

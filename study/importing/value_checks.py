@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from sqlalchemy import Connection, select
 
@@ -10,12 +9,18 @@ from study.base.scales import Scale
 from study.errors import nearest
 from study.importing.existing_content import ExistingContent
 from study.importing.import_report import BLANK, ImportReport
-from study.importing.marks_store import MarksStore
+from study.importing.marked_texts import MarkedTexts
 from study.importing.readers.written_values import off_the_scale
 from study.importing.rows import LocatedRow, MarksRow, PreferenceRow, ScoreRow
-from study.importing.value_store import Entry, ValueStore
-from study.schema import ImportedMarks, Preference, PreferenceBase, Score, ScoreBase, table
-from study.schema.tables import judge_runs, raters
+from study.importing.value_store import AnswerForm, Entry, ValueStore
+from study.schema.tables import (
+    imported_marks,
+    judge_runs,
+    preferences,
+    raters,
+    scorer_answers,
+    scores,
+)
 from study.settings.study_toml import StudyConfig
 
 # Fewer equal values than this do not indicate a rater who always gives one value.
@@ -85,6 +90,19 @@ IN_USE = "an id of a response with several versions read as the version in use"
 _NAMED = 5
 
 
+SCORES = AnswerForm(
+    "scores",
+    scores,
+    {name: name for name in ("inclusion_prob", "stratum", "source", "rule", "layout")},
+)
+PREFERENCES = AnswerForm(
+    "preferences",
+    preferences,
+    {"value_a_first": "value_first", "value_b_first": "value_second"},
+)
+MARKS = AnswerForm("sets of marks", imported_marks, {"ranges": "ranges"}, "marks")
+
+
 class ValueChecks:
     """Matches scores and preferences of a file with the study, and collects them for storing."""
 
@@ -111,24 +129,11 @@ class ValueChecks:
         """Responses that are no longer in use, with the rows that name them."""
         self.columns: dict[str, tuple[str, str | None]] = {}
         """Name of a response that is not in the study to its field and column."""
-        self.scores = ValueStore(
-            Score,
-            ScoreBase,
-            ("response_id",),
-            ("inclusion_prob", "stratum", "source", "rule", "layout"),
-            report,
-            conflicts_as_repeats=conflicts_as_repeats,
-        )
-        self.preferences = ValueStore(
-            Preference,
-            PreferenceBase,
-            ("response_a_id", "response_b_id", "query_id"),
-            ("value_a_first", "value_b_first"),
-            report,
-            conflicts_as_repeats=conflicts_as_repeats,
-        )
-
-        self.marks = MarksStore(report)
+        again = conflicts_as_repeats
+        self.scores = ValueStore(SCORES, report, conflicts_as_repeats=again)
+        self.preferences = ValueStore(PREFERENCES, report, conflicts_as_repeats=again)
+        self.marks = ValueStore(MARKS, report, conflicts_as_repeats=again)
+        self.marked_texts = MarkedTexts(report)
 
     def add_score(self, located: LocatedRow, row: ScoreRow) -> None:
         """Add a score, or a fault."""
@@ -167,7 +172,7 @@ class ValueChecks:
             self._report.rules[WITH_ITSELF] += 1
         value, reason = _value_or_reason(row)
         self.used_ranges.add(row.scorer, row.construct_key, value, scale)
-        key = ((first, second, query), row.construct_key, row.scorer, row.repeat)
+        key = ((first, second), row.construct_key, row.scorer, row.repeat)
         by_order = (row.value_a_first, row.value_b_first)
         label = f"{row.response_a!r} and {row.response_b!r}"
         column = located.column("value")
@@ -181,20 +186,20 @@ class ValueChecks:
         if response is None or not fits:
             return
         self._note_responses(located.number, response)
-        key = (response, row.construct_key, row.scorer, row.repeat)
-        self.marks.add(key, row.marks, located.number, name)
+        key = ((response,), row.construct_key, row.scorer, row.repeat)
+        self.marked_texts.add(key, row.marks, located.number, name, located.column("marks"))
 
     def join(self, connection: Connection, versions: Mapping[str, int]) -> None:
         """Compare the collected values with those of the study."""
-        self.scores.join(connection, versions)
-        self.preferences.join(connection, versions)
-        self.marks.join(connection, versions)
+        for key, entry in self.marked_texts.entries(connection):
+            self.marks.add(key, entry)
+        for store in (self.scores, self.preferences, self.marks):
+            store.join(connection, versions)
 
     def store(self, connection: Connection, versions: Mapping[str, int], file_id: int) -> None:
         """Insert what is new."""
-        self.scores.store(connection, versions, self.kinds, file_id)
-        self.preferences.store(connection, versions, self.kinds, file_id)
-        self.marks.store(connection, versions, file_id)
+        for store in (self.scores, self.preferences, self.marks):
+            store.store(connection, versions, self.kinds, file_id)
 
     def warnings(self) -> Iterator[str]:
         """Yield warnings about values that are stored although they look wrong."""
@@ -339,10 +344,9 @@ class ValueChecks:
 def known_kinds(connection: Connection, config: StudyConfig) -> dict[str, str]:
     """Return the kind of every scorer in study.toml or in the study's tables."""
     kinds: dict[str, str] = {name: spec.kind for name, spec in config.scorers.items() if spec.kind}
-    for noun in (Score, Preference, ImportedMarks):
-        t: Any = table(noun)
-        rows = connection.execute(select(t.c.scorer, t.c.scorer_kind).distinct())
-        kinds.update((scorer, kind) for scorer, kind in rows)
+    columns = scorer_answers.c
+    rows = connection.execute(select(columns.scorer, columns.scorer_kind).distinct())
+    kinds.update((scorer, kind) for scorer, kind in rows)
     for name, kind in ((raters.c.code, "human"), (judge_runs.c.name, "judge")):
         kinds.update((str(code), kind) for code in connection.execute(select(name)).scalars())
     return kinds

@@ -1,14 +1,14 @@
-"""Storing scores and preferences of a file: one value for each key."""
+"""Storing the answers of a file: scores, preferences and marks, one for each key."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from pydantic import BaseModel
-from sqlalchemy import Connection, Table, select
+from sqlalchemy import Connection, Subquery, select
 
 from study.importing.bulk_insert import Batch
 from study.importing.import_report import TWICE, ImportReport
-from study.schema import Noun, table
+from study.schema import ScorerAnswerBase
+from study.schema.tables import scorer_answers
 
 AGAIN = "the same value again under another id or system of the same response"
 AS_REPEAT = "a second value stored as the next repeat"
@@ -36,27 +36,26 @@ class Entry(NamedTuple):
         return self[:3] == other[:3]
 
 
-class ValueStore:
-    """Values of one table, collected in memory and compared with each other and the study.
+class AnswerForm(NamedTuple):
+    """What the answers of one kind are called, and where they are stored."""
 
-    `keys` are the columns that identify the responses, `extra` those in addition to the value.
-    """
+    plural: str
+    stored: Subquery
+    """The stored answers, to read."""
+    extra: Mapping[str, str] = {}
+    """Columns in addition to the value, by the name that `stored` and messages have for them."""
+    item: str = ""
+    """The answers' column `item`; of a comparison it follows from the second response."""
+
+
+class ValueStore:
+    """Answers of one kind, collected in memory and compared with each other and the study."""
 
     def __init__(
-        self,
-        noun: type[Noun],
-        base: type[BaseModel],
-        keys: tuple[str, ...],
-        extra: tuple[str, ...],
-        report: ImportReport,
-        *,
-        conflicts_as_repeats: bool = False,
+        self, form: AnswerForm, report: ImportReport, *, conflicts_as_repeats: bool = False
     ) -> None:
-        self._table: Table = table(noun)
-        self._plural = f"{self._table.name}s"
-        self._base = base
-        self._keys = keys
-        self._extra = extra
+        self._form = form
+        self._extra = tuple(form.extra)
         self._report = report
         self._as_repeats = conflicts_as_repeats
         self._entries: dict[Key, Entry] = {}
@@ -95,11 +94,11 @@ class ValueStore:
                 if place != key:
                     self._report.rules[AS_REPEAT] += 1
             elif stored[place].has_same_content(entry):
-                self._report.already[self._plural] += 1
+                self._report.already[self._form.plural] += 1
             else:
                 self._conflict(key, stored[place], entry)
         self._entries = new
-        self._report.added[self._plural] += len(new)
+        self._report.added[self._form.plural] += len(new)
 
     def store(
         self,
@@ -108,44 +107,52 @@ class ValueStore:
         kinds: Mapping[str, str],
         file_id: int,
     ) -> None:
-        """Insert the new values."""
+        """Insert the new answers."""
         if not self._entries:
             return
-        batch = Batch(connection, self._table)
+        batch = Batch(connection, scorer_answers)
         for (responses, construct, scorer, repeat), entry in self._entries.items():
-            noun = self._base.model_validate(
+            first, *others = responses
+            second = others[0] if others else None
+            noun = ScorerAnswerBase.model_validate(
                 {
                     "construct_key": construct,
                     "construct_version": versions[construct],
                     "scorer": scorer,
                     "scorer_kind": kinds[scorer],
                     "repeat": repeat,
+                    "item": self._form.item if second is None else f"beside {second}",
                     "value": entry.value,
                     "missing_reason": entry.reason,
-                    **dict(zip(self._extra, entry.extra, strict=True)),
+                    **dict(zip(self._form.extra.values(), entry.extra, strict=True)),
                 }
             )
-            names = dict(zip(self._keys, responses, strict=True))
-            batch.add(**noun.model_dump(), **names, file_id=file_id)
+            columns = noun.model_dump()
+            if noun.ranges is None:
+                # Rows without a column of JSON go directly to the driver.
+                del columns["ranges"]
+            batch.add(**columns, response_id=first, second_response_id=second, file_id=file_id)
             if batch.full:
                 batch.write()
         batch.finish()
 
     def _stored(self, connection: Connection, versions: Mapping[str, int]) -> dict[Key, Entry]:
-        t = self._table
+        t = self._form.stored
+        keys = [name for name in ("response_id", "response_a_id", "response_b_id") if name in t.c]
         stored: dict[Key, Entry] = {}
         responses_in_file = {key[0] for key in self._entries}
         for scorer in sorted({key[2] for key in self._entries}):
             rows: Any = connection.execute(select(t).where(t.c.scorer == scorer)).mappings()
             for row in rows:
-                responses = tuple(row[column] for column in self._keys)
+                responses = tuple(row[column] for column in keys)
                 construct = row["construct_key"]
                 if responses in responses_in_file and row["construct_version"] == versions.get(
                     construct
                 ):
-                    extra = tuple(row[column] for column in self._extra)
+                    extra = tuple(_as_given(row[column]) for column in self._extra)
+                    value, reason = row.get("value"), row.get("missing_reason")
                     stored[responses, construct, scorer, row["repeat"]] = Entry(
-                        row["value"], row["missing_reason"], extra
+                        value, reason, extra
                     )
         return stored
 
@@ -173,7 +180,16 @@ class ValueStore:
             for name, new, stored in zip(self._extra, second.extra, first.extra, strict=True)
             if new != stored
         )
-        return name, f"{name} {new}", f"{name} {stored}"
+        # Marks have no value: their column of the file is that of their ranges.
+        column = second.column if first.value is second.value is None else name
+        return column, f"{name} {new}", f"{name} {stored}"
+
+
+def _as_given(stored: Any) -> Any:
+    """Return a stored value as rows of a file have it: JSON gives lists for tuples."""
+    if isinstance(stored, list):
+        return tuple((start, end) for start, end in stored)
+    return stored
 
 
 def _next_repeat(key: Key) -> Key:

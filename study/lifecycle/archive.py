@@ -20,7 +20,6 @@ from study.lifecycle.new_file import check_new, new_file
 from study.progress_bar import Advance
 from study.schema import (
     ClosingAnswer,
-    Decision,
     EndedSession,
     Enrolment,
     EnrolmentLink,
@@ -30,14 +29,14 @@ from study.schema import (
     Invitation,
     Noun,
     OwnerPassword,
-    Rating,
+    RaterAnswer,
     RejectedValue,
     now,
     table,
 )
 from study.schema.creation import append_only_suspended, create_schema
 from study.schema.database import open_engine
-from study.schema.tables import decisions, raters, ratings, sentence_marks
+from study.schema.tables import rater_answers, raters
 from study.settings.rating import EXITS
 from study.settings.study_toml import StudyConfig
 from study.study import Study
@@ -149,12 +148,9 @@ def _strip(connection: Connection, comments: bool, left_out: dict[str, int]) -> 
     )
     connection.execute(update(raters).values(attributes={}))
     _count(left_out, "raters' attributes", with_attributes)
-    connection.execute(update(ratings).values(external_id=None, idempotency_key=None))
-    unnamed = {"external_id": None, "idempotency_key": None}
-    connection.execute(update(sentence_marks).values(**unnamed))
-    connection.execute(update(decisions).values(**unnamed))
+    connection.execute(update(rater_answers).values(external_id=None, idempotency_key=None))
     texts: list[tuple[type[Noun], str]] = [(ClosingAnswer, "comment")]
-    of_work = [(noun, name) for noun in (Rating, Decision) for name in ("comment", "reason")]
+    of_work: list[tuple[type[Noun], str]] = [(RaterAnswer, "comment"), (RaterAnswer, "reason")]
     if not comments:
         texts += of_work
     elif not any(_has(connection, noun, name) for noun, name in of_work):

@@ -40,13 +40,11 @@ from study.schema.tables import (
     assignments,
     closing_answers,
     comparisons,
-    decisions,
     departures,
     erasures,
     external_raters,
+    rater_answers,
     raters,
-    ratings,
-    sentence_marks,
 )
 from study.settings.study_toml import StudyConfig
 from study.study import Study
@@ -138,7 +136,7 @@ def _sever(connection: Connection, study: Study, rater: Person) -> tuple[dict[st
     counts = count_rows(connection, rater)
     alias = f"{_SEVERED}{secrets.token_hex(4)}"
     for t, where in rows_of(rater):
-        if t.name in {"score", "preference", "imported_marks"}:
+        if t.name == "scorer_answer":
             for name, other in zip(names(rater.code), names(alias), strict=True):
                 theirs = where & (t.c.scorer == name)
                 connection.execute(update(t).where(theirs).values(scorer=other))
@@ -162,11 +160,8 @@ def _sever_rater(connection: Connection, config: StudyConfig, rater_id: int, ali
         connection.execute(delete(table(noun)).where(table(noun).c.rater_id == rater_id))
     emptied = {"comment": None, "reason": None, "idempotency_key": None}
     where = {t.name: condition for t, condition in rows_of(Person("", rater_id))}
-    connection.execute(update(ratings).where(where["rating"]).values(**emptied, external_id=None))
-    unnamed = {"idempotency_key": None, "external_id": None}
-    connection.execute(update(sentence_marks).where(where["sentence_marks"]).values(**unnamed))
     connection.execute(
-        update(decisions).where(where["decision"]).values(**emptied, external_id=None)
+        update(rater_answers).where(where["rater_answer"]).values(**emptied, external_id=None)
     )
     connection.execute(update(closing_answers).where(where["closing_answer"]).values(comment=None))
     in_addresses: tuple[type[Noun], ...] = (Assignment, Comparison)

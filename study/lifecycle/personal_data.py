@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Table, and_, func, select, update
+from sqlalchemy import ColumnElement, Connection, Table, and_, func, or_, select, update
 
 from study.errors import StudyError, nearest
 from study.facts.scorers import ADJUDICATED
@@ -16,25 +16,21 @@ from study.schema import (
     Enrolment,
     ExternalRater,
     ImportedFile,
-    ImportedMarks,
     InterimAnalysis,
     Invitation,
     Noun,
     OpenedPassage,
     Pause,
-    Preference,
-    Rating,
     RejectedValue,
     Reveal,
-    Score,
-    SentenceMarks,
     table,
 )
 from study.schema.tables import (
     assignments as assignment_table,
     comparisons as comparison_table,
-    decisions,
+    rater_answers,
     raters,
+    scorer_answers,
 )
 from study.study import Study
 
@@ -59,13 +55,12 @@ def names(code: str) -> tuple[str, str]:
 def people(connection: Connection) -> dict[str, Person]:
     """Return all people about whom the study stores data, by code."""
     by_code = {}
-    for noun in (Score, Preference, ImportedMarks):
-        noun_table = table(noun)
-        codes = connection.execute(
-            select(noun_table.c.scorer).where(noun_table.c.scorer_kind.in_(PEOPLE)).distinct()
-        )
-        imported = (str(code).removesuffix(ADJUDICATED) for code in codes.scalars())
-        by_code.update({code: Person(code, None) for code in imported})
+    columns = scorer_answers.c
+    codes = connection.execute(
+        select(columns.scorer).where(columns.scorer_kind.in_(PEOPLE)).distinct()
+    )
+    imported = (str(code).removesuffix(ADJUDICATED) for code in codes.scalars())
+    by_code.update({code: Person(code, None) for code in imported})
     for row in connection.execute(select(raters.c.id, raters.c.code)):
         by_code[row.code] = Person(row.code, row.id)
     return by_code
@@ -89,11 +84,10 @@ def person(connection: Connection, study: Study, code: str) -> Person:
 def rows_of(person: Person) -> list[tuple[Table, ColumnElement[bool]]]:
     """Return the tables with rows about a person, children first, and the condition on the rows."""
     conditions: list[tuple[Table, ColumnElement[bool]]] = []
-    on_assignments: tuple[type[Noun], ...] = (Rating, SentenceMarks, Reveal, OpenedPassage)
+    on_assignments: tuple[type[Noun], ...] = (Reveal, OpenedPassage)
     of_raters: tuple[type[Noun], ...] = (
         *(ClosingAnswer, Consent, Departure, ExternalRater, Enrolment, Invitation, RejectedValue),
     )
-    imported: tuple[type[Noun], ...] = (Score, Preference, ImportedMarks)
     if person.rater_id is not None:
         assignments = select(assignment_table.c.id).where(
             assignment_table.c.rater_id == person.rater_id
@@ -101,9 +95,11 @@ def rows_of(person: Person) -> list[tuple[Table, ColumnElement[bool]]]:
         comparisons = select(comparison_table.c.id).where(
             comparison_table.c.rater_id == person.rater_id
         )
+        answers = rater_answers.c
+        own = or_(answers.assignment_id.in_(assignments), answers.comparison_id.in_(comparisons))
+        conditions.append((rater_answers, own))
         for noun in on_assignments:
             conditions.append((table(noun), table(noun).c.assignment_id.in_(assignments)))
-        conditions.append((decisions, decisions.c.comparison_id.in_(comparisons)))
         for noun in of_raters:
             conditions.append((table(noun), table(noun).c.rater_id == person.rater_id))
         conditions += [
@@ -111,18 +107,9 @@ def rows_of(person: Person) -> list[tuple[Table, ColumnElement[bool]]]:
             (assignment_table, assignment_table.c.rater_id == person.rater_id),
             (raters, raters.c.id == person.rater_id),
         ]
-    for noun in imported:
-        noun_table = table(noun)
-        conditions.append(
-            (
-                noun_table,
-                and_(
-                    noun_table.c.scorer.in_(names(person.code)),
-                    noun_table.c.scorer_kind.in_(PEOPLE),
-                ),
-            )
-        )
-    return conditions
+    columns = scorer_answers.c
+    imported = and_(columns.scorer.in_(names(person.code)), columns.scorer_kind.in_(PEOPLE))
+    return [*conditions, (scorer_answers, imported)]
 
 
 def count_rows(connection: Connection, person: Person) -> dict[str, int]:

@@ -15,6 +15,7 @@ from sqlalchemy import (
 from sqlmodel import Field
 
 from study.schema.base import Noun, UTCDateTime, now, random_id
+from study.schema.ranges import Ranges
 from study.types import Key, Sees, Text
 
 Purpose = Literal["main", "repeat", "calibration", "training", "check", "adjudication"]
@@ -89,25 +90,36 @@ class Assignment(AssignmentBase, table=True):
     created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
 
 
-class RatingBase(Noun):
-    """One value given by a rater to a construct; a changed value is the next revision."""
+AnswerKind = Literal["value", "marks", "choice"]
+"""A value on the construct's scale, the marked parts of a response, or the better of two."""
+
+
+class RaterAnswerBase(Noun):
+    """One answer of a rater on a construct; a changed answer is the next revision.
+
+    In an assignment it is a value (a rating) or the parts of the response that the rater marked;
+    on a comparison it is a choice, on the scale of preferences: positive where b is better.
+    """
 
     construct_key: Key
     construct_version: int = Field(default=1, ge=1)
+    kind: AnswerKind = Field(default="value", sa_type=LongText)
     revision: int = Field(default=1, ge=1)
     value: float | None = None
+    ranges: Ranges | None = Field(default=None, sa_type=JSON(none_as_null=True))
+    """Of marks; none of them means that the rater marked nothing."""
     status: Status = Field(default="rated", sa_type=LongText)
     reason: Text | None = Field(default=None, sa_type=LongText)
     """Why there is no value: a keyword or the words of the rater."""
     input_kind: Key | None = None
-    """How the value was entered: typed, slider, imported, ..."""
+    """How the answer was entered: typed, slider, pointer, imported, ..."""
     active_seconds: float | None = Field(default=None, ge=0)
     """With the page in view and without pauses."""
     wall_seconds: float | None = Field(default=None, ge=0)
-    """From the moment the rater turned to the construct until its value was entered."""
+    """From the moment the rater turned to the construct until its answer was entered."""
     comment: Text | None = Field(default=None, sa_type=LongText, max_length=5000)
     revealed: list[Key] = Field(default_factory=list, sa_type=JSON)
-    """Fields of this query that the rater had seen when the value was committed."""
+    """Fields of this query that the rater had seen when the answer was committed."""
     after_reveal: bool = False
     """Committed after fields of a later stage were shown: kept, but not counted."""
     seen_more: bool = False
@@ -118,33 +130,48 @@ class RatingBase(Noun):
     """Remarks that the rater ticked, such as "too long"."""
     channel: Key = "own"
     external_id: Text | None = None
-    """Identifier of the rating in the place it came from."""
+    """Identifier of the answer in the place it came from."""
     text_format: ShownFormat | None = Field(default=None, sa_type=LongText)
-    """How the page had shown the texts until the value was committed; null: not known."""
+    """How the page had shown the texts until the answer was committed; null: not known."""
     external_at: datetime | None = Field(default=None, sa_type=UTCDateTime)
     """When it was given there, by that place's clock."""
     idempotency_key: Text | None = None
     rules_hash: Text | None = None
 
     @model_validator(mode="after")
-    def _a_value_or_a_reason(self) -> Self:
-        if (self.status == "rated") != (self.value is not None):
-            raise ValueError("a rating has a value exactly when its status is 'rated'")
+    def _an_answer_or_a_reason(self) -> Self:
+        given = self.value if self.kind != "marks" else self.ranges
+        if (self.status == "rated") != (given is not None):
+            raise ValueError("an answer has a value or marks exactly when its status is 'rated'")
         return self
 
 
-class Rating(RatingBase, table=True):
+class RaterAnswer(RaterAnswerBase, table=True):
+    __tablename__ = "rater_answer"
     __table_args__ = (
         ForeignKeyConstraint(
             ["construct_key", "construct_version"], ["construct.key", "construct.version"]
         ),
-        UniqueConstraint("assignment_id", "construct_key", "revision"),
-        UniqueConstraint("assignment_id", "idempotency_key"),
-        CheckConstraint("(status = 'rated') = (value IS NOT NULL)", name="value_or_status"),
+        # Named: PostgreSQL cuts names at 63 characters.
+        UniqueConstraint(
+            "assignment_id", "construct_key", "kind", "revision", name="uq_rater_answer_revision"
+        ),
+        UniqueConstraint(
+            "assignment_id", "kind", "idempotency_key", name="uq_rater_answer_sent_once"
+        ),
+        UniqueConstraint("comparison_id", "revision"),
+        UniqueConstraint("comparison_id", "idempotency_key"),
+        CheckConstraint(
+            "(status = 'rated') = (value IS NOT NULL OR ranges IS NOT NULL)", name="value_or_status"
+        ),
+        CheckConstraint(
+            "(assignment_id IS NULL) <> (comparison_id IS NULL)", name="assigned_or_compared"
+        ),
     )
 
     id: int | None = Field(default=None, primary_key=True)
-    assignment_id: int = Field(foreign_key="assignment.id")
+    assignment_id: int | None = Field(default=None, foreign_key="assignment.id")
+    comparison_id: int | None = Field(default=None, foreign_key="comparison.id")
     config_hash: str
     created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
 

@@ -1,4 +1,4 @@
-"""Tables of imports: scores of any scorer, preferences, and the imported files."""
+"""Tables of imports: answers of any scorer, and the imported files."""
 
 from datetime import datetime
 from typing import Any, Self
@@ -15,30 +15,35 @@ from sqlmodel import Field
 
 from study.schema.base import Noun, UTCDateTime, now
 from study.schema.human_ratings import Layout
+from study.schema.ranges import Ranges
 from study.types import Key, ScorerKind
 
 
-class ScoredBase(Noun):
-    """What a score and a preference have in common: who gave which value on which construct."""
+class ScorerAnswerBase(Noun):
+    """An answer of any scorer that was not given on the project's pages: imported, or computed.
+
+    It is a value on a construct of a response (a score, on the construct's scale or on the
+    scorer's own where study.toml gives one), the parts of a response that a person marked, or a
+    comparison of two responses to one query (a preference: a positive value means that the second
+    is better; two systems may have given the same response, which is then compared with itself).
+    """
 
     construct_key: Key
     construct_version: int = Field(default=1, ge=1)
     scorer: Key
     scorer_kind: ScorerKind = Field(sa_type=LongText)
     repeat: int = Field(default=0, ge=0)
+    item: str = ""
+    """What distinguishes the answer from others on the response: empty for a score, `marks`, or
+    the response beside it."""
     value: float | None = None
     missing_reason: Key | None = None
-
-    @model_validator(mode="after")
-    def _a_value_or_a_reason(self) -> Self:
-        if (self.value is None) == (self.missing_reason is None):
-            raise ValueError("a score has either a value or a missing_reason")
-        return self
-
-
-class ScoreBase(ScoredBase):
-    """A score on the construct's scale, or on the scorer's own where study.toml gives one."""
-
+    ranges: Ranges | None = Field(default=None, sa_type=JSON(none_as_null=True))
+    """Of marks: ranges of characters of the response's text; none of them: nothing was marked."""
+    value_first: float | None = None
+    """Of a preference: the choice where the first response was shown first, if the file has it."""
+    value_second: float | None = None
+    """The choice where the second response was shown first; positive: the second is better."""
     inclusion_prob: float = Field(default=1.0, gt=0, le=1)
     stratum: Key | None = None
     source: Key | None = None
@@ -47,52 +52,39 @@ class ScoreBase(ScoredBase):
     layout: Layout | None = Field(default=None, sa_type=LongText)
     """What a rater saw on a page, if the file states it."""
 
-
-class Score(ScoreBase, table=True):
-    __table_args__ = (
-        ForeignKeyConstraint(
-            ["construct_key", "construct_version"], ["construct.key", "construct.version"]
-        ),
-        UniqueConstraint("response_id", "construct_key", "construct_version", "scorer", "repeat"),
-        CheckConstraint("(value IS NULL) = (missing_reason IS NOT NULL)", name="value_or_reason"),
-    )
-
-    id: int | None = Field(default=None, primary_key=True)
-    response_id: int = Field(foreign_key="response.id")
-    file_id: int | None = Field(default=None, foreign_key="imported_file.id")
+    @model_validator(mode="after")
+    def _a_value_or_a_reason(self) -> Self:
+        if (self.value is None and self.ranges is None) == (self.missing_reason is None):
+            raise ValueError("an answer has either a value, marks or a missing_reason")
+        return self
 
 
-class PreferenceBase(ScoredBase):
-    """A comparison of two responses to one query; a positive value means that b is better.
-
-    Two systems may have given the same response: then it is compared with itself.
-    """
-
-    value_a_first: float | None = None
-    """The choice where a was shown first, if the file has it; a positive value: b is better."""
-    value_b_first: float | None = None
-
-
-class Preference(PreferenceBase, table=True):
+class ScorerAnswer(ScorerAnswerBase, table=True):
+    __tablename__ = "scorer_answer"
     __table_args__ = (
         ForeignKeyConstraint(
             ["construct_key", "construct_version"], ["construct.key", "construct.version"]
         ),
         UniqueConstraint(
-            "response_a_id",
-            "response_b_id",
+            "response_id",
+            "item",
             "construct_key",
             "construct_version",
             "scorer",
             "repeat",
+            # Named: PostgreSQL cuts names at 63 characters.
+            name="uq_scorer_answer_once",
         ),
-        CheckConstraint("(value IS NULL) = (missing_reason IS NOT NULL)", name="value_or_reason"),
+        CheckConstraint(
+            "(value IS NULL AND ranges IS NULL) = (missing_reason IS NOT NULL)",
+            name="value_or_reason",
+        ),
     )
 
     id: int | None = Field(default=None, primary_key=True)
-    query_id: int = Field(foreign_key="query.id", index=True)
-    response_a_id: int = Field(foreign_key="response.id")
-    response_b_id: int = Field(foreign_key="response.id")
+    response_id: int = Field(foreign_key="response.id")
+    second_response_id: int | None = Field(default=None, foreign_key="response.id")
+    """Of a preference: the response with which the first is compared."""
     file_id: int | None = Field(default=None, foreign_key="imported_file.id")
 
 

@@ -6,8 +6,6 @@ from typing import Literal, Self
 from pydantic import model_validator
 from sqlalchemy import (
     JSON,
-    CheckConstraint,
-    ForeignKeyConstraint,
     Text as LongText,
     UniqueConstraint,
 )
@@ -15,7 +13,6 @@ from sqlmodel import Field
 
 from study.base.scales import Level
 from study.schema.base import Noun, UTCDateTime, now, random_id
-from study.schema.human_ratings import ShownFormat, Status
 from study.types import Key, Sees, Text
 
 
@@ -116,53 +113,5 @@ class Comparison(ComparisonBase, table=True):
     """When it was first sent to its rater."""
     released_at: datetime | None = Field(default=None, sa_type=UTCDateTime)
     """When it was taken back undecided."""
-    config_hash: str
-    created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)
-
-
-class DecisionBase(Noun):
-    """A rater's decision on a comparison; a changed decision is the next revision."""
-
-    construct_version: int = Field(default=1, ge=1)
-    revision: int = Field(default=1, ge=1)
-    value: float | None = None
-    """On the scale of preferences; positive: response b is better."""
-    status: Status = Field(default="rated", sa_type=LongText)
-    reason: Text | None = Field(default=None, sa_type=LongText)
-    input_kind: Key | None = None
-    active_seconds: float | None = Field(default=None, ge=0)
-    wall_seconds: float | None = Field(default=None, ge=0)
-    comment: Text | None = Field(default=None, sa_type=LongText, max_length=5000)
-    revealed: list[Sees] = Field(default_factory=list, sa_type=JSON)
-    channel: Key = "own"
-    external_id: Text | None = None
-    """Identifier of the decision in the place it came from."""
-    text_format: ShownFormat | None = Field(default=None, sa_type=LongText)
-    """How the page had shown the texts until it was committed; null: not known."""
-    external_at: datetime | None = Field(default=None, sa_type=UTCDateTime)
-    """When it was made there, by that place's clock."""
-    idempotency_key: Text | None = None
-    rules_hash: Text | None = None
-
-    @model_validator(mode="after")
-    def _a_value_or_a_reason(self) -> Self:
-        if (self.status == "rated") != (self.value is not None):
-            raise ValueError("a decision has a value exactly when its status is 'rated'")
-        return self
-
-
-class Decision(DecisionBase, table=True):
-    __table_args__ = (
-        ForeignKeyConstraint(
-            ["construct_key", "construct_version"], ["construct.key", "construct.version"]
-        ),
-        UniqueConstraint("comparison_id", "revision"),
-        UniqueConstraint("comparison_id", "idempotency_key"),
-        CheckConstraint("(status = 'rated') = (value IS NOT NULL)", name="value_or_status"),
-    )
-
-    id: int | None = Field(default=None, primary_key=True)
-    comparison_id: int = Field(foreign_key="comparison.id")
-    construct_key: str
     config_hash: str
     created_at: datetime = Field(default_factory=now, sa_type=UTCDateTime)

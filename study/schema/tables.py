@@ -1,6 +1,6 @@
 """The tables of a study, for statements without the ORM."""
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, Subquery, Table, select
 
 from study.schema.base import table
 from study.schema.content import Output, Passage, Query, Response, ResponseAlias, ResponsePassage
@@ -11,10 +11,10 @@ from study.schema.human_ratings import (
     Invitation,
     OpenedPassage,
     Rater,
-    Rating,
+    RaterAnswer,
     Reveal,
 )
-from study.schema.imports import ImportedFile, Preference, Score
+from study.schema.imports import ImportedFile, ScorerAnswer
 from study.schema.judge import (
     JudgeAnswer,
     JudgeCall,
@@ -35,8 +35,7 @@ from study.schema.participation import (
     Pause,
     StudyIdentity,
 )
-from study.schema.sentence_marks import ImportedMarks, SentenceMarks
-from study.schema.study_design import CheckPair, Comparison, Construct, Decision, ExpectedValue
+from study.schema.study_design import CheckPair, Comparison, Construct, ExpectedValue
 
 assignments = table(Assignment)
 check_pairs = table(CheckPair)
@@ -44,7 +43,6 @@ closing_answers = table(ClosingAnswer)
 comparisons = table(Comparison)
 consents = table(Consent)
 constructs = table(Construct)
-decisions = table(Decision)
 departures = table(Departure)
 enrolments = table(Enrolment)
 ended_sessions = table(EndedSession)
@@ -55,7 +53,6 @@ external_projects = table(ExternalProject)
 external_raters = table(ExternalRater)
 external_tasks = table(ExternalTask)
 imported_files = table(ImportedFile)
-imported_marks = table(ImportedMarks)
 interim_analyses = table(InterimAnalysis)
 invitations = table(Invitation)
 judge_answers = table(JudgeAnswer)
@@ -67,27 +64,76 @@ outputs = table(Output)
 owner_passwords = table(OwnerPassword)
 passages = table(Passage)
 pauses = table(Pause)
-preferences = table(Preference)
 queries = table(Query)
 raters = table(Rater)
-ratings = table(Rating)
+rater_answers = table(RaterAnswer)
 readings = table(Reading)
 rejected_values = table(RejectedValue)
 responses = table(Response)
 response_aliases = table(ResponseAlias)
 response_passages = table(ResponsePassage)
 reveals = table(Reveal)
-scores = table(Score)
-sentence_marks = table(SentenceMarks)
 step_answers = table(StepAnswer)
+scorer_answers = table(ScorerAnswer)
 study_identities = table(StudyIdentity)
 
-# The answers of judges by what they are about. Answers are inserted into `judge_answers`.
-_of = judge_answers.c
-judgments = select(judge_answers).where(_of.item == "").subquery("judgment")
-probe_answers = select(judge_answers).where(_of.probe.is_not(None)).subquery("probe_answer")
-pair_answers = (
-    select(judge_answers).where(_of.second_response_id.is_not(None)).subquery("pair_answer")
+
+def _view(
+    name: str, answers: Table, where: ColumnElement[bool], without: str = "", **renamed: str
+) -> Subquery:
+    """Return some answers under the names of their columns, without those that they never have."""
+    others = set(without.split())
+    columns = [
+        column.label(renamed.get(column.name, column.name))
+        for column in answers.c
+        if column.name not in others
+    ]
+    return select(*columns).where(where).subquery(name)
+
+
+# Answers by what they are about, for statements that read. They are inserted into the tables
+# `judge_answers`, `rater_answers` and `scorer_answers`.
+judgments = _view("judgment", judge_answers, judge_answers.c.item == "")
+probe_answers = _view("probe_answer", judge_answers, judge_answers.c.probe.is_not(None))
+pair_answers = _view("pair_answer", judge_answers, judge_answers.c.second_response_id.is_not(None))
+run_step_answers = _view("step_answer", step_answers, step_answers.c.probe == "")
+
+ratings = _view(
+    "rating", rater_answers, rater_answers.c.kind == "value", "kind ranges comparison_id"
 )
-# Answers to steps for the run itself, without those for probes.
-run_step_answers = select(step_answers).where(step_answers.c.probe == "").subquery("step_answer")
+sentence_marks = _view(
+    "sentence_marks",
+    rater_answers,
+    rater_answers.c.kind == "marks",
+    "kind value status reason comment flags text_format comparison_id",
+)
+decisions = _view(
+    "decision",
+    rater_answers,
+    rater_answers.c.kind == "choice",
+    "kind ranges after_reveal seen_more late flags assignment_id",
+)
+
+scores = _view(
+    "score",
+    scorer_answers,
+    scorer_answers.c.item == "",
+    "item ranges value_first value_second second_response_id",
+)
+imported_marks = _view(
+    "imported_marks",
+    scorer_answers,
+    scorer_answers.c.item == "marks",
+    "item value missing_reason value_first value_second inclusion_prob stratum source rule layout "
+    "second_response_id",
+)
+preferences = _view(
+    "preference",
+    scorer_answers,
+    scorer_answers.c.second_response_id.is_not(None),
+    "item ranges inclusion_prob stratum source rule layout",
+    response_id="response_a_id",
+    second_response_id="response_b_id",
+    value_first="value_a_first",
+    value_second="value_b_first",
+)

@@ -9,12 +9,11 @@ from study.schema import (
     JudgeRun,
     Noun,
     Output,
-    Preference,
     Query,
     Rater,
-    Rating,
+    RaterAnswer,
     Response,
-    Score,
+    ScorerAnswer,
     table,
 )
 
@@ -69,7 +68,7 @@ def fill(study: Study) -> None:
         )
         rating = {**on_ac, "assignment_id": 1, "revealed": [], "channel": "own", "config_hash": "x"}
         add(
-            Rating,
+            RaterAnswer,
             {**rating, "revision": 1, "value": 10.0, "status": "rated"},
             {**rating, "revision": 2, "value": 20.0, "status": "rated"},
             {**rating, "construct_key": "IR", "revision": 1, "value": None, "status": "skipped"},
@@ -97,16 +96,16 @@ def fill(study: Study) -> None:
         )
         score = {**on_ac, "response_id": 1, "repeat": 0, "inclusion_prob": 1.0}
         add(
-            Score,
+            ScorerAnswer,
             {**score, "scorer": "EM", "scorer_kind": "metric", "value": 100.0, "source": "file"},
         )
         add(
-            Preference,
+            ScorerAnswer,
             {
                 **on_ac,
-                "query_id": 1,
-                "response_a_id": 2,
-                "response_b_id": 1,
+                "response_id": 2,
+                "second_response_id": 1,
+                "item": "beside 1",
                 "scorer": "anna",
                 "scorer_kind": "human",
                 "repeat": 0,

@@ -15,9 +15,9 @@ from study.schema import (
     Output,
     Query,
     Rater,
+    RaterAnswer,
+    RaterAnswerBase,
     RaterBase,
-    Rating,
-    RatingBase,
     Response,
     table,
 )
@@ -98,7 +98,7 @@ def add_ratings(
         status, value = (
             (rated.answer, None) if isinstance(rated.answer, str) else ("rated", rated.answer)
         )
-        noun = RatingBase(
+        noun = RaterAnswerBase(
             construct_key=key,
             revision=number,
             value=value,
@@ -110,4 +110,4 @@ def add_ratings(
         )
         at = {} if rated.at is None else {"created_at": rated.at}
         rows.append({**noun.model_dump(), **at, "assignment_id": assignment, "config_hash": "x"})
-    add(study, Rating, *rows)
+    add(study, RaterAnswer, *rows)

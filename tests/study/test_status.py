@@ -13,7 +13,7 @@ from study import Study, study_status
 from study.cli.commands import status
 from study.cli.displays import show_status
 from study.facts.rating_progress import RaterProgress, RatingProgress
-from study.schema import Comparison, Invitation, Pause, Reveal, Score
+from study.schema import Comparison, Invitation, Pause, Reveal, ScorerAnswer
 from study.schema.tables import assignments, invitations
 from tests.conftest import examples
 from tests.study.rating_fixtures import (
@@ -217,7 +217,7 @@ def test_a_judge_without_people_is_followed_by_assigning(study: Study) -> None:
     (response,) = add_responses(study)
     score = {"construct_key": "QR", "construct_version": 1, "scorer": "j", "scorer_kind": "judge"}
     more = {"repeat": 0, "inclusion_prob": 1.0, "value": 5.0}
-    add(study, Score, {**score, **more, "response_id": response})
+    add(study, ScorerAnswer, {**score, **more, "response_id": response})
     assert study_status(study).next_step.startswith(f"ccrs assign {study.folder}")
     mine = add_assignment(study, add_rater(study, "anna"), response, ["QR"])
     add_ratings(study, mine, "QR", [50.0])

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import select
 
 from study import Study
-from study.schema import Assignment, Query, Rater, Rating, Response, table
+from study.schema import Assignment, Query, Rater, RaterAnswer, Response, table
 from study.schema.tables import raters
 
 
@@ -30,7 +30,7 @@ class Rated(NamedTuple):
 
 def ratings(study: Study, construct: str | None = None) -> list[Rated]:
     """Return every revision in the order of storing, of one construct if it is named."""
-    g, a, w, r, q = map(table, (Rating, Assignment, Rater, Response, Query))
+    g, a, w, r, q = map(table, (RaterAnswer, Assignment, Rater, Response, Query))
     chosen: Any = (
         select(
             w.c.code,

@@ -23,7 +23,7 @@ from study.schema import (
     Passage,
     Query,
     Rater,
-    Rating,
+    RaterAnswer,
     Response,
     ResponsePassage,
     now,
@@ -99,7 +99,7 @@ def simulate(
         assert total == len(truth)
         add(Assignment, assigned)
         add(OpenedPassage, opened)
-        add(Rating, ratings)
+        add(RaterAnswer, ratings)
 
 
 def _drawn(draw: np.random.Generator, queries: int, raters: int, per_item: int) -> list[list[int]]:

@@ -25,7 +25,7 @@ from annotate_ui.participants.withdrawal import leave
 from study import Study
 from study.facts.rating_progress import read_records
 from study.schema import now
-from study.schema.tables import assignments, raters, ratings
+from study.schema.tables import assignments, rater_answers, raters, ratings
 from study.settings.design import DesignSpec
 from tests.annotate_ui.monitoring.simulated_campaign import Habit, simulate
 from tests.annotate_ui.monitoring.test_stopping_rule import under
@@ -82,7 +82,9 @@ def test_a_rating_first_entered_after_the_reveal_is_counted_apart(
             .limit(1)
         ).scalar_one()
         late = {"construct_key": "QR", "value": 50.0, "after_reveal": True}
-        connection.execute(insert(ratings).values(**late, assignment_id=mine, config_hash="0" * 64))
+        connection.execute(
+            insert(rater_answers).values(**late, assignment_id=mine, config_hash="0" * 64)
+        )
     progress = campaign_progress(any_study)
     earlier, first = before.raters[0], progress.raters[0]
     assert (first.values, first.after_reveal) == (earlier.values, 1)

@@ -7,7 +7,7 @@ from sqlalchemy import func, insert, select
 from annotate_ui.monitoring.attention_checks import checks_missed
 from annotate_ui.monitoring.careless_responding import rater_signals, too_fast
 from study import Study
-from study.schema.tables import assignments, ratings as rating_table, responses as response_table
+from study.schema.tables import assignments, rater_answers, responses as response_table
 from tests.annotate_ui.monitoring.simulated_campaign import (
     KEYS,
     Habit,
@@ -91,7 +91,7 @@ def test_only_first_values_that_count_enter_the_signals(
             connection.execute(insert(assignments).values({**row, "repeat": repeat}))
             ratings = rating_rows(np.random.default_rng(1), "hurries", number, KEYS, [100.0] * 5)
             connection.execute(
-                insert(rating_table), [{**row, "after_reveal": after_reveal} for row in ratings]
+                insert(rater_answers), [{**row, "after_reveal": after_reveal} for row in ratings]
             )
     assert rater_signals(study) == before
 

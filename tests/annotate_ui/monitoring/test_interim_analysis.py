@@ -29,9 +29,10 @@ from study.schema import now
 from study.schema.tables import (
     assignments,
     interim_analyses,
+    rater_answers,
     ratings,
     responses as response_table,
-    scores,
+    scorer_answers,
 )
 from tests.annotate_ui.monitoring.simulated_campaign import Habit, simulate
 from tests.annotate_ui.monitoring.test_stopping_rule import under
@@ -67,7 +68,7 @@ def add_judge(study: Study) -> None:
             }
             for response in responses
         ]
-        connection.execute(insert(scores), rows)
+        connection.execute(insert(scorer_answers), rows)
 
 
 @pytest.mark.parametrize("shared", [1, 2, 3])
@@ -132,7 +133,7 @@ def test_analyses_before_the_last_value_are_interim_and_in_the_report(study: Stu
     with study.write() as connection:
         old = connection.execute(select(ratings).limit(1)).one()._mapping
         new = {name: old[name] for name in old if name not in {"id", "construct_key"}}
-        connection.execute(insert(ratings).values(**new, construct_key="CC"))
+        connection.execute(insert(rater_answers).values(**new, construct_key="CC"))
     with study.read() as connection:
         assert interim_analysis_counts(connection) == {"agreement": 1}
     source = from_study(study.folder, {})

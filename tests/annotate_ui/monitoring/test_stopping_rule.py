@@ -12,7 +12,13 @@ from annotate_ui.monitoring.stopping_rule import completed_queries, stopping_sta
 from study import Study, StudyError
 from study.facts.rating_progress import read_records
 from study.schema import now
-from study.schema.tables import assignments, ratings, responses as response_table, scores
+from study.schema.tables import (
+    assignments,
+    rater_answers,
+    ratings,
+    responses as response_table,
+    scorer_answers,
+)
 from study.settings.report import StoppingSpec
 from tests.annotate_ui.monitoring.simulated_campaign import simulate
 
@@ -83,7 +89,7 @@ def test_queries_come_in_the_order_of_their_last_first_value(study: Study) -> No
         # A value that is changed later does not complete its query anew.
         old = connection.execute(select(ratings).where(ratings.c.id == changed.id)).one()._mapping
         again = {name: old[name] for name in old if name not in {"id", "revision"}}
-        connection.execute(insert(ratings).values(**again, revision=2))
+        connection.execute(insert(rater_answers).values(**again, revision=2))
     assert complete(study) == done
 
 
@@ -111,7 +117,7 @@ def test_a_value_first_entered_after_the_reveal_completes_no_query(
         )
         for assignment in connection.execute(unrated).scalars().all():
             late = {**row, "assignment_id": assignment, "after_reveal": after_reveal}
-            connection.execute(insert(ratings).values(**late))
+            connection.execute(insert(rater_answers).values(**late))
     assert len(complete(study)) == (len(before) if after_reveal else 60)
 
 
@@ -120,7 +126,7 @@ def test_a_judge_is_compared_where_people_rated_the_response(study: Study) -> No
     with study.write() as connection:
         responses = connection.execute(select(response_table.c.id)).scalars().all()
         connection.execute(
-            insert(scores),
+            insert(scorer_answers),
             [
                 {
                     "response_id": response,

@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy import insert, select
 
 from study import Study
-from study.schema.tables import assignments as assignment_table, ratings
+from study.schema.tables import assignments as assignment_table, rater_answers
 
 
 def opened(study: Study, settings: str = "", **texts: str) -> Study:
@@ -30,7 +30,7 @@ def rate(study: Study, rater_id: int, *, least: int = 0, keys: int | None = None
             for key in row.construct_keys[:keys]:
                 values = {"assignment_id": row.id, "construct_key": key, "value": 50.0}
                 connection.execute(
-                    insert(ratings).values(
+                    insert(rater_answers).values(
                         **values,
                         construct_version=1,
                         revision=1,

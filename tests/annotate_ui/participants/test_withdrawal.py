@@ -18,9 +18,9 @@ from study.schema import (
 from study.schema.tables import (
     assignments as assignment_table,
     comparisons,
-    decisions,
     departures as departure_table,
     invitations,
+    rater_answers,
     ratings,
     responses,
 )
@@ -103,8 +103,9 @@ def test_comparisons_that_are_not_decided_go_back(any_study: Study) -> None:
             .first()
         )
         connection.execute(
-            insert(decisions).values(
+            insert(rater_answers).values(
                 comparison_id=decided,
+                kind="choice",
                 construct_key="QR",
                 construct_version=1,
                 revision=1,

@@ -9,8 +9,8 @@ from annotate_ui.tasks.workflow import open_next
 from study import Study
 from study.assignment.adjudication import adjudicate
 from study.errors import StudyError
-from study.schema import RatingBase
-from study.schema.tables import judge_answers, judge_runs, ratings, responses
+from study.schema import RaterAnswerBase
+from study.schema.tables import judge_answers, judge_runs, rater_answers, responses
 from tests.annotate_ui.designed_campaign import assign_one, assignments, configure, new_rater
 from tests.annotate_ui.rated_campaign import fill, finish_step, give
 
@@ -74,7 +74,7 @@ def test_values_of_others_are_those_of_the_main_rating(any_study: Study) -> None
         assign_one(any_study, ben, 1, construct_keys=["QR"], purpose=purpose)
     with any_study.write() as connection:
         for row in assignments(any_study, ben):
-            rating = RatingBase(
+            rating = RaterAnswerBase(
                 construct_key="QR",
                 construct_version=1,
                 value=purposes[row.purpose],
@@ -83,7 +83,9 @@ def test_values_of_others_are_those_of_the_main_rating(any_study: Study) -> None
                 revealed=["question"],
             )
             connection.execute(
-                insert(ratings).values(**rating.model_dump(), assignment_id=row.id, config_hash="x")
+                insert(rater_answers).values(
+                    **rating.model_dump(), assignment_id=row.id, config_hash="x"
+                )
             )
     assign_one(any_study, anna, 1, construct_keys=["QR"], purpose="adjudication")
     item = finish_step(any_study, anna, 55.0).item.public_id

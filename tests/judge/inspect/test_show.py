@@ -14,8 +14,8 @@ from judge.prompts.prompt_versions import prompt_version
 from judge.protocol.exchange import TRUNCATED_BY_SERVER, Answer
 from judge.text import printable
 from study import Study, StudyError
-from study.schema import ImportedMarksBase, now
-from study.schema.tables import imported_marks, judgments, readings, responses
+from study.schema import ScorerAnswerBase, now
+from study.schema.tables import judgments, readings, responses, scorer_answers
 from tests.judge.small_studies import Scripted, ScriptedSettings, always, fill, store
 
 SPENT = Answer(
@@ -154,9 +154,11 @@ def test_a_response_is_shown_with_the_sentences_that_people_marked(
         row = connection.execute(select(responses).where(responses.c.text != "")).first()
         assert row is not None
         for scorer, ranges in (("anna", [(0, 1)]), ("ben", [])):
-            marks = ImportedMarksBase(construct_key="CC", scorer=scorer, ranges=ranges)
+            marks = ScorerAnswerBase(
+                construct_key="CC", scorer=scorer, scorer_kind="human", item="marks", ranges=ranges
+            )
             connection.execute(
-                insert(imported_marks).values(**marks.model_dump(), response_id=row.id)
+                insert(scorer_answers).values(**marks.model_dump(), response_id=row.id)
             )
     shown = show_response(study, "j", row.key)
     lines = shown.lines()

@@ -15,7 +15,14 @@ from study.cli import assignment_commands
 from study.cli.root import cli
 from study.errors import StudyError
 from study.schema import now
-from study.schema.tables import assignments, departures, raters, ratings, responses, scores
+from study.schema.tables import (
+    assignments,
+    departures,
+    rater_answers,
+    raters,
+    responses,
+    scorer_answers,
+)
 from tests.annotate_ui.rated_campaign import fill, give
 
 
@@ -44,7 +51,7 @@ def rated(study: Study, values: dict[str, list[float]], keys: tuple[str, ...] = 
                 for assignment, value in zip(ids, of_rater, strict=False)
                 for key in keys
             ]
-            connection.execute(insert(ratings), rows)
+            connection.execute(insert(rater_answers), rows)
 
 
 def assigned(study: Study, rater: str = "dora") -> list[Any]:
@@ -123,7 +130,7 @@ def test_whose_ratings_came_in_from_elsewhere_has_rated_them(study: Study) -> No
     campaign(study)
     with study.write() as connection:
         connection.execute(
-            insert(scores),
+            insert(scorer_answers),
             [
                 {
                     "response_id": response,

@@ -16,7 +16,14 @@ from study.errors import StudyError
 from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, ScoreRow
 from study.schema import now
-from study.schema.tables import assignments, comparisons, departures, queries, raters, ratings
+from study.schema.tables import (
+    assignments,
+    comparisons,
+    departures,
+    queries,
+    rater_answers,
+    raters,
+)
 from tests.conftest import examples
 from tests.study.assignment.test_planner import fill, rows
 
@@ -319,7 +326,7 @@ def test_what_was_taken_back_unfinished_is_given_to_somebody_else(any_study: Stu
     first, second = rows(any_study)
     with any_study.write() as connection:
         connection.execute(
-            insert(ratings).values(
+            insert(rater_answers).values(
                 assignment_id=first.id,
                 construct_key="QR",
                 construct_version=1,

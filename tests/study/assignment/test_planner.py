@@ -15,7 +15,13 @@ from study.assignment.planner import assign
 from study.errors import StudyError
 from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, PassageRow, ResponseRow
-from study.schema.tables import assignments, raters as rater_table, ratings, responses, reveals
+from study.schema.tables import (
+    assignments,
+    rater_answers,
+    raters as rater_table,
+    responses,
+    reveals,
+)
 
 
 def fill(
@@ -329,7 +335,7 @@ def test_a_rater_is_not_named_like_a_judge_and_a_files_rater_may_go_on_here(stud
     (assignment,) = rows(study)
     with study.write() as connection:
         connection.execute(
-            insert(ratings).values(
+            insert(rater_answers).values(
                 assignment_id=assignment.id,
                 construct_key="QR",
                 construct_version=1,

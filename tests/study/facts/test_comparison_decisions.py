@@ -3,8 +3,8 @@
 from sqlalchemy import insert
 
 from study import Study
-from study.schema import Comparison, Decision
-from study.schema.tables import preferences, queries
+from study.schema import Comparison, RaterAnswer
+from study.schema.tables import queries, scorer_answers
 from tests.study.rating_fixtures import add, add_rater, add_responses
 
 
@@ -35,7 +35,12 @@ def decide(study: Study, comparison: int, revision: int, **columns: object) -> N
     """A revision of a decision."""
     row = {"status": "rated", "value": None, **columns}
     noun = {"comparison_id": comparison, "construct_key": "QR", "construct_version": 1}
-    add(study, Decision, {**noun, **row, "revision": revision, "revealed": [], "config_hash": "x"})
+    noun |= {"kind": "choice"}
+    add(
+        study,
+        RaterAnswer,
+        {**noun, **row, "revision": revision, "revealed": [], "config_hash": "x"},
+    )
 
 
 def test_the_last_revision_counts_and_what_has_no_value_is_missing(any_study: Study) -> None:
@@ -66,13 +71,15 @@ def test_a_decision_goes_before_a_file_whichever_response_came_first(any_study: 
         "construct_version": 1,
         "repeat": 0,
         "value": 0.0,
-        "query_id": 1,
     }
     with any_study.write() as connection:
         for scorer, kind in (("anna", "human"), ("judge", "judge")):
             for a, b in ((first, second), (second, first)):
-                row = {"response_a_id": a, "response_b_id": b, "scorer": scorer}
-                connection.execute(insert(preferences).values(**imported, **row, scorer_kind=kind))
+                row = {"response_id": a, "second_response_id": b, "scorer": scorer}
+                row |= {"item": f"beside {b}"}
+                connection.execute(
+                    insert(scorer_answers).values(**imported, **row, scorer_kind=kind)
+                )
     rows = any_study.preference_table()
     # The judge compared them in both orders, and both stay.
     assert rows["scorer"].tolist() == ["judge", "judge", "anna"]

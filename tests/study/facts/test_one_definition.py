@@ -19,8 +19,7 @@ PACKAGES = ("study", "judge", "annotate_ui", "analysis")
 
 EXCEPTIONS = {
     "study/importing/existing_content.py": "writes the revisions of outputs",
-    "annotate_ui/tasks/save_rating.py": "writes the revisions of ratings",
-    "annotate_ui/tasks/comparisons.py": "writes the revisions of decisions",
+    "annotate_ui/tasks/save.py": "writes the revisions of answers",
     "annotate_ui/participants/withdrawal.py": "releases slots, and undoes the releases of a moment",
     "annotate_ui/web/owner/item_page.py": "lists every revision",
     "annotate_ui/tasks/sessions.py": "reads when something was saved",

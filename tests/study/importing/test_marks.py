@@ -48,7 +48,7 @@ def test_an_export_of_marks_comes_back(filled: Study, tmp_path: Path) -> None:
     [
         ([marks((0, 99))], "has 12 characters"),
         ([marks((3, 3))], "is empty"),
-        ([marks((0, 5)), marks((6, 12))], "marks other parts"),
+        ([marks((0, 5)), marks((6, 12))], r"column marks: ranges \(\(6, 12\),\) for"),
         ([marks((0, 5), construct="XX")], "no construct 'XX'"),
         ([marks((0, 5), system="b")], "not in the study"),
         ([marks((0, 5), scorer_kind="judge")], "scorer_kind"),

@@ -15,7 +15,6 @@ from study.schema import (
     ClosingAnswer,
     Comparison,
     Consent,
-    Decision,
     Departure,
     EndedSession,
     Enrolment,
@@ -27,13 +26,12 @@ from study.schema import (
     OpenedPassage,
     OwnerPassword,
     Pause,
-    Preference,
     Query,
     Rater,
-    Rating,
+    RaterAnswer,
     Response,
     Reveal,
-    Score,
+    ScorerAnswer,
     table,
 )
 from study.schema.tables import raters
@@ -139,7 +137,7 @@ def _fill(connection: Connection) -> tuple[int, int, list[bytes]]:
         "config_hash": "x",
     }
     (rating,) = add(
-        Rating,
+        RaterAnswer,
         {
             **common,
             "assignment_id": rated,
@@ -152,7 +150,7 @@ def _fill(connection: Connection) -> tuple[int, int, list[bytes]]:
             "idempotency_key": "xkeyx",
         },
     )
-    add(Rating, {**common, "assignment_id": kept, "revision": 1, "value": 40.0})
+    add(RaterAnswer, {**common, "assignment_id": kept, "revision": 1, "value": 40.0})
     add(Reveal, {"assignment_id": rated, "stage": 1, "fields": ["question"]})
     add(OpenedPassage, {"assignment_id": rated, "position": 0})
     (comparison,) = add(
@@ -167,9 +165,10 @@ def _fill(connection: Connection) -> tuple[int, int, list[bytes]]:
         },
     )
     add(
-        Decision,
+        RaterAnswer,
         {
             "comparison_id": comparison,
+            "kind": "choice",
             "construct_key": "AC",
             "construct_version": 1,
             "revision": 1,
@@ -204,11 +203,11 @@ def _fill(connection: Connection) -> tuple[int, int, list[bytes]]:
     add(ImportedFile, {**file, "options": options, "counts": {}})
     score = {**_only(common), "scorer_kind": "human", "repeat": 0, "value": 5.0}
     score["inclusion_prob"] = 1.0
-    add(Score, {**score, "response_id": second, "scorer": CODE})
-    add(Score, {**score, "response_id": second, "scorer": OTHER})
-    pair = {"query_id": 1, "response_a_id": first, "response_b_id": second}
+    add(ScorerAnswer, {**score, "response_id": second, "scorer": CODE})
+    add(ScorerAnswer, {**score, "response_id": second, "scorer": OTHER})
+    pair = {"response_id": first, "second_response_id": second, "item": f"beside {second}"}
     preference = {**_only(common), "scorer_kind": "human", "repeat": 0, "value": 1.0}
-    add(Preference, {**preference, **pair, "scorer": CODE})
+    add(ScorerAnswer, {**preference, **pair, "scorer": CODE})
     words = [text.encode() for text in (CODE, *SECRETS.values()) if "scrypt" not in text]
     return rater, rating, [*words, b"xkeyx", hashed]
 

@@ -11,7 +11,7 @@ import pytest
 from study import Study, StudyError
 from study.lifecycle.archive import archive
 from study.lifecycle.restore import with_database
-from study.schema import ClosingAnswer, Decision, InterimAnalysis, Rater, Rating
+from study.schema import ClosingAnswer, InterimAnalysis, Rater, RaterAnswer
 from tests.study.lifecycle.conftest import CODE, SECRETS, Planted, plant, rows
 
 SETTINGS = """
@@ -84,16 +84,17 @@ def test_it_opens_as_a_study_with_the_same_scores(planted: Planted, tmp_path: Pa
     opened = Study.open(top)
     assert opened.score_table().equals(planted.study.score_table())
     assert opened.preference_table().equals(planted.study.preference_table())
-    assert [row["comment"] for row in rows(opened, Decision)] == [SECRETS["decision"]]
+    decisions = [row for row in rows(opened, RaterAnswer) if row["kind"] == "choice"]
+    assert [row["comment"] for row in decisions] == [SECRETS["decision"]]
     assert [row["comment"] for row in rows(opened, ClosingAnswer)] == [None]
     assert rows(opened, InterimAnalysis) == rows(planted.study, InterimAnalysis)
     assert {row["code"] for row in rows(opened, Rater)} == {CODE, "ben"}
     with pytest.raises(Exception, match="append-only"), opened.write() as connection:
-        connection.execute(Rating.__table__.delete())
+        connection.execute(RaterAnswer.__table__.delete())
     opened.close()
     with (top / "tables" / "scores.csv").open(encoding="utf-8-sig") as stream:
         assert len(list(csv.DictReader(stream))) == len(planted.study.score_table())
-    assert "rating" in (top / "README.md").read_text()
+    assert "rater_answer" in (top / "README.md").read_text()
     # What was archived stays as it was.
     assert len(rows(planted.study, ClosingAnswer)) == 1
 

@@ -21,7 +21,7 @@ from study.lifecycle.backup import backup
 from study.lifecycle.erase import erase
 from study.lifecycle.restore import restore
 from study.schema import Erasure, Noun, Rater
-from study.schema.tables import scores
+from study.schema.tables import scorer_answers
 from tests.study.lifecycle.conftest import (
     CODE,
     OTHER,
@@ -91,12 +91,12 @@ def test_what_comes_back_is_what_was_there(
     assert done.path.name.startswith("any-study-")
     assert done.path.suffix == ".ccrs-backup"
     assert stat.S_IMODE(done.path.stat().st_mode) == 0o600
-    assert done.rows["rating"] == 2
+    assert done.rows["rater_answer"] == 3
     restore(done.path, tmp_path / "back", database=elsewhere)
     again = Study.open(tmp_path / "back")
     assert shown(again) == shown(study)
     with pytest.raises(Exception, match="append-only"), again.write() as connection:
-        connection.execute(scores.delete())
+        connection.execute(scorer_answers.delete())
     again.close()
     assert sorted(p.name for p in tmp_path.iterdir() if p.name.startswith(".")) == []
 

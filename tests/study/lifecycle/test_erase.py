@@ -20,10 +20,10 @@ from study.schema import (
     InterimAnalysis,
     Invitation,
     Rater,
-    Rating,
-    Score,
+    RaterAnswer,
+    ScorerAnswer,
 )
-from study.schema.tables import ratings
+from study.schema.tables import rater_answers
 from tests.study.lifecycle.conftest import CODE, OTHER, SECRETS, Planted, everything, looked, rows
 from tests.study.rating_fixtures import add, add_rater, add_responses
 
@@ -47,7 +47,7 @@ def texts_of(study: Study) -> str:
 def is_protected(study: Study) -> bool:
     try:
         with study.write() as connection:
-            connection.execute(delete(ratings))
+            connection.execute(delete(rater_answers))
     except DBAPIError as error:
         return "append-only" in str(error)
     return False
@@ -87,8 +87,8 @@ def test_removing_takes_their_rows_and_nobody_elses(planted: Planted) -> None:
     assert changed.pop("assignment") == stored["assignment"] - done.reopened
     assert changed == {name: n for name, n in stored.items() if name != "assignment"}
     assert [row["code"] for row in rows(planted.study, Rater)] == [OTHER]
-    assert [row["scorer"] for row in rows(planted.study, Score)] == [OTHER]
-    assert {row["value"] for row in rows(planted.study, Rating)} == {40.0}
+    assert [row["scorer"] for row in rows(planted.study, ScorerAnswer)] == [OTHER]
+    assert {row["value"] for row in rows(planted.study, RaterAnswer)} == {40.0}
 
 
 def test_unfinished_work_is_open_again_and_chains_are_whole(planted: Planted) -> None:
@@ -107,16 +107,16 @@ def test_severed_values_stay_under_a_fresh_code(planted: Planted) -> None:
     before = everything(planted.study)
     done = erase(planted.study, CODE, sever=True)
     after = everything(planted.study)
-    for name in ("rating", "assignment", "decision", "score", "preference", "reveal"):
+    for name in ("rater_answer", "assignment", "scorer_answer", "reveal"):
         assert before[name] == after[name]
     (severed,) = [row for row in rows(planted.study, Rater) if row["code"] != OTHER]
     assert str(severed["code"]).startswith("severed-")
     assert severed["code"] not in repr(done)
-    (rating,) = [row for row in rows(planted.study, Rating) if row["value"] == 61.0]
+    (rating,) = [row for row in rows(planted.study, RaterAnswer) if row["value"] == 61.0]
     assert (rating["comment"], rating["reason"], rating["external_id"]) == (None, None, None)
     (closing,) = rows(planted.study, ClosingAnswer)
     assert (closing["recognized"], closing["comment"]) == ("yes", None)
-    assert {row["scorer"] for row in rows(planted.study, Score)} == {OTHER, severed["code"]}
+    assert {row["scorer"] for row in rows(planted.study, ScorerAnswer)} == {OTHER, severed["code"]}
     assert [row["kind"] for row in rows(planted.study, Departure)] == ["removed"]
     assert len(rows(planted.study, Invitation)) == 1
     unfinished = [row for row in rows(planted.study, Assignment) if row["released_at"]]
@@ -155,25 +155,25 @@ def test_values_as_an_adjudicator_are_the_persons_too(any_study: Study) -> None:
         {**store, "response_id": 1, "scorer": name, "scorer_kind": kind, "value": 3.0}
         for name, kind in (("dora", "human"), ("dora (adjudicated)", "adjudicated"))
     ]
-    add(any_study, Score, *values)
-    assert stored_about(any_study, "dora") == {"score": 2}
+    add(any_study, ScorerAnswer, *values)
+    assert stored_about(any_study, "dora") == {"scorer_answer": 2}
     erase(any_study, "dora", sever=True)
-    severed, adjudicated = sorted(str(row["scorer"]) for row in rows(any_study, Score))
+    severed, adjudicated = sorted(str(row["scorer"]) for row in rows(any_study, ScorerAnswer))
     assert adjudicated == f"{severed} (adjudicated)"
-    assert erase(any_study, severed).rows["score"] == 2
-    assert rows(any_study, Score) == []
+    assert erase(any_study, severed).rows["scorer_answer"] == 2
+    assert rows(any_study, ScorerAnswer) == []
 
 
 def test_imported_values_alone_are_a_persons_too(planted_sqlite: Planted) -> None:
     store = {"construct_key": "AC", "construct_version": 1, "repeat": 0, "inclusion_prob": 1.0}
     add(
         planted_sqlite.study,
-        Score,
+        ScorerAnswer,
         {**store, "response_id": 1, "scorer": "dora", "scorer_kind": "human", "value": 3.0},
         {**store, "response_id": 1, "scorer": "EM", "scorer_kind": "metric", "value": 3.0},
     )
-    assert stored_about(planted_sqlite.study, "dora") == {"score": 1}
-    assert erase(planted_sqlite.study, "dora").rows["score"] == 1
+    assert stored_about(planted_sqlite.study, "dora") == {"scorer_answer": 1}
+    assert erase(planted_sqlite.study, "dora").rows["scorer_answer"] == 1
     with pytest.raises(StudyError, match="not a rater"):
         erase(planted_sqlite.study, "EM")
 

@@ -10,15 +10,15 @@ from study import Study, StudyError
 from study.lifecycle import secure_delete
 from study.lifecycle.erase import erase
 from study.lifecycle.secure_delete import rewrite_database
-from study.schema import Rating
-from study.schema.tables import assignments, raters, ratings
+from study.schema import RaterAnswer
+from study.schema.tables import assignments, rater_answers, raters, ratings
 from tests.study.lifecycle.conftest import CODE, OTHER, SECRETS, Planted, rows
 from tests.study.lifecycle.test_erase import files_of, texts_of
 
 
 def test_others_save_on_and_none_of_it_fails(planted: Planted) -> None:
     study = planted.study
-    (kept,) = [row["assignment_id"] for row in rows(study, Rating) if row["value"] == 40.0]
+    (kept,) = [row["assignment_id"] for row in rows(study, RaterAnswer) if row["value"] == 40.0]
     stop, faults, saved = threading.Event(), [], []
 
     def save() -> None:
@@ -32,7 +32,7 @@ def test_others_save_on_and_none_of_it_fails(planted: Planted) -> None:
                         select(raters.c.id).where(raters.c.code == OTHER).with_for_update()
                     )
                     connection.execute(
-                        insert(ratings).values(
+                        insert(rater_answers).values(
                             assignment_id=kept,
                             construct_key="AC",
                             construct_version=1,
@@ -67,7 +67,7 @@ def test_others_save_on_and_none_of_it_fails(planted: Planted) -> None:
     stop.set()
     writer.join()
     assert [str(getattr(f, "__cause__", f)) for f in faults] == []
-    assert len([row for row in rows(study, Rating) if row["value"] == 1.0]) == len(saved) > 5
+    assert len([row for row in rows(study, RaterAnswer) if row["value"] == 1.0]) == len(saved) > 5
     assert SECRETS["comment"] not in texts_of(study)
 
 

@@ -32,7 +32,7 @@ def test_erasing_says_what_it_did(planted_sqlite: Planted) -> None:
     folder = planted_sqlite.study.folder
     done = run("erase", folder, CODE, "--yes")
     assert done.exit_code == 0, done.output
-    assert "1 of rating" in done.output
+    assert "2 of rater_answer" in done.output
     assert "Unfinished and free for others now: 1 response." in done.output
     assert "delete or replace them" in done.output
     again = run("erase", folder, CODE, "--yes")
@@ -82,4 +82,4 @@ def test_the_archive_and_one_raters_data(planted_sqlite: Planted, tmp_path: Path
     assert "It contains comments." in done.output
     assert run("export", folder, "--rater", CODE).exit_code == 2
     exported = run("export", folder, "--rater", CODE, "--out", tmp_path / "r.json")
-    assert "1 of rating" in exported.output
+    assert "2 of rater_answer" in exported.output

@@ -25,7 +25,8 @@ def test_everything_is_in_it_and_nobody_else(planted: Planted, tmp_path: Path) -
     assert OTHER not in json.dumps(json.loads(text)["tables"])
     exported = json.loads(text)
     assert set(exported["mentioned_in"]) == {"interim_analysis", "imported_file", "pause"}
-    (rating,) = exported["tables"]["rating"]
+    answers = exported["tables"]["rater_answer"]
+    (rating,) = (answer for answer in answers if answer["kind"] == "value")
     assert (rating["value"], rating["comment"]) == (61.0, SECRETS["comment"])
     assert exported["tables"]["enrolment"][0]["link"] == "l"
     assert {response["response"] for response in exported["responses"]} == {"x"}

@@ -72,7 +72,7 @@ def changed(contents: Members, tmp_path: Path, *statements: str, revision: str =
     return path
 
 
-def edited(before: str, after: str, table: str = "rating") -> str:
+def edited(before: str, after: str, table: str = "rater_answer") -> str:
     return (
         "PRAGMA writable_schema=ON; UPDATE sqlite_master SET "
         f"sql=replace(sql, '{before}', '{after}') WHERE name='{table}'"
@@ -96,8 +96,10 @@ def test_an_upgraded_study_is_backed_up_and_restored(
 
 
 ALTERED = {
-    "column": "ALTER TABLE rating ADD COLUMN more TEXT DEFAULT 'x'",
-    "generated": "ALTER TABLE rating ADD COLUMN more TEXT GENERATED ALWAYS AS (upper(comment))",
+    "column": "ALTER TABLE rater_answer ADD COLUMN more TEXT DEFAULT 'x'",
+    "generated": (
+        "ALTER TABLE rater_answer ADD COLUMN more TEXT GENERATED ALWAYS AS (upper(comment))"
+    ),
     "check": edited("CHECK (", "CHECK (value < 3 AND "),
     "default": edited("value FLOAT", "value FLOAT DEFAULT 50"),
     "conflict": edited("idempotency_key)", "idempotency_key) ON CONFLICT REPLACE"),
@@ -111,7 +113,7 @@ ALTERED = {
 
 @pytest.mark.parametrize("statement", ALTERED.values(), ids=ALTERED)
 def test_a_table_with_another_definition(good: Members, tmp_path: Path, statement: str) -> None:
-    with pytest.raises(StudyError, match="another definition of the table 'rating'"):
+    with pytest.raises(StudyError, match="another definition of the table 'rater_answer'"):
         restore(changed(good, tmp_path, statement), tmp_path / "back")
     assert not (tmp_path / "back").exists()
 
@@ -119,7 +121,10 @@ def test_a_table_with_another_definition(good: Members, tmp_path: Path, statemen
 @pytest.mark.parametrize(
     ("statement", "why"),
     [
-        ("DROP TRIGGER rating_refuses_update", "lacks the trigger 'rating_refuses_update'"),
+        (
+            "DROP TRIGGER rater_answer_refuses_update",
+            "lacks the trigger 'rater_answer_refuses_update'",
+        ),
         ("DROP TRIGGER interim_analysis_refuses_delete", "lacks the trigger"),
         ("DROP INDEX ix_rater_public_id", "lacks the index 'ix_rater_public_id'"),
         (
@@ -143,7 +148,7 @@ def test_a_backup_of_an_earlier_version_is_checked_after_its_upgrade(
 ) -> None:
     upgrade = partial(upgrade_study, migrations=migrations)
     monkeypatch.setattr("study.schema.upgrade.upgrade_study", upgrade)
-    with pytest.raises(StudyError, match="another definition of the table 'rating'"):
+    with pytest.raises(StudyError, match="another definition of the table 'rater_answer'"):
         restore(changed(good, tmp_path, ALTERED["default"], revision=EARLIER), tmp_path / "back")
     restore(changed(good, tmp_path, revision=EARLIER), tmp_path / "back")
     Study.open(tmp_path / "back").close()

@@ -194,7 +194,7 @@ def changed(good: bytes, change: Callable[[Any], None]) -> bytes:
         (lambda m: m.update(schema_revision="0000"), "has revision '0002'.* states '0000'"),
         (lambda m: m.update(schema_revision="../x"), "schema_revision"),
         (lambda m: m.update(study="a" * 32), "different studies"),
-        (lambda m: m["rows"].update(rating=1), "other rows"),
+        (lambda m: m["rows"].update(rater_answer=1), "other rows"),
         (lambda m: m.update(extra=1), "extra"),
         (lambda m: m.update(database="postgresql"), "different databases"),
     ],
@@ -260,10 +260,11 @@ def test_more_than_is_stated_is_not_unpacked(good: bytes, tmp_path: Path) -> Non
     [
         "CREATE VIEW rating_of AS SELECT 1",
         "CREATE TABLE stranger (x)",
-        "CREATE TRIGGER t AFTER INSERT ON rating BEGIN DELETE FROM rater; END",
-        "CREATE TRIGGER rating_refuses_insert BEFORE INSERT ON rating BEGIN SELECT 1; END",
+        "CREATE TRIGGER t AFTER INSERT ON rater_answer BEGIN DELETE FROM rater; END",
+        "CREATE TRIGGER rater_answer_refuses_insert BEFORE INSERT ON rater_answer "
+        "BEGIN SELECT 1; END",
         "CREATE VIRTUAL TABLE f USING fts5(x)",
-        "CREATE UNIQUE INDEX ix_rating_of ON rating (construct_key)",
+        "CREATE UNIQUE INDEX ix_rater_answer_of ON rater_answer (construct_key)",
     ],
     ids=["view", "table", "trigger", "named-trigger", "virtual", "index"],
 )

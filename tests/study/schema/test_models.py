@@ -9,9 +9,9 @@ from study.schema import (
     JudgeAnswerBase,
     Noun,
     QueryBase,
-    RatingBase,
+    RaterAnswerBase,
     ResponseBase,
-    ScoreBase,
+    ScorerAnswerBase,
     UTCDateTime,
     digest,
     table,
@@ -38,26 +38,26 @@ def test_an_empty_response_is_a_response() -> None:
 
 
 def test_missing_is_null_with_a_reason_never_both_never_neither() -> None:
-    assert ScoreBase(**SCORE, missing_reason="skipped").value is None
-    assert ScoreBase(**SCORE, value=0.0).missing_reason is None
+    assert ScorerAnswerBase(**SCORE, missing_reason="skipped").value is None
+    assert ScorerAnswerBase(**SCORE, value=0.0).missing_reason is None
     for wrong in ({}, {"value": 1.0, "missing_reason": "skipped"}):
-        with pytest.raises(ValidationError, match="either a value or a missing_reason"):
-            ScoreBase(**SCORE, **wrong)
+        with pytest.raises(ValidationError, match="either a value, marks or a missing_reason"):
+            ScorerAnswerBase(**SCORE, **wrong)
         with pytest.raises(ValidationError, match="either a value or a missing_reason"):
             JudgeAnswerBase(construct_key="AC", **wrong)
 
 
 def test_a_rating_has_a_value_exactly_when_rated() -> None:
-    assert RatingBase(construct_key="AC", value=3.0).status == "rated"
-    assert RatingBase(construct_key="AC", status="skipped").value is None
+    assert RaterAnswerBase(construct_key="AC", value=3.0).status == "rated"
+    assert RaterAnswerBase(construct_key="AC", status="skipped").value is None
     for wrong in ({"status": "rated"}, {"status": "skipped", "value": 3.0}):
         with pytest.raises(ValidationError, match="exactly when"):
-            RatingBase(construct_key="AC", **wrong)
+            RaterAnswerBase(construct_key="AC", **wrong)
 
 
 def test_scorer_kinds_are_four() -> None:
     with pytest.raises(ValidationError, match="'human', 'adjudicated', 'judge' or 'metric'"):
-        ScoreBase(**{**SCORE, "scorer_kind": "robot"}, value=1.0)
+        ScorerAnswerBase(**{**SCORE, "scorer_kind": "robot"}, value=1.0)
 
 
 @given(st.lists(st.binary(max_size=4), max_size=4), st.lists(st.binary(max_size=4), max_size=4))

@@ -11,7 +11,7 @@ from annotate_ui.participants.enrolment_links import list_links
 from annotate_ui.web.owner import blueprint
 from study import Study
 from study.schema import now
-from study.schema.tables import assignments, ratings
+from study.schema.tables import assignments, rater_answers
 from tests.annotate_ui.rated_campaign import fill, give
 from tests.annotate_ui.web.conftest import Browser
 from tests.annotate_ui.web.owner.test_pages import ids
@@ -34,7 +34,7 @@ def entered(
             row = {"assignment_id": assignment, "construct_key": "QR", "config_hash": "x"}
             status = "cannot_judge" if value is None else "rated"
             row |= {"value": value, "status": status, "active_seconds": seconds}
-            connection.execute(insert(ratings).values(**row, created_at=at))
+            connection.execute(insert(rater_answers).values(**row, created_at=at))
 
 
 def campaign(study: Study) -> None:

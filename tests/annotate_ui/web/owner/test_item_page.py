@@ -11,9 +11,14 @@ from annotate_ui.tasks.settlement import settle
 from study import Study
 from study.assignment.adjudication import adjudicate
 from study.errors import StudyError
-from study.schema import now
-from study.schema.sentence_marks import SentenceMarksBase
-from study.schema.tables import assignments, raters, ratings, responses, sentence_marks
+from study.schema import RaterAnswerBase, now
+from study.schema.tables import (
+    assignments,
+    rater_answers,
+    raters,
+    ratings,
+    responses,
+)
 from tests.annotate_ui.rated_campaign import fill
 from tests.annotate_ui.web.conftest import Browser
 from tests.study.assignment.test_adjudication import rated
@@ -84,9 +89,9 @@ def test_marked_sentences_are_shown_with_who_marked_them(owner: Browser, protect
         ).all()
         for row in mine:
             ranges = [[0, 4]] if row.code == "eva" else []
-            noun = SentenceMarksBase(construct_key="QR", ranges=ranges, input_kind="key")
+            noun = RaterAnswerBase(construct_key="QR", kind="marks", ranges=ranges)
             values = noun.model_dump() | {"config_hash": "x", "created_at": now()}
-            connection.execute(insert(sentence_marks).values(**values, assignment_id=row.id))
+            connection.execute(insert(rater_answers).values(**values, assignment_id=row.id))
     page = owner.get("/owner/items/1").text
     assert "Marked sentences" in page
     assert f'dir="auto">{text[:4]}</td><td>1 of 2: <bdi>eva</bdi></td>' in page

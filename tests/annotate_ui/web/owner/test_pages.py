@@ -20,7 +20,7 @@ from annotate_ui.web.app import create_app
 from annotate_ui.web.owner.password import set_password
 from study import Study
 from study.schema import now
-from study.schema.tables import assignments, interim_analyses, raters, ratings
+from study.schema.tables import assignments, interim_analyses, rater_answers, raters
 from tests.annotate_ui.designed_campaign import configure, go_through, teach
 from tests.annotate_ui.rated_campaign import fill, give
 from tests.annotate_ui.web.conftest import Browser
@@ -123,7 +123,7 @@ def test_ratings_first_entered_after_the_reveal_are_named_where_values_are_count
             .limit(1)
         ).scalar_one()
         rating = {"construct_key": "QR", "value": 5.0, "after_reveal": True, "config_hash": "x"}
-        connection.execute(insert(ratings).values(**rating, assignment_id=mine))
+        connection.execute(insert(rater_answers).values(**rating, assignment_id=mine))
     # The pages of a small campaign are computed anew once the owner has changed something.
     owner.submit("/owner/pause", message="")
     assert "entered after the reveal, kept but not counted: 1." in owner.get("/owner").text
