@@ -190,6 +190,7 @@ def sync_command(
 @unused_if("ranges", _names_no_project, *_OF_A_PROJECT)
 @unused_if("values", _names_no_project, *_OF_A_PROJECT)
 @unused_if("columns", _names_no_project, *_OF_A_PROJECT)
+@unused_if("annotations", _names_no_project, *_OF_A_PROJECT)
 def follow_command(
     place: ServerPlace,
     number: int | None,

@@ -51,6 +51,7 @@ def pulled_lines(done: Pulled) -> list[str]:
         f"{done.new:,} new values, {done.changed:,} edited, {done.withdrawn:,} withdrawn, "
         f"{done.unchanged:,} unchanged; from {done.annotations:,} annotations.",
         *(f"{n:,} {noun} were imported from the tasks." for noun, n in done.imported.items()),
+        *(f"Range of {control} in Label Studio: {r}." for control, r in done.ranges.items()),
         *(f"Left out: {content} ({count:,})." for content, count in done.left_out.items()),
         *_missing(done.missing_projects),
         *done.counts(),
@@ -65,6 +66,16 @@ def pulled_lines(done: Pulled) -> list[str]:
         lines.append(f"  {place or 'a task'}: {(row.value or 'missing')[:60]}: {row.reason}")
     if len(done.rejected) > SHOWN:
         lines.append(f"  and {len(done.rejected) - SHOWN:,} more; --json lists all.")
+    if done.doubtful:
+        lines.append(
+            f"{len(done.doubtful):,} values are stored that a decimal comma explains, which the "
+            "field of Label Studio drops; ask the rater, and correct them there:"
+        )
+    for row in done.doubtful[:SHOWN]:
+        place = " ".join(part for part in (row.rater, row.response, row.construct) if part)
+        lines.append(f"  {place}: {row.value}: {row.reason}")
+    if len(done.doubtful) > SHOWN:
+        lines.append(f"  and {len(done.doubtful) - SHOWN:,} more; --json lists all.")
     return lines
 
 

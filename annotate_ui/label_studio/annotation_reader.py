@@ -12,6 +12,7 @@ from itertools import combinations
 from typing import Any
 
 from annotate_ui.label_studio import reasons
+from annotate_ui.label_studio.annotation_kinds import is_prefilled
 from annotate_ui.label_studio.annotations import (
     Annotation,
     ComparedPair,
@@ -231,6 +232,7 @@ def _without_results(raw: Mapping[str, Any], task: Mapping[str, Any]) -> Annotat
         updated=parse_time(raw.get("updated_at") or raw["created_at"]),
         lead_seconds=float(lead) if lead is not None and is_number(lead) and lead >= 0 else None,
         skipped=raw.get("was_cancelled") is True,
+        prefilled=is_prefilled(raw),
         edited_by_other=user is not None and editor not in {None, user},
     )
 
@@ -318,6 +320,9 @@ def _read_marks(
     """
     if any(choice != NOTHING_TO_MARK for choice in ticks):
         annotation.reject(None, ticks, reasons.UNKNOWN_CHOICE)
+    unlabeled = [value for value in values if not text_labels(value)]
+    for value in unlabeled:
+        annotation.reject(None, value, reasons.NO_LABEL)
     parts: dict[str, list[Mapping[str, Any]]] = {k: [] for k in control["labels"].values() if k}
     for value in values:
         for label in text_labels(value):
@@ -330,6 +335,8 @@ def _read_marks(
     for key, places in parts.items():
         if places and ticks:
             annotation.reject(None, places, reasons.MARKED_AND_NONE)
+        elif not places and unlabeled:
+            continue  # What was marked is unknown, so it is not true that nothing was.
         elif places or "none" not in control or ticks == [NOTHING_TO_MARK]:
             marks = MarkedParts(key, control["versions"][key], tuple(places), opened)
             annotation.marks.append(marks)

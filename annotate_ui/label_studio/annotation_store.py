@@ -1,5 +1,6 @@
 """Storing annotations that were pulled: each change becomes a revision, nothing else is written."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,6 +14,7 @@ from annotate_ui.label_studio.annotations import (
     InvalidValue,
     MarkedParts,
 )
+from annotate_ui.label_studio.decimal_commas import likely_commas
 from annotate_ui.label_studio.located_annotations import (
     FetchedProject,
     LocatedAnnotation,
@@ -79,7 +81,9 @@ class AnnotationStore:
             else:
                 filled.append((located, slot))
         self._claims.store()
-        self._result.further = sum(slot.further for _, slot in filled)
+        # In a project that was not pushed nobody was planned.
+        planned = [slot for located, slot in filled if located.project.following is None]
+        self._result.further = sum(slot.further for slot in planned)
         shown = [(slot, located.project, located.annotation) for located, slot in filled]
         store_reveals(self._connection, shown)
         exposures = Exposures(self._connection)
@@ -95,6 +99,7 @@ class AnnotationStore:
             store_blocked(
                 self._connection, project.project, blocked_places(project.project, occupants)
             )
+        self._flag_commas(filled)
         self._ratings.flush()
         self._marks.flush()
         self._rejected.store(self._result)
@@ -295,6 +300,25 @@ class AnnotationStore:
             if rater is None and unread.user is None:
                 invalid = replace(invalid, value=None)
             self._rejected.add(fetched.project, invalid, None, rater)
+
+    def _flag_commas(self, filled: Sequence[tuple[LocatedAnnotation, Slot]]) -> None:
+        """Report the values of number fields that a decimal comma explains."""
+        given: dict[tuple[int, str], list[tuple[LocatedAnnotation, float]]] = defaultdict(list)
+        for located, slot in filled:
+            fields = {
+                control["construct"]
+                for control in located.project.controls.values()
+                if control["kind"] == "number" and "labels" not in control
+            }
+            for answer in located.annotation.answers:
+                if answer.construct_key in fields and answer.value is not None:
+                    key = slot.rater_id or 0, answer.construct_key
+                    given[key].append((located, answer.value))
+        for (rater, construct), values in given.items():
+            slips = likely_commas([value for _, value in values])
+            for located, value in values:
+                if value in slips:
+                    self._rejected.doubt(located, rater, construct, value)
 
     def _occupants(
         self,

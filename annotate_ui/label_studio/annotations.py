@@ -114,6 +114,8 @@ class Annotation:
     lead_seconds: float | None
     """From opening the task to submitting it, for all its constructs together."""
     skipped: bool
+    prefilled: bool = False
+    """Whether it was made from a prediction or from another annotation."""
     edited_by_other: bool = False
     """Whether another user changed it last; in Label Studio every member may."""
     comment: str | None = None

@@ -11,7 +11,8 @@ from study.study import Study
 _NUMBERS = (
     "Look at every number before you submit. A number field loses a minus sign that is typed "
     "first, and a zero right after the decimal point: type the other digits, then insert the sign "
-    "or zero. Write 100, not 1e2. In a field, the arrow keys up and down change the number."
+    "or zero. A comma is dropped as well: write 7.5, since 7,5 becomes 75. Write 100, not 1e2. In "
+    "a field, the arrow keys up and down change the number."
 )
 _MARKS = (
     "To mark sentences of the response, click the label, then select the text; repeat this for "

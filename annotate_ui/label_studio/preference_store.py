@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, insert, select
 
-from annotate_ui.label_studio import CHANNEL, reasons
+from annotate_ui.label_studio import CHANNEL, PREFILLED, reasons
 from annotate_ui.label_studio.annotations import ComparedPair
 from annotate_ui.label_studio.drawn_pairs import pair_probabilities
 from annotate_ui.label_studio.located_annotations import FetchedProject, LocatedAnnotation
@@ -18,6 +18,7 @@ from study.study import Study
 PairKey = tuple[int, frozenset[int], str]
 """Rater, the two responses, construct."""
 Reject = Callable[..., None]
+_OURS = (CHANNEL, PREFILLED)
 
 
 class _Pair(NamedTuple):
@@ -59,7 +60,7 @@ class PreferenceStore:
             for (rater, pair, key), of in self._comparisons.items()
             if (row := self._decisions.newest.get((of.id, key))) is not None
             and is_active(row)
-            and row.channel == CHANNEL
+            and row.channel in _OURS
         }
 
     def store(
@@ -114,7 +115,7 @@ class PreferenceStore:
         if key not in self._comparisons:
             return None
         newest = self._decisions.newest.get((self._comparisons[key].id, key[2]))
-        return reasons.OTHER_CHANNEL if newest is None or newest.channel != CHANNEL else None
+        return reasons.OTHER_CHANNEL if newest is None or newest.channel not in _OURS else None
 
     def _add_comparisons(self, counted: dict[PairKey, _Wanted]) -> None:
         """Add the comparisons of pairs that the study does not have."""
@@ -169,7 +170,7 @@ class PreferenceStore:
             newest = self._decisions.newest.get((comparison.id, key[2]))
             if newest is None or key in wanted or newest.external_id in kept:
                 continue
-            if newest.channel == CHANNEL and project_of(newest.external_id) in project_ids:
+            if newest.channel in _OURS and project_of(newest.external_id) in project_ids:
                 changed = (newest.external_id, key[2]) in invalid
                 reason = reasons.CHANGED_TO_INVALID if changed else reasons.DELETED
                 self._decisions.withdraw(comparison.id, [key[2]], reason)

@@ -82,7 +82,7 @@ class Pushed(_Result):
 
 @dataclass(frozen=True)
 class Rejection:
-    """A value that cannot become a rating, as it is reported."""
+    """A value that cannot become a rating, or was perhaps not meant, as it is reported."""
 
     rater: str | None
     response: str | None
@@ -132,10 +132,14 @@ class Pulled(_Result):
     """All values on the server that cannot become ratings."""
     rejected_new: int = 0
     """Of the rejected values, those that no earlier pull read."""
+    doubtful: list[Rejection] = field(default_factory=list)
+    """Stored values that a decimal comma explains, which the field drops: 7,5 becomes 75."""
     missing_projects: list[int] = field(default_factory=list)
     """Projects of the study that are no longer on the server; their pulled values stay."""
     imported: dict[str, int] = field(default_factory=dict)
     """Queries, responses and other content that came with the tasks of followed projects."""
+    ranges: dict[str, str] = field(default_factory=dict)
+    """PROJECT/CONTROL to the range that a followed project states, and what becomes of it."""
     left_out: Counter[str] = field(default_factory=Counter)
     """Content of followed projects that was not stored, with how often it occurred."""
 
