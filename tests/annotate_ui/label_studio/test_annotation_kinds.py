@@ -94,9 +94,8 @@ def test_the_command_takes_them(study: Study, tmp_path: Path) -> None:
     words = ["import", str(study.folder), str(path)]
     alone = CliRunner().invoke(cli, words)
     assert "are left out unless --annotations ground-truth=ratings takes" in alone.output
-    named = CliRunner().invoke(cli, [*words, "--control", "QR=QR"])
-    assert named.exit_code == 2
-    assert "are left out unless --annotations ground-truth=ratings takes" in named.output
+    with pytest.raises(InputError, match="left out unless --annotations ground-truth=ratings"):
+        import_file(study, path, controls={"QR": "QR"})
     wrong = CliRunner().invoke(cli, [*words, "--annotations", "prefilled=reference"])
     assert wrong.exit_code == 2
     known = "ground-truth=ratings, ground-truth=reference, prefilled=ratings"
