@@ -206,7 +206,6 @@ TABLE: dict[str, dict[str, Row]] = {
     "label-studio push": {
         **TO_SERVER,
         "--title": "of new projects; that none was created is said, since a push can be repeated",
-        "--workspace": "as --title, and refused by editions without workspaces",
         "--json": OUTPUT,
     },
     "label-studio pull": {

@@ -271,8 +271,6 @@ REFUSED: frozenset[str] = frozenset(
                                             "--column", "--control", "--scale", "--rater",
                                             "--rater-prefix", "--annotations")),
         "label-studio follow --value",
-        # The open edition has none.
-        "label-studio push --workspace",
         # No threshold compares with it.
         "check --baseline",
         # Options of other engines.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from annotate_ui.label_studio.results import Pulled, Pushed, PushedProject
+    from annotate_ui.label_studio.results import Pulled, Pushed
 
 SHOWN = 10
 """Number of rejected values that are listed; --json lists all."""
@@ -14,7 +14,7 @@ SHOWN = 10
 def pushed_lines(done: Pushed) -> list[str]:
     """Return the messages about a push."""
     lines = [
-        f"{_part(project)} ({', '.join(project.constructs)}): {project.tasks:,} tasks with "
+        f"Stage {project.stage} ({', '.join(project.constructs)}): {project.tasks:,} tasks with "
         f"{project.overlap} places each, {'new' if project.is_new else 'existing'} project. "
         f"{project.url}"
         for project in done.projects
@@ -30,19 +30,8 @@ def pushed_lines(done: Pushed) -> list[str]:
             "Label Studio before you delete the projects.",
         ),
         *_missing(done.missing_projects),
-        *_projects(done.published, "were published, so that raters see them."),
-        *_projects(
-            done.unpublished,
-            "are not published, so that raters do not see them. Publish them in Label Studio if "
-            "they are to be rated.",
-        ),
         *(f"design.{name} of study.toml does not apply here." for name in done.ignored_settings),
     ]
-
-
-def _part(project: PushedProject) -> str:
-    # Comparisons follow the three stages.
-    return f"Stage {project.stage}" if project.stage <= 3 else "Comparisons"
 
 
 def pulled_lines(done: Pulled) -> list[str]:

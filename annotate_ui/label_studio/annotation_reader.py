@@ -41,7 +41,7 @@ from annotate_ui.label_studio.task_data import NAME
 from study.base.scales import Scale
 from study.errors import StudyError
 from study.text import abbreviate
-from study.types import Sees, storable
+from study.types import storable
 
 _MAX_COMMENT = 5000
 _COMPARING = frozenset({"preference", "ranking"})
@@ -116,7 +116,7 @@ class AnnotationReader:
     def _read_results(
         self, annotation: Annotation, results: Sequence[Mapping[str, Any]], compared: Compared
     ) -> None:
-        given, opened = self._by_control(annotation, results)
+        given = self._by_control(annotation, results)
         flags: dict[str, tuple[str, ...]] = {}
         # Remarks come before the values that they are stored with.
         ordered = sorted(self.controls.items(), key=lambda item: item[1]["kind"] != "flags")
@@ -124,8 +124,7 @@ class AnnotationReader:
             kind = control["kind"]
             if kind == "marks":
                 ticks = [box for value in given[control.get("none", "")] for box in ticked(value)]
-                seen = opened.get(name, annotation.opened)
-                _read_marks(annotation, control, given[name], ticks, seen)
+                _read_marks(annotation, control, given[name], ticks)
                 continue
             key = control["construct"] if kind in VALUED else None
             if len(given[name]) != 1:
@@ -141,7 +140,7 @@ class AnnotationReader:
                 _read_comment(annotation, value)
             elif kind == "number":
                 remarks = flags.get(control["construct"], ())
-                self._read_number(annotation, control, value, remarks, opened[name])
+                self._read_number(annotation, control, value, remarks)
             elif kind == "preference":
                 self._read_preference(annotation, control, value, compared.get(kind, ()))
             elif kind == "ranking":
@@ -153,13 +152,9 @@ class AnnotationReader:
 
     def _by_control(
         self, annotation: Annotation, results: Sequence[Mapping[str, Any]]
-    ) -> tuple[dict[str, list[Any]], dict[str, tuple[Sees, ...]]]:
-        """Return the values of each control, and the texts that were open when it was first used.
-
-        Label Studio lists the results of an annotation in the order of the first use of controls.
-        """
+    ) -> dict[str, list[Any]]:
+        """Return the values of each control."""
         given: dict[str, list[Any]] = defaultdict(list)
-        opened: dict[str, tuple[Sees, ...]] = {}
         for result in results:
             if "from_name" not in result:
                 continue  # A relation between results has no control.
@@ -170,10 +165,7 @@ class AnnotationReader:
                 annotation.reject(None, value, reason)
                 continue
             given[name].append(value)
-            opened.setdefault(name, annotation.opened)
-            if control["kind"] == "request":
-                annotation.opened += tuple(control["fields"])
-        return given, opened
+        return given
 
     def _read_number(
         self,
@@ -181,7 +173,6 @@ class AnnotationReader:
         control: Control,
         value: Mapping[str, Any],
         flags: tuple[str, ...],
-        opened: tuple[Sees, ...],
     ) -> None:
         key, number = control["construct"], _number(control, value)
         problem = _problem(number, self.scales.get(key))
@@ -189,7 +180,7 @@ class AnnotationReader:
             annotation.reject(key, number, problem)
             return
         version = control["construct_version"]
-        annotation.answers.append(ConstructAnswer(key, version, float(number), flags, opened))
+        annotation.answers.append(ConstructAnswer(key, version, float(number), flags))
 
     def _read_preference(
         self,
@@ -311,7 +302,6 @@ def _read_marks(
     control: Control,
     values: Sequence[Any],
     ticks: Sequence[Any],
-    opened: tuple[Sees, ...],
 ) -> None:
     """Read the labels on the response.
 
@@ -338,7 +328,7 @@ def _read_marks(
         elif not places and unlabeled:
             continue  # What was marked is unknown, so it is not true that nothing was.
         elif places or "none" not in control or ticks == [NOTHING_TO_MARK]:
-            marks = MarkedParts(key, control["versions"][key], tuple(places), opened)
+            marks = MarkedParts(key, control["versions"][key], tuple(places))
             annotation.marks.append(marks)
 
 

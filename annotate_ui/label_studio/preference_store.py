@@ -7,10 +7,9 @@ from sqlalchemy import Connection, insert, select
 
 from annotate_ui.label_studio import CHANNEL, PREFILLED, reasons
 from annotate_ui.label_studio.annotations import ComparedPair
-from annotate_ui.label_studio.drawn_pairs import pair_probabilities
 from annotate_ui.label_studio.located_annotations import FetchedProject, LocatedAnnotation
 from annotate_ui.label_studio.results import Pulled
-from annotate_ui.label_studio.revisions import DECISIONS, Revisions, is_active, origin, project_of
+from annotate_ui.label_studio.revisions import DECISIONS, Revisions, origin, project_of
 from study.schema import now
 from study.schema.tables import comparisons, responses
 from study.study import Study
@@ -55,13 +54,6 @@ class PreferenceStore:
             for row in connection.execute(select(comparisons))
         }
         self._decisions = Revisions(connection, study, result, DECISIONS)
-        self._counting: set[tuple[int, frozenset[int]]] = {
-            (rater, pair)
-            for (rater, pair, key), of in self._comparisons.items()
-            if (row := self._decisions.newest.get((of.id, key))) is not None
-            and is_active(row)
-            and row.channel in _OURS
-        }
 
     def store(
         self,
@@ -106,10 +98,6 @@ class PreferenceStore:
         self._withdraw({fetched.project.id for fetched in projects}, wanted, kept, invalid)
         self._decisions.flush()
 
-    def has_value(self, rater_id: int | None, pair: Collection[int]) -> bool:
-        """Whether the study has a decision of a rater on a pair from Label Studio."""
-        return (rater_id or 0, frozenset(pair)) in self._counting
-
     def _counts_elsewhere(self, key: PairKey) -> str | None:
         """Return the reason why a preference does not count if the rater has one elsewhere."""
         if key not in self._comparisons:
@@ -122,15 +110,13 @@ class PreferenceStore:
         new = {key: want for key, want in counted.items() if key not in self._comparisons}
         if not new:
             return
-        pushed = any(want.located.project.compares for want in new.values())
-        probability = pair_probabilities(self._connection, self._study) if pushed else {}
         rows = self._connection.execute(select(responses.c.id, responses.c.query_id))
         query_of = {row.id: row.query_id for row in rows}
         for key, want in new.items():
-            rater, pair, construct = key
+            rater, _, construct = key
             made = insert(comparisons).values(
                 construct_key=construct,
-                inclusion_prob=probability.get(pair, 1.0) if want.located.project.compares else 1.0,
+                inclusion_prob=1.0,
                 rater_id=rater,
                 query_id=query_of[want.first],
                 response_a_id=want.first,
@@ -146,7 +132,6 @@ class PreferenceStore:
         if value is not None and comparison.response_a_id != want.first:
             # The comparison has the two responses the other way round.
             value = 0.0 - value
-        self._counting.add(key[:2])
         self._decisions.add(
             comparison.id,
             key[2],
@@ -174,4 +159,3 @@ class PreferenceStore:
                 changed = (newest.external_id, key[2]) in invalid
                 reason = reasons.CHANGED_TO_INVALID if changed else reasons.DELETED
                 self._decisions.withdraw(comparison.id, [key[2]], reason)
-                self._counting.discard(key[:2])

@@ -12,7 +12,6 @@ from annotate_ui.label_studio.located_annotations import FetchedProject
 from annotate_ui.label_studio.projects import StoredProject, stored_scales
 from annotate_ui.label_studio.results import Pulled
 from annotate_ui.label_studio.server_projects import exchange
-from annotate_ui.label_studio.task_data import SIDES
 from annotate_ui.label_studio.users import Raters
 from study.errors import StudyError
 from study.progress_bar import Advance
@@ -111,7 +110,7 @@ def _fetch(
             if len(own) < len(made):
                 result.left_out[NOT_INDEPENDENT] += len(made) - len(own)
             task = {**task, "annotations": own}
-        annotations, unreadable, drafts = reader.read(task, {"preference": SIDES})
+        annotations, unreadable, drafts = reader.read(task, {})
         fetched.annotations += annotations
         fetched.unreadable += unreadable
         result.drafts += drafts

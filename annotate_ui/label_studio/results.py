@@ -72,10 +72,6 @@ class Pushed(_Result):
     """Projects that were made for this study but are not stored in it."""
     missing_projects: list[int] = field(default_factory=list)
     """Projects of the study that are no longer on the server."""
-    published: list[int] = field(default_factory=list)
-    """Projects that were published, so that raters see them; none in the open edition."""
-    unpublished: list[int] = field(default_factory=list)
-    """Projects that raters do not see; none in the open edition."""
     ignored_settings: list[str] = field(default_factory=list)
     """Settings of [design] in study.toml that do not apply in Label Studio."""
 

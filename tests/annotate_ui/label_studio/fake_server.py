@@ -22,7 +22,6 @@ class StandIn:
     """A server in memory."""
 
     url = "http://stand-in.example.org"
-    is_open_edition = True
 
     def __init__(self) -> None:
         self.identity = uuid4().hex
@@ -49,8 +48,6 @@ class StandIn:
             settings["description"],
             len(self.tasks[number]),
             settings["xml"],
-            settings.get("is_published", False),
-            settings.get("workspace"),
         )
 
     def create_project(self, **settings: Any) -> int:
