@@ -62,10 +62,11 @@ def _controls(
 ) -> Iterator[str]:
     """Yield the options of controls that rate; of several of one construct the first is kept."""
     constructs = assign_constructs(used, options)
+    free = set(options.constructs) - set(constructs.values())
     taken: set[str] = set()
     for name in used:
         control, construct = controls[name], constructs[name]
-        if control.region is not None or construct in taken:
+        if control.region is not None or construct in taken or not (construct or free):
             yield option("control", name)
             continue
         if construct:

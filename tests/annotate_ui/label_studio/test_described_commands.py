@@ -40,6 +40,9 @@ EXPORTS: dict[str, list[dict[str, Any]]] = {
     "labels alone": [task(1, of(1, label("unsupported")), response="Answer.")],
     "a control of regions": [task(1, of(1, result("QR", "number", 50), region(3)))],
     "two controls of one construct": [task(1, annotation(1, 5, QR=5, qr=6))],
+    "a control beside one for each construct": [
+        task(1, annotation(1, 5, QR=5, CC=5, IR=5, AC=5, ID=5, overall=60))
+    ],
     "choices": [task(1, of(1, result("verdict", "choices", ["good"])))],
     "stars": [task(1, stars(1, 5, 4))],
     "comparisons with other names": [
