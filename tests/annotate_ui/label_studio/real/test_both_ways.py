@@ -102,7 +102,7 @@ def test_an_edit_a_skip_and_a_deletion(
     (project,) = projects(campaign)
     mine = rate_all(label_studio, ada, project, 40)
     first, second, *_ = sorted(project.tasks)
-    annotate(label_studio, bo, project.tasks[first,], {}, skip=True)
+    annotate(label_studio, bo, project.tasks[first], {}, skip=True)
     assert (pull(campaign, server).new, pull(campaign, server).stored_anything) == (5, False)
 
     edit(label_studio, ada, mine[first], {"QR": 45})
@@ -120,7 +120,7 @@ def test_an_edit_a_skip_and_a_deletion(
     (skip,) = revisions(campaign, bo, first, "QR")
     assert (skip.status, skip.value, skip.reason) == ("skipped", None, reasons.SKIPPED)
 
-    annotate(label_studio, ada, project.tasks[second,], {"QR": 99})
+    annotate(label_studio, ada, project.tasks[second], {"QR": 99})
     assert pull(campaign, server).changed == 1
     assert [r.value for r in revisions(campaign, ada, second, "QR")] == [40, None, 99]
 
