@@ -206,7 +206,6 @@ TABLE: dict[str, dict[str, Row]] = {
     "label-studio push": {
         **TO_SERVER,
         "--title": "of new projects; that none was created is said, since a push can be repeated",
-        "--workspace": "as --title, and refused by editions without workspaces",
         "--json": OUTPUT,
     },
     "label-studio pull": {
@@ -233,7 +232,12 @@ TABLE: dict[str, dict[str, Row]] = {
                 f"label-studio follow study --url {{server}} --{option} {text}",
                 "name that with --project",
             )
-            for option, text in {"scale": "a=1:5", "value": "a=1", "column": "a=query"}.items()
+            for option, text in {
+                "scale": "a=1:5",
+                "value": "a=1",
+                "column": "a=query",
+                "annotations": "prefilled=ratings",
+            }.items()
         },
         "--rater": "always: it is stored, also of a user who has rated nothing yet",
         "--watch": CHOOSES,

@@ -18,7 +18,7 @@ from annotate_ui.label_studio.push import push
 from study import Study
 from study.assignment.planner import assign
 from study.cli import root
-from tests.annotate_ui.label_studio.fake_server import StandIn
+from tests.annotate_ui.label_studio.fake_server import StandIn, stand_in_for_sdk
 from tests.command_cases import CASES, GATE, INPUT, commands, make_folder
 from tests.judge.stub.process import running_stub
 
@@ -207,6 +207,7 @@ VALUES: dict[str, str] = {
     "watch --judge": "one",
     "judge reparse --metric": "metric.py",
     "judge show --metric": "metric.py",
+    "--annotations": "ground-truth=ratings",
     "label-studio follow --column": "question=query",
     "label-studio follow --scale": "stars=1:5",
     "measure run --qrels": "qrels.txt",
@@ -268,10 +269,8 @@ REFUSED: frozenset[str] = frozenset(
         # The file states its systems, has numbers, and is not an export of Label Studio.
         *(f"import {option}" for option in ("--system", "--scorer", "--value", "--values",
                                             "--column", "--control", "--scale", "--rater",
-                                            "--rater-prefix")),
+                                            "--rater-prefix", "--annotations")),
         "label-studio follow --value",
-        # The open edition has none.
-        "label-studio push --workspace",
         # No threshold compares with it.
         "check --baseline",
         # Options of other engines.
@@ -381,6 +380,7 @@ def _little_is_computed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, server:
     for module in ("report", "demo"):
         monkeypatch.setattr(f"analysis.cli.{module}.write", lambda *_, **__: None)
     monkeypatch.setattr(click, "launch", lambda *_: 0)
+    stand_in_for_sdk(monkeypatch)
     monkeypatch.setattr("annotate_ui.cli.label_studio.PAUSE", 0.0)
     monkeypatch.setattr(
         "annotate_ui.label_studio.client.Server", lambda *_, **__: nullcontext(deepcopy(server))

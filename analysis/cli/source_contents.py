@@ -237,7 +237,9 @@ def _described(source: RecordSource) -> SourceContents | None:
     for importer in importers()[0]:
         if importer.describe is not None and importer.matches(source.head, constructs):
             options = FormatOptions(
-                constructs=constructs, names={construct.key: construct.name for construct in CCRS}
+                constructs=constructs,
+                names={construct.key: construct.name for construct in CCRS},
+                scales={construct.key: construct.scale for construct in CCRS},
             )
             description = importer.describe(source, options)
             words = ("ccrs init my-study && ccrs import my-study", shlex.quote(str(source.path)))

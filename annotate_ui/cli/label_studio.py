@@ -22,13 +22,6 @@ _TITLE = click.option(
     help="Name of the projects, shortened to 30 characters. Default: that of the last project "
     "pushed, else the study's name.",
 )
-_WORKSPACE = click.option(
-    "--workspace",
-    type=click.IntRange(1),
-    metavar="ID",
-    help="Workspace in which projects are created, by its number, in editions of Label Studio that "
-    "have workspaces. Default: that of the last project pushed.",
-)
 _RATER = click.option(
     "--rater",
     "raters",
@@ -63,17 +56,13 @@ def label_studio() -> None:
 @label_studio.command("push")
 @reaches_server
 @_TITLE
-@_WORKSPACE
 @AS_JSON
-def push_command(
-    place: ServerPlace, title: str | None, workspace: int | None, as_json: bool
-) -> None:
+def push_command(place: ServerPlace, title: str | None, as_json: bool) -> None:
     """Create projects and tasks of STUDY in Label Studio.
 
     Slots that are assigned to Label Studio get tasks; rated tasks stay as they are. There is a
     project for each stage, whose tasks contain only the fields of that stage. A stage of a query is
-    pushed once its earlier stages are rated and pulled. Pairs of responses to compare
-    (design.comparisons) are sent as well, once the ratings of their query are pulled.
+    pushed once its earlier stages are rated and pulled.
 
     \b
     Examples:
@@ -84,12 +73,11 @@ def push_command(
 
     with place.opened() as (study, server):
         with progress("Sending tasks", hidden=as_json) as advance:
-            done = push(study, server, title=title, workspace=workspace, progress=advance)
+            done = push(study, server, title=title, progress=advance)
         lines = pushed_lines(done)
-        if not any(project.is_new for project in done.projects):
+        if title is not None and not any(project.is_new for project in done.projects):
             # Not an error: the same command can be repeated until everything is sent.
-            idle = [o for o, v in (("--title", title), ("--workspace", workspace)) if v is not None]
-            lines += [f"{option} had no effect: no project was created." for option in idle]
+            lines.append("--title had no effect: no project was created.")
         again = place.needed_options(study, server)
         next_step = " ".join(["ccrs label-studio sync", shell_word(place.folder), *again])
         print_result(done.as_json(), [*lines, f"Next: {next_step}"], as_json)
@@ -151,7 +139,6 @@ def sync_command(
     people = _codes(raters)
     with place.opened() as (study, server):
         settings = study.config_hash
-        unpublished: list[int] = []
 
         def round_once() -> Round:
             return sync_once(
@@ -159,15 +146,13 @@ def sync_command(
             )
 
         def lines(done: Round) -> list[str]:
-            nonlocal settings, unpublished
+            nonlocal settings
             settings = _report_edits(place.folder, settings)
             shown = []
             if done.pulled is not None and done.pulled.stored_anything:
                 shown += pulled_lines(done.pulled)
-            is_news = done.pushed.unpublished != unpublished
-            if done.pushed.tasks or done.pushed.deleted or done.pushed.missing_projects or is_news:
+            if done.pushed.tasks or done.pushed.deleted or done.pushed.missing_projects:
                 shown += pushed_lines(done.pushed)
-            unpublished = done.pushed.unpublished
             return shown
 
         _repeat(round_once, lines, rounds=rounds)
@@ -190,6 +175,7 @@ def sync_command(
 @unused_if("ranges", _names_no_project, *_OF_A_PROJECT)
 @unused_if("values", _names_no_project, *_OF_A_PROJECT)
 @unused_if("columns", _names_no_project, *_OF_A_PROJECT)
+@unused_if("annotations", _names_no_project, *_OF_A_PROJECT)
 def follow_command(
     place: ServerPlace,
     number: int | None,

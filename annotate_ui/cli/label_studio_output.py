@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from annotate_ui.label_studio.results import Pulled, Pushed, PushedProject
+    from annotate_ui.label_studio.results import Pulled, Pushed
 
 SHOWN = 10
 """Number of rejected values that are listed; --json lists all."""
@@ -14,7 +14,7 @@ SHOWN = 10
 def pushed_lines(done: Pushed) -> list[str]:
     """Return the messages about a push."""
     lines = [
-        f"{_part(project)} ({', '.join(project.constructs)}): {project.tasks:,} tasks with "
+        f"Stage {project.stage} ({', '.join(project.constructs)}): {project.tasks:,} tasks with "
         f"{project.overlap} places each, {'new' if project.is_new else 'existing'} project. "
         f"{project.url}"
         for project in done.projects
@@ -30,19 +30,8 @@ def pushed_lines(done: Pushed) -> list[str]:
             "Label Studio before you delete the projects.",
         ),
         *_missing(done.missing_projects),
-        *_projects(done.published, "were published, so that raters see them."),
-        *_projects(
-            done.unpublished,
-            "are not published, so that raters do not see them. Publish them in Label Studio if "
-            "they are to be rated.",
-        ),
         *(f"design.{name} of study.toml does not apply here." for name in done.ignored_settings),
     ]
-
-
-def _part(project: PushedProject) -> str:
-    # Comparisons follow the three stages.
-    return f"Stage {project.stage}" if project.stage <= 3 else "Comparisons"
 
 
 def pulled_lines(done: Pulled) -> list[str]:
@@ -51,6 +40,7 @@ def pulled_lines(done: Pulled) -> list[str]:
         f"{done.new:,} new values, {done.changed:,} edited, {done.withdrawn:,} withdrawn, "
         f"{done.unchanged:,} unchanged; from {done.annotations:,} annotations.",
         *(f"{n:,} {noun} were imported from the tasks." for noun, n in done.imported.items()),
+        *(f"Range of {control} in Label Studio: {r}." for control, r in done.ranges.items()),
         *(f"Left out: {content} ({count:,})." for content, count in done.left_out.items()),
         *_missing(done.missing_projects),
         *done.counts(),
@@ -65,6 +55,16 @@ def pulled_lines(done: Pulled) -> list[str]:
         lines.append(f"  {place or 'a task'}: {(row.value or 'missing')[:60]}: {row.reason}")
     if len(done.rejected) > SHOWN:
         lines.append(f"  and {len(done.rejected) - SHOWN:,} more; --json lists all.")
+    if done.doubtful:
+        lines.append(
+            f"{len(done.doubtful):,} values are stored that a decimal comma explains, which the "
+            "field of Label Studio drops; ask the rater, and correct them there:"
+        )
+    for row in done.doubtful[:SHOWN]:
+        place = " ".join(part for part in (row.rater, row.response, row.construct) if part)
+        lines.append(f"  {place}: {row.value}: {row.reason}")
+    if len(done.doubtful) > SHOWN:
+        lines.append(f"  and {len(done.doubtful) - SHOWN:,} more; --json lists all.")
     return lines
 
 

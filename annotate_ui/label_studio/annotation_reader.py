@@ -12,6 +12,7 @@ from itertools import combinations
 from typing import Any
 
 from annotate_ui.label_studio import reasons
+from annotate_ui.label_studio.annotation_kinds import is_prefilled
 from annotate_ui.label_studio.annotations import (
     Annotation,
     ComparedPair,
@@ -40,7 +41,7 @@ from annotate_ui.label_studio.task_data import NAME
 from study.base.scales import Scale
 from study.errors import StudyError
 from study.text import abbreviate
-from study.types import Sees, storable
+from study.types import storable
 
 _MAX_COMMENT = 5000
 _COMPARING = frozenset({"preference", "ranking"})
@@ -115,7 +116,7 @@ class AnnotationReader:
     def _read_results(
         self, annotation: Annotation, results: Sequence[Mapping[str, Any]], compared: Compared
     ) -> None:
-        given, opened = self._by_control(annotation, results)
+        given = self._by_control(annotation, results)
         flags: dict[str, tuple[str, ...]] = {}
         # Remarks come before the values that they are stored with.
         ordered = sorted(self.controls.items(), key=lambda item: item[1]["kind"] != "flags")
@@ -123,8 +124,7 @@ class AnnotationReader:
             kind = control["kind"]
             if kind == "marks":
                 ticks = [box for value in given[control.get("none", "")] for box in ticked(value)]
-                seen = opened.get(name, annotation.opened)
-                _read_marks(annotation, control, given[name], ticks, seen)
+                _read_marks(annotation, control, given[name], ticks)
                 continue
             key = control["construct"] if kind in VALUED else None
             if len(given[name]) != 1:
@@ -140,7 +140,7 @@ class AnnotationReader:
                 _read_comment(annotation, value)
             elif kind == "number":
                 remarks = flags.get(control["construct"], ())
-                self._read_number(annotation, control, value, remarks, opened[name])
+                self._read_number(annotation, control, value, remarks)
             elif kind == "preference":
                 self._read_preference(annotation, control, value, compared.get(kind, ()))
             elif kind == "ranking":
@@ -152,13 +152,9 @@ class AnnotationReader:
 
     def _by_control(
         self, annotation: Annotation, results: Sequence[Mapping[str, Any]]
-    ) -> tuple[dict[str, list[Any]], dict[str, tuple[Sees, ...]]]:
-        """Return the values of each control, and the texts that were open when it was first used.
-
-        Label Studio lists the results of an annotation in the order of the first use of controls.
-        """
+    ) -> dict[str, list[Any]]:
+        """Return the values of each control."""
         given: dict[str, list[Any]] = defaultdict(list)
-        opened: dict[str, tuple[Sees, ...]] = {}
         for result in results:
             if "from_name" not in result:
                 continue  # A relation between results has no control.
@@ -169,10 +165,7 @@ class AnnotationReader:
                 annotation.reject(None, value, reason)
                 continue
             given[name].append(value)
-            opened.setdefault(name, annotation.opened)
-            if control["kind"] == "request":
-                annotation.opened += tuple(control["fields"])
-        return given, opened
+        return given
 
     def _read_number(
         self,
@@ -180,7 +173,6 @@ class AnnotationReader:
         control: Control,
         value: Mapping[str, Any],
         flags: tuple[str, ...],
-        opened: tuple[Sees, ...],
     ) -> None:
         key, number = control["construct"], _number(control, value)
         problem = _problem(number, self.scales.get(key))
@@ -188,7 +180,7 @@ class AnnotationReader:
             annotation.reject(key, number, problem)
             return
         version = control["construct_version"]
-        annotation.answers.append(ConstructAnswer(key, version, float(number), flags, opened))
+        annotation.answers.append(ConstructAnswer(key, version, float(number), flags))
 
     def _read_preference(
         self,
@@ -231,6 +223,7 @@ def _without_results(raw: Mapping[str, Any], task: Mapping[str, Any]) -> Annotat
         updated=parse_time(raw.get("updated_at") or raw["created_at"]),
         lead_seconds=float(lead) if lead is not None and is_number(lead) and lead >= 0 else None,
         skipped=raw.get("was_cancelled") is True,
+        prefilled=is_prefilled(raw),
         edited_by_other=user is not None and editor not in {None, user},
     )
 
@@ -309,7 +302,6 @@ def _read_marks(
     control: Control,
     values: Sequence[Any],
     ticks: Sequence[Any],
-    opened: tuple[Sees, ...],
 ) -> None:
     """Read the labels on the response.
 
@@ -318,6 +310,9 @@ def _read_marks(
     """
     if any(choice != NOTHING_TO_MARK for choice in ticks):
         annotation.reject(None, ticks, reasons.UNKNOWN_CHOICE)
+    unlabeled = [value for value in values if not text_labels(value)]
+    for value in unlabeled:
+        annotation.reject(None, value, reasons.NO_LABEL)
     parts: dict[str, list[Mapping[str, Any]]] = {k: [] for k in control["labels"].values() if k}
     for value in values:
         for label in text_labels(value):
@@ -330,8 +325,10 @@ def _read_marks(
     for key, places in parts.items():
         if places and ticks:
             annotation.reject(None, places, reasons.MARKED_AND_NONE)
+        elif not places and unlabeled:
+            continue  # What was marked is unknown, so it is not true that nothing was.
         elif places or "none" not in control or ticks == [NOTHING_TO_MARK]:
-            marks = MarkedParts(key, control["versions"][key], tuple(places), opened)
+            marks = MarkedParts(key, control["versions"][key], tuple(places))
             annotation.marks.append(marks)
 
 

@@ -1,5 +1,6 @@
 """Storing annotations that were pulled: each change becomes a revision, nothing else is written."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,6 +14,7 @@ from annotate_ui.label_studio.annotations import (
     InvalidValue,
     MarkedParts,
 )
+from annotate_ui.label_studio.decimal_commas import likely_commas
 from annotate_ui.label_studio.located_annotations import (
     FetchedProject,
     LocatedAnnotation,
@@ -25,10 +27,9 @@ from annotate_ui.label_studio.projects import StoredProject, TaskKey, store_bloc
 from annotate_ui.label_studio.rejected_values import RejectedValues
 from annotate_ui.label_studio.reserved_slots import Slot
 from annotate_ui.label_studio.results import Pulled
-from annotate_ui.label_studio.reveals import Exposures, shown_fields, store_reveals
+from annotate_ui.label_studio.reveals import Exposures, store_reveals
 from annotate_ui.label_studio.revisions import MARKS, RATINGS, Origins, Revisions, origin
 from annotate_ui.label_studio.slot_matching import SlotClaims
-from annotate_ui.label_studio.task_data import Shown
 from annotate_ui.label_studio.users import Raters
 from annotate_ui.tasks.save import rules_hash
 from annotate_ui.tasks.stages import Stage
@@ -79,7 +80,9 @@ class AnnotationStore:
             else:
                 filled.append((located, slot))
         self._claims.store()
-        self._result.further = sum(slot.further for _, slot in filled)
+        # In a project that was not pushed nobody was planned.
+        planned = [slot for located, slot in filled if located.project.following is None]
+        self._result.further = sum(slot.further for slot in planned)
         shown = [(slot, located.project, located.annotation) for located, slot in filled]
         store_reveals(self._connection, shown)
         exposures = Exposures(self._connection)
@@ -95,6 +98,7 @@ class AnnotationStore:
             store_blocked(
                 self._connection, project.project, blocked_places(project.project, occupants)
             )
+        self._flag_commas(filled)
         self._ratings.flush()
         self._marks.flush()
         self._rejected.store(self._result)
@@ -127,7 +131,7 @@ class AnnotationStore:
             if before is not None and (moved or annotation.task in changed[project.id]):
                 self._result.kept += 1
                 kept.add(origin(project, annotation.number))
-                keys.add((located.rater_id, ((before.response or 0,), project.construct_keys)))
+                keys.add((located.rater_id, (before.response or 0, project.construct_keys)))
             elif annotation.task in changed[project.id]:
                 self._reject_all(located, reasons.TASK_CHANGED)
                 pairs = (pair.rejected(reasons.TASK_CHANGED) for pair in annotation.preferences)
@@ -154,7 +158,7 @@ class AnnotationStore:
                 if annotation.name is None and annotation.task in project.tasks.values():
                     uncertain.add((by_task[annotation.task], project.construct_keys))
             for unread in fetched.unreadable:
-                key = by_task.get(unread.task or 0, ()), project.construct_keys
+                key = by_task.get(unread.task or 0, 0), project.construct_keys
                 if unread.number is None:
                     uncertain.add(key)
                 else:
@@ -206,16 +210,14 @@ class AnnotationStore:
             reasons.CHANGED_TO_INVALID,
             annotation.updated,
         )
-        stage_fields = project.stage_fields
+        exposure = exposures.at(slot, annotation.updated, project.fields)._asdict()
 
         def context(given: ConstructAnswer | MarkedParts) -> dict[str, Any]:
             """Return what is stored with a value besides itself."""
-            shown = shown_fields(project, given.opened)
-            allowed = stage_fields.get(given.construct_key, project.fields)
             return {
                 "construct_version": given.construct_version,
                 "rules_hash": self._rules.get(given.construct_key),
-                **exposures.at(slot, annotation.updated, shown, allowed)._asdict(),
+                **exposure,
             }
 
         # A value that was pulled before keeps counting, and its edits are followed.
@@ -296,41 +298,57 @@ class AnnotationStore:
                 invalid = replace(invalid, value=None)
             self._rejected.add(fetched.project, invalid, None, rater)
 
+    def _flag_commas(self, filled: Sequence[tuple[LocatedAnnotation, Slot]]) -> None:
+        """Report the values of number fields that a decimal comma explains."""
+        given: dict[tuple[int, str], list[tuple[LocatedAnnotation, float]]] = defaultdict(list)
+        for located, slot in filled:
+            fields = {
+                control["construct"]
+                for control in located.project.controls.values()
+                if control["kind"] == "number" and "labels" not in control
+            }
+            for answer in located.annotation.answers:
+                if answer.construct_key in fields and answer.value is not None:
+                    key = slot.rater_id or 0, answer.construct_key
+                    given[key].append((located, answer.value))
+        for (rater, construct), values in given.items():
+            slips = likely_commas([value for _, value in values])
+            for located, value in values:
+                if value in slips:
+                    self._rejected.doubt(located, rater, construct, value)
+
     def _occupants(
         self,
         fetched: FetchedProject,
         annotations: Sequence[LocatedAnnotation],
         counted: Mapping[Any, LocatedAnnotation],
         filled: Sequence[tuple[LocatedAnnotation, Slot]],
-    ) -> Iterator[tuple[Shown, Any, bool]]:
-        """Yield what a task shows, its user and whether the study has their value.
+    ) -> Iterator[tuple[int, Any, bool]]:
+        """Yield the response of a task, its user and whether the study has their value.
 
         A value that cannot be a rating keeps its place, since its rater may correct it.
         """
         project = fetched.project
         filling = {x.annotation.number for x, _ in filled if x.project is project}
         for located in annotations:
-            annotation, shown, rater = located.annotation, located.shown, located.rater_id
-            if located.project is not project or shown not in project.tasks:
+            annotation, response = located.annotation, located.response_id
+            if located.project is not project or response not in project.tasks:
                 continue
-            is_invalid_pair = project.compares and rater is not None and not annotation.preferences
             has_value = annotation.number in filling or (
                 counted[located.rating_key] is located
-                and (is_invalid_pair or self._has_value(rater, shown, project))
+                and self._has_value(located.rater_id, response, project)
             )
-            yield shown, annotation.user or f"annotation {annotation.number}", has_value
+            yield response, annotation.user or f"annotation {annotation.number}", has_value
         for unread in fetched.unreadable:
-            shown = fetched.by_task.get(unread.task or 0, ())
-            if shown in project.tasks:
+            response = fetched.by_task.get(unread.task or 0)
+            if response in project.tasks:
                 rater = self._raters.existing(unread.user)
-                has_value = self._has_value(rater, shown, project)
-                yield shown, unread.user or f"annotation {unread.number}", has_value
+                has_value = self._has_value(rater, response, project)
+                yield response, unread.user or f"annotation {unread.number}", has_value
 
-    def _has_value(self, rater_id: int | None, shown: Shown, project: StoredProject) -> bool:
+    def _has_value(self, rater_id: int | None, response: int, project: StoredProject) -> bool:
         """Whether a rater has a value from this project that was not withdrawn."""
-        if project.compares:
-            return self._preferences.has_value(rater_id, shown)
-        slot = self._claims.slot_of(rater_id or 0, (shown, project.construct_keys))
+        slot = self._claims.slot_of(rater_id or 0, (response, project.construct_keys))
         if slot is None or not self._active(self._ratings, slot):
             return False
         return self._origins.project(slot) == project.id

@@ -8,7 +8,6 @@ from typing import Any
 
 from annotate_ui.label_studio import reasons
 from study.importing.rows import MarkedPart
-from study.types import Sees
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +29,6 @@ class ConstructAnswer:
     value: float | None
     """None: the whole task was skipped."""
     flags: tuple[str, ...] = ()
-    opened: tuple[Sees, ...] = ()
-    """Texts that the rater had opened on request before entering the value for the first time."""
 
     def rejected(self, reason: str) -> InvalidValue:
         """Return it as a value that cannot become a rating."""
@@ -64,8 +61,6 @@ class MarkedParts:
     construct_version: int
     parts: tuple[Mapping[str, Any], ...]
     """Their places, as Label Studio gives them; none: nothing was to be marked."""
-    opened: tuple[Sees, ...] = ()
-    """As in `ConstructAnswer`."""
 
     def places(self) -> Iterator[MarkedPart | str]:
         """Yield the marked parts of the response, or why the place of one cannot be read.
@@ -114,11 +109,11 @@ class Annotation:
     lead_seconds: float | None
     """From opening the task to submitting it, for all its constructs together."""
     skipped: bool
+    prefilled: bool = False
+    """Whether it was made from a prediction or from another annotation."""
     edited_by_other: bool = False
     """Whether another user changed it last; in Label Studio every member may."""
     comment: str | None = None
-    opened: tuple[Sees, ...] = ()
-    """Texts that the rater opened on request."""
     answers: list[ConstructAnswer] = field(default_factory=list)
     preferences: list[ComparedPair] = field(default_factory=list)
     marks: list[MarkedParts] = field(default_factory=list)

@@ -35,12 +35,9 @@ class ServerError(StudyError):
 T = TypeVar("T")
 TIMEOUT = 120.0
 """Default time to wait for a reply, in seconds. An export is created before it is sent."""
-# Longest time to wait until accepted tasks are stored, in seconds.
-_IMPORTING = 600.0
 _ATTEMPTS = 6
 _FIRST_PAUSE = 0.5
 _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
-_REFUSED = 400
 _REMEDIES = {
     401: "The token is not accepted; copy it again from Account & Settings.",
     403: "The token's user may not do this.",
@@ -57,10 +54,6 @@ class Project:
     tasks: int
     xml: str = ""
     """Its labeling configuration; empty in a list of projects."""
-    is_published: bool | None = None
-    """Whether raters see it, in editions other than the open one; None in a list of projects."""
-    workspace: int | None = None
-    """Where it is, in editions other than the open one."""
 
 
 class Server:
@@ -125,11 +118,6 @@ class Server:
             "member of the organization with the projects."
         )
 
-    @cached_property
-    def is_open_edition(self) -> bool:
-        """Whether it is the open edition, which has no workspaces and publishes nothing."""
-        return bool(self._tried("read its version", self._sdk.versions.get).edition == "Community")
-
     def project(self, number: int) -> Project:
         """Return a project."""
         return _project(
@@ -158,14 +146,12 @@ class Server:
         instructions: str,
         overlap: int,
         in_order: bool,
-        workspace: int | None = None,
     ) -> int:
         """Create a project and return its number; after an error it may exist or not.
 
         If `in_order`, every user gets the tasks in the order in which they were sent, otherwise
-        each in another random order. The open edition ignores `workspace`.
+        each in another random order.
         """
-        place: dict[str, Any] = {} if workspace is None else {"workspace": workspace}
         project = self._once(
             "create a project",
             lambda: self._sdk.projects.create(
@@ -180,7 +166,6 @@ class Server:
                 skip_queue="IGNORE_SKIPPED",
                 show_collab_predictions=False,
                 sampling="Sequential sampling" if in_order else "Uniform sampling",
-                **place,
             ),
         )
         return int(project.id)
@@ -192,13 +177,6 @@ class Server:
             lambda: self._sdk.projects.update(number, label_config=xml),
         )
 
-    def publish(self, number: int) -> None:
-        """Show a project to raters."""
-        self._tried(
-            f"publish project {number}",
-            lambda: self._sdk.projects.update(number, is_published=True),
-        )
-
     def import_tasks(self, number: int, tasks: Sequence[Mapping[str, Any]]) -> list[int]:
         """Send tasks and return their numbers; after an error they may have arrived or not."""
         reply = self._once(
@@ -207,29 +185,10 @@ class Server:
                 number, request=list(tasks), return_task_ids=True
             ),
         )
-        if reply.import_ is not None:
-            reply = self._finished_import(number, reply.import_)
         numbers = reply.model_dump().get("task_ids") or []
         if len(numbers) != len(tasks):
             raise ServerError(f"Label Studio accepted {len(numbers)} of {len(tasks)} tasks.")
         return [int(task) for task in numbers]
-
-    def _finished_import(self, number: int, started: int) -> Any:
-        """Wait for accepted tasks, which editions other than the open one store later."""
-        deadline = time.monotonic() + _IMPORTING
-        while time.monotonic() < deadline:
-            state = self._tried(
-                f"read the state of the tasks sent to project {number}",
-                lambda: self._sdk.tasks.create_many_status(number, started),
-            )
-            if state.status == "completed":
-                return state
-            if state.status == "failed":
-                raise ServerError(
-                    f"{self.url}: tasks of project {number} were refused: {state.error}", _REFUSED
-                )
-            time.sleep(_FIRST_PAUSE)
-        raise ServerError(f"{self.url}: tasks of project {number} are still not stored.")
 
     def task_names(self, number: int) -> dict[int, str | None]:
         """Return the name of each task of a project by its number; None: it has no name.
@@ -355,8 +314,6 @@ def _project(project: Any) -> Project:
         str(project.description or ""),
         int(project.task_number or 0),
         str(project.label_config or ""),
-        project.is_published,
-        project.workspace,
     )
 
 

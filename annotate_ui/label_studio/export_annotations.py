@@ -5,12 +5,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from annotate_ui.label_studio.annotation_kinds import (
+    PREDICTIONS,
+    counting,
+    is_reference,
+    predictions_of,
+)
 from annotate_ui.label_studio.annotation_reader import list_problem
 from annotate_ui.label_studio.annotations import Annotation
 from annotate_ui.label_studio.export_reading import ExportReading
 from annotate_ui.label_studio.result_values import (
     as_integer,
-    is_ground_truth,
     parse_time,
     user_number,
 )
@@ -19,11 +24,6 @@ from study.errors import Fault
 from study.importing.readers.input_file import Record
 from study.importing.readers.source import RecordSource
 
-GROUND_TRUTH = (
-    "annotations marked as ground truth (expected answers rather than ratings; if they are "
-    "ratings, remove the mark in Label Studio)"
-)
-PREDICTIONS = "predictions, which are not made by people"
 DRAFTS = "drafts, which are not ratings"
 EDITED_BY_OTHER = "annotations that another user changed last, imported as their author's"
 SUPERSEDED = "annotations of a task that the same user annotated again later"
@@ -39,13 +39,18 @@ class Annotations:
     reading: ExportReading
     scorers: Mapping[int, str | None]
     """User to the person they are; several accounts may be one person's."""
+    taken: Mapping[str, str]
+    """Kinds of annotations that count, and as what; see `annotation_kinds`."""
     count: int = 0
     """Number of annotations of the tasks, including those that are left out."""
     _unreadable: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     """Reason to places."""
 
-    def of(self, content: TaskContent) -> Iterator[Annotation | Fault]:
-        """Yield the latest annotation of each user who did a task."""
+    def of(self, content: TaskContent) -> Iterator[tuple[Annotation, bool] | Fault]:
+        """Yield the latest annotation of each user who did a task, and whether it is a reference.
+
+        A user may have given both a reference and a rating.
+        """
         record, task = content.record, content.record.cells
         problem = list_problem(task)
         if problem is not None:
@@ -54,15 +59,11 @@ class Annotations:
         left_out = self.source.report.left_out
         everything = task.get("annotations") or []
         self.count += len(everything)
-        candidates = [raw for raw in everything if not is_ground_truth(raw)]
-        predictions = task.get("predictions")
-        counts = {
-            GROUND_TRUTH: len(everything) - len(candidates),
-            PREDICTIONS: len(predictions) if isinstance(predictions, list) else 0,
-            DRAFTS: len(task.get("drafts") or []),
-        }
+        candidates = counting(everything, self.taken, left_out)
+        counts = {PREDICTIONS: predictions_of(task), DRAFTS: len(task.get("drafts") or [])}
         left_out.update({reason: count for reason, count in counts.items() if count})
-        by_person: dict[int | str | None, list[tuple[Annotation, bool]]] = defaultdict(list)
+        by_person: dict[tuple[int | str | None, bool], list[tuple[Annotation, bool]]]
+        by_person = defaultdict(list)
         for raw in candidates:
             timed = _with_time(raw)
             single = {**task, "annotations": [timed], "drafts": []}
@@ -70,15 +71,17 @@ class Annotations:
             for annotation in annotations:
                 user = annotation.user
                 person = user if user is None else self.scorers.get(user) or user
-                by_person[person].append((annotation, timed is raw))
+                key = person, is_reference(raw, self.taken)
+                by_person[key].append((annotation, timed is raw))
                 if annotation.edited_by_other:
                     self.source.report.rules[EDITED_BY_OTHER] += 1
             for unread in unreadable:
                 number = "?" if unread.number is None else unread.number
                 place = f"row {record.number}: task {task['id']}, annotation {number}"
                 self._unreadable[_unreadable_reason(raw)].append(place)
-        for person, timed_annotations in by_person.items():
-            yield from self._latest(person, timed_annotations, record)
+        for (person, reference), timed_annotations in by_person.items():
+            for latest in self._latest(person, timed_annotations, record):
+                yield latest if isinstance(latest, Fault) else (latest, reference)
 
     def report_unreadable(self) -> None:
         """Report the number of unreadable annotations by reason, with their places."""

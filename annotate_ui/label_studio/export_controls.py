@@ -7,21 +7,10 @@ from shlex import quote
 from typing import Any
 
 from annotate_ui.label_studio.control_names import assign_constructs
-from annotate_ui.label_studio.export_inventory import (
-    ExportControl,
-    read_inventory,
-    scorers_of_users,
-)
-from annotate_ui.label_studio.result_values import storable_text
-from annotate_ui.label_studio.value_ranges import (
-    STARS,
-    kind_of,
-    most_stars,
-    option,
-    range_faults,
-)
+from annotate_ui.label_studio.export_inventory import ExportControl, read_inventory
+from annotate_ui.label_studio.value_ranges import kind_of, option, range_faults
 from study.errors import Fault, InputError, nearest
-from study.importing.importers import FileDescription, FormatOptions
+from study.importing.importers import FormatOptions
 from study.importing.readers.source import RecordSource
 from study.text import quoted_names
 
@@ -53,34 +42,6 @@ def choice_values(used: ExportControl, options: FormatOptions) -> dict[str, floa
             given = {}
     without = [label for label in chosen if label not in given]
     return without[0] if without else given
-
-
-def described_controls(source: RecordSource, options: FormatOptions) -> FileDescription:
-    """Return the controls and users of an export, and the options that import its ratings.
-
-    Choices are part of the options only where no control gives numbers or stars: many projects ask
-    other things by choices.
-    """
-    inventory = read_inventory(source, options)
-    controls = inventory.controls
-    rating = [name for name, control in controls.items() if control.rates]
-    chosen = [name for name, control in controls.items() if _may_rate(control)]
-    constructs = assign_constructs([*rating, *chosen], options)
-    words: list[str] = []
-    for name in rating or chosen:
-        if constructs[name] is None or name in chosen:
-            words.append(option("control", name, constructs[name] or "CONSTRUCT"))
-        if controls[name].stars:
-            words.append(option("scale", name, f"{STARS[0]}:{most_stars(controls[name])}"))
-    if not rating:
-        labels = dict.fromkeys(label for name in chosen for _, label in controls[name].labels)
-        if any(isinstance(choice_values(controls[name], options), str) for name in chosen):
-            words += [option("value", label, "NUMBER") for label in labels]
-    contents = {
-        f"control {storable_text(name)}": control.content for name, control in controls.items()
-    }
-    users = [str(user) for user in scorers_of_users(inventory.users, source, options)]
-    return FileDescription({**contents, "users": ", ".join(users) or "none"}, tuple(words))
 
 
 def unmapped_controls(source: RecordSource, options: FormatOptions) -> list[str]:
@@ -172,11 +133,12 @@ def _rating(controls: Mapping[str, ExportControl], options: FormatOptions) -> li
     return [
         name
         for name, control in controls.items()
-        if control.rates or (_may_rate(control) and options.controls.get(name))
+        if control.rates or (may_rate(control) and options.controls.get(name))
     ]
 
 
-def _may_rate(control: ExportControl) -> bool:
+def may_rate(control: ExportControl) -> bool:
+    """Whether its results are ratings where a construct is named for it."""
     return control.chooses or control.compares or control.ranks
 
 

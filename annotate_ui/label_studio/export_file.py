@@ -6,21 +6,28 @@ Values that cannot be ratings become missing values, each with its reason.
 
 from collections.abc import Iterator, Mapping
 from itertools import combinations
+from typing import NamedTuple
 
-from annotate_ui.label_studio import reasons
+from annotate_ui.label_studio import CHANNEL, PREFILLED as FROM_PREFILLED, reasons
+from annotate_ui.label_studio.annotation_kinds import RATINGS
 from annotate_ui.label_studio.annotations import Annotation
 from annotate_ui.label_studio.export_annotations import Annotations
-from annotate_ui.label_studio.export_inventory import read_inventory, scorers_of_users
+from annotate_ui.label_studio.export_inventory import (
+    Inventory,
+    read_inventory,
+    scorers_of_users,
+)
 from annotate_ui.label_studio.export_reading import ExportReading, export_reading
 from annotate_ui.label_studio.short_exports import LACKING, tasks
 from annotate_ui.label_studio.short_form import is_short
 from annotate_ui.label_studio.task_content import TaskContent, TaskReader
-from study.errors import Fault
+from study.errors import Fault, InputError
+from study.facts.scorers import ADJUDICATED
 from study.importing.importers import FormatOptions
 from study.importing.readers.source import RecordSource
 from study.importing.rows import MarkedPart, MarksRow, PreferenceRow, Rows, ScoreRow
+from study.types import ScorerKind
 
-SOURCE = "label_studio"
 _REASONS = {
     reasons.MISSING: "blank",
     reasons.NO_NUMBER: "no_number",
@@ -37,6 +44,7 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
         The options do not fit the controls or users of the file.
     """
     found = read_inventory(source, options)
+    _check_kinds(source, found, options)
     reading = export_reading(source, found.controls, options)
     scorers = scorers_of_users(found.users, source, options)
     for key, used_range in reading.ranges.items():
@@ -44,7 +52,7 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
     if is_short(source.head):
         source.report.warnings.append(LACKING)
     contents = TaskReader(source, options)
-    annotations = Annotations(source, reading, scorers)
+    annotations = Annotations(source, reading, scorers, options.annotations)
     ratings = 0
     for record in tasks(source, options):
         content = contents.read(record)
@@ -52,11 +60,12 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
             yield content
             continue
         yield from content.rows
-        for annotation in annotations.of(content):
-            if isinstance(annotation, Fault):
-                yield annotation
+        for counted in annotations.of(content):
+            if isinstance(counted, Fault):
+                yield counted
                 continue
-            scorer = _scorer(annotation, scorers, source)
+            annotation, reference = counted
+            scorer = _scorer(annotation, scorers, source, reference=reference)
             if scorer is None:
                 continue
             fault = reading.unplaced(annotation, content)
@@ -75,26 +84,71 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
     yield from contents.unknown_columns()
     annotations.report_unreadable()
     if not ratings:
-        source.report.warnings.append(_no_ratings(annotations.count, reading))
+        source.report.warnings.append(_no_ratings(annotations.count, found, reading))
+
+
+def _check_kinds(source: RecordSource, found: Inventory, options: FormatOptions) -> None:
+    """Refuse to take kinds of annotations that the file does not have."""
+    short = " JSON_MIN, CSV and TSV do not state it." if is_short(source.head) else ""
+    faults = [
+        Fault(
+            f"no annotation of this file is of the kind {kind}.{short}",
+            f"Leave out --annotations {kind}={taken}"
+            + (", or export the project as JSON." if short else "."),
+        )
+        for kind, taken in options.annotations.items()
+        if not found.kinds[kind]
+    ]
+    if not found.annotations and found.kinds and options.declared_controls and not faults:
+        # Otherwise the faults would be about the controls, of which none has a value.
+        faults.append(
+            Fault(f"{_all_left_out(found)}.", "Give this option, or leave out --control.")
+        )
+    if faults:
+        raise InputError(source.path.name, faults)
+
+
+def _all_left_out(found: Inventory) -> str:
+    kinds = " or ".join(f"--annotations {kind}={RATINGS}" for kind in found.kinds)
+    return f"all its annotations are left out unless {kinds} takes them"
+
+
+class _Scorer(NamedTuple):
+    """Who gave values, and as what."""
+
+    name: str
+    kind: ScorerKind
+    source: str
 
 
 def _scorer(
-    annotation: Annotation, scorers: Mapping[int, str | None], source: RecordSource
-) -> str | None:
+    annotation: Annotation,
+    scorers: Mapping[int, str | None],
+    source: RecordSource,
+    *,
+    reference: bool,
+) -> _Scorer | None:
     """Return the scorer of an annotation, or count it as left out."""
     scorer = None if annotation.user is None else scorers[annotation.user]
     if annotation.user is None:
         source.report.left_out["annotations of deleted accounts"] += 1
     elif scorer is None:
         source.report.left_out["annotations of users that --rater leaves out"] += 1
-    return scorer
+    if scorer is None:
+        return None
+    place = FROM_PREFILLED if annotation.prefilled else CHANNEL
+    if reference:
+        return _Scorer(f"{scorer}{ADJUDICATED}", "adjudicated", place)
+    return _Scorer(scorer, "human", place)
 
 
-def _no_ratings(annotations: int, reading: ExportReading) -> str:
+def _no_ratings(annotations: int, found: Inventory, reading: ExportReading) -> str:
     """Return why an export has no ratings."""
     inventory = reading.inventory
     if not annotations:
         reason = "its tasks have no annotations"
+    elif not found.annotations and found.kinds:
+        reason = _all_left_out(found)
     elif inventory and not any(control.rates for control in inventory.values()):
         listed = ", ".join(f"{name!r} ({control})" for name, control in inventory.items())
         reason = (
@@ -109,7 +163,7 @@ def _no_ratings(annotations: int, reading: ExportReading) -> str:
 
 
 def _scores(
-    content: TaskContent, annotation: Annotation, scorer: str, kinds: Mapping[str, str]
+    content: TaskContent, annotation: Annotation, scorer: _Scorer, kinds: Mapping[str, str]
 ) -> Rows:
     """Yield a score of each construct."""
     values: dict[str, tuple[float | None, str | None]] = {
@@ -123,16 +177,16 @@ def _scores(
             ScoreRow,
             **content.rated._asdict(),
             construct_key=construct,
-            scorer=scorer,
-            scorer_kind="human",
+            scorer=scorer.name,
+            scorer_kind=scorer.kind,
             value=value,
             missing_reason=reason,
-            source=SOURCE,
+            source=scorer.source,
         )
 
 
 def _preferences(
-    content: TaskContent, annotation: Annotation, scorer: str, kinds: Mapping[str, str]
+    content: TaskContent, annotation: Annotation, scorer: _Scorer, kinds: Mapping[str, str]
 ) -> Rows:
     """Yield a preference of each pair of responses that was compared."""
     skipped = "skipped" if annotation.skipped else None
@@ -150,15 +204,21 @@ def _preferences(
             response_a=named[first].response_id,
             response_b=named[second].response_id,
             construct_key=construct,
-            scorer=scorer,
-            scorer_kind="human",
+            scorer=scorer.name,
+            scorer_kind=scorer.kind,
             value=value,
             missing_reason=missing,
         )
 
 
-def _marks(content: TaskContent, annotation: Annotation, scorer: str, source: RecordSource) -> Rows:
+def _marks(
+    content: TaskContent, annotation: Annotation, scorer: _Scorer, source: RecordSource
+) -> Rows:
     """Yield the marks of each construct that labels are mapped to."""
+    if scorer.kind != "human":
+        if annotation.marks:
+            source.report.left_out["marks of annotations that are taken as the reference"] += 1
+        return
     for marks in annotation.marks:
         parts: list[MarkedPart] = []
         for part in marks.places():
@@ -177,7 +237,7 @@ def _marks(content: TaskContent, annotation: Annotation, scorer: str, source: Re
             MarksRow,
             **content.rated._asdict(),
             construct_key=marks.construct_key,
-            scorer=scorer,
+            scorer=scorer.name,
             marks=tuple(parts),
         )
 

@@ -12,7 +12,7 @@ DESCRIPTION = (
     "the export of a Label Studio project: JSON [{data, annotations: [{result, completed_by}]}], "
     "or JSON_MIN, CSV and TSV with annotation_id, annotator and lead_time"
 )
-TAKES = ("columns", "controls", "ranges", "raters", "rater_prefix")
+TAKES = ("columns", "controls", "ranges", "raters", "rater_prefix", "annotations")
 is_certain = is_short
 
 
@@ -30,10 +30,10 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
 
 
 def describe(source: RecordSource, options: FormatOptions) -> FileDescription:
-    """Return the controls of an export; see `export_controls.described_controls`."""
-    from annotate_ui.label_studio.export_controls import described_controls
+    """Return the controls of an export; see `export_description.described`."""
+    from annotate_ui.label_studio.export_description import described
 
-    return described_controls(source, options)
+    return described(source, options)
 
 
 def unmapped(source: RecordSource, options: FormatOptions) -> list[str]:

@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from annotate_ui.label_studio.annotation_kinds import kinds_of, left_out_as, predictions_of
 from annotate_ui.label_studio.result_values import (
     UNPLACED,
     as_integer,
     choice_labels,
     groups_of,
-    is_ground_truth,
     is_number,
     number_in,
     storable_text,
@@ -50,6 +50,8 @@ class ExportControl:
     by the project."""
     of_pairs: bool = False
     """Whether it has results in tasks that name two responses and rate none."""
+    stated: tuple[float | None, float | None] = (None, None)
+    """The lowest and the highest value that the project states; None: it states none."""
     region: tuple[int, Any] | None = None
     """Row and id of the first task in which it rates a part of the task; None: there is none."""
 
@@ -104,6 +106,11 @@ class Inventory:
     """By name, in the order of the file."""
     users: dict[int, str | None] = field(default_factory=dict)
     """Number of each user to their e-mail address in lower case, which is not stored."""
+    kinds: Counter[str] = field(default_factory=Counter)
+    """Number of annotations of each kind of `annotation_kinds`, whether they count or not."""
+    annotations: int = 0
+    """Number of annotations that count."""
+    predictions: int = 0
 
 
 def read_inventory(source: RecordSource, options: FormatOptions) -> Inventory:
@@ -121,7 +128,12 @@ def read_inventory(source: RecordSource, options: FormatOptions) -> Inventory:
             faults.append(record)
             continue
         of_pairs = names_a_pair(record.cells, options)
+        inventory.predictions += predictions_of(record.cells)
         for annotation in _annotations(record):
+            inventory.kinds.update(kinds_of(annotation))
+            if left_out_as(annotation, options.annotations) is not None:
+                continue
+            inventory.annotations += 1
             user = as_integer(user_number(annotation.get("completed_by")))
             if user is not None:
                 inventory.users.setdefault(user, _email(annotation["completed_by"]))
@@ -170,13 +182,11 @@ def _is_of_region(result: Mapping[str, Any]) -> bool:
     return "item_index" in result or bool(value.keys() - _VALUES)
 
 
-def _annotations(record: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield the annotations of a task that may become ratings."""
-    if isinstance(record, Record):
-        annotations = record.cells.get("annotations")
-        for annotation in annotations if isinstance(annotations, list) else []:
-            if isinstance(annotation, dict) and not is_ground_truth(annotation):
-                yield annotation
+def _annotations(record: Record) -> Iterator[Mapping[str, Any]]:
+    annotations = record.cells.get("annotations")
+    for annotation in annotations if isinstance(annotations, list) else []:
+        if isinstance(annotation, dict):
+            yield annotation
 
 
 def _results(annotation: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -14,6 +14,7 @@ from annotate_ui.label_studio.export_controls import map_controls, mark_controls
 from annotate_ui.label_studio.export_inventory import ExportControl
 from annotate_ui.label_studio.task_content import TaskContent, unplaced
 from annotate_ui.label_studio.value_ranges import ValueRange, value_range
+from study.base.scales import Scale
 from study.errors import Fault
 from study.importing.importers import FormatOptions
 from study.importing.readers.source import RecordSource
@@ -30,6 +31,8 @@ class ExportReading:
     """Construct to the range on which its values were given, if it is not its scale."""
     kinds: dict[str, str]
     """Construct to the kind of the control that gives it a value."""
+    scales: Mapping[str, Scale]
+    """Construct to its scale."""
     reader: AnnotationReader
 
     def read(
@@ -49,6 +52,24 @@ class ExportReading:
         if annotation.marks:
             kinds.add("number")
         return unplaced(content, kinds)
+
+    def stated_ranges(self) -> dict[str, str]:
+        """Return the range that the project states for each control, and what becomes of it."""
+        words: dict[str, str] = {}
+        for name, meaning in self.controls.items():
+            stated = self.inventory[name].stated
+            if meaning["kind"] != "number" or stated == (None, None):
+                continue
+            key = meaning["construct"]
+            used = self.ranges.get(key)
+            scale = self.scales[key] if used is None else used.scale
+            source = scale if used is None else used.source
+            words[name] = f"{source.min:g} to {source.max:g}, " + (
+                f"as {key}"
+                if (source.min, source.max) == (scale.min, scale.max)
+                else f"mapped to {key} from {scale.min:g} to {scale.max:g}"
+            )
+        return words
 
     def left_out(self, invalid: InvalidValue) -> str:
         """Return how a value that belongs to no construct is counted."""
@@ -116,5 +137,6 @@ def export_reading(
         controls,
         ranges,
         {meaning["construct"]: str(meaning["kind"]) for meaning in rating.values()},
+        options.scales,
         AnnotationReader(controls, scales, options.preference_scale),
     )

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from annotate_ui.label_studio import FOLLOWED
+from annotate_ui.label_studio.annotation_kinds import REFERENCE
 from annotate_ui.label_studio.annotation_store import AnnotationStore
 from annotate_ui.label_studio.client import Server, ServerError
 from annotate_ui.label_studio.followed_content import FollowedContent
@@ -49,12 +50,18 @@ def follow(
     Raises
     ------
     StudyError
-        The study follows no project of this server, or pushed this one.
+        The study follows no project of this server, or pushed this one; or annotations are to be
+        taken as the reference, which only an import does.
     InputError
         What a project contains cannot be read with its options. Nothing was stored.
     ServerError
         The server could not be reached or refused; nothing was stored.
     """
+    if options is not None and REFERENCE in options.annotations.values():
+        raise StudyError(
+            "--annotations ground-truth=reference is for `ccrs import`: a project is followed for "
+            "the ratings of its people. Export it as JSON and import the file."
+        )
     advance = progress or (lambda done, total: None)  # noqa: ARG005
     with exchange(study, server):
         with study.read() as connection:
@@ -119,6 +126,7 @@ def _read(
     project = read_project(number, xml, exported, study.config, versions, scales, options)
     result.annotations += len(project.annotations) + len(project.unreadable)
     result.drafts += project.drafts
+    result.ranges |= {f"{number}/{name}": words for name, words in project.ranges.items()}
     result.edited_by_other += sum(a.edited_by_other for a in project.annotations)
     result.left_out.update(project.left_out)
     return project

@@ -95,7 +95,7 @@ class FollowedContent:
         if content.rated is not None:
             found = self._find(content.rated, ids)
             if found is not None:
-                project.rated[task] = (found,)
+                project.rated[task] = found
         compared: dict[str, int] = {}
         for named in content.compared.values():
             every = {name: self._find(response, ids) for name, response in named.items()}

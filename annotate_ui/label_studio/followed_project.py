@@ -9,15 +9,15 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Self
-from xml.etree.ElementTree import Element, ParseError, fromstring
 
 from pydantic import TypeAdapter
 
 from annotate_ui.label_studio import reasons
+from annotate_ui.label_studio.annotation_kinds import PREDICTIONS, counting, predictions_of
 from annotate_ui.label_studio.annotations import Annotation, UnreadableAnnotation
 from annotate_ui.label_studio.export_inventory import ExportControl, read_inventory
 from annotate_ui.label_studio.export_reading import ExportReading, export_reading
-from annotate_ui.label_studio.result_values import is_ground_truth
+from annotate_ui.label_studio.stated_controls import stated_controls
 from annotate_ui.label_studio.task_content import FIELDS, TaskContent, TaskReader
 from annotate_ui.tasks.stages import in_order
 from study.base.scales import Scale
@@ -27,17 +27,7 @@ from study.importing.readers.source import RecordSource
 from study.settings.study_toml import StudyConfig
 from study.types import Sees
 
-GROUND_TRUTH = "annotations marked as ground truth, which are expected answers"
 USERS_LEFT_OUT = "annotations of users that --rater leaves out"
-_TYPES = {
-    "Number": "number",
-    "Rating": "rating",
-    "Choices": "choices",
-    "Pairwise": "pairwise",
-    "Ranker": "ranker",
-    "TextArea": "textarea",
-    "Labels": "labels",
-}
 _FIELD = re.compile(r"\$(\w+)")
 _SHOWN: dict[str, Sees] = {
     "query": "question",
@@ -58,6 +48,7 @@ class FollowOptions:
     columns: Mapping[str, str] = field(default_factory=dict)
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     values: Mapping[str, float] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
     users_left_out: tuple[int, ...] = ()
 
     def updated(self, newer: Self) -> Self:
@@ -88,6 +79,8 @@ class ReadProject:
     """Number and content of each task."""
     annotations: list[Annotation] = field(default_factory=list)
     unreadable: list[UnreadableAnnotation] = field(default_factory=list)
+    ranges: dict[str, str] = field(default_factory=dict)
+    """Control to the range that the project states, and what becomes of it."""
     drafts: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
 
@@ -127,9 +120,10 @@ def read_project(
         ranges=options.ranges,
         values=options.values,
         columns=options.columns,
+        annotations=options.annotations,
     )
     with _as_file(number, exported) as source:
-        inventory = configured_controls(xml)
+        inventory = stated_controls(xml)
         if exported:
             _add(inventory, read_inventory(source, form).controls)
         comments = {
@@ -139,6 +133,7 @@ def read_project(
         }
         reading = export_reading(source, inventory, form, versions, comments)
         project = ReadProject(number, reading.controls, _fields(xml, options.columns))
+        project.ranges = reading.stated_ranges()
         if exported:
             _read_tasks(project, source, reading, form, set(options.users_left_out))
     return project
@@ -161,9 +156,8 @@ def _read_tasks(
         task = content.record.cells
         made = task.get("annotations")
         if isinstance(made, list):
-            counted = [raw for raw in made if not is_ground_truth(raw)]
-            project.left_out[GROUND_TRUTH] += len(made) - len(counted)
-            task = {**task, "annotations": counted}
+            task = {**task, "annotations": counting(made, form.annotations, project.left_out)}
+        project.left_out[PREDICTIONS] += predictions_of(task)
         annotations, unreadable, drafts = reading.read(task, content)
         project.drafts += drafts
         project.unreadable += unreadable
@@ -203,41 +197,6 @@ def _as_file(number: int, exported: Sequence[Mapping[str, Any]]) -> Iterator[Rec
         yield RecordSource(path)
 
 
-def configured_controls(xml: str) -> dict[str, ExportControl]:
-    """Return the controls of a labeling configuration, with the choices and buckets they offer."""
-    try:
-        view = fromstring(xml)  # noqa: S314 (the server's own parser has accepted it)
-    except ParseError:
-        return {}
-    controls: dict[str, ExportControl] = {}
-    for element in view.iter():
-        if element.tag in _TYPES and element.get("name") and element.get("perRegion") != "true":
-            # Two controls may have one name; which of them a result is of cannot be told.
-            control = controls.setdefault(element.get("name", ""), ExportControl())
-            control.types.add(_TYPES[element.tag])
-            control.labels += [(0, label) for label in _offered(element)]
-    return controls
-
-
-def _offered(element: Element) -> Iterator[str]:
-    if element.tag == "Ranker":
-        for bucket in element.iter("Bucket"):
-            yield bucket.get("name", "")
-        return
-
-    def below(parent: Element, path: str) -> Iterator[str]:
-        for choice in parent:
-            if choice.tag in {"Choice", "Label"}:
-                label = path + (choice.get("alias") or choice.get("value") or "")
-                yield label
-                yield from below(choice, f"{label}/")
-            else:
-                yield from below(choice, path)
-
-    if element.tag in {"Choices", "Labels"}:
-        yield from below(element, "")
-
-
 def _add(inventory: dict[str, ExportControl], used: Mapping[str, ExportControl]) -> None:
     """Add the controls with results to those of the configuration."""
     for name, control in used.items():
@@ -245,6 +204,7 @@ def _add(inventory: dict[str, ExportControl], used: Mapping[str, ExportControl])
         if known is not None:
             control.types |= known.types
             control.labels += known.labels
+            control.stated = known.stated
         inventory[name] = control
 
 

@@ -11,7 +11,8 @@ from study.study import Study
 _NUMBERS = (
     "Look at every number before you submit. A number field loses a minus sign that is typed "
     "first, and a zero right after the decimal point: type the other digits, then insert the sign "
-    "or zero. Write 100, not 1e2. In a field, the arrow keys up and down change the number."
+    "or zero. A comma is dropped as well: write 7.5, since 7,5 becomes 75. Write 100, not 1e2. In "
+    "a field, the arrow keys up and down change the number."
 )
 _MARKS = (
     "To mark sentences of the response, click the label, then select the text; repeat this for "
@@ -20,34 +21,22 @@ _MARKS = (
 )
 
 
-def instructions(
-    study: Study, constructs: Sequence[ConstructSpec], place: str, *, compares: bool
-) -> str:
+def instructions(study: Study, constructs: Sequence[ConstructSpec], place: str) -> str:
     """Return the instructions of a project, without active content.
 
-    Parameters
-    ----------
-    place
-        The line that names the project.
-    compares
-        Whether pairs are compared on the constructs, and nothing is rated.
+    `place` is the line that names the project.
     """
     parts = [f"<p>{escape(place)}</p>"]
     text = texts_of(study).instructions
     if text is not None:
         parts.append(str(markdown(text.markdown)))
-    what, about = (
-        ("Answer every question", "compare the responses")
-        if compares
-        else ("Give a number for every question", "judge a response")
-    )
     notes = [
-        f"{what}. If you cannot {about} at all, skip the task. Submit before you leave a task: "
-        "unsubmitted values may be lost."
+        "Give a number for every question. If you cannot judge a response at all, skip the task. "
+        "Submit before you leave a task: unsubmitted values may be lost."
     ]
-    if not compares and any(not scale_points(construct.scale) for construct in constructs):
+    if any(not scale_points(construct.scale) for construct in constructs):
         notes.append(_NUMBERS)
-    if not compares and any(construct.mark_question for construct in constructs):
+    if any(construct.mark_question for construct in constructs):
         notes.append(_MARKS)
     parts += [f"<p>{note}</p>" for note in notes]
     for construct in constructs:

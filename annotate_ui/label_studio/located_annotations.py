@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from annotate_ui.label_studio.annotations import Annotation, UnreadableAnnotation
 from annotate_ui.label_studio.projects import StoredProject, TaskKey
-from annotate_ui.label_studio.task_data import SIDES, Shown, task_names
+from annotate_ui.label_studio.task_data import task_names
 
 
 @dataclass
@@ -19,7 +19,7 @@ class FetchedProject:
     project: StoredProject
     annotations: list[Annotation] = field(default_factory=list)
     unreadable: list[UnreadableAnnotation] = field(default_factory=list)
-    rated: dict[int, Shown] = field(default_factory=dict)
+    rated: dict[int, int] = field(default_factory=dict)
     """Of a followed project: number of a task to the response that is rated."""
     compared: dict[int, dict[str, int]] = field(default_factory=dict)
     """Number of a task to the responses that are compared, by their name in results."""
@@ -27,37 +27,32 @@ class FetchedProject:
     """Tasks whose texts were changed after annotations of them were pulled."""
 
     @property
-    def by_task(self) -> dict[int, Shown]:
-        """Number of a task to what it shows."""
+    def by_task(self) -> dict[int, int]:
+        """Number of a task to its response."""
         if self.project.following is not None:
             return self.rated
-        return {number: shown for shown, number in self.project.tasks.items()}
+        return {number: response for response, number in self.project.tasks.items()}
 
 
 class LocatedAnnotation(NamedTuple):
-    """An annotation with what its task shows, and its rater."""
+    """An annotation with the response of its task, and its rater."""
 
     project: StoredProject
     annotation: Annotation
-    shown: Shown
-    """Empty: the task does not belong to the study."""
+    response_id: int | None
+    """The response that is rated; None: there is none, or the task is not the study's."""
     rater_id: int | None
     """None: erased from the study, or the account was deleted in Label Studio."""
 
     @property
-    def response_id(self) -> int | None:
-        """The response that is rated; None: there is none."""
-        return self.shown[0] if len(self.shown) == 1 else None
-
-    @property
     def task_key(self) -> TaskKey:
-        """What the task shows and asks for."""
-        return self.shown, self.project.construct_keys
+        """The response of the task and what it asks for."""
+        return self.response_id or 0, self.project.construct_keys
 
     @property
     def rating_key(self) -> tuple[Any, ...]:
         """Equal for annotations of which only one can count; several users may be one rater."""
-        return self.rater_id, self.task_key, None if self.shown else self.annotation.task
+        return self.rater_id, self.task_key, None if self.response_id else self.annotation.task
 
     @property
     def recency(self) -> tuple[Any, int]:
@@ -70,26 +65,24 @@ def locate(
     projects: Sequence[FetchedProject],
     rater_of: Callable[[StoredProject, Annotation], int | None],
 ) -> list[LocatedAnnotation]:
-    """Return every annotation with what its task shows and its rater, in the order of rating.
+    """Return every annotation with the response of its task and its rater, in the order of rating.
 
     Tasks of pushed projects are found by name: an interrupted push may have sent tasks without
     storing their numbers, and Label Studio reuses the numbers of deleted tasks.
     """
-    names: dict[int, dict[str, Shown]] = {}
-    found: list[tuple[StoredProject, Annotation, Shown]] = []
+    names: dict[int, dict[str, int]] = {}
+    found: list[tuple[StoredProject, Annotation, int | None]] = []
     for fetched in projects:
         project = fetched.project
         if project.following is None and project.stage not in names:
-            by_shown = task_names(connection, project.stage)
-            names[project.stage] = {name: shown for shown, name in by_shown.items()}
+            by_response = task_names(connection, project.stage)
+            names[project.stage] = {name: response for response, name in by_response.items()}
         for annotation in fetched.annotations:
             if project.following is not None:
-                shown = fetched.rated.get(annotation.task, ())
+                response = fetched.rated.get(annotation.task)
             else:
-                shown = names[project.stage].get(annotation.name or "", ())
-            if project.compares and shown:
-                fetched.compared[annotation.task] = dict(zip(SIDES, shown, strict=True))
-            found.append((project, annotation, shown))
+                response = names[project.stage].get(annotation.name or "")
+            found.append((project, annotation, response))
     # Raters are looked up in this order, so that new ones are added in the order of rating.
     found.sort(key=lambda row: (row[1].created, row[1].number))
     return [LocatedAnnotation(*row, rater_of(*row[:2])) for row in found]
@@ -106,8 +99,8 @@ def latest(annotations: Sequence[LocatedAnnotation]) -> dict[Any, LocatedAnnotat
 
 
 def blocked_places(
-    project: StoredProject, occupants: Iterable[tuple[Shown, Hashable, bool]]
-) -> dict[Shown, int]:
+    project: StoredProject, occupants: Iterable[tuple[int, Hashable, bool]]
+) -> dict[int, int]:
     """Return how many places of a project's tasks are occupied without a value.
 
     In Label Studio a user occupies one place of a task, whatever number of annotations they made.
@@ -115,16 +108,16 @@ def blocked_places(
     Parameters
     ----------
     occupants
-        Of each annotation what its task shows, its user, and whether the study has its value.
+        Of each annotation the response of its task, its user, and whether the study has its value.
     """
-    users: dict[Shown, set[Hashable]] = defaultdict(set)
-    with_value: dict[Shown, set[Hashable]] = defaultdict(set)
-    for shown, user, has_value in occupants:
-        users[shown].add(user)
+    users: dict[int, set[Hashable]] = defaultdict(set)
+    with_value: dict[int, set[Hashable]] = defaultdict(set)
+    for response, user, has_value in occupants:
+        users[response].add(user)
         if has_value:
-            with_value[shown].add(user)
+            with_value[response].add(user)
     counts = {
-        shown: min(len(some), project.overlap) - min(len(with_value[shown]), project.overlap)
-        for shown, some in users.items()
+        response: min(len(some), project.overlap) - min(len(with_value[response]), project.overlap)
+        for response, some in users.items()
     }
-    return {shown: places for shown, places in counts.items() if places}
+    return {response: places for response, places in counts.items() if places}

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable
 from xml.etree.ElementTree import Element, SubElement, canonicalize, indent, tostring
 
-from annotate_ui.label_studio.task_data import SIDES
 from study.types import Sees
 
 HEADINGS: dict[Sees, str] = {
@@ -17,6 +16,8 @@ HEADINGS: dict[Sees, str] = {
     "reference": "Reference answer",
 }
 COMMENT = "comment"
+TARGET = "response"
+"""Name of the text that the controls refer to."""
 _NOT_IN_XML = re.compile("[\x00-\x08\x0e-\x1b\ud800-\udfff\ufffe\uffff]")
 # Unless each control has a hotkey, Label Studio binds the digits 1 to 9 and then letters to it:
 # typed outside a field, they would change ratings and tick remarks. No key has the code of a
@@ -39,8 +40,7 @@ _LAYOUT = (
     ".ccrs-construct { margin-bottom: 16px; } "
     # A comment needs no button: it is sent with the values.
     ".ccrs-questions textarea + div { display: none; } "
-    ".ccrs-construct h4, .ccrs-request h4 { font-size: 14px; font-weight: normal; "
-    "line-height: 1.35; } "
+    ".ccrs-construct h4 { font-size: 14px; font-weight: normal; line-height: 1.35; } "
     ".ccrs-construct h4:first-child { font-size: 16px; font-weight: 600; } "
     "@media (max-width: 1100px) { .ccrs-page { flex-direction: column; align-items: stretch; } "
     ".ccrs-questions { flex: none; position: static; max-height: none; } }"
@@ -48,25 +48,18 @@ _LAYOUT = (
 
 
 class LabelingPage:
-    """A page to which texts and questions are added; both are views and may be replaced."""
+    """A page to which texts and questions are added."""
 
-    def __init__(self, target: str) -> None:
-        self.target = target
-        """Name of the text that the controls refer to."""
+    def __init__(self) -> None:
         self._view = Element("View", className="ccrs-page")
         for style in (_PROTECTION, _LAYOUT):
             SubElement(self._view, "Style").text = style
         self.texts = SubElement(self._view, "View", className="ccrs-texts")
-        self.questions = self._questions = SubElement(
-            self._view, "View", className="ccrs-questions"
-        )
+        self.questions = SubElement(self._view, "View", className="ccrs-questions")
 
     def show(self, field: Sees) -> None:
-        """Add a field of the query; the response of a page that compares two is both."""
-        if field == "response" and self.target != "response":
-            for side in SIDES:
-                self._text(f"Response {side}", f"response_{side}")
-        elif field != "context":
+        """Add a field of the query."""
+        if field != "context":
             self._text(HEADINGS[field], field)
         else:
             header(self.texts, HEADINGS[field], size=5)
@@ -93,17 +86,17 @@ class LabelingPage:
         """Add boxes to tick: any of them, or a `single` one, which is required."""
         # Not "single-radio", whose value the arrow keys change.
         kind = {"choice": "single", "required": "true"} if single else {"choice": "multiple"}
-        boxes = SubElement(view, "Choices", {"name": name, "toName": self.target, **kind, **more})
+        boxes = SubElement(view, "Choices", {"name": name, "toName": TARGET, **kind, **more})
         for label in labels:
             SubElement(boxes, "Choice", value=plain_text(label))
 
     def finished(self) -> str:
         """Add an optional comment, and return the page as XML."""
         SubElement(
-            self._questions,
+            self.questions,
             "TextArea",
             name=COMMENT,
-            toName=self.target,
+            toName=TARGET,
             placeholder="Comment (optional)",
             rows="2",
             maxSubmissions="1",

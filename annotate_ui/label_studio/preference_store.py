@@ -5,12 +5,11 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, insert, select
 
-from annotate_ui.label_studio import CHANNEL, reasons
+from annotate_ui.label_studio import CHANNEL, PREFILLED, reasons
 from annotate_ui.label_studio.annotations import ComparedPair
-from annotate_ui.label_studio.drawn_pairs import pair_probabilities
 from annotate_ui.label_studio.located_annotations import FetchedProject, LocatedAnnotation
 from annotate_ui.label_studio.results import Pulled
-from annotate_ui.label_studio.revisions import DECISIONS, Revisions, is_active, origin, project_of
+from annotate_ui.label_studio.revisions import DECISIONS, Revisions, origin, project_of
 from study.schema import now
 from study.schema.tables import comparisons, responses
 from study.study import Study
@@ -18,6 +17,7 @@ from study.study import Study
 PairKey = tuple[int, frozenset[int], str]
 """Rater, the two responses, construct."""
 Reject = Callable[..., None]
+_OURS = (CHANNEL, PREFILLED)
 
 
 class _Pair(NamedTuple):
@@ -54,13 +54,6 @@ class PreferenceStore:
             for row in connection.execute(select(comparisons))
         }
         self._decisions = Revisions(connection, study, result, DECISIONS)
-        self._counting: set[tuple[int, frozenset[int]]] = {
-            (rater, pair)
-            for (rater, pair, key), of in self._comparisons.items()
-            if (row := self._decisions.newest.get((of.id, key))) is not None
-            and is_active(row)
-            and row.channel == CHANNEL
-        }
 
     def store(
         self,
@@ -105,31 +98,25 @@ class PreferenceStore:
         self._withdraw({fetched.project.id for fetched in projects}, wanted, kept, invalid)
         self._decisions.flush()
 
-    def has_value(self, rater_id: int | None, pair: Collection[int]) -> bool:
-        """Whether the study has a decision of a rater on a pair from Label Studio."""
-        return (rater_id or 0, frozenset(pair)) in self._counting
-
     def _counts_elsewhere(self, key: PairKey) -> str | None:
         """Return the reason why a preference does not count if the rater has one elsewhere."""
         if key not in self._comparisons:
             return None
         newest = self._decisions.newest.get((self._comparisons[key].id, key[2]))
-        return reasons.OTHER_CHANNEL if newest is None or newest.channel != CHANNEL else None
+        return reasons.OTHER_CHANNEL if newest is None or newest.channel not in _OURS else None
 
     def _add_comparisons(self, counted: dict[PairKey, _Wanted]) -> None:
         """Add the comparisons of pairs that the study does not have."""
         new = {key: want for key, want in counted.items() if key not in self._comparisons}
         if not new:
             return
-        pushed = any(want.located.project.compares for want in new.values())
-        probability = pair_probabilities(self._connection, self._study) if pushed else {}
         rows = self._connection.execute(select(responses.c.id, responses.c.query_id))
         query_of = {row.id: row.query_id for row in rows}
         for key, want in new.items():
-            rater, pair, construct = key
+            rater, _, construct = key
             made = insert(comparisons).values(
                 construct_key=construct,
-                inclusion_prob=probability.get(pair, 1.0) if want.located.project.compares else 1.0,
+                inclusion_prob=1.0,
                 rater_id=rater,
                 query_id=query_of[want.first],
                 response_a_id=want.first,
@@ -145,7 +132,6 @@ class PreferenceStore:
         if value is not None and comparison.response_a_id != want.first:
             # The comparison has the two responses the other way round.
             value = 0.0 - value
-        self._counting.add(key[:2])
         self._decisions.add(
             comparison.id,
             key[2],
@@ -169,8 +155,7 @@ class PreferenceStore:
             newest = self._decisions.newest.get((comparison.id, key[2]))
             if newest is None or key in wanted or newest.external_id in kept:
                 continue
-            if newest.channel == CHANNEL and project_of(newest.external_id) in project_ids:
+            if newest.channel in _OURS and project_of(newest.external_id) in project_ids:
                 changed = (newest.external_id, key[2]) in invalid
                 reason = reasons.CHANGED_TO_INVALID if changed else reasons.DELETED
                 self._decisions.withdraw(comparison.id, [key[2]], reason)
-                self._counting.discard(key[:2])

@@ -8,7 +8,6 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from annotate_ui.label_studio import CHANNEL
-from annotate_ui.label_studio.task_data import PAIRS, Shown
 from study.base.scales import Scale
 from study.facts.label_studio_left import asked_constructs
 from study.facts.ratings import newest_ratings
@@ -24,8 +23,8 @@ from study.schema.tables import (
 from study.study import Study
 from study.types import Sees
 
-TaskKey = tuple[Shown, frozenset[str]]
-"""What a task shows, and the constructs that it asks for."""
+TaskKey = tuple[int, frozenset[str]]
+"""The response of a task, and the constructs that it asks for."""
 
 
 @dataclass(frozen=True)
@@ -39,23 +38,16 @@ class StoredProject:
     fields: tuple[Sees, ...]
     controls: Mapping[str, Mapping[str, Any]]
     overlap: int
-    tasks: dict[Shown, int]
-    """What each task shows, and its number in Label Studio."""
-    blocked: dict[Shown, int]
-    """Number of places of a task that are occupied without a value, by what it shows."""
+    tasks: dict[int, int]
+    """Response of each task to the task's number in Label Studio."""
+    blocked: dict[int, int]
+    """Number of places of a task that are occupied without a value, by its response."""
     following: Mapping[str, Any] | None = None
     """How a project that was made there is read; None: it was pushed."""
 
     @property
-    def compares(self) -> bool:
-        """Whether pairs are compared in it, and nothing is rated."""
-        return self.stage == PAIRS
-
-    @property
     def construct_keys(self) -> frozenset[str]:
-        """The constructs that are rated or compared, or that sentences are marked for."""
-        if self.compares:
-            return frozenset(c["construct"] for c in self.controls.values() if "construct" in c)
+        """The constructs that are rated, or that sentences are marked for."""
         return asked_constructs(self.controls)
 
     @property
@@ -68,26 +60,15 @@ class StoredProject:
                 versions[control["construct"]] = control["construct_version"]
         return versions
 
-    @property
-    def stage_fields(self) -> dict[str, tuple[Sees, ...]]:
-        """Construct to the fields that are shown at its stage."""
-        return {
-            control["construct"]: tuple(control.get("fields", self.fields))
-            for control in self.controls.values()
-            if control["kind"] == "number"
-        }
-
 
 def stored_projects(connection: Connection, *, followed: bool = False) -> list[StoredProject]:
     """Return the projects that were pushed, or those that are `followed`, the oldest first."""
-    tasks: dict[int, dict[Shown, int]] = {}
-    blocked: dict[int, dict[Shown, int]] = {}
+    tasks: dict[int, dict[int, int]] = {}
+    blocked: dict[int, dict[int, int]] = {}
     for row in connection.execute(select(external_tasks)):
-        second = row.second_response_id
-        shown = (row.response_id,) if second is None else (row.response_id, second)
-        tasks.setdefault(row.project_id, {})[shown] = int(row.external_id)
+        tasks.setdefault(row.project_id, {})[row.response_id] = int(row.external_id)
         if row.lost:
-            blocked.setdefault(row.project_id, {})[shown] = row.lost
+            blocked.setdefault(row.project_id, {})[row.response_id] = row.lost
     return [
         StoredProject(
             row.id,
@@ -106,7 +87,7 @@ def stored_projects(connection: Connection, *, followed: bool = False) -> list[S
 
 
 def task_places(
-    projects: Iterable[StoredProject], replaced: Mapping[int, Collection[Shown]]
+    projects: Iterable[StoredProject], replaced: Mapping[int, Collection[int]]
 ) -> Counter[TaskKey]:
     """Return the number of places for annotations in Label Studio, by what is asked about what.
 
@@ -117,9 +98,9 @@ def task_places(
     """
     counts: Counter[TaskKey] = Counter()
     for project in projects:
-        for shown in project.tasks.keys() - replaced.get(project.id, ()):
-            places = project.overlap - project.blocked.get(shown, 0)
-            counts[shown, project.construct_keys] += places
+        for response in project.tasks.keys() - replaced.get(project.id, ()):
+            places = project.overlap - project.blocked.get(response, 0)
+            counts[response, project.construct_keys] += places
     return counts
 
 
@@ -144,13 +125,13 @@ def store_controls(
 
 
 def store_blocked(
-    connection: Connection, project: StoredProject, blocked: Mapping[Shown, int]
+    connection: Connection, project: StoredProject, blocked: Mapping[int, int]
 ) -> None:
     """Store the number of occupied places without a value, by task; 0 for all others."""
     changed = {
-        shown: blocked.get(shown, 0)
-        for shown in {*blocked, *project.blocked}
-        if blocked.get(shown, 0) != project.blocked.get(shown, 0)
+        response: blocked.get(response, 0)
+        for response in {*blocked, *project.blocked}
+        if blocked.get(response, 0) != project.blocked.get(response, 0)
     }
     if changed:
         connection.execute(
@@ -161,26 +142,25 @@ def store_blocked(
             )
             .values(lost=bindparam("places")),
             [
-                {"number": str(project.tasks[shown]), "places": places}
-                for shown, places in changed.items()
+                {"number": str(project.tasks[response]), "places": places}
+                for response, places in changed.items()
             ],
         )
 
 
-def store_tasks(connection: Connection, project_id: int, tasks: Mapping[Shown, int]) -> None:
-    """Store tasks of a project: what each shows, and its number."""
+def store_tasks(connection: Connection, project_id: int, tasks: Mapping[int, int]) -> None:
+    """Store tasks of a project: the response of each, and its number."""
     if tasks:
         connection.execute(
             insert(external_tasks),
             [
                 {
                     "project_id": project_id,
-                    "response_id": shown[0],
-                    "second_response_id": shown[1] if len(shown) > 1 else None,
+                    "response_id": response,
                     "external_id": str(number),
                     "lost": 0,
                 }
-                for shown, number in tasks.items()
+                for response, number in tasks.items()
             ],
         )
 
@@ -208,12 +188,12 @@ def rated_slots(connection: Connection) -> set[int]:
     return rated | (set(rejected) - withdrawn)
 
 
-def forget(study: Study, project: StoredProject, tasks: Iterable[Shown]) -> int:
+def forget(study: Study, project: StoredProject, tasks: Iterable[int]) -> int:
     """Delete the study's record of some of a project's tasks; return their number.
 
     Ratings that were pulled stay; the next push sends what is unrated again.
     """
-    numbers = [project.tasks.pop(shown) for shown in list(tasks) if shown in project.tasks]
+    numbers = [project.tasks.pop(r) for r in list(tasks) if r in project.tasks]
     if numbers:
         with study.write() as connection:
             for number in numbers:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 
 from annotate_ui.label_studio import CHANNEL
+from annotate_ui.label_studio.annotation_kinds import NOT_INDEPENDENT, is_prefilled
 from annotate_ui.label_studio.annotation_reader import AnnotationReader
 from annotate_ui.label_studio.annotation_store import AnnotationStore
 from annotate_ui.label_studio.client import Server
@@ -11,7 +12,6 @@ from annotate_ui.label_studio.located_annotations import FetchedProject
 from annotate_ui.label_studio.projects import StoredProject, stored_scales
 from annotate_ui.label_studio.results import Pulled
 from annotate_ui.label_studio.server_projects import exchange
-from annotate_ui.label_studio.task_data import SIDES
 from annotate_ui.label_studio.users import Raters
 from study.errors import StudyError
 from study.progress_bar import Advance
@@ -103,8 +103,14 @@ def _fetch(
     server: Server, project: StoredProject, reader: AnnotationReader, result: Pulled
 ) -> FetchedProject:
     fetched = FetchedProject(project)
-    for task in server.export(project.number):
-        annotations, unreadable, drafts = reader.read(task, {"preference": SIDES})
+    for exported in server.export(project.number):
+        task, made = exported, exported.get("annotations")
+        if isinstance(made, list):
+            own = [raw for raw in made if not (isinstance(raw, dict) and is_prefilled(raw))]
+            if len(own) < len(made):
+                result.left_out[NOT_INDEPENDENT] += len(made) - len(own)
+            task = {**task, "annotations": own}
+        annotations, unreadable, drafts = reader.read(task, {})
         fetched.annotations += annotations
         fetched.unreadable += unreadable
         result.drafts += drafts

@@ -1,13 +1,12 @@
 """Pushing: projects and tasks for the slots of this channel are added; rated ones stay."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sqlalchemy import Connection
 
 from annotate_ui.label_studio import CHANNEL
 from annotate_ui.label_studio.client import Server
-from annotate_ui.label_studio.drawn_pairs import PairToCompare, pairs_to_compare, shown_fields_of
 from annotate_ui.label_studio.page_layout import same_page
 from annotate_ui.label_studio.projects import (
     StoredProject,
@@ -24,27 +23,25 @@ from annotate_ui.label_studio.revisions import Origins
 from annotate_ui.label_studio.server_projects import (
     exchange,
     last_title,
-    new_projects_workspace,
-    publish,
     unknown_projects,
 )
-from annotate_ui.label_studio.task_data import PAIRS, Shown, task_names
+from annotate_ui.label_studio.task_data import task_names
 from annotate_ui.label_studio.task_upload import Pages, ProjectKind, TaskSender, tasks_of
 from study.errors import StudyError
-from study.facts.comparison_decisions import people_by_pair
 from study.progress_bar import Advance
 from study.settings.design import DesignSpec
 from study.study import Study
 
-_Outdated = list[tuple[StoredProject, set[Shown]]]
-"""Projects with an earlier version of a construct, and those of their tasks that have no annotation
-and no draft."""
+_Outdated = list[tuple[StoredProject, set[int]]]
+"""Projects with an earlier version of a construct, and the responses whose tasks in them have no
+annotation and no draft."""
 
 # Tasks deleted in one request: a rating made between check and deletion would be lost.
 _BATCH = 250
 # Settings of [design] that only the project's own pages apply.
 _OF_OWN_PAGES = (
     "calibration",
+    "comparisons",
     "training",
     "checks",
     "repeats",
@@ -58,33 +55,28 @@ def push(
     server: Server,
     *,
     title: str | None = None,
-    workspace: int | None = None,
     progress: Advance | None = None,
 ) -> Pushed:
     """Create the projects and tasks that the slots of this channel need and do not have yet.
 
     Rated tasks are never changed; untouched tasks of an earlier version of a construct are
     replaced. A stage of a query is pushed once its earlier stages are rated and pulled for all
-    slots, and its drawn pairs once all are.
+    slots.
 
     Parameters
     ----------
     title
         Beginning of the projects' names, before the stage; default: that of the study's newest
         project on the server, else the study's name.
-    workspace
-        Number of the workspace in which projects are created, in editions other than the open one;
-        default: that of the study's newest project on the server.
 
     Raises
     ------
     StudyError
-        Nothing is assigned to Label Studio, or the open edition is asked for a workspace.
+        Nothing is assigned to Label Studio.
     ServerError
         The server could not be reached or refused. The next push recognizes what was sent.
     """
     with exchange(study, server) as on_server:
-        used_workspace = new_projects_workspace(server, workspace, on_server.present)
         _update_pages(study, server, on_server.present)
         result = Pushed(
             server.url,
@@ -97,14 +89,12 @@ def push(
             forget(study, project, list(project.tasks))
         missing = _missing(study, outdated, result)
         used_title = title or last_title(on_server) or study.config.name
-        sender = TaskSender(study, server, on_server, used_title, used_workspace, result, progress)
+        sender = TaskSender(study, server, on_server, used_title, result, progress)
         sender.send(missing)
         with study.read() as connection:
             projects = stored_projects(connection)
         result.unknown_projects = unknown_projects(on_server, projects)
         result.replaced = _delete_outdated(study, server, outdated)
-        sent_to = {project.number for project in result.projects}
-        result.published, result.unpublished = publish(server, projects, sent_to)
         return result
 
 
@@ -113,7 +103,7 @@ def _ignored_settings(design: DesignSpec) -> list[str]:
     return [name for name in _OF_OWN_PAGES if getattr(design, name) != getattr(default, name)]
 
 
-def _missing(study: Study, outdated: _Outdated, result: Pushed) -> dict[ProjectKind, list[Shown]]:
+def _missing(study: Study, outdated: _Outdated, result: Pushed) -> dict[ProjectKind, list[int]]:
     """Return what needs a further task, by the kind of project; the result gets what needs none."""
     with study.write() as connection:
         projects = stored_projects(connection)
@@ -124,9 +114,7 @@ def _missing(study: Study, outdated: _Outdated, result: Pushed) -> dict[ProjectK
         reserved = slots(connection, study)
         rated = rated_slots(connection)
         current = [slot for slot in reserved if slot.current_keys]
-        pairs = pairs_to_compare(connection, study, current, rated)
-        decided = people_by_pair(connection, CHANNEL)
-    if not reserved and study.config.design.ratings:
+    if not reserved:
         raise StudyError(
             "Nothing is assigned to Label Studio. Reserve slots with "
             f"`ccrs assign {study.folder} --open --channel {CHANNEL}`."
@@ -137,18 +125,16 @@ def _missing(study: Study, outdated: _Outdated, result: Pushed) -> dict[ProjectK
     result.blocked = sum(sum(project.blocked.values()) for project in projects)
     result.waiting, result.slots = len(current) - len(due), len(reserved)
     due = [slot for slot in due if slot.id not in detached & rated]
-    needed = [*_needed_ratings(study, due, places, rated)]
-    needed += _needed_comparisons(study, pairs, places, decided)
-    missing: dict[ProjectKind, list[Shown]] = defaultdict(list)
-    for kind, shown in needed:
+    missing: dict[ProjectKind, list[int]] = defaultdict(list)
+    for kind, response in _needed(study, due, places, rated):
         if kind.overlap > 0:
-            missing[kind].append(shown)
+            missing[kind].append(response)
     return missing
 
 
-def _needed_ratings(
+def _needed(
     study: Study, due: Sequence[Slot], places: Mapping[TaskKey, int], rated: set[int]
-) -> Iterator[tuple[ProjectKind, Shown]]:
+) -> Iterator[tuple[ProjectKind, int]]:
     by_task: dict[TaskKey, list[Slot]] = defaultdict(list)
     for slot in due:
         by_task[slot.task_key].append(slot)
@@ -159,22 +145,6 @@ def _needed_ratings(
         stage, current = some[0].stage, some[0].current_keys
         keys = tuple(spec.key for spec in study.config.constructs if spec.key in current)
         yield ProjectKind(stage.number, stage.fields, keys, count), task_key[0]
-
-
-def _needed_comparisons(
-    study: Study,
-    pairs: Sequence[PairToCompare],
-    places: Mapping[TaskKey, int],
-    decided: Mapping[frozenset[int], int],
-) -> Iterator[tuple[ProjectKind, Shown]]:
-    by_pair: Counter[frozenset[int]] = Counter()
-    for (shown, _), count in places.items():
-        by_pair[frozenset(shown)] += count
-    for pair in pairs:
-        both = frozenset(pair.sides)
-        count = pair.wanted - max(by_pair[both], decided.get(both, 0))
-        fields = shown_fields_of(study, pair.construct_keys)
-        yield ProjectKind(PAIRS, fields, pair.construct_keys, count), pair.sides
 
 
 def _detached_slots(
@@ -188,7 +158,7 @@ def _detached_slots(
         for slot in slots(connection, study)
         if slot.rater_id is not None
         and (project := origins.project(slot)) is not None
-        and (slot.response_id,) not in tasks[project]
+        and slot.response_id not in tasks[project]
     }
 
 
@@ -206,9 +176,7 @@ def _forget_deleted(study: Study, server: Server, present: Iterable[StoredProjec
     return deleted
 
 
-def _absent(
-    study: Study, project: StoredProject, on_server: Mapping[int, str | None]
-) -> list[Shown]:
+def _absent(study: Study, project: StoredProject, on_server: Mapping[int, str | None]) -> list[int]:
     """Return the tasks that are not on the server.
 
     Another task may have its number, since Label Studio reuses them, but not its name.
@@ -216,7 +184,9 @@ def _absent(
     with study.read() as connection:
         names = task_names(connection, project.stage)
     return [
-        shown for shown, number in project.tasks.items() if on_server.get(number) != names[shown]
+        response
+        for response, number in project.tasks.items()
+        if on_server.get(number) != names[response]
     ]
 
 
@@ -267,12 +237,12 @@ def _delete_outdated(study: Study, server: Server, outdated: _Outdated) -> int:
             batch = sorted(remaining & _untouched(study, server, project))[:_BATCH]
             if not batch:
                 break
-            server.delete_tasks(project.number, [project.tasks[shown] for shown in batch])
+            server.delete_tasks(project.number, [project.tasks[response] for response in batch])
             deleted += forget(study, project, batch)
             remaining -= set(batch)
     return deleted
 
 
-def _untouched(study: Study, server: Server, project: StoredProject) -> set[Shown]:
+def _untouched(study: Study, server: Server, project: StoredProject) -> set[int]:
     untouched = {task.number: task.name for task in tasks_of(server, project) if not task.touched}
     return set(project.tasks).difference(_absent(study, project, untouched))

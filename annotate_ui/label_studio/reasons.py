@@ -23,4 +23,5 @@ TASK_CHANGED = "the task was changed in Label Studio after others had annotated 
 NO_ACCOUNT = "its account was deleted in Label Studio, and it was not pulled before"
 COMMENT_ONLY = "a comment without any value"
 TOO_LONG = "longer than 5000 characters"
+NO_LABEL = "a marked part without a label"
 NOT_STORABLE = "contains characters that cannot be stored"

@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, insert, select
 
 from annotate_ui.label_studio.annotations import Annotation, InvalidValue
+from annotate_ui.label_studio.located_annotations import LocatedAnnotation
 from annotate_ui.label_studio.projects import StoredProject
 from annotate_ui.label_studio.results import Pulled, Rejection
 from study.schema.tables import raters, rejected_values, responses
@@ -18,6 +19,7 @@ class RejectedValues:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._rows: dict[tuple[int, str], dict[str, Any]] = {}
+        self._doubtful: list[tuple[LocatedAnnotation, int, str, float]] = []
 
     def add(
         self,
@@ -45,6 +47,10 @@ class RejectedValues:
             "external_at": None if annotation is None else annotation.updated,
         }
 
+    def doubt(self, located: LocatedAnnotation, rater: int, construct: str, value: float) -> None:
+        """Report a value that is stored and was perhaps not meant."""
+        self._doubtful.append((located, rater, construct, value))
+
     def store(self, result: Pulled) -> None:
         """Store the values that no earlier pull stored; add all of them to the result."""
         t = rejected_values
@@ -68,4 +74,15 @@ class RejectedValues:
                 None if row["external_id"] is None else int(row["external_id"]),
             )
             for row in self._rows.values()
+        ]
+        result.doubtful = [
+            Rejection(
+                codes.get(rater),
+                keys.get(located.response_id),
+                construct,
+                f"{value:g}",
+                f"perhaps {value / 10:g}",
+                located.annotation.number,
+            )
+            for located, rater, construct, value in self._doubtful
         ]

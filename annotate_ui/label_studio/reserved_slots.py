@@ -1,7 +1,7 @@
 """Slots that are reserved for Label Studio: one for each stage of a response and each rater."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +9,7 @@ from sqlalchemy import Connection, insert, select, update
 
 from annotate_ui.label_studio import CHANNEL
 from annotate_ui.label_studio.projects import TaskKey
-from annotate_ui.tasks.stages import Stage, stages, stages_of
+from annotate_ui.tasks.stages import Stage, stages_of
 from study.facts.slots import is_further, is_live
 from study.schema import random_id
 from study.schema.tables import assignments, responses
@@ -36,7 +36,7 @@ class Slot:
     @property
     def task_key(self) -> TaskKey:
         """The response and the constructs to rate."""
-        return (self.response_id,), frozenset(self.construct_keys)
+        return self.response_id, frozenset(self.construct_keys)
 
 
 _NO_STAGE = Stage(1, frozenset(), ())
@@ -74,19 +74,19 @@ def split_by_stage(
     ).where(assignments.c.channel == CHANNEL, assignments.c.rater_id.is_not(None))
     for slot, response, claimed_keys in connection.execute(claimed):
         if slot not in detached:
-            unsplit[(response,), frozenset(claimed_keys)] -= 1
+            unsplit[response, frozenset(claimed_keys)] -= 1
     by_stage: dict[tuple[str, ...], list[list[str]]] = {}
     more: list[dict[str, Any]] = []
     for row in rows:
         keys = tuple(row.construct_keys)
-        task_key = (row.response_id,), frozenset(keys)
+        task_key = row.response_id, frozenset(keys)
         if unsplit[task_key] > 0:
             unsplit[task_key] -= 1
             continue
         if keys not in by_stage:
             by_stage[keys] = [
                 [key for key in keys if key in stage.construct_keys]
-                for stage in _stages(study, keys)
+                for stage in stages_of(study.config, keys)
             ]
         first, *others = by_stage[keys] or [list(keys)]
         if tuple(first) == keys:
@@ -132,7 +132,9 @@ def slots(
         if every not in by_construct:
             # The fields are those that the project's own pages would show at this stage.
             by_construct[every] = {
-                key: stage for stage in _stages(study, every) for key in stage.construct_keys
+                key: stage
+                for stage in stages_of(study.config, every)
+                for key in stage.construct_keys
             }
         by_key = by_construct[every]
         keys = tuple(row.construct_keys)
@@ -151,14 +153,6 @@ def slots(
             )
         )
     return result
-
-
-def _stages(study: Study, construct_keys: Iterable[str]) -> tuple[Stage, ...]:
-    """Return the stages of which each has a task."""
-    if study.config.label_studio.stages == "projects":
-        return stages_of(study.config, construct_keys)
-    wanted = set(construct_keys)
-    return stages((c for c in study.config.constructs if c.key in wanted), staged=False)
 
 
 def ready(slots: Sequence[Slot], rated: set[int]) -> list[Slot]:

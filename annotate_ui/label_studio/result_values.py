@@ -22,11 +22,6 @@ def user_number(completed_by: Any) -> Any:
     return completed_by.get("id") if isinstance(completed_by, dict) else completed_by
 
 
-def is_ground_truth(annotation: Any) -> bool:
-    """Whether an annotation is marked as the project's expected answer."""
-    return isinstance(annotation, dict) and annotation.get("ground_truth") is True
-
-
 def is_number(value: Any) -> bool:
     """Whether a value is a finite number that fits into a float."""
     if isinstance(value, bool) or not isinstance(value, int | float):

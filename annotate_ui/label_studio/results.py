@@ -72,17 +72,13 @@ class Pushed(_Result):
     """Projects that were made for this study but are not stored in it."""
     missing_projects: list[int] = field(default_factory=list)
     """Projects of the study that are no longer on the server."""
-    published: list[int] = field(default_factory=list)
-    """Projects that were published, so that raters see them; none in the open edition."""
-    unpublished: list[int] = field(default_factory=list)
-    """Projects that raters do not see; none in the open edition."""
     ignored_settings: list[str] = field(default_factory=list)
     """Settings of [design] in study.toml that do not apply in Label Studio."""
 
 
 @dataclass(frozen=True)
 class Rejection:
-    """A value that cannot become a rating, as it is reported."""
+    """A value that cannot become a rating, or was perhaps not meant, as it is reported."""
 
     rater: str | None
     response: str | None
@@ -132,10 +128,14 @@ class Pulled(_Result):
     """All values on the server that cannot become ratings."""
     rejected_new: int = 0
     """Of the rejected values, those that no earlier pull read."""
+    doubtful: list[Rejection] = field(default_factory=list)
+    """Stored values that a decimal comma explains, which the field drops: 7,5 becomes 75."""
     missing_projects: list[int] = field(default_factory=list)
     """Projects of the study that are no longer on the server; their pulled values stay."""
     imported: dict[str, int] = field(default_factory=dict)
     """Queries, responses and other content that came with the tasks of followed projects."""
+    ranges: dict[str, str] = field(default_factory=dict)
+    """PROJECT/CONTROL to the range that a followed project states, and what becomes of it."""
     left_out: Counter[str] = field(default_factory=Counter)
     """Content of followed projects that was not stored, with how often it occurred."""
 

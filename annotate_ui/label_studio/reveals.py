@@ -26,17 +26,6 @@ class Exposure(NamedTuple):
     seen_more: bool
 
 
-def shown_fields(project: StoredProject, opened: Iterable[Sees]) -> tuple[Sees, ...]:
-    """Return the fields of a task that are shown once some were `opened` on request."""
-    on_request = {
-        field
-        for control in project.controls.values()
-        if control["kind"] == "request"
-        for field in control["fields"]
-    }
-    return in_order(set(project.fields) - on_request | set(opened))
-
-
 def store_reveals(
     connection: Connection, filled: Sequence[tuple[Slot, StoredProject, Annotation]]
 ) -> None:
@@ -54,7 +43,7 @@ def store_reveals(
                 {
                     "assignment_id": slot.id,
                     "stage": slot.stage.number,
-                    "fields": list(shown_fields(project, annotation.opened)),
+                    "fields": list(project.fields),
                     "created_at": _shown_at(annotation),
                 },
             )
@@ -86,9 +75,7 @@ class Exposures:
         for row in rows:
             self._shown[row.rater_id, row.query_id].append(row)
 
-    def at(
-        self, slot: Slot, time: datetime, shown: Iterable[Sees], allowed: Iterable[Sees]
-    ) -> Exposure:
+    def at(self, slot: Slot, time: datetime, shown: Iterable[Sees]) -> Exposure:
         """Return what the slot's rater had seen of its query when a value was given.
 
         Parameters
@@ -96,9 +83,7 @@ class Exposures:
         time
             When the annotation was last changed.
         shown
-            The fields that its task showed when the value was entered.
-        allowed
-            The fields that the construct's stage shows.
+            The fields that its task shows.
         """
         assert slot.rater_id is not None  # noqa: S101
         before = [
@@ -108,4 +93,4 @@ class Exposures:
         ]
         fields = {field for stage in before for field in stage.fields}.union(shown)
         later = (s.stage > slot.stage.number and s.repeat == slot.repeat for s in before)
-        return Exposure(list(in_order(fields)), any(later), not fields.issubset(allowed))
+        return Exposure(list(in_order(fields)), any(later), not fields.issubset(shown))

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Subquery, insert, null, select
 
-from annotate_ui.label_studio import CHANNEL, reasons
+from annotate_ui.label_studio import CHANNEL, PREFILLED, reasons
 from annotate_ui.label_studio.annotations import Annotation
 from annotate_ui.label_studio.projects import StoredProject
 from annotate_ui.label_studio.reserved_slots import Slot
@@ -95,6 +95,7 @@ class Revisions:
             "wall_seconds": annotation.lead_seconds,
             "external_id": origin(project, annotation.number),
             "external_at": annotation.updated,
+            "channel": PREFILLED if annotation.prefilled else CHANNEL,
             **values,
         }
         outdated = row["construct_version"] != self._versions.get(key, row["construct_version"])
@@ -205,7 +206,7 @@ class Origins:
                     response.label("response"),
                 )
                 .join_from(table, owners, owner == owners.c.id)
-                .where(table.c.channel == CHANNEL)
+                .where(table.c.channel.in_((CHANNEL, PREFILLED)))
                 .order_by(table.c.id)
             )  # fmt: skip
             for external_id, at, of, rater, rated in rows:

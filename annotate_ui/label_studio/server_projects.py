@@ -1,6 +1,6 @@
 """The projects of a study on its server, which is known by its identity, not its address."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -127,57 +127,6 @@ def _server_projects(study: Study, server: Server) -> ServerProjects:
     ]
     present = [project for project in known if project not in deleted]
     return ServerProjects(name, listed, present, deleted)
-
-
-def new_projects_workspace(
-    server: Server, named: int | None, present: Sequence[StoredProject]
-) -> int | None:
-    """Return the workspace of new projects: the `named` one, else that of the newest project.
-
-    Raises
-    ------
-    StudyError
-        The server is of the open edition, which has none, and would ignore the number.
-    """
-    if server.is_open_edition:
-        if named is not None:
-            raise StudyError(
-                f"{server.url} is the open edition of Label Studio, which has no workspaces. Leave "
-                "out --workspace."
-            )
-        return None
-    if named is None and present:
-        return server.project(present[-1].number).workspace
-    return named
-
-
-def publish(
-    server: Server, projects: Iterable[StoredProject], sent_to: Collection[int]
-) -> tuple[list[int], list[int]]:
-    """Publish the projects that tasks were sent to, in editions that publish projects.
-
-    Returns
-    -------
-    tuple of two lists
-        The projects that were published, and others that raters do not see: those without new
-        tasks, which may be hidden on purpose, and those that the token's user may not publish.
-    """
-    published: list[int] = []
-    hidden: list[int] = []
-    if server.is_open_edition:
-        return published, hidden
-    for number in (project.number for project in projects if project.tasks):
-        if server.project(number).is_published is not False:
-            continue
-        try:
-            if number in sent_to:
-                server.publish(number)
-            (published if number in sent_to else hidden).append(number)
-        except ServerError as error:
-            if error.is_temporary:
-                raise
-            hidden.append(number)
-    return published, hidden
 
 
 def _is_deleted(server: Server, number: int) -> bool:

@@ -32,7 +32,8 @@ _TYPES = {
 _RENAMED = "_data_"
 LACKING = (
     "a short form of export (JSON_MIN, CSV, TSV) does not contain skipped tasks, which annotations "
-    "are expected answers (ground truth), nor who changed them last. Export as JSON to have them."
+    "are expected answers (ground truth) or were made from a prediction, nor who changed them "
+    "last. Export as JSON to have them."
 )
 
 

@@ -57,7 +57,7 @@ class SlotClaims:
 
     def on_other_channels(self, rater_id: int, task_key: TaskKey) -> set[str]:
         """Return the constructs of this response that the rater has on another channel."""
-        (response,), keys = task_key
+        response, keys = task_key
         return {key for key in keys if (rater_id, response, key) in self._other_channels}
 
     def claim(self, rater_id: int, task_key: TaskKey, *, has_values: bool) -> Slot | None:
@@ -107,7 +107,7 @@ class SlotClaims:
 
     def _of_followed(self, task_key: TaskKey, rater_id: int) -> Slot:
         """Return a slot for an annotation of a project that was not pushed."""
-        (response,), keys = task_key
+        response, keys = task_key
         in_order = [spec.key for spec in self._study.config.constructs if spec.key in keys]
         asked = (*in_order, *sorted(keys - {*in_order}))
         key = self._insert(

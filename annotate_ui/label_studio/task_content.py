@@ -26,11 +26,13 @@ SIDES = ("response_a", "response_b")
 """The two responses of a comparison: left and right."""
 FIELDS: Fields = {
     **{name: names for name, names in OF_RESPONSES.items() if name != "attributes"},
+    # Label Studio's templates for rankings and comparisons call a query prompt.
+    "query": (*OF_RESPONSES["query"], "prompt"),
     "response_id": ("response_id", "item_id"),
     "response_a": ("response_a",),
     "response_b": ("response_b",),
-    "text_a": ("text_a", "answer_a"),
-    "text_b": ("text_b", "answer_b"),
+    "text_a": ("text_a", "answer_a", "answer1"),
+    "text_b": ("text_b", "answer_b", "answer2"),
     "system_a": ("system_a",),
     "system_b": ("system_b",),
     "items": ("items",),

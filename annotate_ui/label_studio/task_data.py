@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
-from itertools import permutations
 from typing import Any
 
 from sqlalchemy import Connection, select
@@ -19,14 +18,6 @@ from study.types import Sees
 
 NAME = "ccrs_id"
 """Field of a task's data with its name."""
-PAIRS = 4
-"""Number of the stage in which pairs are compared, after all stages of the ratings."""
-SIDES = ("1", "2")
-"""Names of the two responses of a pair in results."""
-
-Shown = tuple[int, ...]
-"""What a task is about: the response that is rated, or the first and the second of a pair."""
-
 _BATCH = 500
 
 
@@ -35,57 +26,43 @@ def study_name(connection: Connection) -> str:
     return str(connection.execute(select(study_identities.c.public_id)).scalar_one())
 
 
-def task_names(connection: Connection, stage: int) -> dict[Shown, str]:
-    """Return the name of each possible task of a stage, which does not identify a system.
+def task_names(connection: Connection, stage: int) -> dict[int, str]:
+    """Return the name of the task of each response in a stage, which does not identify a system.
 
     It depends on the texts: in a study that was restored from an earlier backup, the number of a
     response may belong to another text.
     """
     study = study_name(connection)
-    by_query: dict[int, list[Any]] = defaultdict(list)
+    names: dict[int, str] = {}
     for row in _texts(connection):
-        by_query[row.query_id].append(row)
-    names: dict[Shown, str] = {}
-    for answers in by_query.values():
-        for rows in permutations(answers, 2 if stage == PAIRS else 1):
-            shown = tuple(row.id for row in rows)
-            content = tuple(row.content_hash for row in rows)
-            text = repr((study, stage, shown, content, rows[0].question, rows[0].references))
-            digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16)
-            names[shown] = digest.hexdigest()
+        text = repr((study, stage, row.id, row.content_hash, row.question, row.references))
+        digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16)
+        names[row.id] = digest.hexdigest()
     return names
 
 
 def task_data(
-    connection: Connection, tasks: Sequence[Shown], fields: Sequence[Sees]
+    connection: Connection, tasks: Sequence[int], fields: Sequence[Sees]
 ) -> list[dict[str, Any]]:
-    """Return the data of each task: these fields and nothing else."""
-    ids = sorted({response for shown in tasks for response in shown})
+    """Return the data of the task of each response: these fields and nothing else."""
+    ids = sorted(tasks)
     texts = {row.id: row for row in _texts(connection, ids)}
     passages = _passages(connection, ids) if "context" in fields else {}
     data = []
-    for shown in tasks:
-        first = texts[shown[0]]
+    for response in tasks:
+        row = texts[response]
         of_field: dict[Sees, dict[str, Any]] = {
-            "question": {"question": first.question},
-            "response": {"response": first.text}
-            if len(shown) == 1
-            else {f"response_{n}": texts[r].text for n, r in zip(SIDES, shown, strict=True)},
-            "context": {"passages": _titled([passages.get(response, []) for response in shown])},
-            "reference": {"reference": next(iter(first.references), "")},
+            "question": {"question": row.question},
+            "response": {"response": row.text},
+            "context": {"passages": _titled(passages.get(response, []))},
+            "reference": {"reference": next(iter(row.references), "")},
         }
         data.append({name: text for field in fields for name, text in of_field[field].items()})
     return data
 
 
-def _titled(passages: Sequence[list[str]]) -> list[dict[str, str]]:
-    """Return the passages of a task with titles: once if the responses of a pair have the same."""
-    same = all(texts == passages[0] for texts in passages)
-    return [
-        {"title": f"Passage {n}" + ("" if same else f" of response {side}"), "text": text}
-        for side, texts in enumerate(passages[:1] if same else passages, 1)
-        for n, text in enumerate(texts, 1)
-    ]
+def _titled(passages: Sequence[str]) -> list[dict[str, str]]:
+    return [{"title": f"Passage {n}", "text": text} for n, text in enumerate(passages, 1)]
 
 
 def _texts(connection: Connection, ids: Sequence[int] | None = None) -> Iterable[Any]:

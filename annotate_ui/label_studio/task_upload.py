@@ -8,11 +8,7 @@ from typing import NamedTuple
 from sqlalchemy import insert
 
 from annotate_ui.label_studio.client import Server, ServerError
-from annotate_ui.label_studio.configuration import (
-    Configuration,
-    configuration,
-    pair_configuration,
-)
+from annotate_ui.label_studio.configuration import Configuration, configuration
 from annotate_ui.label_studio.instructions import instructions
 from annotate_ui.label_studio.projects import StoredProject, store_tasks, stored_projects
 from annotate_ui.label_studio.results import Pushed, PushedProject
@@ -21,13 +17,7 @@ from annotate_ui.label_studio.server_projects import (
     description,
     project_mark,
 )
-from annotate_ui.label_studio.task_data import (
-    NAME,
-    PAIRS,
-    Shown,
-    task_data,
-    task_names,
-)
+from annotate_ui.label_studio.task_data import NAME, task_data, task_names
 from study.progress_bar import Advance
 from study.schema.tables import external_projects
 from study.settings.constructs import ConstructSpec
@@ -73,9 +63,7 @@ class Pages:
 
     def __init__(self, study: Study) -> None:
         self._config = study.config
-        staged = study.config.rating.disclosure == "staged"
-        self._on_request = staged and study.config.label_studio.stages == "on request"
-        self.in_order = staged and not self._on_request
+        self.in_order = study.config.rating.disclosure == "staged"
         """Whether all raters get the tasks in one order.
 
         A stage opens when its query is rated in the stage before, which is earlier if all raters
@@ -90,11 +78,7 @@ class Pages:
 
     def page(self, kind: ProjectKind | StoredProject) -> Configuration:
         """Return the page of a kind of project."""
-        constructs = self.constructs(kind)
-        if kind.stage == PAIRS:
-            scale = self._config.preferences.scale
-            return pair_configuration(kind.fields, constructs, self.versions, scale)
-        return configuration(kind.fields, constructs, self.versions, on_request=self._on_request)
+        return configuration(kind.fields, self.constructs(kind), self.versions)
 
 
 class TaskSender:
@@ -106,12 +90,11 @@ class TaskSender:
         server: Server,
         on_server: ServerProjects,
         title: str,
-        workspace: int | None,
         result: Pushed,
         advance: Advance | None,
     ) -> None:
         self._study, self._server = study, server
-        self._title, self._workspace = title, workspace
+        self._title = title
         self._result, self._advance = result, advance
         self._name, self._listed = on_server.study_name, on_server.listed
         self._present = list(on_server.present)
@@ -119,7 +102,7 @@ class TaskSender:
         self._pages = Pages(study)
         self._sent = self._total = 0
 
-    def send(self, missing: Mapping[ProjectKind, Sequence[Shown]]) -> None:
+    def send(self, missing: Mapping[ProjectKind, Sequence[int]]) -> None:
         """Send the tasks that are missing, each kind to an existing project or a new one.
 
         Raises
@@ -148,7 +131,7 @@ class TaskSender:
                     )
                 )
 
-    def _project(self, kind: ProjectKind, wanted: frozenset[Shown]) -> tuple[StoredProject, bool]:
+    def _project(self, kind: ProjectKind, wanted: frozenset[int]) -> tuple[StoredProject, bool]:
         """Return a project that lacks some wanted tasks, and whether it is new."""
         page = self._pages.page(kind)
         for project in self._present:
@@ -187,21 +170,19 @@ class TaskSender:
 
     def _create(self, kind: ProjectKind, page: Configuration, mark: str) -> int:
         constructs = self._pages.constructs(kind)
-        compares = kind.stage == PAIRS
-        part = "Comparisons" if compares else f"Stage {kind.stage}"
-        place = f"{part} of {self._title}: {', '.join(spec.name for spec in constructs)}."
+        names = ", ".join(spec.name for spec in constructs)
+        place = f"Stage {kind.stage} of {self._title}: {names}."
         return self._server.create_project(
             # Label Studio refuses longer titles.
             title=f"{self._title[:30]}: {kind.stage} ({kind.overlap})"[:50],
             description=description(place, self._title, mark),
             xml=page.xml,
-            instructions=instructions(self._study, constructs, place, compares=compares),
+            instructions=instructions(self._study, constructs, place),
             overlap=kind.overlap,
             in_order=self._pages.in_order,
-            workspace=self._workspace,
         )
 
-    def _fill(self, project: StoredProject, kind: ProjectKind, tasks: Sequence[Shown]) -> int:
+    def _fill(self, project: StoredProject, kind: ProjectKind, tasks: Sequence[int]) -> int:
         """Send the missing tasks; return their number."""
         with self._study.read() as connection:
             by_shown = task_names(connection, kind.stage)
@@ -222,7 +203,7 @@ class TaskSender:
         return len(project.tasks) - before
 
     def _send_missing(
-        self, project: StoredProject, kind: ProjectKind, names: Mapping[str, Shown]
+        self, project: StoredProject, kind: ProjectKind, names: Mapping[str, int]
     ) -> None:
         missing = [(name, shown) for name, shown in names.items() if shown not in project.tasks]
         for start in range(0, len(missing), _BATCH):
@@ -240,11 +221,11 @@ class TaskSender:
             if self._advance is not None:
                 self._advance(self._sent, self._total)
 
-    def _adopt_unknown(self, project: StoredProject, names: Mapping[str, Shown]) -> None:
+    def _adopt_unknown(self, project: StoredProject, names: Mapping[str, int]) -> None:
         if self._server.project(project.number).tasks != len(project.tasks):
             self._adopt(project, names)
 
-    def _adopt(self, project: StoredProject, names: Mapping[str, Shown]) -> None:
+    def _adopt(self, project: StoredProject, names: Mapping[str, int]) -> None:
         """Store the tasks that the server has; delete untouched ones that it has twice."""
         by_name: dict[str, list[ServerTask]] = defaultdict(list)
         for task in tasks_of(self._server, project):
@@ -252,7 +233,7 @@ class TaskSender:
                 by_name[task.name].append(task)
         stored = set(project.tasks.values())
         doubles: list[int] = []
-        adopted: dict[Shown, int] = {}
+        adopted: dict[int, int] = {}
         for name, tasks in by_name.items():
             first, *others = sorted(tasks, key=lambda task: (task.number not in stored, task))
             doubles += [task.number for task in others if not task.touched]
@@ -264,7 +245,7 @@ class TaskSender:
         self._result.duplicates += len(doubles)
         self._result.adopted += len(adopted)
 
-    def _store(self, project: StoredProject, tasks: Mapping[Shown, int]) -> None:
+    def _store(self, project: StoredProject, tasks: Mapping[int, int]) -> None:
         with self._study.write() as connection:
             store_tasks(connection, project.id, tasks)
         project.tasks.update(tasks)

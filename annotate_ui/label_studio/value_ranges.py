@@ -62,12 +62,27 @@ class ValueRange:
 def value_range(
     control: str, key: str, controls: Mapping[str, ExportControl], options: FormatOptions
 ) -> ValueRange | None:
-    """Return the range that --scale gives a control; None: the scale of its construct."""
-    if control not in options.ranges:
-        return None
-    low, high = options.ranges[control]
-    integers = controls[control].stars and low == int(low) and high - low >= 1
-    return ValueRange(Scale(min=low, max=high, step=1 if integers else None), options.scales[key])
+    """Return the range of a control that --scale or the project states.
+
+    None: that is the scale of its construct, or nothing states one.
+    """
+    used, scale = controls[control], options.scales[key]
+    ends = options.ranges.get(control)
+    if ends is None:
+        ends = _stated_range(used)
+        if ends is None or ends == (scale.min, scale.max):
+            return None
+    low, high = ends
+    integers = used.stars and low == int(low) and high - low >= 1
+    return ValueRange(Scale(min=low, max=high, step=1 if integers else None), scale)
+
+
+def _stated_range(used: ExportControl) -> tuple[float, float] | None:
+    """Return the range that the project states for a control; None: not both of its ends."""
+    low, high = used.stated
+    if low is None and used.stars:
+        low = float(STARS[0])
+    return None if low is None or high is None or low >= high else (low, high)
 
 
 def range_faults(
@@ -87,28 +102,67 @@ def range_faults(
         if key is None or scale is None or kind_of(controls[control]) != "number":
             continue
         used_range = value_range(control, key, controls, options)
-        if used_range is not None:
+        contradicted = list(_contradicted(control, key, controls[control], options))
+        if contradicted:
+            yield from contradicted
+        elif used_range is not None:
             yield from _off_grid_faults(control, key, controls[control], used_range)
+        elif _stated_range(controls[control]) is not None:
+            continue  # It is the construct's scale.
         elif controls[control].stars:
             yield from _unknown_stars(control, key, controls[control], scale)
         else:
             yield from _unlikely_range(control, key, controls[control], scale)
 
 
-def _unlikely_range(control: str, key: str, used: ExportControl, scale: Scale) -> Iterator[Fault]:
-    """Yield a fault for numbers that were probably given on another range than the construct's."""
-    within = [(row, value) for row, value in used.numbers if scale.problem(value) is None]
+def _contradicted(
+    control: str, key: str, used: ExportControl, options: FormatOptions
+) -> Iterator[Fault]:
+    """Yield a fault where the range that is used has another end than the project states."""
+    given, scale = options.ranges.get(control), options.scales[key]
+    if given is None and _stated_range(used) is not None:
+        return
+    low, high = given or (scale.min, scale.max)
+    for word, ends, stated in zip(("lowest", "highest"), (low, high), used.stated, strict=True):
+        if stated is None or stated == ends:
+            continue
+        problem = f"the project states a {word} value of {stated:g} for the control {control!r}"
+        if given is not None:
+            yield Fault(
+                f"{problem}, and --scale {ends:g}.",
+                f"Correct or leave out {option('scale', control, f'{low:g}:{high:g}')}.",
+            )
+        else:
+            whole = f"{stated:g}:HIGH" if word == "lowest" else f"LOW:{stated:g}"
+            yield Fault(
+                f"{problem} and no other end of its range, while {key} goes from {scale.min:g} to "
+                f"{scale.max:g}.",
+                f"Name the whole range with {option('scale', control, whole)}.",
+            )
+
+
+def unlikely_range(used: ExportControl, scale: Scale) -> tuple[float, float] | None:
+    """Return the part of a scale that has all numbers, if they were probably on another range."""
+    values = [value for _, value in used.numbers if scale.problem(value) is None]
     start = 0.0 if scale.min < 0 < scale.max else scale.min
     end = start + (scale.max - scale.min) / 10
-    values = [value for _, value in within]
     if (
         len(values) >= _MIN_VALUES
         and all(start <= value <= end for value in values)
         and any(value > start for value in values)
     ):
+        return start, end
+    return None
+
+
+def _unlikely_range(control: str, key: str, used: ExportControl, scale: Scale) -> Iterator[Fault]:
+    """Yield a fault for numbers that were probably given on another range than the construct's."""
+    part = unlikely_range(used, scale)
+    if part is not None:
+        within = [(row, value) for row, value in used.numbers if scale.problem(value) is None]
         yield Fault(
-            f"all {len(values)} values of the control {control!r} are between {start:g} and "
-            f"{end:g}, while {key} goes from {scale.min:g} to {scale.max:g}.",
+            f"all {len(within)} values of the control {control!r} are between {part[0]:g} and "
+            f"{part[1]:g}, while {key} goes from {scale.min:g} to {scale.max:g}.",
             "If they were given on another range, name it with "
             f"{option('scale', control, 'LOW:HIGH')}; if they are on the construct's, with "
             f"{option('scale', control, f'{scale.min:g}:{scale.max:g}')}.",
@@ -143,7 +197,8 @@ def _unknown_stars(control: str, key: str, used: ExportControl, scale: Scale) ->
     low, high = STARS
     ends = f"{low}:{most_stars(used)}"
     remedy = (
-        f"Give the least and the greatest number of stars with {option('scale', control, ends)}; "
+        "Give the least and the greatest number of stars that the project offers (maxRating, 5 by "
+        f"default; a file does not state it), such as with {option('scale', control, ends)}; "
         "values are then mapped to the construct's scale."
     )
     if (scale.min, scale.max) != STARS:

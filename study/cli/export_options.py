@@ -50,6 +50,15 @@ _OPTIONS = (
         help="Rater code of a user of Label Studio, by the user's number; USER= leaves the user "
         "out. Others become ls-NUMBER. Repeatable.",
     ),
+    click.option(
+        "--annotations",
+        "annotations",
+        multiple=True,
+        metavar="KIND=AS",
+        help="Annotations of Label Studio that are left out otherwise: ground-truth=ratings or "
+        "ground-truth=reference (adjudicated values), and prefilled=ratings, which were made from "
+        "a prediction or another annotation. Repeatable.",
+    ),
 )
 
 
@@ -62,6 +71,7 @@ class ExportNames:
     values: tuple[str, ...]
     columns: tuple[str, ...]
     raters: tuple[str, ...]
+    annotations: tuple[str, ...]
 
     def read(self) -> dict[str, dict[str, Any]]:
         """Return each option's values by name, as `import_file` takes them.
@@ -79,6 +89,7 @@ class ExportNames:
             "values": of.unique_by_name("--value", self.values, of.choice_value),
             "columns": of.columns(self.columns),
             "raters": of.unique_by_name("--rater", self.raters, of.user),
+            "annotations": of.unique_by_name("--annotations", self.annotations, of.annotation_kind),
         }
 
 

@@ -125,6 +125,19 @@ def user(text: str) -> tuple[str, str]:
     return number.lstrip("0") or "0", code.strip()
 
 
+#: What annotations of a kind may be taken as.
+_ANNOTATIONS = {"ground-truth": ("ratings", "reference"), "prefilled": ("ratings",)}
+
+
+def annotation_kind(text: str) -> tuple[str, str]:
+    """Read KIND=AS, or KIND= for annotations that are left out again."""
+    kind, equals, taken = (part.strip() for part in text.partition("="))
+    if not equals or taken not in ("", *_ANNOTATIONS.get(kind, ())) or kind not in _ANNOTATIONS:
+        known = ", ".join(f"{k}={one}" for k, several in _ANNOTATIONS.items() for one in several)
+        raise click.UsageError(f"--annotations {text}: write one of {known}.")
+    return kind, taken
+
+
 def prompt_for_constructs(
     study: Study,
     path: Path,

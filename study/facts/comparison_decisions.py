@@ -1,7 +1,5 @@
 """Decisions of raters on pairs of responses, as rows of the preference table."""
 
-from collections import Counter
-
 import pandas as pd
 from sqlalchemy import ColumnElement, Connection, Subquery, and_, exists, func, literal, select
 
@@ -57,15 +55,3 @@ def decision_rows(connection: Connection) -> pd.DataFrame:
         .join(raters, comparisons.c.rater_id == raters.c.id)
         .order_by(comparisons.c.id),
     )
-
-
-def people_by_pair(connection: Connection, channel: str) -> Counter[frozenset[int]]:
-    """Return how many people have compared each pair of responses in a channel."""
-    newest = newest_decisions()
-    rows = connection.execute(
-        select(comparisons.c.rater_id, comparisons.c.response_a_id, comparisons.c.response_b_id)
-        .join_from(comparisons, newest, newest.c.comparison_id == comparisons.c.id)
-        .where(newest.c.status != "withdrawn", newest.c.channel == channel)
-        .distinct()
-    )
-    return Counter(frozenset((row.response_a_id, row.response_b_id)) for row in rows)

@@ -68,10 +68,8 @@ def asked_constructs(controls: Mapping[str, Mapping[str, Any]]) -> frozenset[str
 
 def _pushed(connection: Connection) -> set[Task]:
     rows = connection.execute(
-        select(external_tasks.c.response_id, external_projects.c.controls)
-        .join_from(
+        select(external_tasks.c.response_id, external_projects.c.controls).join_from(
             external_tasks, external_projects, external_tasks.c.project_id == external_projects.c.id
         )
-        .where(external_tasks.c.second_response_id.is_(None))
     )
     return {(response, asked_constructs(controls)) for response, controls in rows}

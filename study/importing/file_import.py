@@ -38,6 +38,7 @@ def import_file(
     columns: Mapping[str, str] | None = None,
     raters: Mapping[str, str] | None = None,
     rater_prefix: str | None = None,
+    annotations: Mapping[str, str] | None = None,
     allow_unmatched: bool = False,
     revise: bool = False,
     conflicts_as_repeats: bool = False,
@@ -73,6 +74,10 @@ def import_file(
     raters, rater_prefix
         User of such an export to the name of the scorer (empty: left out). Other users are named
         by the prefix, by default `ls-`, and their number.
+    annotations
+        Kind of annotations of such an export that are left out otherwise, `ground-truth` or
+        `prefilled` (made from a prediction or another annotation), to `ratings`, or for
+        `ground-truth` also `reference`: adjudicated values.
     allow_unmatched, revise, conflicts_as_repeats
         See `import_rows`.
     kinds_of_several_files
@@ -97,6 +102,7 @@ def import_file(
         "ranges": ranges,
         "raters": raters,
         "rater_prefix": rater_prefix,
+        "annotations": annotations,
     }
     _check_taken(chosen, source.path.name, [name for name, value in given.items() if value])
     source.report.warnings += broken
@@ -133,6 +139,7 @@ def import_file(
         columns=columns or {},
         raters=raters or {},
         rater_prefix=rater_prefix,
+        annotations={kind: taken for kind, taken in (annotations or {}).items() if taken},
         pulled=[(row.server, row.external_id, row.code) for row in pulled],
         queries=queries,
         scorer_scales={
@@ -150,6 +157,7 @@ def import_file(
         "columns": dict(columns or {}),
         "raters": dict(raters or {}),
         "rater_prefix": rater_prefix,
+        "annotations": dict(annotations or {}),
     }
     rows = chosen.rows(source, options)
     if checked_kinds and not kinds_of_several_files:
@@ -202,6 +210,7 @@ _DECLARED = {
     "ranges": ("--scale", "controls of a Label Studio export or metrics of a tool's export"),
     "raters": ("--rater", "users of a Label Studio export"),
     "rater_prefix": ("--rater-prefix", "users of a Label Studio export"),
+    "annotations": ("--annotations", "kinds of annotations of a Label Studio export"),
 }
 
 

@@ -56,6 +56,9 @@ class FormatOptions:
     """Prefix of the scorers of other users, before the user's number."""
     pulled: Sequence[tuple[str, str, str | None]] = ()
     """Server, user's number and code of each rater pulled from Label Studio; None: erased."""
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    """Kind of annotations of such a form that are no independent ratings (`ground-truth`,
+    `prefilled`) to what they are taken as: `ratings`, or `reference`; empty: left out."""
     queries: Sequence[str] = ()
     """Ids of the study's queries in the order of their import."""
     scorer_scales: Mapping[str, Scale] = field(default_factory=dict)
@@ -183,8 +186,8 @@ class Importer:
     other format accepts it), `is_certain(head)` (whether the file is of this format even if others
     match it), `unmapped(source, options)` (controls without a construct), `describe(source,
     options)` (a `FileDescription`) and `TAKES` (which of the declarations columns, controls,
-    ranges, raters and rater_prefix of `FormatOptions` it reads; others are refused). `matches` may
-    take the study's constructs as a second argument.
+    ranges, raters, rater_prefix and annotations of `FormatOptions` it reads; others are refused).
+    `matches` may take the study's constructs as a second argument.
     """
 
     name: str

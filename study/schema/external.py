@@ -37,19 +37,17 @@ class ExternalProject(Noun, table=True):
 
 
 class ExternalTask(Noun, table=True):
-    """A response as a task of such a project, or a pair of responses."""
+    """A response as a task of such a project."""
 
     __tablename__ = "external_task"
     __table_args__ = (
-        UniqueConstraint("project_id", "response_id", "second_response_id"),
+        UniqueConstraint("project_id", "response_id"),
         UniqueConstraint("project_id", "external_id"),
     )
 
     id: int | None = Field(default=None, primary_key=True)
     project_id: int = Field(foreign_key="external_project.id")
     response_id: int = Field(foreign_key="response.id", index=True)
-    second_response_id: int | None = Field(default=None, foreign_key="response.id")
-    """The response with which it is compared; null: it is rated."""
     external_id: Text
     lost: int = 0
     """Number of its places taken by annotations that fill no slot, as of the last pull."""

@@ -163,11 +163,6 @@ class LabelStudioSpec(SettingsSection):
         default=None,
         description="address of the Label Studio server, with its path where it has one",
     )
-    stages: Literal["projects", "on request"] = Field(
-        default="projects",
-        description="`projects` has a project for each stage of a staged study; with `on request` "
-        "a task has all stages, and the rater opens the passages and the reference",
-    )
     controls: dict[str, Key] = Field(
         default={},
         description="control of an imported export to the construct that it rates, such as "

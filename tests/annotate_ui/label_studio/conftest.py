@@ -4,10 +4,15 @@ from typing import Any
 
 import pytest
 
-from tests.annotate_ui.label_studio.fake_server import StandIn
+from tests.annotate_ui.label_studio.fake_server import StandIn, stand_in_for_sdk
 
 
 @pytest.fixture
 def server() -> Any:
     """Return a server in memory."""
     return StandIn()
+
+
+@pytest.fixture(autouse=True)
+def _sdk_or_stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    stand_in_for_sdk(monkeypatch)

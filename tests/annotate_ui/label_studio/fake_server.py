@@ -4,9 +4,15 @@ It keeps projects, tasks and annotations in memory and answers as `annotate_ui.l
 does. The real server is tested in `real/`.
 """
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
+from importlib.util import find_spec
+from types import ModuleType, SimpleNamespace
 from typing import Any
 from uuid import uuid4
+from xml.etree.ElementTree import Element, fromstring
+
+import pytest
 
 from annotate_ui.label_studio.client import Project, ServerError
 from annotate_ui.label_studio.task_data import NAME
@@ -16,7 +22,6 @@ class StandIn:
     """A server in memory."""
 
     url = "http://stand-in.example.org"
-    is_open_edition = True
 
     def __init__(self) -> None:
         self.identity = uuid4().hex
@@ -43,8 +48,6 @@ class StandIn:
             settings["description"],
             len(self.tasks[number]),
             settings["xml"],
-            settings.get("is_published", False),
-            settings.get("workspace"),
         )
 
     def create_project(self, **settings: Any) -> int:
@@ -116,3 +119,29 @@ class StandIn:
     def _next(self) -> int:
         self._number += 1
         return self._number
+
+
+class _LabelInterface:
+    """What is used of label-studio-sdk's reader of labeling configurations."""
+
+    def __init__(self, config: str) -> None:
+        fromstring(config)
+
+    def parse(self, config: str) -> tuple[dict[str | None, Any], None, None, Element]:
+        """Return the controls by name, and the configuration as a tree."""
+        tree = fromstring(config)
+        tags = {
+            element.get("name"): SimpleNamespace(tag=element.tag, attr=dict(element.attrib))
+            for element in tree.iter()
+            if element.get("name") and element.get("toName")
+        }
+        return tags, None, None, tree
+
+
+def stand_in_for_sdk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read labeling configurations where label-studio-sdk is not installed."""
+    if find_spec("label_studio_sdk") is None:
+        package, module = ModuleType("label_studio_sdk"), ModuleType("label_interface")
+        module.LabelInterface = _LabelInterface  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, "label_studio_sdk", package)
+        monkeypatch.setitem(sys.modules, "label_studio_sdk.label_interface", module)

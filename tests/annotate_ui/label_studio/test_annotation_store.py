@@ -48,46 +48,6 @@ def test_the_comment_of_a_task_is_stored_once(study: Study, server: Any) -> None
     together.close()
 
 
-def test_texts_opened_on_request_are_stored_with_the_values_that_follow(
-    study: Study, server: Any
-) -> None:
-    together = edited(study, '\n[label_studio]\nstages = "on request"\n')
-    project = pushed(together, server, constructs=["QR", "CC", "IR"])
-    opened = [
-        {"from_name": f"show_{field}", "value": {"choices": ["Show"]}}
-        for field in ("context", "reference")
-    ]
-    orders = [0, 3, 1, 4, 2], [3, 0, 1, 4, 2]
-    for task, at, order in zip(project.tasks.values(), ("10:00", "11:00"), orders, strict=True):
-        made = server.annotate(project.number, task, 5, at, QR=70, CC=60, IR=50)
-        made["result"] = [[*made["result"], *opened][index] for index in order]
-    assert pull(together, server).new == 6
-    rows = ratings(together)
-    passages = ["question", "response", "context"]
-    assert [row.revealed for row in rows] == [
-        *(["question", "response"], passages, [*passages, "reference"]),
-        *([*passages, "reference"],) * 3,
-    ]
-    # A second response to the query is rated with what the first has shown.
-    assert [row.seen_more for row in rows] == [False, False, False, True, True, False]
-    assert not any(row.after_reveal for row in rows)
-    with together.read() as connection:
-        fields = list(connection.scalars(select(reveals.c.fields)))
-    assert fields == [[*passages, "reference"]] * 2
-    together.close()
-
-
-def test_a_text_that_was_not_opened_is_not_stored_as_shown(study: Study, server: Any) -> None:
-    together = edited(study, '\n[label_studio]\nstages = "on request"\n')
-    project = pushed(together, server, constructs=["QR", "CC"])
-    server.annotate(project.number, next(iter(project.tasks.values())), 5, "10:00", QR=70)
-    done = pull(together, server)
-    assert (done.new, rejections(done)) == (1, [reasons.MISSING])
-    with together.read() as connection:
-        assert list(connection.scalars(select(reveals.c.fields))) == [["question", "response"]]
-    together.close()
-
-
 def test_both_databases_store_the_same(any_study: Study) -> None:
     study, server = any_study, StandIn()
     project = pushed(study, server, per_item=2)
@@ -275,7 +235,7 @@ def test_a_returning_rater_takes_a_place_that_is_open_again(study: Study, server
         assert pull(study, server).stored_anything is False
     with study.read() as connection:
         live = [
-            slot for slot in slots(connection, study) if task == project.tasks[slot.response_id,]
+            slot for slot in slots(connection, study) if task == project.tasks[slot.response_id]
         ]
         assert {slot.id for slot in live} <= rated_slots(connection)
     counted = study.score_table().query("value == value")

@@ -17,7 +17,6 @@ from study.base.scales import Scale
 from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, ResponseRow
 from study.settings.constructs import CCRS, ConstructSpec
-from study.types import Sees
 from tests.annotate_ui.rated_campaign import fill
 
 VERSIONS = {spec.key: 1 for spec in CCRS}
@@ -112,31 +111,7 @@ def test_a_remark_is_shown_as_it_is_and_comes_back_as_it_was_written() -> None:
     assert (annotation.answers[0].flags, annotation.invalid) == (("$price",), [])
 
 
-def test_texts_on_request_open_with_the_constructs_of_their_stage() -> None:
-    fields: tuple[Sees, ...] = ("question", "response", "context", "reference")
-    made = configuration(fields, CCRS, VERSIONS, on_request=True)
-    requests = {n: c["fields"] for n, c in made.controls.items() if c["kind"] == "request"}
-    assert requests == {"show_context": ["context"], "show_reference": ["reference"]}
-    shown = {c["construct"]: c["fields"] for c in made.controls.values() if c["kind"] == "number"}
-    assert shown["QR"] == ["question", "response"]
-    assert shown["CC"] == ["question", "response", "context"]
-    assert shown["IR"] == list(fields)
-    root = ElementTree.fromstring(made.xml)
-    gated = [view for view in root.iter("View") if view.get("whenTagName") == "show_reference"]
-    names = {element.get("name") for view in gated for element in view.iter()}
-    assert {"reference", "AC", "IR"} <= names
-    assert not {"response", "passage_{{idx}}", "QR", "CC", "comment"} & names
-
-
-def test_without_stages_nothing_is_on_request() -> None:
-    made = configuration(("response", "context"), [CCRS[1]], VERSIONS, on_request=True)
-    assert "request" not in {control["kind"] for control in made.controls.values()}
-    assert "visibleWhen" not in made.xml
-
-
-@pytest.mark.parametrize(
-    "key", ["comment", "response", "QR_flags", "show_context", "Ä", "a b", "1"]
-)
+@pytest.mark.parametrize("key", ["comment", "response", "QR_flags", "Ä", "a b", "1"])
 def test_a_key_that_cannot_name_a_control_gets_a_generated_name(key: str) -> None:
     assert control_name(key) != key
     assert control_name(key) == control_name(key)
@@ -145,8 +120,8 @@ def test_a_key_that_cannot_name_a_control_gets_a_generated_name(key: str) -> Non
 def test_a_task_holds_the_fields_of_its_stage_and_no_system(study: Study) -> None:
     fill(study, queries=1, systems=2)
     with study.read() as connection:
-        first = task_data(connection, [(1,), (2,)], ("question", "response"))
-        (last,) = task_data(connection, [(1,)], ("response", "context", "reference"))
+        first = task_data(connection, [1, 2], ("question", "response"))
+        (last,) = task_data(connection, [1], ("response", "context", "reference"))
     assert first == [
         {"question": "question-0", "response": "response-0-0"},
         {"question": "question-0", "response": "response-0-1"},
@@ -181,7 +156,7 @@ def test_instructions_contain_the_rules_and_the_owners_text_without_scripts(
     (study.folder / "instructions.md").write_text("# Read\n<script>x</script> **this**")
     rating = study.config.rating.model_copy(update={"instructions": "instructions.md"})
     object.__setattr__(study, "config", study.config.model_copy(update={"rating": rating}))
-    text = instructions(study, CCRS[:1], "Stage 1 of <b>mine</b>", compares=False)
+    text = instructions(study, CCRS[:1], "Stage 1 of <b>mine</b>")
     assert "<strong>this</strong>" in text
     assert "<script>" not in text
     assert "&lt;b&gt;mine" in text

@@ -150,7 +150,7 @@ def test_an_export_without_ratings_says_why(study: Study, tmp_path: Path) -> Non
     assert "its annotations that count contain neither" in warned(import_file(study, orphan))
     reference = {**annotation(5, 5, QR=5), "ground_truth": True}
     done = import_file(study, written(tmp_path, task(5, reference)))
-    assert "its annotations that count contain neither" in warned(done)
+    assert "all its annotations are left out unless --annotations" in warned(done)
 
 
 def test_ratings_of_regions_are_missing_and_not_one_of_them(study: Study, tmp_path: Path) -> None:

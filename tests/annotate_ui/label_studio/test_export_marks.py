@@ -119,3 +119,15 @@ def test_labels_without_a_construct_are_left_out(study: Study, tmp_path: Path) -
     assert "results of the control 'label', which gives labels rather than numbers" in (
         summary.left_out
     )
+
+
+def test_a_marked_part_without_a_label_is_counted_and_is_no_empty_answer(
+    study: Study, tmp_path: Path
+) -> None:
+    """A person may select a text before choosing a label."""
+    bare = label("wrong", "closes")
+    del bare["value"]["labels"]
+    both = task(1, labeled(1, 1, bare), labeled(2, 2, bare, label("wrong", "No.")), response=TEXT)
+    summary = imported(study, written(tmp_path, both), controls={"wrong": "AC"})
+    assert stored(study) == {("ls-2", "AC"): ["No."]}
+    assert summary.left_out == {"a marked part without a label": 2}

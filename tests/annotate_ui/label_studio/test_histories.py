@@ -144,7 +144,7 @@ class History:
         for project in projects(self.study):
             if project.number not in self.server.made:
                 continue
-            for (response,), number in project.tasks.items():
+            for response, number in project.tasks.items():
                 task = self.server.tasks[project.number].get(number, {"annotations": []})
                 for annotation in task["annotations"]:
                     if annotation["created_at"] == "nonsense":

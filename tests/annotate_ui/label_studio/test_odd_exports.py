@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from annotate_ui.label_studio.follow import follow
-from annotate_ui.label_studio.followed_project import FollowOptions, configured_controls
+from annotate_ui.label_studio.followed_project import FollowOptions
+from annotate_ui.label_studio.stated_controls import stated_controls
 from study import Study
 from study.errors import InputError
 from study.importing.file_import import import_file
@@ -41,7 +42,7 @@ def test_values_of_two_controls_of_one_name_are_missing(study: Study, tmp_path: 
         '<View><Choices name="QR" toName="a"><Choice value="1"/></Choices>'
         '<Choices name="QR" toName="b"><Choice value="2"/></Choices></View>'
     )
-    assert [label for _, label in configured_controls(xml)["QR"].labels] == ["1", "2"]
+    assert [label for _, label in stated_controls(xml)["QR"].labels] == ["1", "2"]
 
 
 @pytest.mark.parametrize(

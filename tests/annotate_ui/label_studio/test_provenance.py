@@ -202,7 +202,7 @@ def test_where_the_first_of_two_channels_is_taken_back_the_other_counts(
     while (step := open_next(study, rater).step) is not None:
         rate(study, rater, step, "QR", 11)
 
-    (response,) = [r for (r,), number in project.tasks.items() if number == task]
+    (response,) = [r for r, number in project.tasks.items() if number == task]
 
     def counts() -> Any:
         table = study.score_table().set_index("response_id")

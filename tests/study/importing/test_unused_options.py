@@ -30,6 +30,7 @@ def files(tmp_path: Path) -> list[Path]:
         ({"raters": {"5": "anna"}}, "--rater"),
         ({"rater_prefix": "x-"}, "--rater-prefix"),
         ({"columns": {"model": "system"}}, "--column"),
+        ({"annotations": {"prefilled": "ratings"}}, "--annotations"),
     ],
 )
 def test_what_a_format_does_not_read_is_refused(

@@ -72,7 +72,7 @@ def rate_all(
     keys = sorted(project.construct_keys)
     return {
         response: annotate(server, who, task, dict.fromkeys(keys, value))
-        for (response,), task in sorted(project.tasks.items())
+        for response, task in sorted(project.tasks.items())
     }
 
 

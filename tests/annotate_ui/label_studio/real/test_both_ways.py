@@ -101,8 +101,8 @@ def test_an_edit_a_skip_and_a_deletion(
     push(campaign, server)
     (project,) = projects(campaign)
     mine = rate_all(label_studio, ada, project, 40)
-    first, second, *_ = (response for (response,) in sorted(project.tasks))
-    annotate(label_studio, bo, project.tasks[first,], {}, skip=True)
+    first, second, *_ = sorted(project.tasks)
+    annotate(label_studio, bo, project.tasks[first], {}, skip=True)
     assert (pull(campaign, server).new, pull(campaign, server).stored_anything) == (5, False)
 
     edit(label_studio, ada, mine[first], {"QR": 45})
@@ -120,7 +120,7 @@ def test_an_edit_a_skip_and_a_deletion(
     (skip,) = revisions(campaign, bo, first, "QR")
     assert (skip.status, skip.value, skip.reason) == ("skipped", None, reasons.SKIPPED)
 
-    annotate(label_studio, ada, project.tasks[second,], {"QR": 99})
+    annotate(label_studio, ada, project.tasks[second], {"QR": 99})
     assert pull(campaign, server).changed == 1
     assert [r.value for r in revisions(campaign, ada, second, "QR")] == [40, None, 99]
 
@@ -164,7 +164,7 @@ def test_a_rating_that_becomes_impossible_is_taken_back(
 ) -> None:
     push(campaign, server)
     (project,) = projects(campaign)
-    ((response,), task), *_ = sorted(project.tasks.items())
+    (response, task), *_ = sorted(project.tasks.items())
     made = annotate(label_studio, members[0], task, {"QR": 40})
     pull(campaign, server)
     edit(label_studio, members[0], made, {"QR": 400})

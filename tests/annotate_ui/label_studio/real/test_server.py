@@ -100,7 +100,7 @@ def test_a_command_works_under_the_constructs_that_it_began_with(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(VARIABLE, "legacy")
-    place = ServerPlace(study.folder, "http://127.0.0.1:1", None, None)
+    place = ServerPlace(study.folder, "http://127.0.0.1:1", None)
     with place.opened() as (opened, _):
         assert isinstance(opened, PinnedStudy)
 
@@ -117,37 +117,3 @@ def test_a_skip_holds_its_place() -> None:
     assert path == "/tools/ls/api/projects/"
     sent = json.loads(body)
     assert (sent["skip_queue"], sent["sampling"]) == ("IGNORE_SKIPPED", "Sequential sampling")
-    assert "workspace" not in sent
-
-
-def test_requests_that_only_editions_for_organizations_understand() -> None:
-    with answering() as there, Server(there.url, "legacy") as server:
-        there.answer = 201, "application/json", b'{"id": 7, "workspace": 3, "is_published": false}'
-        server.create_project(
-            title="x",
-            description="x",
-            xml="x",
-            instructions="x",
-            overlap=2,
-            in_order=True,
-            workspace=3,
-        )
-        made = server.project(7)
-        assert (made.workspace, made.is_published) == (3, False)
-        server.publish(7)
-        (_, created), _, (path, published) = there.asked
-    assert json.loads(created)["workspace"] == 3
-    assert (path, json.loads(published)) == ("/tools/ls/api/projects/7/", {"is_published": True})
-
-
-def test_tasks_that_are_stored_after_the_reply_are_waited_for() -> None:
-    with answering() as there, Server(there.url, "legacy") as server:
-        state: dict[str, Any] = {"import": 5, "status": "completed", "task_ids": [8, 9]}
-        there.answer = 201, "application/json", json.dumps(state).encode()
-        assert server.import_tasks(7, [{"data": {}}, {"data": {}}]) == [8, 9]
-        assert there.asked[-1][0] == "/tools/ls/api/projects/7/imports/5/"
-        state |= {"status": "failed", "error": "no space"}
-        there.answer = 201, "application/json", json.dumps(state).encode()
-        with pytest.raises(ServerError, match="were refused: no space") as raised:
-            server.import_tasks(7, [{"data": {}}])
-        assert not raised.value.is_temporary

@@ -34,7 +34,7 @@ def test_half_here_and_half_there_with_some_in_both(
     rated = {}
     for project in projects(study):
         for member in members[: project.overlap]:
-            for (response,), task in sorted(project.tasks.items()):
+            for response, task in sorted(project.tasks.items()):
                 rated[response] = 50.0 + response
                 annotate(label_studio, member, task, {"QR": rated[response]})
     assert pull(study, server).new == 16 + 2 * 8

@@ -1,4 +1,4 @@
-"""A rater marks sentences and compares pairs on the real page."""
+"""A rater marks sentences on the real page."""
 
 from playwright.sync_api import Browser, expect
 
@@ -12,17 +12,17 @@ from tests.annotate_ui.label_studio.real.rater_actions import signed_in, submit
 from tests.annotate_ui.label_studio.test_marks import SETTINGS
 
 
-def test_marks_and_pairs_come_back(
+def test_marks_come_back(
     study: Study,
     server: Server,
     label_studio: LabelStudioServer,
     members: tuple[Member, Member],
     browser: Browser,
 ) -> None:
-    asked = edited(study, f"{SETTINGS}\n[design]\ncomparisons = 1.0\n")
+    asked = edited(study, SETTINGS)
     project = pushed(asked, server)
     page = signed_in(browser, label_studio, members[0])
-    for (response,), task in sorted(project.tasks.items()):
+    for response, task in sorted(project.tasks.items()):
         page.goto(f"{label_studio.url}/projects/{project.number}/data?task={task}")
         page.wait_for_load_state("networkidle")
         page.locator("[class*=label__text]", has_text="Relevance").click()
@@ -34,14 +34,6 @@ def test_marks_and_pairs_come_back(
     done = pull(asked, server)
     assert (done.new, done.marks, done.rejected) == (2, 2, [])
     assert asked.marks_table()["marked"].tolist() == [1, 1]
-
-    (pairs,) = push(asked, server).projects
-    (pair,) = server.export(pairs.number)
-    page.goto(f"{label_studio.url}/projects/{pairs.number}/data?task={pair['id']}")
-    page.get_by_role("checkbox", name="Response 2 is much better").click()
-    submit(page)
     page.context.close()
-    assert pull(asked, server).new == 1
-    assert abs(asked.preference_table()["value"].item()) == 2.0
     assert pull(asked, server).stored_anything is False
     assert push(asked, server).tasks == 0
