@@ -71,6 +71,9 @@ class Study:
         if folder.exists() and not folder.is_dir():
             raise StudyError(f"{folder} is a file; choose another folder.")
         folder.mkdir(parents=True, exist_ok=True)
+        if "://" not in config.database:
+            # SQLite gives its further files the mode of the database.
+            (folder / config.database).touch(mode=0o600)
         engine = open_engine(config.database, folder)
         try:
             create_schema(engine)

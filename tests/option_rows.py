@@ -177,6 +177,7 @@ TABLE: dict[str, dict[str, Row]] = {
         "--quota": Unused("enrol study --list --quota 2", NEW),
         "--queries": Unused("enrol study --close autumn --queries 2", NEW),
         "--languages": Unused("enrol study --renew autumn --languages de", NEW),
+        "--require-id": Unused("enrol study --renew autumn --require-id prolific", NEW),
         "--until": Unused("enrol study --close autumn --until 2999-01-01", "no address is created"),
         "--list": ALONE,
         "--close": ALONE,

@@ -42,6 +42,12 @@ _OF_NEW_LINKS = "it is for a new link", "name a new link"
     metavar="CODES",
     help="Languages of their queries, as in de,en; by default all.",
 )
+@click.option(
+    "--require-id",
+    metavar="PATTERN",
+    help="Nobody can join without a recruiter's id that matches this regular expression as a "
+    "whole, in any case; prolific stands for that of Prolific's ids.",
+)
 @UNTIL
 @click.option(
     "--list",
@@ -62,6 +68,7 @@ _OF_NEW_LINKS = "it is for a new link", "name a new link"
 @unused_if("quota", lambda given: given["name"] is None, *_OF_NEW_LINKS)
 @unused_if("queries", lambda given: given["name"] is None, *_OF_NEW_LINKS)
 @unused_if("languages", lambda given: given["name"] is None, *_OF_NEW_LINKS)
+@unused_if("require_id", lambda given: given["name"] is None, *_OF_NEW_LINKS)
 @unused_if(
     "until",
     lambda given: given["name"] is None and not given["renewed"],
@@ -74,6 +81,7 @@ def enrol(
     quota: int | None,
     queries: int | None,
     languages: str | None,
+    require_id: str | None,
     until: datetime | None,
     listing: bool,
     closed: str | None,
@@ -91,6 +99,7 @@ def enrol(
       ccrs enrol my-study spring --quota 30
       ccrs enrol my-study spring-de --quota 30 --queries 12 --languages de,en
       ccrs enrol my-study summer --quota 30 --until 2027-06-30
+      ccrs enrol my-study prolific --quota 30 --require-id prolific
       ccrs enrol my-study --list
       ccrs enrol my-study --close spring
       ccrs enrol my-study --renew spring
@@ -110,7 +119,7 @@ def enrol(
         elif renewed is not None:
             _renew(study, renewed, until, as_json)
         else:
-            _create(study, str(name), quota or 0, queries, languages, until, as_json)
+            _create(study, str(name), quota or 0, queries, languages, require_id, until, as_json)
 
 
 def _create(
@@ -119,22 +128,27 @@ def _create(
     quota: int,
     queries: int | None,
     languages: str | None,
+    require_id: str | None,
     until: datetime | None,
     as_json: bool,
 ) -> None:
     from annotate_ui.participants.enrolment import make_link
+    from annotate_ui.participants.recruiter_ids import form_of
 
     codes = [] if languages is None else languages.split(",")
-    link, url = make_link(study, name, quota, queries, codes, until)
+    link, url = make_link(study, name, quota, queries, codes, until, require_id)
     people = "1 person" if quota == 1 else f"{quota} people"
     limit = "queries without a limit" if queries is None else f"at most {queries} queries each"
     named = ", ".join(link.attributes.get("languages", ())) or "all languages"
-    lines = [url, f"{link.name}: {people} may join{in_time(until)}; {limit}; {named}."]
+    form = form_of(link.attributes)
+    ids = "" if form is None else f"; with an id like {form}"
+    lines = [url, f"{link.name}: {people} may join{in_time(until)}; {limit}; {named}{ids}."]
     data = {
         "name": link.name,
         "quota": quota,
         "queries_each": queries,
         "languages": link.attributes.get("languages", []),
+        "id_form": form,
         "until": None if until is None else until.isoformat(),
     }
     _show(study, url, data, lines, as_json)
@@ -210,10 +224,14 @@ def _print(links: list[LinkState]) -> None:
     for heading in ("joined", "counted", "quota", "queries each"):
         rows.add_column(heading, justify="right")
     rows.add_column("languages")
+    asks = any(link.id_form for link in links)
+    if asks:
+        rows.add_column("id", no_wrap=True)
     for link in links:
         state = f"open{in_time(link.ends)}" if link.open else "closed" if link.closed else "full"
         queries = "all" if link.queries_each is None else str(link.queries_each)
-        cells = (link.name, state, link.made.strftime("%Y-%m-%d %H:%M"), str(link.joined))
-        more = (str(link.counted), str(link.quota), queries, ", ".join(link.languages) or "all")
-        rows.add_row(*(Text(cell) for cell in (*cells, *more)))
+        cells = [link.name, state, link.made.strftime("%Y-%m-%d %H:%M"), str(link.joined)]
+        cells += [str(link.counted), str(link.quota), queries, ", ".join(link.languages) or "all"]
+        cells += [link.id_form or "any"] if asks else []
+        rows.add_row(*(Text(cell) for cell in cells))
     Console(soft_wrap=True).print(rows)

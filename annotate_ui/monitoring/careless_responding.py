@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 from analysis.core.context import Context
 from analysis.topics.agreement.human_ceiling import raters_against_others
 from annotate_ui.monitoring.attention_checks import checks_missed, missed_checks, stored_checks
+from annotate_ui.monitoring.constant_stretch import constant_stretches, responses_in_order
 from annotate_ui.monitoring.interim_analysis import human_context
 from annotate_ui.monitoring.signals import (
     ConstructValues,
@@ -20,7 +21,6 @@ from annotate_ui.monitoring.signals import (
     passages_unopened,
     run_of,
     straight_lining,
-    straight_lining_throughout,
     too_few,
 )
 from study.facts.rating_progress import read_records
@@ -81,12 +81,14 @@ def rater_signals(study: Study) -> list[RaterSignals]:
             by_construct.setdefault(agreement.construct, []).append(agreement)
     main = counted[counted["purpose"] == "main"]
     values = {str(key): _values(rows) for key, rows in main.groupby("construct", sort=False)}
+    stretches = constant_stretches(responses_in_order(main[main["value"].notna()]))
     raters = ratings.drop_duplicates("rater_id").set_index("rater_id")["rater"].sort_values()
     return [
         RaterSignals(
             str(code),
             (
                 *_of_values(rater_id, values, study.config.seed),
+                *([stretches[rater_id]] if rater_id in stretches else []),
                 too_fast(shares.get(code, [])),
                 checks_missed(missed.get(code, [])),
                 *_of_agreement(code, by_construct),
@@ -106,18 +108,13 @@ def _values(rows: pd.DataFrame) -> ConstructValues:
 
 
 def _of_values(rater: Any, values: dict[str, ConstructValues], seed: int) -> Iterator[Signal]:
-    runs = []
     for construct, rows in values.items():
         is_rater = rows.rater == rater
         if is_rater.any():
             own_rows, others = rows.where(is_rater), rows.where(~is_rater)
-            run = run_of(own_rows, seed)
-            runs += [run] if run is not None else []
-            yield straight_lining(run, own_rows, construct)
+            yield straight_lining(run_of(own_rows, seed), own_rows, construct)
             yield little_variation(own_rows, others, construct)
             yield many_missing(own_rows, others, construct)
-    if len(values) > 1:
-        yield straight_lining_throughout(runs)
 
 
 def _of_passages(main: pd.DataFrame) -> Iterator[Signal]:
@@ -139,7 +136,7 @@ def reading_shares(
     from study.assignment.reading_time import WordCounts
 
     timed = ratings[
-        ratings["purpose"].isin(["main", "calibration"]) & (ratings["active_seconds"] > 0)
+        ratings["purpose"].isin(["main", "calibration"]) & ratings["active_seconds"].notna()
     ]
     if timed.empty:
         return {}

@@ -11,7 +11,6 @@ from study.facts.departures import departures
 from study.facts.rating_progress import (
     CampaignRecords,
     RaterProgress,
-    comparisons,
     rater_progress,
 )
 from study.facts.slots import OWN_CHANNEL
@@ -69,7 +68,7 @@ class RaterStatus(RaterProgress):
 
     phase: Phase
     hours_active: float
-    """Hours with the page in view, without pauses."""
+    """Hours with the page in view, without pauses, and within the server's own times."""
     waiting_since: datetime | None
     """Since when open work, or a place of a quota, has waited for the rater; null where nothing
     does."""
@@ -82,14 +81,13 @@ def rater_statuses(
     """Return the status of every rater, in the order of the numbers in their codes."""
     ids = {row.code: row.id for row in connection.execute(select(raters.c.id, raters.c.code))}
     left, enrolled = departures(connection), _enrolled(connection)
-    compared = comparisons(connection)
     seconds = records.ratings.groupby("rater_id")["active_seconds"].sum().to_dict()
     by_rater: dict[Any, pd.DataFrame] = dict(iter(records.assignments.groupby("rater_id")))
     statuses = []
     for progress in rater_progress(connection, records):
         rater_id = ids[progress.rater]
         work = by_rater.get(rater_id, records.assignments.iloc[:0])
-        *_, comparing_seconds = compared.get(rater_id, (0, 0, 0.0))
+        worked = float(seconds.get(rater_id, 0.0)) + records.comparing_seconds.get(rater_id, 0.0)
         training = _training(connection, study, rater_id)
         phase = "left" if rater_id in left else _phase(connection, study, rater_id, work, training)
         if phase in {"repeats", "done", "adjudication"}:
@@ -106,7 +104,7 @@ def rater_statuses(
             RaterStatus(
                 **vars(progress),
                 phase=phase,
-                hours_active=(float(seconds.get(rater_id, 0.0)) + comparing_seconds) / 3600,
+                hours_active=worked / 3600,
                 waiting_since=max(moments) if waits else None,
                 training=training,
             )

@@ -29,9 +29,6 @@ LEAST_VALUES, LEAST_QUERIES = 20, 8
 #: A run is flagged when so few permutations have one as long, and it is this many times theirs.
 _RARE, _LONGER = 0.001, 1.5
 
-#: On so many constructs at once, runs are flagged that are less rare than that.
-_SEVERAL, _UNUSUAL = 3, 0.02
-
 #: Permutations that are tried first, and as many as are tried where these do not settle it.
 _FIRST, _MOST = 99, 1999
 
@@ -182,25 +179,6 @@ def straight_lining(run: ValueRun | None, rater: ConstructValues, construct: str
         run.n_values,
         f"the same value {counted(run.length, 'time')} in a row; {run.expected:g} would be "
         f"usual for these {run.n_values} values in another order",
-    )
-
-
-def straight_lining_throughout(runs: Sequence[ValueRun]) -> Signal:
-    """Return whether runs are unusually long on several constructs at once.
-
-    A rater who stops reading stops on all of them, so each run may be less rare than one alone.
-    """
-    if len(runs) < _SEVERAL:
-        return too_few("straight_lining", None, len(runs), "constructs")
-    long = sum(run.p <= _UNUSUAL and run.length >= _LONGER * run.expected for run in runs)
-    return Signal(
-        "straight_lining",
-        None,
-        "flagged" if long >= _SEVERAL else "fine",
-        float(long),
-        float(_SEVERAL),
-        len(runs),
-        f"unusually long runs of one value on {long} of {len(runs)} constructs",
     )
 
 

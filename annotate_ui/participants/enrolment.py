@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from pydantic import TypeAdapter, ValidationError
 from sqlalchemy import Connection, insert, select
 
 from annotate_ui.participants.enrolment_links import (
@@ -17,6 +16,13 @@ from annotate_ui.participants.enrolment_links import (
     state_of,
 )
 from annotate_ui.participants.invitation import lock_raters, make_raters, personal_link
+from annotate_ui.participants.recruiter_ids import (
+    form_of,
+    has_form,
+    is_same_id,
+    normalized_id,
+    of_raters,
+)
 from annotate_ui.participants.tokens import mark_used, new_token, rater_of_token, was_made
 from annotate_ui.participation import paused
 from study.errors import StudyError
@@ -24,7 +30,6 @@ from study.facts.links import has_ended
 from study.schema import now
 from study.schema.tables import enrolments
 from study.study import Study
-from study.types import Text
 
 __all__ = [
     "Enrolled",
@@ -40,8 +45,6 @@ __all__ = [
     "renew_link",
 ]
 
-LONGEST_ID = 200
-"""Maximum length of a recruiter's id, in characters."""
 Refused = Literal["unknown", "closed", "paused", "full", "joined", "bad_id"]
 
 
@@ -92,8 +95,8 @@ def enrol(
     token
         The last part of the link's address.
     external_id
-        The recruiter's id of the person. It gives no access: an id that has joined already is
-        refused.
+        The recruiter's id of the person, see `recruiter_ids`. It gives no access: an id that has
+        joined already, in other letters or not, is refused.
     personal_token
         The secret of the personal link, 256 random bits; default: a new one. A second request
         with the same secret returns the same rater, so that a form that is sent twice adds one
@@ -103,7 +106,7 @@ def enrol(
     ------
     EnrolmentRefusedError
         The link is unknown or closed, the campaign is paused, the quota is met, or the id has
-        joined already or is not valid.
+        joined already, is not valid, or has not the form that the link asks for.
     """
     external_id = checked_id(external_id)
     with study.write() as connection:
@@ -118,13 +121,12 @@ def enrol(
             raise EnrolmentRefusedError("closed", f"The enrolment link {link.name!r} is closed.")
         if paused(connection) is not None:
             raise EnrolmentRefusedError("paused", "The campaign is paused; no one can join now.")
-        # Of any link: a person who is recruited twice is one rater.
-        known = select(enrolments.c.id).where(enrolments.c.external_id == external_id)
-        if external_id is not None and connection.execute(known).first() is not None:
+        _check_form(external_id, form_of(link.attributes))
+        if external_id is not None and _has_joined(connection, external_id):
             raise EnrolmentRefusedError("joined", "This id has joined the study already.")
         if not state_of(connection, study.config, link).open:
             raise EnrolmentRefusedError("full", f"The quota of {link.name!r} is met.")
-        ((_, rater_id),) = make_raters(connection, 1, link.attributes)
+        ((_, rater_id),) = make_raters(connection, 1, of_raters(link.attributes))
         connection.execute(
             insert(enrolments).values(
                 link_id=link.id, rater_id=rater_id, external_id=external_id, created_at=now()
@@ -137,6 +139,21 @@ def enrol(
         return enrolled
 
 
+def _has_joined(connection: Connection, external_id: str) -> bool:
+    """Return whether an id has joined by any link: a person who is recruited twice is one rater."""
+    known = select(enrolments.c.external_id).where(enrolments.c.external_id.is_not(None))
+    return any(is_same_id(id_, external_id) for id_ in connection.execute(known).scalars())
+
+
+def _check_form(external_id: str | None, form: str | None) -> None:
+    """Refuse an id without the form that a link asks for, with EnrolmentRefusedError."""
+    if not has_form(external_id, form):
+        found = "no id" if external_id is None else f"the id {external_id!r}"
+        raise EnrolmentRefusedError(
+            "bad_id", f"The enrolment link asks for an id like {form}; {found} came with it."
+        )
+
+
 def _enrolled(connection: Connection, study: Study, personal_token: str) -> Enrolled:
     rater = rater_of_token(connection, personal_token)
     if rater is None:
@@ -145,25 +162,14 @@ def _enrolled(connection: Connection, study: Study, personal_token: str) -> Enro
 
 
 def checked_id(external_id: str | None) -> str | None:
-    """Return an external id without white space around it; None for an empty one.
+    """Return an external id in the form in which it is stored; None for an empty one.
 
     Raises
     ------
     EnrolmentRefusedError
         It is too long, can't be stored, or is a placeholder that a recruiter did not fill in.
     """
-    if external_id is None or not external_id.strip():
-        return None
-    id_ = external_id.strip()
     try:
-        TypeAdapter(Text).validate_python(id_)
-    except ValidationError:
-        raise EnrolmentRefusedError("bad_id", "The external id can't be stored.") from None
-    if len(id_) > LONGEST_ID:
-        raise EnrolmentRefusedError(
-            "bad_id", f"The external id has {len(id_)} characters; the maximum is {LONGEST_ID}."
-        )
-    if id_.startswith(("{", "$", "%")):
-        # All visitors would have the same id, and only the first could join.
-        raise EnrolmentRefusedError("bad_id", "The external id is a placeholder.")
-    return id_
+        return normalized_id(external_id)
+    except ValueError as error:
+        raise EnrolmentRefusedError("bad_id", str(error)) from None

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Row, insert, select, update
 
 from annotate_ui.participants.consent import declined
 from annotate_ui.participants.invitation import check_end, lock_raters
+from annotate_ui.participants.recruiter_ids import checked_form, form_of, with_form
 from annotate_ui.participants.tokens import hash_token
 from study.errors import StudyError, nearest
 from study.facts.departures import departures
@@ -38,6 +39,8 @@ class LinkState:
     """Those who count: without raters who declined or left before finishing a response."""
     queries_each: int | None
     languages: tuple[str, ...]
+    id_form: str | None
+    """What a recruiter's id must look like; None: any, and none is needed."""
     made: datetime
     ends: datetime | None
     """When it was closed, or ends by itself."""
@@ -61,6 +64,7 @@ class LinkState:
             "counted": self.counted,
             "queries_each": self.queries_each,
             "languages": list(self.languages),
+            "id_form": self.id_form,
             "made": self.made.isoformat(),
             "ends": None if self.ends is None else self.ends.isoformat(),
             "closed": self.closed,
@@ -75,6 +79,7 @@ def make_link(
     queries_each: int | None = None,
     languages: Iterable[str] = (),
     until: datetime | None = None,
+    id_form: str | None = None,
 ) -> tuple[EnrolmentLink, str]:
     """Create a link by which up to `quota` people may join; return it with its address.
 
@@ -92,22 +97,26 @@ def make_link(
         Languages of the queries that they are given; none: all.
     until
         Nobody can join from this moment on; None: until it is closed.
+    id_form
+        A regular expression that the whole of a recruiter's id must match, in any case, or the
+        name of a recruiter (`recruiter_ids.FORMS`); None: people may join without an id.
 
     Raises
     ------
     StudyError
-        The name exists already, the name, a number or a language is not valid, or `until` is not
-        in the future.
+        The name exists already, the name, a number, a language or the form of ids is not valid, or
+        `until` is not in the future.
     """
     check_end(until)
     codes = _languages(languages)
+    form = None if id_form is None else checked_form(id_form)
     try:
         noun = EnrolmentLinkBase.model_validate(
             {
                 "name": name,
                 "quota": quota,
                 "queries_each": queries_each,
-                "attributes": {"languages": codes} if codes else {},
+                "attributes": with_form({"languages": codes} if codes else {}, form),
             }
         )
     except ValidationError as error:
@@ -220,6 +229,7 @@ def state_of(connection: Connection, config: StudyConfig, link: Row[Any]) -> Lin
         counted=len(joined - (gone - finishers)),
         queries_each=link.queries_each,
         languages=tuple(link.attributes.get("languages", ())),
+        id_form=form_of(link.attributes),
         made=link.created_at,
         ends=link.closed_at,
     )

@@ -10,9 +10,11 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
 from sqlalchemy import Connection, case, func, select
 
+from study.facts.active_time import active_seconds
 from study.facts.label_studio_left import left_in_label_studio
 from study.facts.links import is_live_link
 from study.facts.passages_opened import passages_opened
@@ -126,11 +128,14 @@ class CampaignRecords:
     ratings: pd.DataFrame
     """The revision that counts of each rating on the current version of its construct:
     `assignment`, `construct`, `value`, `status`, `late`, `seen_more`, `order` (rises as ratings
-    were first entered), `active_seconds` (sum over revisions), `saved_at`, `rater_id`, `rater`,
+    were first entered), `active_seconds` (sum over revisions, see
+    `study.facts.active_time`), `saved_at`, `rater_id`, `rater`,
     `response`, `query`, `purpose`, `round`, `repeat`, `passages_opened` (see
     `study.facts.passages_opened`); `answered`: not withdrawn;
     `after_reveal`: first entered after the reveal, so that it is kept and not counted; `counts`:
     neither that, nor withdrawn, nor a second rating of the same response by its rater."""
+    comparing_seconds: Mapping[int, float]
+    """Active seconds of each rater's comparisons, by `rater_id`."""
 
 
 def read_records(connection: Connection, versions: Mapping[str, int]) -> CampaignRecords:
@@ -140,7 +145,10 @@ def read_records(connection: Connection, versions: Mapping[str, int]) -> Campaig
     any more.
     """
     assignments = _assignments(connection, versions)
+    seconds = active_seconds(connection)
     ratings = _ratings(connection, versions)
+    tasks = zip(ratings["assignment"], ratings["construct"], strict=True)
+    ratings["active_seconds"] = [seconds.of_ratings.get(task, np.nan) for task in tasks]
     entered = ratings[ratings["answered"]]
     expected = _expected(assignments, entered)
     for name, rows in (
@@ -155,7 +163,7 @@ def read_records(connection: Connection, versions: Mapping[str, int]) -> Campaig
     assignments["open"] = assignments["entered"] < assignments["expected"]
     current = ratings["construct_version"] == ratings["construct"].map(versions)
     ratings = ratings[current].drop(columns="construct_version")
-    return CampaignRecords(assignments, expected, ratings)
+    return CampaignRecords(assignments, expected, ratings, seconds.comparing)
 
 
 def _expected(assignments: pd.DataFrame, entered: pd.DataFrame) -> pd.DataFrame:
@@ -236,7 +244,7 @@ def rater_progress(connection: Connection, records: CampaignRecords) -> list[Rat
     in_label_studio = left_in_label_studio(connection)
     progress = []
     for id_ in sorted(people, key=lambda id_: _by_number(people[id_])):
-        decided, total, _ = compared.get(id_, (0, 0, 0.0))
+        decided, total = compared.get(id_, (0, 0))
         number: dict[str, int] = {str(name): count for name, count in counts[id_].items()}
         number["own_left"] += total - decided
         progress.append(
@@ -253,20 +261,15 @@ def rater_progress(connection: Connection, records: CampaignRecords) -> list[Rat
     return progress
 
 
-def comparisons(connection: Connection) -> dict[int, tuple[int, int, float]]:
-    """Return for each rater how many comparisons are decided, of how many, in what seconds."""
-    decided = (
-        select(decisions.c.comparison_id, func.sum(decisions.c.active_seconds).label("seconds"))
-        .group_by(decisions.c.comparison_id)
-        .subquery()
-    )
+def comparisons(connection: Connection) -> dict[int, tuple[int, int]]:
+    """Return for each rater how many comparisons are decided, of how many."""
+    decided = select(decisions.c.comparison_id).distinct().subquery()
     rows = connection.execute(
         select(
             comparison_table.c.rater_id,
             func.count(decided.c.comparison_id),
             # Comparisons that were released undecided are not expected any more.
             func.count(case((decided.c.comparison_id.is_not(None), 1), (is_live_comparison(), 1))),
-            func.sum(decided.c.seconds),
         )
         .join_from(
             comparison_table,
@@ -276,7 +279,7 @@ def comparisons(connection: Connection) -> dict[int, tuple[int, int, float]]:
         )
         .group_by(comparison_table.c.rater_id)
     )
-    return {rater: (int(done), int(all_), float(secs or 0)) for rater, done, all_, secs in rows}
+    return {rater: (int(done), int(total)) for rater, done, total in rows}
 
 
 def _assignments(connection: Connection, versions: Mapping[str, int]) -> pd.DataFrame:
@@ -328,7 +331,6 @@ def _ratings(connection: Connection, versions: Mapping[str, int]) -> pd.DataFram
             counted.c.revealed,
             counted.c.created_at,
             counted.c.first_id.label("order"),
-            counted.c.all_active_seconds.label("active_seconds"),
             counted.c.saved_at,
             counted.c.answered,
             counted.c.entered_after_reveal.label("after_reveal"),
@@ -347,7 +349,7 @@ def _ratings(connection: Connection, versions: Mapping[str, int]) -> pd.DataFram
         .order_by(counted.c.first_id),
     )
     flags = dict.fromkeys(("late", "seen_more", "answered", "after_reveal"), "bool")
-    frame = frame.astype({"value": "float64", "active_seconds": "float64", **flags})
+    frame = frame.astype({"value": "float64", **flags})
     current = frame["construct_version"] == frame["construct"].map(versions)
     # As in the score table. Ratings of training or checks are not compared with others.
     measuring = frame[frame["purpose"].isin(MEASURING)].sort_values(["assignment", "order"])

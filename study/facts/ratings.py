@@ -171,7 +171,6 @@ def counted_ratings(*conditions: ColumnElement[bool], edits: Edits = "before_rev
       row is the newest revision, and does not count;
     - `edited`: the newest value is another than the one before the reveal;
     - `first_id`: id of the first revision, which rises in the order of rating;
-    - `all_active_seconds`: sum over all revisions;
     - `saved_at`: when the newest revision was stored.
     """
     newest, counting = ratings.alias("newest"), ratings.alias("counting")
@@ -184,7 +183,6 @@ def counted_ratings(*conditions: ColumnElement[bool], edits: Edits = "before_rev
                 "before"
             ),
             func.min(ratings.c.id).label("first_id"),
-            func.sum(ratings.c.active_seconds).label("all_active_seconds"),
         )
         .where(*conditions)
         .group_by(*keys)
@@ -204,7 +202,6 @@ def counted_ratings(*conditions: ColumnElement[bool], edits: Edits = "before_rev
                 newest.c.value.is_distinct_from(counting.c.value),
             ).label("edited"),
             ends.c.first_id,
-            ends.c.all_active_seconds,
             newest.c.created_at.label("saved_at"),
         )
         .select_from(ends)

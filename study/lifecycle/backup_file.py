@@ -23,6 +23,8 @@ DATABASES = {"sqlite": "database.sqlite", "postgresql": "database.pgdump"}
 _NAME = r'[^./\\:*?"<>|\x00-\x1f][^/\\:*?"<>|\x00-\x1f]*'
 _PROMPT = re.compile(rf"{PROMPTS}{_NAME}/(version\.toml|{_NAME}\.txt)")
 _CHUNK = 1 << 20
+_WHOLE = 16 << 20
+"""Bytes at most of what is read whole: the manifest, study.toml, texts and prompts."""
 _UNREADABLE = (
     *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, KeyError),
     *(NotImplementedError, RuntimeError, ValueError, OverflowError),
@@ -121,6 +123,11 @@ class BackupFile:
         if digest.hexdigest() != self.manifest.members[name].sha256:
             raise _refused(self.path, f"{name} is not what was backed up (its checksum differs)")
 
+    def whole(self, name: str) -> bytes:
+        """Return a member, if it is small enough to be read whole."""
+        _check_size(self.path, name, self._packed)
+        return b"".join(self.chunks(name))
+
     def unpack(self, name: str, target: Path, advance: Advance) -> None:
         """Write a member to a new file."""
         done, total = 0, self.manifest.members[name].bytes
@@ -159,13 +166,24 @@ def open_backup_file(path: Path) -> Iterator[BackupFile]:
 
 def _manifest(path: Path, packed: zipfile.ZipFile) -> Manifest:
     try:
-        return Manifest.model_validate_json(packed.read(MANIFEST))
+        _check_size(path, MANIFEST, packed)
+        with packed.open(MANIFEST) as stream:
+            # Without a number, all that the stream contains would be unpacked first.
+            return Manifest.model_validate_json(stream.read(_WHOLE))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"])
         raise _refused(path, f"{MANIFEST}: {place}: {first['msg']}") from None
     except _UNREADABLE as error:
         raise _refused(path, f"{MANIFEST} can't be read ({error})") from None
+
+
+def _check_size(path: Path, name: str, packed: zipfile.ZipFile) -> None:
+    size = packed.getinfo(name).file_size
+    if size > _WHOLE:
+        raise _refused(
+            path, f"{name} unpacks to {size >> 20:,} MB; at most {_WHOLE >> 20} MB are read"
+        )
 
 
 def _refused(path: Path, why: str) -> StudyError:

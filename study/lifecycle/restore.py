@@ -28,6 +28,7 @@ from study.lifecycle.database_copy import (
     sqlite_rows,
     table_names,
 )
+from study.lifecycle.restored_values import check_stored_types, check_values
 from study.lifecycle.sqlite_schema import check_schema
 from study.progress_bar import Advance
 from study.schema.database import (
@@ -87,8 +88,9 @@ def restore(
     Raises
     ------
     StudyError
-        The file is not a backup, is damaged or has unknown members; the folder or database
-        is in use; the study was made by a later version. Nothing is left behind.
+        The file is not a backup, is damaged or has unknown members, or a row in it could not have
+        been saved or imported; the folder or database is in use; the study was made by a later
+        version. Nothing is left behind.
     """
     path, folder = Path(path), Path(folder)
     advance = progress or (lambda done, total: None)  # noqa: ARG005
@@ -102,15 +104,17 @@ def restore(
         draft.mkdir()
         try:
             for name in named_files(config):
-                backup_file.unpack(f"{FILES}{name}", draft / name, advance)
+                (draft / name).write_bytes(backup_file.whole(f"{FILES}{name}"))
             for name in manifest.prompts:
                 (draft / name).parent.mkdir(parents=True, exist_ok=True)
-                backup_file.unpack(name, draft / name, advance)
+                (draft / name).write_bytes(backup_file.whole(name))
             if manifest.database == "sqlite":
                 place = draft / config.database
                 backup_file.unpack(DATABASES["sqlite"], place, advance)
+                place.chmod(0o600)
                 _check_revision(path, manifest, check_schema(place, path))
                 check_sqlite(place, str(path))
+                check_stored_types(place, path)
                 rows = sqlite_rows(place)
                 (draft / "study.toml").write_bytes(settings)
                 _finish(draft, folder, manifest, rows, path)
@@ -131,7 +135,7 @@ def _check_free(folder: Path) -> None:
 
 
 def _settings(backup_file: BackupFile, database: str | None) -> tuple[bytes, StudyConfig]:
-    data = b"".join(backup_file.chunks(SETTINGS))
+    data = backup_file.whole(SETTINGS)
     try:
         content = data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -216,6 +220,7 @@ def _finish(
         with study.read() as connection:
             if identity(connection) != manifest.study:
                 raise StudyError(f"{path}: database and manifest are of different studies.")
+            check_values(study, connection, path)
     # An empty folder is replaced; one that was filled in the meantime is not.
     with suppress(FileNotFoundError):
         folder.rmdir()

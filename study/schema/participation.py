@@ -29,7 +29,7 @@ class EnrolmentLinkBase(Noun):
     queries_each: int | None = Field(default=None, ge=1)
     """Queries that each of them is handed at most; null: as many as there are."""
     attributes: dict[str, Any] = Field(default_factory=dict, sa_type=JSON)
-    """Attributes of the raters who join, such as their languages."""
+    """Attributes of the raters who join, such as their languages, and the form of their ids."""
 
 
 class EnrolmentLink(EnrolmentLinkBase, table=True):

@@ -33,6 +33,7 @@ SIMULATIONS = (
     "null_studies",
     "decision_margins",
     "one_rater",
+    "straight_lining",
 )
 
 

@@ -17,6 +17,7 @@ from annotate_ui.participants.enrolment import (
     joined_by,
     link_state,
 )
+from annotate_ui.participants.recruiter_ids import has_form, is_same_id
 from annotate_ui.participation import paused
 from annotate_ui.web.error_pages import Problem, answer, answer_csrf
 from annotate_ui.web.rate_limits import REFUSED, enrolments, failed_links
@@ -89,6 +90,8 @@ def offer(token: str) -> ResponseReturnValue:
         return answer(_REFUSED["closed" if state.closed else "full"])
     if not here and message is not None:
         return answer(_REFUSED["paused"])
+    if not here and not has_form(external_id, state.id_form):
+        return answer(_REFUSED["bad_id"])
     return render_template(
         "enrol.html", page="enrol", token=token, external_id=external_id or "", here=here
     )
@@ -141,7 +144,7 @@ def _has_joined_here(token: str, external_id: str | None) -> bool:
         return False
     with study().read() as connection:
         joined, stored_id = joined_by(connection, token, g.rater.id)
-    return joined and external_id in {None, stored_id}
+    return joined and (external_id is None or is_same_id(external_id, stored_id))
 
 
 def _id_in(fields: MultiDict[str, str]) -> str | None:

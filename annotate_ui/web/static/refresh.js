@@ -81,7 +81,7 @@ async function refresh() {
 }
 
 if ("live" in main().dataset) {
-  toggle.closest("p").hidden = false;
+  toggle.closest("footer").hidden = false;
   toggle.checked = !stopped();
   toggle.addEventListener("change", () => {
     try {

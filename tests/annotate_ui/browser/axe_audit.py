@@ -18,6 +18,8 @@ _RUN = """async () => {
   }));
 }"""
 _GRAVE = {"serious", "critical"}
+# Moderate to axe-core, yet people who go from landmark to landmark miss what is in none.
+_GRAVE_BY_RULE = {"region"}
 
 
 @cache
@@ -28,10 +30,14 @@ def _axe() -> str:
 
 
 def grave_violations(page: Page) -> str:
-    """Return what axe-core finds serious or critical on the page, "" if nothing."""
+    """Return what axe-core finds serious, critical or outside of landmarks, "" if nothing."""
     # Evaluated, not added as a script element: the page's policy forbids those.
     if not page.evaluate("typeof axe === 'object'"):
         page.evaluate(_axe())
     violations: list[dict[str, Any]] = page.evaluate(_RUN)
-    grave = [violation for violation in violations if violation["impact"] in _GRAVE]
+    grave = [
+        violation
+        for violation in violations
+        if violation["impact"] in _GRAVE or violation["id"] in _GRAVE_BY_RULE
+    ]
     return json.dumps(grave, indent=1, ensure_ascii=False) if grave else ""

@@ -40,6 +40,17 @@ def test_careless_raters_are_found_among_careful_ones(any_study: Study) -> None:
     assert [rater for rater in CAREFUL if kinds[rater]] == []
 
 
+def test_one_of_two_raters_who_stops_reading_is_found_on_all_constructs_at_once(
+    study: Study,
+) -> None:
+    simulate(study, {"a": "tired", "b": "careful"}, queries=15, systems=3, per_item=2)
+    tired, careful = rater_signals(study)
+    over_all = [one for one in tired.flagged if one.construct is None]
+    assert [one.kind for one in over_all] == ["straight_lining"]
+    assert over_all[0].explanation.startswith("from response 29 of 45 on, 17 responses in a row")
+    assert careful.flagged == ()
+
+
 @pytest.mark.slow
 def test_of_100_careful_raters_at_most_two_are_flagged(
     tmp_path_factory: pytest.TempPathFactory,

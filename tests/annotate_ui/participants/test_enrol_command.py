@@ -36,6 +36,16 @@ def test_the_link_is_printed_with_what_it_is_for(study: Study) -> None:
     assert lines[-1] == f"Next: ccrs serve {study.folder}"
 
 
+def test_the_form_of_ids_is_shown_and_listed(study: Study) -> None:
+    result = run(study, "spring", "--quota", "30", "--require-id", "prolific")
+    assert "spring: 30 people may join" in result.output
+    assert "; all languages; with an id like [0-9a-f]{24}." in result.output
+    assert "[0-9a-f]{24}" in run(study, "--list").output
+    assert json.loads(run(study, "--list", "--json").output)[0]["id_form"] == "[0-9a-f]{24}"
+    with pytest.raises(StudyError, match="not a regular expression"):
+        run(study, "autumn", "--quota", "3", "--require-id", "(")
+
+
 def test_without_open_slots_the_command_warns(study: Study) -> None:
     named = opened(study, 'base_url = "https://rate.example.org"')
     result = run(named, "spring", "--quota", "1")

@@ -5,8 +5,9 @@ from datetime import timedelta
 from hashlib import sha256
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import insert, select, update
 
+from annotate_ui.participants import recruiter_ids
 from annotate_ui.participants.consent import RaterText, answer
 from annotate_ui.participants.enrolment import (
     EnrolmentRefusedError,
@@ -207,15 +208,73 @@ def test_an_invalid_id_does_not_enrol(study: Study, external_id: str) -> None:
 
 
 def test_a_hostile_id_is_kept_as_it_is(any_study: Study) -> None:
-    hostile = "<script>alert(1)</script>'; DROP TABLE rater;-- \u202egnp"
+    hostile = "<script>alert(1)</script>'; DROP TABLE rater;-- gnp"
     enrol(any_study, made(any_study), hostile)
     with any_study.read() as connection:
         assert connection.execute(select(enrolment_table.c.external_id)).scalar_one() == hostile
 
 
+ID = "5f3c0a1b2c3d4e5f6a7b8c9d"
+WIDE = "".join(chr(ord(sign) + 0xFEE0) for sign in ID)
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        pytest.param(ID, id="as-it-is"),
+        pytest.param(ID.upper(), id="capital"),
+        pytest.param(WIDE, id="full-width"),
+        pytest.param(f"\u200b{ID[:5]}\u200d{ID[5:]}\ufeff", id="zero-width"),
+        pytest.param(f"\u00a0{ID}\u3000", id="spaces"),
+        pytest.param(f"{ID[:5]}\u00ad\u202e{ID[5:]}", id="soft-hyphen"),
+    ],
+)
+def test_one_id_joins_once_however_it_is_written(study: Study, again: str) -> None:
+    token, other = made(study), made(study, "autumn")
+    enrol(study, token, ID)
+    assert refused(study, token, again) == "joined"
+    assert refused(study, other, again) == "joined"
+    with study.read() as connection:
+        assert connection.execute(select(enrolment_table.c.external_id)).scalars().all() == [ID]
+
+
+def test_an_id_that_was_stored_as_it_came_is_the_same_id(study: Study) -> None:
+    token = made(study)
+    enrol(study, token, "first")
+    with study.write() as connection:
+        key = connection.execute(select(enrolment_links.c.id)).scalar_one()
+        rater = insert(rater_table).values(code="x", attributes={}).returning(rater_table.c.id)
+        row = {"rater_id": connection.execute(rater).scalar_one(), "link_id": key}
+        connection.execute(insert(enrolment_table).values(**row, external_id=WIDE))
+    assert refused(study, token, ID) == "joined"
+
+
+@pytest.mark.parametrize(
+    ("form", "right", "wrong"),
+    [
+        pytest.param("prolific", [ID, ID[::-1].upper()], [None, "", ID[1:], "x" + ID], id="preset"),
+        pytest.param("W[0-9]+", ["W1", "w2"], [None, "1W1", "W1 x"], id="own"),
+    ],
+)
+def test_a_required_id_has_its_form(
+    any_study: Study, form: str, right: list[str], wrong: list[str | None]
+) -> None:
+    token = made(any_study, languages=["de"], id_form=form)
+    for id_ in wrong:
+        assert refused(any_study, token, id_) == "bad_id"
+    for id_ in right:
+        enrol(any_study, token, id_)
+    with any_study.read() as connection:
+        attributes = connection.execute(select(rater_table.c.attributes)).scalars().all()
+    assert attributes == [{"languages": ["de"]}] * len(right)
+    assert renew_link(any_study, "spring")
+    assert list_links(any_study)[0].as_json()["id_form"] == recruiter_ids.FORMS.get(form, form)
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
+        ({"id_form": "W[0-9"}, "not a regular expression .* prolific"),
         ({"name": "spring"}, "already"),
         ({"name": " "}, "name"),
         ({"quota": 0}, "quota"),
@@ -223,7 +282,7 @@ def test_a_hostile_id_is_kept_as_it_is(any_study: Study) -> None:
         ({"queries_each": 0}, "queries_each"),
         ({"languages": ["german!"]}, "not a language code"),
     ],
-    ids=["taken", "blank", "none", "many", "queries", "language"],
+    ids=["id-form", "taken", "blank", "none", "many", "queries", "language"],
 )
 def test_an_invalid_link_is_refused(study: Study, wrong: dict[str, object], message: str) -> None:
     made(study)

@@ -193,7 +193,8 @@ def test_a_hostile_id_is_text(any_study: Study, visitor: Callable[[], Browser]) 
         stored = connection.execute(
             select(enrolments.c.external_id).order_by(enrolments.c.id)
         ).scalars()
-        assert tuple(stored) == HOSTILE
+        # Invisible format characters are no part of an id.
+        assert tuple(stored) == tuple(text.replace("\u202e", "") for text in HOSTILE)
 
 
 def test_an_invalid_id_is_refused(
@@ -206,6 +207,25 @@ def test_an_invalid_id_is_refused(
         browser.get(link)
         assert browser.submit(link, external_id=external_id).status_code == 400
     assert count(any_study) == (0, 0, 0)
+
+
+def test_without_the_id_that_a_link_asks_for_nobody_joins(
+    any_study: Study, visitor: Callable[[], Browser]
+) -> None:
+    link = path_of(make_link(any_study, "prolific", 3, id_form="prolific")[1])
+    right = "5f3c0a1b2c3d4e5f6a7b8c9d"
+    browser = visitor()
+    for asked in (link, f"{link}?PROLIFIC_PID=", f"{link}?PROLIFIC_PID={right[1:]}"):
+        assert browser.get(asked).status_code == 400
+    assert browser.get(f"{link}?PROLIFIC_PID={right}").status_code == 200
+    assert browser.submit(link, external_id="").status_code == 400
+    assert count(any_study) == (0, 0, 0)
+    assert browser.submit(link, external_id=right).status_code == 200
+    # The signed-in browser comes back by either form of the address.
+    assert browser.get(link).status_code == 200
+    assert browser.get(f"{link}?PROLIFIC_PID={right.upper()}").status_code == 200
+    assert b"join#" not in browser.submit(link, external_id=right.upper()).data
+    assert count(any_study) == (1, 1, 1)
 
 
 def test_a_full_study_is_reported(
