@@ -8,7 +8,6 @@ from pathlib import Path
 from types import CodeType
 
 from judge.metrics.bert_score import BERT_SCORES
-from judge.metrics.context_usage import NovelWords
 from judge.metrics.embedding import ContextRelevance, Similarity
 from judge.metrics.metric import Metric
 from judge.metrics.nli import NLI
@@ -72,18 +71,6 @@ PROMPTED_SUITES = {
 ASKED_FIRST = frozenset({"ragchecker-noise-relevant", "ragchecker-together-noise-relevant"})
 """Metrics that ask all prompts on passages, so that those on one passage follow each other: the
 others of the suite use their answers."""
-
-_LOW_IS_GOOD = frozenset(
-    [NovelWords.key, *(name for name, metric in NLI.items() if metric.low_is_good)]
-)
-
-
-def is_low_good(scorer: str) -> bool:
-    """Return whether a low value of a metric that is measured here is a good sign.
-
-    `scorer` is its name in tables, which begins with the metric's and may name a model after it.
-    """
-    return scorer.split(" ", 1)[0] in _LOW_IS_GOOD
 
 
 def expanded(names: str) -> tuple[str, ...]:

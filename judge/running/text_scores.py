@@ -1,7 +1,7 @@
 """Metrics without prompts, computed from the texts of the study and stored as scores."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import isclose
 from pathlib import Path
 from typing import Any, NamedTuple, TypedDict
@@ -236,6 +236,7 @@ def store_text_metrics(
         return {}
     texts = any("context" in metric.reads(construct) for metric, construct, _ in scored)
     texts_of = {metric.key: ShownTexts(metric) for metric, _, _ in scored}
+    low_is_good = {metric.key for metric, _, _ in scored if metric.low_is_good}
     slow = [metric.key for metric in metrics if metric.key_names_model]
     done, total = 0, sum(place.selected for place in order)
     for page in pages(study, order, None, texts=texts, size=_SLOW_PAGE if slow else None):
@@ -264,10 +265,10 @@ def store_text_metrics(
                 missing[result.missing_reason] = missing.get(result.missing_reason, 0) + 1
         kept = {k: r for k, r in results.items() if keep_missing or r.missing_reason is None}
         try:
-            stored = _store(study, kept, dry_run)
+            stored = _store(study, kept, low_is_good, dry_run)
         except IntegrityError:
             # Another run stored the same scores at the same moment (PostgreSQL).
-            stored = _store(study, kept, dry_run)
+            stored = _store(study, kept, low_is_good, dry_run)
         for name, outcomes in stored.items():
             counts[name]["stored"] += outcomes["stored"]
             counts[name]["existing"] += outcomes["existing"]
@@ -333,7 +334,9 @@ def _result(measured: MetricValue | MissingValue, metric: Metric, scale: Scale) 
     return _Result(value, None, f"{rule} {TRUNCATED}" if truncated else rule, truncated)
 
 
-def _store(study: Study, scores: _Scores, dry_run: bool) -> dict[str, Counter[str]]:
+def _store(
+    study: Study, scores: _Scores, low_is_good: Collection[str], dry_run: bool
+) -> dict[str, Counter[str]]:
     """Store the scores that are not there yet, and count values by metric and outcome.
 
     A value replaces the reason that it was missing for, which relevance judgments of more queries
@@ -388,7 +391,13 @@ def _store(study: Study, scores: _Scores, dry_run: bool) -> dict[str, Counter[st
                 rule=rule,
                 source=_SOURCE,
             )
-            rows.append({**score.model_dump(), "response_id": key.response})
+            rows.append(
+                {
+                    **score.model_dump(),
+                    "response_id": key.response,
+                    "low_is_good": key.metric in low_is_good,
+                }
+            )
             if value is not None:
                 counts[key.metric]["stored"] += 1
         if not dry_run:

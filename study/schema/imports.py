@@ -60,6 +60,8 @@ class Score(ScoreBase, table=True):
     id: int | None = Field(default=None, primary_key=True)
     response_id: int = Field(foreign_key="response.id")
     file_id: int | None = Field(default=None, foreign_key="imported_file.id")
+    low_is_good: bool = False
+    """Whether the metric that was measured here declares that a low value is a good sign."""
 
 
 class PreferenceBase(ScoredBase):
