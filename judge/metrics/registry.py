@@ -18,7 +18,7 @@ from study.errors import StudyError, nearest
 
 GROUP = "ccrs.metrics"
 SUITES = {
-    "lexical": ("EM", "EM-normalized", "F1", "BLEU", "ROUGE-1", "ROUGE-2", "ROUGE-L"),
+    "lexical": ("EM", "EM-normalized", "F1", "BLEU", "chrF", "ROUGE-1", "ROUGE-2", "ROUGE-L"),
     "usage": ("context-usage", "novel-words"),
     "retrieval": NAMES,
     "embedding": (Similarity.name, ContextRelevance.name, *BERT_SCORES),
@@ -109,6 +109,8 @@ def load_metric(name: str, prompts: str = PAPER, study_folder: Path | None = Non
     if name.endswith(".py"):
         return _from_file(Path(name)).create(prompts, study_folder)
     entries = {entry.name: entry for entry in entry_points(group=GROUP)}
+    if name in PROMPTED_SUITES:
+        raise StudyError(f"{name} asks a model; use `ccrs judge STUDY --metric {name}` instead.")
     if name not in entries:
         known = {*entries, *SUITES, *chain(*SUITES.values())}
         if name in known:

@@ -13,8 +13,9 @@ from judge.metrics.embedding import TRUNCATED
 from judge.metrics.evaluation import evaluate
 from judge.metrics.metric import Metric, MetricInput, MetricValue, MissingValue
 from judge.metrics.registry import SUITES, load_metric
-from judge.metrics.retrieval import is_retrieval
+from judge.metrics.retrieval import retrieval_key
 from judge.run_settings import DEFAULT_TEXT_METRICS
+from judge.running.last_inputs import use_again
 from judge.running.model_metrics import MetricModels, is_model_metric, model_metrics
 from judge.running.pages import Place, pages, places
 from judge.running.rankings import retrieval_metrics
@@ -22,15 +23,13 @@ from judge.running.scope import as_declared
 from judge.running.shown_texts import ShownTexts
 from study.base.scales import Scale
 from study.errors import StudyError
+from study.facts.measured_inputs import OWN, MeasuredWith
 from study.progress_bar import Advance
 from study.schema import ScoreBase
 from study.schema.creation import append_only_suspended
 from study.schema.tables import judge_runs, raters, scores as score_table
 from study.settings.constructs import RETRIEVAL
 from study.study import Study
-
-_SOURCE = "own"
-"""Source of scores that are computed here, not imported."""
 
 
 class _ScoreKey(NamedTuple):
@@ -150,14 +149,16 @@ def measure_study(
         or the study lacks the construct that a metric is measured on.
     """
     keys = dict.fromkeys(name for entry in names for name in SUITES.get(entry, (entry,)))
-    of_rankings = [key for key in keys if is_retrieval(key)]
+    of_rankings = list(dict.fromkeys(filter(None, map(retrieval_key, keys))))
     of_models = [key for key in keys if is_model_metric(key)]
-    metrics = text_metrics([key for key in keys if key not in {*of_rankings, *of_models}])
+    metrics = text_metrics(
+        [key for key in keys if retrieval_key(key) is None and key not in of_models]
+    )
     if of_rankings:
         metrics += retrieval_metrics(study, of_rankings, qrels)
     elif qrels is not None:
         raise StudyError("--qrels is read by metrics of retrieval only; name one or leave it out.")
-    metrics += model_metrics(of_models, models or MetricModels())
+    metrics += model_metrics(of_models, models or MetricModels(), names)
     metrics = [as_declared(study, metric) for metric in metrics]
     if not metrics:
         raise StudyError(f"--metrics names no metric; name some, or {' or '.join(SUITES)}.")
@@ -274,6 +275,8 @@ def store_text_metrics(
             counts[name]["existing"] += outcomes["existing"]
             counts[name]["differing"] += outcomes["differing"]
         advance(done, total)
+    if not dry_run:
+        use_again(study, [MeasuredWith(metric.key, construct) for metric, construct, _ in scored])
     return counts
 
 
@@ -370,7 +373,7 @@ def _store(
         replaced: list[int] = []
         for key, (value, missing_reason, rule, _) in scores.items():
             before = existing.get(key)
-            if before is not None and (before.value, before.source) == (None, _SOURCE):
+            if before is not None and (before.value, before.source) == (None, OWN):
                 if value is None:
                     continue
                 replaced.append(before.id)
@@ -389,7 +392,7 @@ def _store(
                 value=value,
                 missing_reason=missing_reason,
                 rule=rule,
-                source=_SOURCE,
+                source=OWN,
             )
             rows.append(
                 {

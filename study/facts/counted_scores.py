@@ -1,6 +1,6 @@
 """Which of a study's scores count: a value for each response, construct, scorer and repeat."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 from sqlalchemy import Connection, func, select
 
+from study.facts.measured_inputs import EARLIER_INPUT, MeasuredWith, earlier_inputs
 from study.facts.scorers import combined_scores, low_is_good
-from study.facts.table_arrays import Columns, taken, together
+from study.facts.table_arrays import Columns, categorical, taken, together
 from study.facts.table_responses import ResponsesInUse
 from study.schema.database import read_columns
 from study.schema.tables import scores
@@ -155,4 +156,15 @@ def imported_scores(connection: Connection, construct: str | None = None) -> dic
     )
     if construct is not None:
         statement = statement.where(scores.c.construct_key == construct)
-    return read_columns(connection, statement, types)
+    columns = read_columns(connection, statement, types)
+    columns["left_out"] = _earlier(columns, earlier_inputs(connection, construct))
+    return columns
+
+
+def _earlier(columns: Mapping[str, Any], earlier: Collection[MeasuredWith]) -> pd.Categorical:
+    """Return the reason that a row (n,) does not count for its input, or none."""
+    codes = np.full(len(columns["scorer"]), -1, dtype=np.int8)
+    for each in earlier:
+        of = (columns["scorer"] == each.scorer) & (columns["construct"] == each.construct)
+        codes[np.asarray(of)] = 0
+    return categorical(codes, [EARLIER_INPUT])

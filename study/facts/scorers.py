@@ -14,7 +14,7 @@ from study.columns import EXPECTED
 from study.errors import StudyError, nearest
 from study.facts.judgments import LOW_IS_GOOD
 from study.schema.tables import judge_runs, preferences, raters, scores
-from study.settings.scorer_sections import CombinedSpec, JurySpec, Member
+from study.settings.scorer_sections import CombinedMember, CombinedSpec, JurySpec
 from study.settings.study_toml import StudyConfig
 
 ADJUDICATED = " (adjudicated)"
@@ -145,7 +145,7 @@ def _scores_of(
 
 def _of_member(
     first: pd.DataFrame,
-    member: Member,
+    member: CombinedMember,
     on: str | None,
     config: StudyConfig,
     low: Collection[str],

@@ -70,7 +70,7 @@ class PreferenceSpec(SettingsSection):
     )
 
 
-class Member(NamedTuple):
+class CombinedMember(NamedTuple):
     """A scorer of which a jury or composite is made."""
 
     scorer: str
@@ -98,9 +98,9 @@ class JurySpec(SettingsSection):
         return judges
 
     @property
-    def members(self) -> tuple[Member, ...]:
+    def members(self) -> tuple[CombinedMember, ...]:
         """The judges."""
-        return tuple(map(Member, self.of))
+        return tuple(map(CombinedMember, self.of))
 
 
 class CompositeSpec(SettingsSection):
@@ -128,12 +128,12 @@ class CompositeSpec(SettingsSection):
         return self
 
     @property
-    def members(self) -> tuple[Member, ...]:
+    def members(self) -> tuple[CombinedMember, ...]:
         """The scorers with their constructs and weights."""
         if self.on is None:
-            return tuple(Member(name, None, weight) for name, weight in self.of.items())
+            return tuple(CombinedMember(name, None, weight) for name, weight in self.of.items())
         named = ((name.rpartition(":"), weight) for name, weight in self.of.items())
-        return tuple(Member(scorer, key, weight) for (scorer, _, key), weight in named)
+        return tuple(CombinedMember(scorer, key, weight) for (scorer, _, key), weight in named)
 
 
 CombinedSpec = JurySpec | CompositeSpec

@@ -23,11 +23,11 @@ from study.settings.design import DesignSpec
 from study.settings.rating import LabelStudioSpec, RaterSpec, RatingSpec
 from study.settings.report import CheckSpec, StoppingSpec
 from study.settings.scorer_sections import (
+    CombinedMember,
     CombinedSpec,
     CompositeSpec,
     JudgeSpec,
     JurySpec,
-    Member,
     MetricSpec,
     PreferenceSpec,
     ScorerSpec,
@@ -174,7 +174,7 @@ class StudyConfig(SettingsSection):
                     )
         return None
 
-    def _problem_of_constructs(self, members: Sequence[Member], on: str) -> str | None:
+    def _problem_of_constructs(self, members: Sequence[CombinedMember], on: str) -> str | None:
         known = [construct.key for construct in self.constructs]
         named = [
             (f"of: {member.scorer}:{member.construct}", member.construct) for member in members
