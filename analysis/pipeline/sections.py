@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 from analysis.core.analysis import Analysis
 from analysis.core.estimates import Estimate
 from analysis.core.statistic import Statistic
@@ -59,6 +61,11 @@ def headings() -> dict[str, str]:
 def sections_compared(analysis: Analysis) -> dict[str, list[Estimate]]:
     """The comparisons from which each section makes claims."""
     return {section.key: list(section.compared(analysis)) for section in SECTIONS}
+
+
+def sections_joint(analysis: Analysis) -> dict[str, Mapping[str, Iterable[Estimate]]]:
+    """The families of joint claims of each section, by its key and theirs."""
+    return {section.key: section.joint(analysis) for section in SECTIONS}
 
 
 def chapters(analysis: Analysis) -> list[Chapter]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -20,6 +20,10 @@ def _no_comparisons(_analysis: Analysis) -> Iterable[Estimate]:
     return ()
 
 
+def _no_families(_analysis: Analysis) -> Mapping[str, Iterable[Estimate]]:
+    return {}
+
+
 def _no_sentences(_analysis: Analysis) -> Iterator[str]:
     yield from ()
 
@@ -32,6 +36,8 @@ class Section:
     are given nominal constructs as well; all others only those whose values have an order.
     `compared` are the estimates from which `reading` claims differences: those are made where they
     hold after correction for all of the section (`Analysis.claims`, by the key of the section).
+    `joint` has its families of joint claims (`analysis.core.claims.JointFamily`), by key.
+    `joint` has the families of joint claims by their key.
     """
 
     key: str
@@ -42,6 +48,7 @@ class Section:
     reading: Callable[[Analysis], Iterator[str]] = _no_sentences
     on_categories: tuple[Callable[[Analysis], Iterator[Any]], ...] = ()
     compared: Callable[[Analysis], Iterable[Estimate]] = _no_comparisons
+    joint: Callable[[Analysis], Mapping[str, Iterable[Estimate]]] = _no_families
 
     def part(
         self, function: Callable[[Analysis], Iterator[_T]], analysis: Analysis

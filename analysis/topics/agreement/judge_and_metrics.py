@@ -15,7 +15,13 @@ from analysis.core.estimates import Estimate
 from analysis.core.query_statistic import QueryStatistic
 from analysis.core.statistic import ORDER, Statistic
 from analysis.decisions.standards import ORDER_MARGIN
-from analysis.render.metric_notes import ON_PREFERENCES, SCOPES, beside_metrics, difference_of
+from analysis.render.metric_notes import (
+    ON_PREFERENCES,
+    SCOPES,
+    beside_metrics,
+    difference_of,
+    family,
+)
 from analysis.render.table import Table, TableBuilder
 from analysis.statistics.agreement.judge_comparison import Compared, Measure, MeasureScope
 from analysis.topics.agreement.judge_comparison import COMPARED, compared_judges
@@ -165,11 +171,30 @@ def reading(analysis: Analysis) -> Iterator[str]:
             )
 
 
-def compared(analysis: Analysis) -> Iterator[Estimate]:
-    """The comparisons from which a judge is called better than a metric, or no better."""
+def joint(analysis: Analysis) -> dict[str, list[Estimate]]:
+    """The comparisons from which a judge is called better than each metric, or no better.
+
+    A family for each construct and judge, and one on preferences if people compared responses:
+    their number does not depend on the metrics.
+    """
+    context = analysis.context
+    judges = [name for name, kind in analysis.scorer_kinds.items() if kind == "judge"]
+    judges = [name for name in judges if judge_of_expected(name, judges) is None]
+    rated = [key for key, data in context.rated.items() if not data.reference_missing]
+    families: dict[str, list[Estimate]] = {
+        family(construct, judge, None): [] for construct in rated for judge in judges
+    }
+    if context.preferences is not None:
+        compared = dict.fromkeys(map(str, context.preferences.frame["construct"].unique()))
+        families |= {
+            family(construct, judge, "preferences"): []
+            for construct in compared
+            for judge in judges
+        }
     for margin in analysis.estimates.select("metric_within_margin"):
-        yield margin
-        yield from difference_of(analysis, margin)
+        key = family(margin.constructs[0], margin.scorers[0], margin.params.get("on"))
+        families.setdefault(key, []).extend([margin, *difference_of(analysis, margin)])
+    return families
 
 
 def differences_table(analysis: Analysis) -> Iterator[Table]:

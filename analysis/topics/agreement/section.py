@@ -55,9 +55,8 @@ def reading(analysis: Analysis) -> Iterator[str]:
 
 
 def compared(analysis: Analysis) -> Iterator[Estimate]:
-    """The differences between judges, and of judges and metrics, of which claims are made."""
+    """The differences between judges of which claims are made."""
     yield from judge_comparison_tables.compared(analysis)
-    yield from judge_and_metrics.compared(analysis)
 
 
 def _judge(analysis: Analysis) -> str | None:
@@ -252,6 +251,7 @@ SECTION = Section(
     ),
     reading=reading,
     compared=compared,
+    joint=judge_and_metrics.joint,
     on_categories=(
         reading,
         alternative_annotator.alternative_annotator_table,
