@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from analysis.core.analysis import Analysis
@@ -78,6 +78,31 @@ def _corrected(analysis: Analysis, key: str) -> Iterator[str]:
             f"{counted(family.comparisons, 'comparison')} of this section (Holm), of which "
             f"{family.holding or 'none'} {hold}."
         )
+
+
+def without_metrics(table: Table, compared: Collection[str], kinds: Mapping[str, str]) -> Table:
+    """The table without the rows of metrics that are compared in one table, where it has judges.
+
+    `compared` are the scorers of that table. The CSV has all rows.
+    """
+    kept = []
+    for row in table.rows:
+        named = {cell.text for cell in row[: table.heads]} & kinds.keys()
+        of_metric = named & set(compared) and all(kinds[name] == "metric" for name in named)
+        if not of_metric:
+            kept.append((row, named))
+    if len(kept) == len(table.rows) or not any(
+        kinds[name] == "judge" for _, named in kept for name in named
+    ):
+        return table
+    caption = f"{table.caption} The CSV has the metrics as well."
+    marks = {cell.mark for row, _ in kept for cell in row}
+    return replace(
+        table,
+        rows=tuple(row for row, _ in kept),
+        caption=caption,
+        footnotes=tuple(note for note in table.footnotes if note[0] in marks),
+    )
 
 
 def chapter(section: Section, analysis: Analysis) -> Chapter | None:

@@ -67,6 +67,12 @@ def scorer_tables(analysis: Analysis) -> Iterator[Table]:
         )  # fmt: skip
 
 
+def compared_scorers(analysis: Analysis) -> set[str]:
+    """The scorers of these tables."""
+    tables = (_sorted(analysis, key, data) for key, data in analysis.context.rated.items())
+    return {scorer.name for scorers in tables for scorer in scorers}
+
+
 def reading(analysis: Analysis) -> Iterator[str]:
     """The cheapest scorer that is within the margin of the best, by construct."""
     declared = analysis.options.non_inferiority_margin

@@ -1,5 +1,10 @@
 """One table a construct: which scorer orders as people do, what it lacks and takes."""
 
+import re
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -81,3 +86,23 @@ def test_without_metrics_there_is_no_table() -> None:
     without = Analysis("", Context(people, None, Options(resamples=100)), analysis.estimates)
     assert list(scorers_compared.scorer_tables(without)) == []
     assert list(scorers_compared.reading(without)) == []
+
+
+def test_metrics_stand_in_that_table_and_not_in_all_others(tmp_path: Path) -> None:
+    metrics = {f"metric{number}": 10.0 + number for number in range(9)}
+    frame = simulated(4, 5, metrics, 30)
+    frame.loc[frame["scorer_kind"] == "metric", "value"] *= 100
+    words = []
+    for name, rows in (("none", frame["scorer_kind"] != "metric"), ("nine", frame["value"] >= 0)):
+        source, out = tmp_path / f"{name}.csv", tmp_path / name
+        frame[rows].to_csv(source, index=False)
+        script = Path(sys.executable).with_name("ccrs")
+        options = ["--scale", "0:100", "--resamples", "100", "--no-verify", "--out", out]
+        subprocess.run([script, "report", source, *options], check=True, capture_output=True)
+        page = (out / "report.html").read_text(encoding="utf-8")
+        shown = re.sub(r"<(script|style|svg)[\s\S]*?</\1>|<[^>]+>", " ", page)
+        words.append(len(shown.split()))
+        assert ("Judges and metrics on QR, the best first" in shown) == (name == "nine")
+    assert words[1] - words[0] <= 1500
+    listed = (tmp_path / "nine" / "tables" / "judge-against-people.csv").read_text(encoding="utf-8")
+    assert "metric8" in listed
