@@ -62,7 +62,7 @@ def scorer_tables(analysis: Analysis) -> Iterator[Table]:
             f"Tau-b {SCOPES[scorers[0].order.scope]} with {analysis.reference_words}, its sign "
             "turned where low is good. Calls, tokens, cost and time are those of the whole run, "
             "on all its constructs, and of a jury or composite those of its members.",
-            ("Scorer", analysis.headings.get("kendall_tau_b", "tau-b"),
+            ("Scorer", analysis.headings["kendall_tau_b"],
              f"{judge} minus it" if judge else "", "No value", "Calls", "Tokens", "Cost", "Time"),
         )  # fmt: skip
 

@@ -12,6 +12,7 @@ from analysis import Options, Scale, ScoreTable
 from analysis.core.analysis import Analysis, ReportInputs
 from analysis.core.context import Context
 from analysis.core.estimates import EstimateList
+from analysis.pipeline.sections import headings
 from analysis.topics.agreement import judge_and_metrics, scorers_compared
 from analysis.topics.agreement.association import judge_against_humans
 from tests.analysis.claimed import with_claims
@@ -47,7 +48,9 @@ def analysed(metrics: dict[str, float], low: tuple[str, ...] = ()) -> Analysis:
             *judge_and_metrics.judges_minus_metrics(of),
         )
     )
-    return with_claims(Analysis("", of, estimates, inputs=ReportInputs((RUN,))))
+    return with_claims(
+        Analysis("", of, estimates, inputs=ReportInputs((RUN,)), headings=headings())
+    )
 
 
 def test_scorers_stand_in_one_table_the_best_first() -> None:
