@@ -1,5 +1,6 @@
 """Counts of a study's contents, its progress and the next step."""
 
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ from study.facts.comparison_decisions import is_decided
 from study.facts.current_responses import current_systems, is_answer
 from study.facts.rating_progress import RatingProgress, rating_progress
 from study.facts.score_counts import ScorerStatus, score_counts
-from study.facts.scorers import in_words, without_scores
+from study.facts.scorers import in_words, lacking, low_is_good
 from study.schema import (
     Assignment,
     JudgeRun,
@@ -79,7 +80,8 @@ def study_status(study: "Study") -> Status:
     """Count the contents of a study."""
     with study.read() as connection:
         versions = study.construct_versions(connection)
-        scores = score_counts(connection, versions, study.config.combined)
+        scores = score_counts(connection, versions, study.config)
+        low = low_is_good(connection, study.config)
         rating = rating_progress(connection, versions)
         counts: dict[type[Noun], int] = {
             noun: _count(connection, noun) for noun in (Passage, Assignment, Rater, JudgeRun)
@@ -130,7 +132,7 @@ def study_status(study: "Study") -> Status:
         checks=len(material["check"]),
         files=files,
         scorers=scores.scorers,
-        combined=_combined(study, scores.scorers),
+        combined=_combined(study, scores.scorers, low),
         left_out=scores.left_out,
         edited=scores.edited,
         rating=rating,
@@ -138,10 +140,12 @@ def study_status(study: "Study") -> Status:
     )
 
 
-def _combined(study: "Study", scorers: list[ScorerStatus]) -> dict[str, str]:
-    names = {scorer.scorer: None for scorer in scorers}
+def _combined(study: "Study", scorers: list[ScorerStatus], low: Collection[str]) -> dict[str, str]:
+    scored: dict[str, list[str]] = {}
+    for status in scorers:
+        scored.setdefault(status.scorer, []).append(status.construct)
     return {
-        name: ". ".join([in_words(spec), *without_scores(spec, names)])
+        name: ". ".join([in_words(spec, low), *lacking(spec, scored)])
         for name, spec in study.config.combined.items()
     }
 

@@ -175,7 +175,7 @@ class Study:
 
         with self.read() as connection:
             versions = self.construct_versions(connection)
-            return score_table(connection, versions, edits, self.config.combined)
+            return score_table(connection, versions, edits, self.config)
 
     def preference_table(self) -> "DataFrame":
         """Return every preference as the long table that `analysis` takes."""

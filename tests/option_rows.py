@@ -300,6 +300,9 @@ TABLE: dict[str, dict[str, Row]] = {
         "--qrels": Unused("measure run study --metrics F1 --qrels qrels.txt", "of retrieval only"),
         "--encoder": Unused("measure run study --metrics F1 --encoder m", "of embedding only"),
         "--nli": Unused("measure run study --metrics F1 --nli m", "of nli only"),
+        "--label-map": Unused(
+            "measure run study --metrics F1 --label-map a=entailment", "no classifier is used"
+        ),
         "--base-url": Unused(
             "measure run study --metrics F1 --base-url http://x/v1", "of embedding only"
         ),

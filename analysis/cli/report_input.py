@@ -88,7 +88,9 @@ def derived_from(
         if name.endswith(EXPECTED) and (of := name.removesuffix(EXPECTED)) in names
     }
     return expected | {
-        name: tuple(spec.of) for name, spec in (combined or {}).items() if name in names
+        name: tuple(dict.fromkeys(member.scorer for member in spec.members))
+        for name, spec in (combined or {}).items()
+        if name in names
     }
 
 

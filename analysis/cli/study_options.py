@@ -26,7 +26,6 @@ def study_options(
 ) -> Options:
     """The options of a study's report: `chosen` ones, those of study.toml, and what was stored."""
     from analysis.core.options import Options
-    from judge.metrics.registry import is_low_good
 
     config, kinds = given.config, scores.scorer_kinds
     settings = {
@@ -39,11 +38,7 @@ def study_options(
         "interim_analyses": given.interim_analyses,
         "derived_from": derived_from(scores, config.combined),
         "not_computed": given.not_computed,
-        "low_is_good": tuple(
-            name
-            for name, kind in kinds.items()
-            if name in given.low_is_good or (kind == "metric" and is_low_good(name))
-        ),
+        "low_is_good": tuple(name for name in kinds if name in given.low_is_good),
         "runs": attributes(runs),
         "instruction_mismatches": tuple(_instruction_mismatches(scores, given.rules, runs, folder)),
         "hypotheses": declared(config.hypotheses, scores, given.systems, tuple(given.constructs)),

@@ -8,6 +8,9 @@ is one family, each section of the report is one. The verdict has half of the er
 may make (1 - level, 5%); the sections with a comparison share the other half equally. So the
 probability of any false claim in a report is at most 5% (Bonferroni over families).
 
+Claims on a scorer and several others at once, such as a judge and all metrics, are made from
+families by themselves (`JointFamily`), one for each construct and judge.
+
 Claims declared in advance, by options or study.toml, are outside: each keeps its own level.
 """
 
@@ -58,6 +61,28 @@ class Family:
 
 
 @dataclass(frozen=True, eq=False)
+class JointFamily(Family):
+    """Comparisons of one scorer with several others, of which joint claims are made.
+
+    That it is better than each of them holds where each comparison alone is significant: by the
+    intersection-union principle (Berger 1982, Technometrics 24:295-300) no correction for their
+    number is needed. That one of them is better, or about as good, is a claim on one that was
+    chosen from all, and is corrected by Holm's method at half of alpha. The first claim is made in
+    one direction of a two-sided test, which takes the other half.
+    """
+
+    @cached_property
+    def adjusted(self) -> dict[int, float]:
+        """Adjusted p of the claim on each comparison that was chosen from all."""
+        return {key: min(1.0, 2 * p) for key, p in super().adjusted.items()}
+
+    def joint(self, estimates: Iterable[Estimate]) -> bool:
+        """Whether all of these differences, at least one, are above 0."""
+        chosen = list(estimates)
+        return bool(chosen) and all(e.value > 0 and e.p <= self.alpha for e in chosen)
+
+
+@dataclass(frozen=True, eq=False)
 class Claims:
     """The families of a report."""
 
@@ -71,6 +96,11 @@ class Claims:
         """Whether a comparison of this family holds."""
         family = self.of(key)
         return family is not None and family.holds(estimate)
+
+    def joint(self, key: str, estimates: Iterable[Estimate]) -> bool:
+        """Whether a scorer is claimed to be better than each of the others."""
+        family = self.of(key)
+        return isinstance(family, JointFamily) and family.joint(estimates)
 
     def records(self) -> Iterator[dict[str, Any]]:
         """Every comparison as report.json has it."""
@@ -96,14 +126,31 @@ class Claims:
 
 
 def claims(
-    verdict: Iterable[Estimate], sections: Mapping[str, Iterable[Estimate]], level: float
+    verdict: Iterable[Estimate],
+    sections: Mapping[str, Iterable[Estimate]],
+    level: float,
+    joint: Mapping[str, Mapping[str, Iterable[Estimate]]] | None = None,
 ) -> Claims:
-    """The families of a report whose intervals have this level."""
+    """The families of a report whose intervals have this level.
+
+    `joint` has by section the families of joint claims, by key. They share the section's part of
+    the error equally among each other and with its other comparisons, empty ones included: what is
+    compared in one of them changes nothing for the others.
+    """
+    joint = {key: of for key, of in (joint or {}).items() if any(of.values())}
     chosen = {key: _distinct(estimates) for key, estimates in sections.items()}
     chosen = {key: e for key, e in chosen.items() if any(math.isfinite(one.p) for one in e)}
+    number = max(1, len({*chosen, *joint}))
     of_verdict = Family(VERDICT, _distinct(verdict), (1 - level) * VERDICT_SHARE)
-    each = (1 - level) * (1 - VERDICT_SHARE) / max(1, len(chosen))
-    return Claims((of_verdict, *(Family(key, e, each) for key, e in chosen.items())))
+    each = (1 - level) * (1 - VERDICT_SHARE) / number
+    parts = {key: len(of) + (key in chosen) for key, of in joint.items()}
+    families = [Family(key, e, each / parts.get(key, 1)) for key, e in chosen.items()]
+    families += [
+        JointFamily(name, _distinct(e), each / parts[key])
+        for key, of in joint.items()
+        for name, e in of.items()
+    ]
+    return Claims((of_verdict, *families))
 
 
 def _distinct(estimates: Iterable[Estimate]) -> tuple[Estimate, ...]:

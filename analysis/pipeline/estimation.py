@@ -174,9 +174,14 @@ def _whole(title: str, context: Context) -> Analysis:
 
 def _with_sections(analysis: Analysis) -> Analysis:
     """The analysis with the headings of all sections, and corrected for their comparisons."""
-    from analysis.pipeline.sections import headings, sections_compared
+    from analysis.pipeline.sections import headings, sections_compared, sections_joint
 
-    of_report = claims(compared(analysis), sections_compared(analysis), analysis.options.level)
+    of_report = claims(
+        compared(analysis),
+        sections_compared(analysis),
+        analysis.options.level,
+        sections_joint(analysis),
+    )
     return replace(analysis, headings=headings(), claims=of_report)
 
 

@@ -13,8 +13,10 @@ SCOPES = {"within_query": "within a query", "pooled": "over all responses"}
 #: The measure that is decided on where people compared two responses.
 ON_PREFERENCES = "spearman"
 
-#: The section whose comparisons decide what is said.
-SECTION = "agreement"
+
+def family(construct: str, judge: str, on: object) -> str:
+    """Key of the family of a judge and the metrics on a construct; `on` as in params.on."""
+    return f"{judge} and metrics on {construct}" + (f", {on}" if on else "")
 
 
 def beside_metrics(analysis: Analysis, construct: str, judge: str) -> Iterator[str]:
@@ -33,7 +35,8 @@ def beside_metrics(analysis: Analysis, construct: str, judge: str) -> Iterator[s
 
 def _beside(analysis: Analysis, judge: str, pairs: list[tuple[Estimate, Estimate]]) -> str:
     best, margin = min(pairs, key=lambda pair: pair[0].value)
-    metric, hold = best.scorers[1], analysis.claims.hold
+    metric, claims = best.scorers[1], analysis.claims
+    key = family(best.constructs[0], judge, best.params.get("on"))
     on_preferences = "on" in best.params
     measure = "Spearman's rho" if on_preferences else "tau-b"
     of = f"the best of {len(pairs)} metrics" if len(pairs) > 1 else "a metric"
@@ -45,12 +48,12 @@ def _beside(analysis: Analysis, judge: str, pairs: list[tuple[Estimate, Estimate
     if on_preferences:
         verb, what = "agree", "with people's preferences"
     orders = f"{verb}s {what}"
-    if hold(SECTION, best) and best.value < 0:
+    if claims.hold(key, best) and best.value < 0:
         return f"{metric}, {of}, {orders} better than {judge} does{free} ({figure})."
-    if hold(SECTION, margin) and margin.value > 0:
+    if claims.hold(key, margin) and margin.value > 0:
         within = correlation(float(str(margin.params["margin"])))
         return f"{metric}, {of}, {orders} as well as {judge}, to within {within}{free} ({figure})."
-    if all(hold(SECTION, e) and e.value > 0 for e, _ in pairs):
+    if claims.joint(key, (e for e, _ in pairs)):
         return f"{judge} {orders} better than {metric}, {of} ({figure})."
     alone = not best.ci_low <= 0 <= best.ci_high
     several = ", before correction for the number of comparisons" if alone else ""

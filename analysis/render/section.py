@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from analysis.core.analysis import Analysis
@@ -20,6 +20,10 @@ def _no_comparisons(_analysis: Analysis) -> Iterable[Estimate]:
     return ()
 
 
+def _no_families(_analysis: Analysis) -> Mapping[str, Iterable[Estimate]]:
+    return {}
+
+
 def _no_sentences(_analysis: Analysis) -> Iterator[str]:
     yield from ()
 
@@ -32,6 +36,8 @@ class Section:
     are given nominal constructs as well; all others only those whose values have an order.
     `compared` are the estimates from which `reading` claims differences: those are made where they
     hold after correction for all of the section (`Analysis.claims`, by the key of the section).
+    `joint` has its families of joint claims (`analysis.core.claims.JointFamily`), by key.
+    `joint` has the families of joint claims by their key.
     """
 
     key: str
@@ -42,6 +48,7 @@ class Section:
     reading: Callable[[Analysis], Iterator[str]] = _no_sentences
     on_categories: tuple[Callable[[Analysis], Iterator[Any]], ...] = ()
     compared: Callable[[Analysis], Iterable[Estimate]] = _no_comparisons
+    joint: Callable[[Analysis], Mapping[str, Iterable[Estimate]]] = _no_families
 
     def part(
         self, function: Callable[[Analysis], Iterator[_T]], analysis: Analysis
@@ -71,6 +78,31 @@ def _corrected(analysis: Analysis, key: str) -> Iterator[str]:
             f"{counted(family.comparisons, 'comparison')} of this section (Holm), of which "
             f"{family.holding or 'none'} {hold}."
         )
+
+
+def without_metrics(table: Table, compared: Collection[str], kinds: Mapping[str, str]) -> Table:
+    """The table without the rows of metrics that are compared in one table, where it has judges.
+
+    `compared` are the scorers of that table. The CSV has all rows.
+    """
+    kept = []
+    for row in table.rows:
+        named = {cell.text for cell in row[: table.heads]} & kinds.keys()
+        of_metric = named & set(compared) and all(kinds[name] == "metric" for name in named)
+        if not of_metric:
+            kept.append((row, named))
+    if len(kept) == len(table.rows) or not any(
+        kinds[name] == "judge" for _, named in kept for name in named
+    ):
+        return table
+    caption = f"{table.caption} The CSV has the metrics as well."
+    marks = {cell.mark for row, _ in kept for cell in row}
+    return replace(
+        table,
+        rows=tuple(row for row, _ in kept),
+        caption=caption,
+        footnotes=tuple(note for note in table.footnotes if note[0] in marks),
+    )
 
 
 def chapter(section: Section, analysis: Analysis) -> Chapter | None:

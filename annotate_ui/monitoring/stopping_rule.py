@@ -84,7 +84,7 @@ def stopping_state(study: Study) -> StoppingState:
         versions = study.construct_versions(connection)
         records = read_records(connection, versions)
         names = _query_names(connection)
-        frame = score_table(connection, versions, combined=study.config.combined)
+        frame = score_table(connection, versions, config=study.config)
     means = _query_means(study, frame)
     states = tuple(
         _of_construct(study, key, records, names, means)

@@ -143,12 +143,42 @@ def _preview(study: Any, settings: JudgeSettings, as_json: bool) -> None:
         raise click.exceptions.Exit(2)
 
 
+def _note_first_reference(study: Any, settings: JudgeSettings) -> None:
+    """State which metrics read one of several reference answers."""
+    from sqlalchemy import select
+
+    from judge.metrics.registry import expanded, load_metric
+    from study.schema.tables import queries
+
+    metrics = [
+        load_metric(key, settings.prompts, study.folder) for key in expanded(settings.metric)
+    ]
+    first = [
+        metric.key
+        for metric in metrics
+        if not metric.reference_reasons
+        and any("reference" in metric.reads(key) for key in metric.constructs)
+    ]
+    with study.read() as connection:
+        several = sum(
+            len(row) > 1 for row in connection.execute(select(queries.c.references)).scalars()
+        )
+    if first and several:
+        click.echo(
+            f"Of several reference answers ({several:,} queries), {', '.join(first)} "
+            f"{'reads' if len(first) == 1 else 'read'} the first.",
+            err=True,
+        )
+
+
 def _judge(study: Any, settings: JudgeSettings, as_json: bool) -> None:
     import json
     import shlex
 
     from judge.running.runner import RunStoppedError, judge_metrics
 
+    if not as_json:
+        _note_first_reference(study, settings)
     try:
         with _progress_bar(hidden=as_json) as on_progress:
             outcomes = judge_metrics(study, settings, on_progress)

@@ -39,12 +39,13 @@ def measure() -> None:
     required=True,
     multiple=True,
     metavar="NAMES",
-    help="Metrics by name; lexical for EM, EM-normalized, F1, BLEU, ROUGE-1, ROUGE-2 and ROUGE-L; "
-    "usage for context-usage and novel-words; retrieval for RR, hit, NDCG, NDCG-exp, AP, precision "
-    "and precision-ranked, each also with a cut such as NDCG@10; embedding for similarity, "
-    "context-relevance, BERTScore, BERTScore-P and BERTScore-R, the latter three also with a layer "
-    "such as BERTScore@5; nli for NLI-faithfulness, NLI-hallucination, NLI-hallucination-max and "
-    "NLI-faithfulness-joined. Repeatable.",
+    help="Metrics by name; lexical for EM, EM-normalized, F1, BLEU, chrF, ROUGE-1, ROUGE-2 and "
+    "ROUGE-L; usage for context-usage and novel-words; retrieval for RR (or MRR), hit (or hit "
+    "rate), precision, precision-ranked, recall, NDCG, NDCG-exp and AP, each also with a cut such "
+    "as NDCG@10, the first four also of passages in place of documents: precision-passages@5; "
+    "embedding for similarity, context-relevance, BERTScore, BERTScore-P and BERTScore-R, the "
+    "latter three also with a layer such as BERTScore@5; nli for NLI-faithfulness, "
+    "NLI-hallucination, NLI-hallucination-max and NLI-faithfulness-joined. Repeatable.",
 )
 @click.option(
     "--on",
@@ -70,7 +71,14 @@ def measure() -> None:
     "--nli",
     metavar="PATH_OR_NAME",
     help="Classifier for metrics of nli: the folder of a model with labels named entailment and "
-    "contradiction, or its name on the Hugging Face hub.",
+    "contradiction, or of two labels such as consistent and hallucinated, or its name on the "
+    "Hugging Face hub.",
+)
+@click.option(
+    "--label-map",
+    metavar="LABEL=MEANING,...",
+    help="What the labels of --nli mean, where their names do not say it: entailment, "
+    "contradiction, neutral, or of two labels not_entailment.",
 )
 @click.option(
     "--base-url", metavar="URL", help="Endpoint with /embeddings, such as http://localhost:8000/v1."
@@ -89,6 +97,9 @@ def measure() -> None:
 )
 @click.option("--dry-run", is_flag=True, help="Compute and count everything; store nothing.")
 @AS_JSON
+@unused_if(
+    "label_map", lambda given: not given["nli"], "no classifier is used", "name one with --nli"
+)
 @unused_if("api_key_env", lambda given: not given["base_url"], *_OF_AN_ENDPOINT)
 @unused_if("api_key_command", lambda given: not given["base_url"], *_OF_AN_ENDPOINT)
 def run(
@@ -98,6 +109,7 @@ def run(
     qrels: Path | None,
     encoder: str | None,
     nli: str | None,
+    label_map: str | None,
     base_url: str | None,
     api_key_env: str,
     api_key_command: str | None,
@@ -136,7 +148,7 @@ def run(
             names,
             constructs,
             qrels=qrels,
-            models=MetricModels(encoder, base_url, api_key_env, api_key_command, nli),
+            models=MetricModels(encoder, base_url, api_key_env, api_key_command, nli, label_map),
             dry_run=dry_run,
             advance=advance,
         )

@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, select
 
 from judge.metrics.registry import PROMPTED_SUITES, SUITES
+from judge.metrics.retrieval import retrieval_key
 from judge.protocol.conditions import CCRS, metric_of
 from judge.protocol.exchange import REASONS
 from study.facts.judgments import counted_judgments
+from study.facts.measured_inputs import OWN, earlier_inputs
 from study.schema.tables import judge_runs, judgments, scores
 
 _IN_SUITES = tuple(chain(*PROMPTED_SUITES.values(), *SUITES.values()))
@@ -123,12 +125,16 @@ def _of_judgments(
 
 
 def _of_scores(connection: Connection, response: int) -> Iterator[_Stored]:
-    """Yield the values of metrics without a model, and imported ones."""
+    """Yield the values of metrics without a model, and imported ones, with their last input."""
+    earlier = earlier_inputs(connection)
     is_metric = (scores.c.response_id == response, scores.c.scorer_kind == "metric")
     for row in connection.execute(select(scores).where(*is_metric)):
+        if (row.scorer, row.construct_key) in earlier and row.source == OWN:
+            continue
         # An encoder may be named after a metric.
         first = row.scorer.split(" ")[0]
-        key = first if first.split("@")[0] in _IN_SUITES else row.scorer
+        known = first.split("@")[0] in _IN_SUITES or retrieval_key(first) is not None
+        key = first if known else row.scorer
         meaning = REASONS.get(row.missing_reason or "")
         measured = Measurement(
             row.scorer, row.construct_key, row.repeat, row.value, row.missing_reason, meaning, {}

@@ -10,9 +10,11 @@ from study.types import Sees
 
 
 class _WordShare(Metric):
-    """A share of distinct words, from 0 to 1; undefined where a text has no words."""
+    """A share of distinct words, from 0 to 1."""
 
-    version = "unicode-words-v1"
+    undefined: str
+    """Reason of a missing value."""
+    version = "unicode-words-v2"
     constructs = ("CC",)
     fields: tuple[Sees, ...] = ("response", "context")
     scale = Scale(min=0, max=1)
@@ -21,20 +23,17 @@ class _WordShare(Metric):
     def score(self, response: MetricInput) -> Steps:
         """Compare the words of the response with those of all its passages."""
         yield from ()
-        if not response.response:
-            return MissingValue("empty_response")
         words, context = (
             frozenset(unicode_words(text)) for text in (response.response, response.context)
         )
-        if not words:
-            return MissingValue("response_without_words")
-        if not context:
-            return MissingValue("passages_without_words")
-        return MetricValue(self.share(words, context))
+        share = self.share(words, context)
+        if share is None:
+            return MissingValue(self.undefined)
+        return MetricValue(share)
 
     @abstractmethod
-    def share(self, words: AbstractSet[str], context: AbstractSet[str]) -> float:
-        """Return the share; neither set is empty."""
+    def share(self, words: AbstractSet[str], context: AbstractSet[str]) -> float | None:
+        """Return the share; None where the set that it is a share of is empty."""
 
 
 class ContextUsage(_WordShare):
@@ -44,18 +43,20 @@ class ContextUsage(_WordShare):
     """
 
     key = "context-usage"
+    undefined = "passages_without_words"
 
-    def share(self, words: AbstractSet[str], context: AbstractSet[str]) -> float:
+    def share(self, words: AbstractSet[str], context: AbstractSet[str]) -> float | None:
         """Return the share of the passages' words."""
-        return len(words & context) / len(context)
+        return len(words & context) / len(context) if context else None
 
 
 class NovelWords(_WordShare):
     """Share of the words of the response that the passages do not have."""
 
     key = "novel-words"
+    undefined = "response_without_words"
     low_is_good = True
 
-    def share(self, words: AbstractSet[str], context: AbstractSet[str]) -> float:
+    def share(self, words: AbstractSet[str], context: AbstractSet[str]) -> float | None:
         """Return the share of the response's words."""
-        return len(words - context) / len(words)
+        return len(words - context) / len(words) if words else None

@@ -1,8 +1,8 @@
 """RAGQuestEval of CRUD-RAG (Lyu et al. 2024, arXiv 2401.17043): questions on the reference answer.
 
 Questions are made from the reference answer and answered from it; those that it does not answer are
-dropped. The others are answered from the response. A response that answers none of them has no
-precision, where the authors' code stores 0.
+dropped. The others are answered from the response. The precision of a response that answers none of
+them is 0, as in the authors' code.
 """
 
 from collections.abc import Generator, Sequence
@@ -34,12 +34,13 @@ class Crud(Metric):
     """Base of the metrics, which share all prompts."""
 
     key = "crud"
-    version = "5"
+    version = "6"
     constructs: tuple[str, ...] = ()
     fields: tuple[Sees, ...] = ("question", "response", "reference")
     scorer_kind = "metric"
     scale = Scale(min=0, max=1)
     steps = 3
+    reference_reasons = ("no_questions",)
     prompts = step_prompts(__file__)
 
     def _answered(
@@ -111,10 +112,8 @@ class CrudPrecision(Crud):
             for question in answered
             if question.response is not None
         ]
-        if not values:
-            raise NoValueError("nothing_answered")
         parts = {"answered": len(values), "of": len(answered)}
-        return MetricValue(sum(values) / len(values), parts=parts)
+        return MetricValue(sum(values) / len(values) if values else 0.0, parts=parts)
 
 
 def _is_unanswerable(text: str) -> bool:

@@ -1,7 +1,8 @@
 """Evaluating a metric on one response with the answers that are known so far."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import NamedTuple
 
 from judge.metrics.metric import (
@@ -55,6 +56,10 @@ def evaluate(
 ) -> Evaluation:
     """Run a metric from its beginning with the known answers.
 
+    A metric with `reference_reasons` is run with each reference answer, all at once, and the
+    largest value counts; a reference answer that it can't compare with is left out, and where any
+    other value is missing, the result is.
+
     Parameters
     ----------
     metric, response
@@ -68,6 +73,50 @@ def evaluate(
         The metric yields more lists than `steps` allows, returns anything else than a value, or
         raises an exception, which the message names.
     """
+    references = [text for text in response.content.references if text.strip()]
+    if metric.reference_reasons and len(references) > 1:
+        each = [
+            _evaluate(
+                metric, replace(response, content=replace(response.content, references=(r,))), known
+            )
+            for r in references
+        ]
+        return _best(each, metric.reference_reasons)
+    return _evaluate(metric, response, known)
+
+
+def _best(each: Sequence[Evaluation], reference_reasons: Collection[str]) -> Evaluation:
+    """Return the evaluation of a response from those with each of its reference answers."""
+    asked = [len(evaluation.asked) for evaluation in each]
+    # The number of a prompt tells it from the others that are asked with it.
+    waiting = tuple(
+        WaitingPrompt(sum(asked[:place]) + prompt.number, prompt.prompt)
+        for place, evaluation in enumerate(each)
+        for prompt in evaluation.waiting
+    )
+    used = tuple(chain(*(evaluation.used for evaluation in each)))
+    prompts = tuple(chain(*(evaluation.asked for evaluation in each)))
+    results = [evaluation.result for evaluation in each]
+    return Evaluation(_largest(results, reference_reasons), waiting, used, prompts)
+
+
+def _largest(
+    results: Sequence[MetricValue | MissingValue | None], reference_reasons: Collection[str]
+) -> MetricValue | MissingValue | None:
+    compared = [
+        result
+        for result in results
+        if not (isinstance(result, MissingValue) and result.reason in reference_reasons)
+    ]
+    missing = [result for result in compared or results if isinstance(result, MissingValue)]
+    if None in results or missing:
+        return None if None in results else missing[0]
+    return max((r for r in compared if isinstance(r, MetricValue)), key=lambda r: r.value)
+
+
+def _evaluate(
+    metric: Metric, response: MetricInput, known: Callable[[Prompt], KnownAnswer | None]
+) -> Evaluation:
     steps = metric.score(response)
     used: list[KnownAnswer] = []
     asked: list[Prompt] = []

@@ -215,6 +215,9 @@ class Metric(ABC):
     scorer_kind: Literal["judge", "metric"] = "judge"
     """What its scorer is in tables. A judge scores a construct as people do, and the report says
     what it may be used for; a metric measures something else and is compared with judges."""
+    reference_reasons: tuple[str, ...] = ()
+    """Missing reasons that say that a reference answer has nothing to compare with. A metric with
+    any takes the best of several reference answers; without, `reference` is the first of them."""
     low_is_good: bool = False
     """Whether a low value is a good sign: the report turns its sign where it compares orders."""
     label_of_numbers: str | None = None

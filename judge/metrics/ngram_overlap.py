@@ -1,5 +1,6 @@
-"""BLEU and ROUGE: the n-grams or the subsequence that a response shares with a reference."""
+"""BLEU, chrF and ROUGE: n-grams or the subsequence that a response shares with a reference."""
 
+import re
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -70,7 +71,10 @@ def _common_subsequence(first: Sequence[str], second: Sequence[str]) -> int:
 
 
 class _Overlap(Metric):
-    """A share from 0 to 1 that is undefined where a text has no words."""
+    """A share from 0 to 1 of what a response has in common with a reference answer.
+
+    It is 0 where the response has nothing to compare, and undefined where no reference has.
+    """
 
     constructs = ("AC",)
     fields: tuple[Sees, ...] = ("response", "reference")
@@ -78,26 +82,26 @@ class _Overlap(Metric):
     steps = 0
 
     def score(self, response: MetricInput) -> Steps:
-        """Compare the response with the reference answers that have words."""
+        """Compare the response with the reference answers that have something to compare."""
         yield from ()
-        references = [text for text in response.references if unicode_words(text)]
-        if not response.response:
-            return MissingValue("empty_response")
-        if not unicode_words(response.response):
-            return MissingValue("response_without_words")
+        references = [text for text in response.references if self.comparable(text)]
         if not references:
             return MissingValue("reference_without_words")
         return self.compare(response.response, references)
 
+    def comparable(self, reference: str) -> bool:
+        """Return whether a reference has something to compare: here words."""
+        return bool(unicode_words(reference))
+
     @abstractmethod
     def compare(self, response: str, references: Sequence[str]) -> MetricValue:
-        """Return the value; all texts have words."""
+        """Return the value for references that have something to compare."""
 
 
 class _Rouge(_Overlap):
     """The largest ROUGE over the references."""
 
-    version = "unicode-words-v1"
+    version = "unicode-words-v2"
 
     def compare(self, response: str, references: Sequence[str]) -> MetricValue:
         return MetricValue(max(self.rouge(response, text) for text in references))
@@ -137,11 +141,35 @@ class RougeL(_Rouge):
         return rouge_l(response, reference)
 
 
-class Bleu(_Overlap):
-    """BLEU of one response by sacreBLEU (Papineni et al. 2002; Post 2018), over all references.
+class _SacreBleu(_Overlap):
+    """A metric of sacreBLEU (Post 2018) from 0 to 1, stored with its signature.
 
-    Exponential smoothing and effective order, as sacreBLEU recommends for single texts. The value
-    is stored with sacreBLEU's signature.
+    Its tokens are not words alone: a reference such as "?!" can be compared.
+    """
+
+    def comparable(self, reference: str) -> bool:
+        """Return whether the reference is not blank."""
+        return bool(reference)
+
+    def compare(self, response: str, references: Sequence[str]) -> MetricValue:
+        """Return the value of the response over all references."""
+        metric = self.metric(references)
+        score = metric.sentence_score(response, references).score
+        # Equal texts are 100.00000000000004 after rounding.
+        return MetricValue(min(score / 100, 1.0), str(metric.get_signature()))
+
+    @abstractmethod
+    def metric(self, references: Sequence[str]) -> Any:
+        """Return sacreBLEU's metric for these references."""
+
+
+class Bleu(_SacreBleu):
+    """BLEU of one response (Papineni et al. 2002) over all references.
+
+    Exponential smoothing and effective order, as sacreBLEU recommends for single texts. Where most
+    letters of the references are Chinese, each is a token (`zh`), and where they are kana, Thai,
+    Lao, Khmer or Burmese as well, each character is (`char`); else the tokens are `13a`, which are
+    cut at blanks and punctuation.
 
     Raises
     ------
@@ -152,23 +180,55 @@ class Bleu(_Overlap):
     key = "BLEU"
 
     def __init__(self) -> None:
-        self._bleu: Any = _sacrebleu()(effective_order=True)
+        kind = _sacrebleu("BLEU")
+        self._by_tokenizer = {
+            name: kind(effective_order=True, tokenize=name) for name in ("13a", "zh", "char")
+        }
         self.version = f"sacrebleu-{version('sacrebleu')}"
 
-    def compare(self, response: str, references: Sequence[str]) -> MetricValue:
-        """Return BLEU from 0 to 1 and its signature."""
-        score = self._bleu.sentence_score(response, references).score
-        # Equal texts are 100.00000000000004 after rounding.
-        return MetricValue(min(score / 100, 1.0), str(self._bleu.get_signature()))
+    def metric(self, references: Sequence[str]) -> Any:
+        """Return BLEU with the tokenizer of the references' language."""
+        text = "".join(references)
+        other, chinese = len(_UNSPACED.findall(text)), len(_HAN.findall(text))
+        if 2 * (other + chinese) <= sum(map(str.isalpha, text)):
+            return self._by_tokenizer["13a"]
+        return self._by_tokenizer["char" if other else "zh"]
 
 
-def _sacrebleu() -> Any:
+class ChrF(_SacreBleu):
+    """chrF of one response (Popović 2015) over all references: F2 of n-grams of characters.
+
+    Raises
+    ------
+    StudyError
+        sacrebleu is not installed.
+    """
+
+    key = "chrF"
+
+    def __init__(self) -> None:
+        self._chrf = _sacrebleu("CHRF")()
+        self.version = f"sacrebleu-{version('sacrebleu')}"
+
+    def metric(self, references: Sequence[str]) -> Any:
+        """Return chrF, the same for all references."""
+        del references
+        return self._chrf
+
+
+_UNSPACED = re.compile(
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f]"
+)
+_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]")
+
+
+def _sacrebleu(name: str) -> Any:
     try:
-        from sacrebleu.metrics.bleu import BLEU
+        from sacrebleu import metrics
     except ImportError:
         raise StudyError(
-            "BLEU needs sacrebleu, which is not installed; run: pip install "
-            "'ccrs-study[metrics]', or name metrics without BLEU, such as "
+            "BLEU and chrF need sacrebleu, which is not installed; run: pip install "
+            "'ccrs-study[metrics]', or name metrics without them, such as "
             "EM,EM-normalized,F1,ROUGE-1,ROUGE-2,ROUGE-L."
         ) from None
-    return BLEU
+    return getattr(metrics, name)

@@ -8,7 +8,7 @@ of a response.
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ class Entailment(NamedTuple):
     entailment: float
     """Probability that the premise entails the hypothesis."""
     contradiction: float
+    """NaN where the model has no label for it."""
     truncated: bool = False
     """Whether the two were cut at the model's window."""
 
@@ -41,38 +42,129 @@ class EntailmentModel(Hashable, Protocol):
 
     @property
     def identity(self) -> str:
-        """What decides the probabilities: weights, window, libraries."""
+        """What decides the probabilities: weights, window, labels, libraries."""
+
+    @property
+    def contradicts(self) -> bool:
+        """Whether one of its labels is contradiction."""
 
     def classify(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
         """Return the probabilities of each pair of a premise and a hypothesis."""
+
+
+Meaning = Literal["entailment", "contradiction", "neutral", "not_entailment"]
+MEANINGS: tuple[Meaning, ...] = get_args(Meaning)
+"""What an output of a classifier may say; the last one in a model of two labels only."""
+
+_BEGINNINGS: dict[str, Meaning] = {
+    "entail": "entailment",
+    "contradict": "contradiction",
+    "neutral": "neutral",
+    "not_entail": "not_entailment",
+    "not-entail": "not_entailment",
+    "not entail": "not_entailment",
+    "non_entail": "not_entailment",
+    "non-entail": "not_entailment",
+    "consistent": "entailment",
+    "supported": "entailment",
+    "faithful": "entailment",
+    "hallucinat": "not_entailment",
+    "inconsistent": "not_entailment",
+    "unsupported": "not_entailment",
+    "unfaithful": "not_entailment",
+}
+"""How names of labels begin that state what they mean, in lower case."""
 
 
 class EntailmentLabels(NamedTuple):
     """Which outputs of a classifier are meant."""
 
     entailment: int
-    contradiction: int
+    contradiction: int | None
+    """None: the model has two labels, entailment and what is not."""
+
+    def __str__(self) -> str:
+        return f"entailment:{self.entailment} contradiction:{self.contradiction}"
 
 
-def entailment_labels(labels: Mapping[int, str], model: str) -> EntailmentLabels:
-    """Return the outputs that are named entailment and contradiction; models order them freely.
+def entailment_labels(
+    labels: Mapping[int, str], model: str, declared: Mapping[str, Meaning] | None = None
+) -> EntailmentLabels:
+    """Return the outputs that mean entailment and contradiction; models order them freely.
+
+    Parameters
+    ----------
+    labels
+        Name of each output, `id2label` of the model.
+    model
+        Its name, for messages.
+    declared
+        What labels mean, by name; None: as their names say.
 
     Raises
     ------
     StudyError
-        Not exactly one label has each of the names.
+        A declared label is unknown or left out, or it is not stated of exactly one label that it is
+        entailment and of one that it is contradiction, or of two labels, what is not entailment.
     """
-    numbers = []
-    for name in ("entail", "contradict"):
-        matching = [n for n, label in labels.items() if label.lower().startswith(name)]
-        if len(matching) != 1:
+    names = ", ".join(labels.values())
+    example = ",".join(
+        f"{label}={meaning}"
+        for label, meaning in zip(
+            labels.values(),
+            ("not_entailment", "entailment") if len(labels) == 2 else MEANINGS,
+            strict=False,
+        )
+    )
+    remedy = (
+        f"State by the model's documentation what each means, such as --label-map {example}, or "
+        "name another model."
+    )
+    if declared is not None and set(declared) != set(labels.values()):
+        raise StudyError(
+            f"--label-map names {', '.join(declared) or 'nothing'}, but the labels of {model} are "
+            f"{names}. {remedy}"
+        )
+    means = {
+        n: _meaning(label) if declared is None else declared[label] for n, label in labels.items()
+    }
+    found = list(means.values())
+    opposite: list[Meaning | None] = (
+        ["contradiction"] if len(labels) > 2 else ["contradiction", "not_entailment"]
+    )
+    if found.count("entailment") != 1 or sum(map(found.count, opposite)) != 1:
+        raise StudyError(
+            f"--nli {model}: its labels are {names}, and one has to be entailment and one "
+            f"contradiction, or of two, one entailment and one what is not. {remedy}"
+        )
+    numbers = {meaning: n for n, meaning in means.items()}
+    return EntailmentLabels(numbers["entailment"], numbers.get("contradiction"))
+
+
+def label_meanings(text: str) -> dict[str, Meaning]:
+    """Return what labels mean, from a text such as `LABEL_0=not_entailment,LABEL_1=entailment`.
+
+    Raises
+    ------
+    StudyError
+        A part of the text is something else, or names a label again.
+    """
+    declared: dict[str, Meaning] = {}
+    for part in filter(None, map(str.strip, text.split(","))):
+        label, _, word = (each.strip() for each in part.rpartition("="))
+        meaning = next((known for known in MEANINGS if known == word.lower()), None)
+        if not label or meaning is None or label in declared:
             raise StudyError(
-                f"--nli {model}: its labels are {', '.join(labels.values())}, and one has to be "
-                "entailment and one contradiction. Correct `id2label` in its config.json by its "
-                "documentation, or name another model."
+                f"--label-map: {part!r} does not state what one label means; write "
+                f"LABEL=MEANING, with a meaning of {', '.join(MEANINGS)}, each label once."
             )
-        numbers += matching
-    return EntailmentLabels(*numbers)
+        declared[label] = meaning
+    return declared
+
+
+def _meaning(label: str) -> Meaning | None:
+    lower = label.lower()
+    return next((m for name, m in _BEGINNINGS.items() if lower.startswith(name)), None)
 
 
 class SupportTable(NamedTuple):
@@ -108,6 +200,8 @@ class _Nli(Metric):
     scale = Scale(min=0, max=1)
     steps = 0
     key_names_model = True
+    of_contradiction = False
+    """Whether it needs a label for contradiction."""
 
     def __init__(self, model: EntailmentModel) -> None:
         self.key = f"{self.name} {model.name}"
@@ -154,6 +248,7 @@ class NliHallucination(_Nli):
 
     name = "NLI-hallucination"
     low_is_good = True
+    of_contradiction = True
 
     def aggregate(self, table: SupportTable) -> float:
         """Return the mean over the sentences."""
@@ -165,6 +260,7 @@ class NliHallucinationMax(_Nli):
 
     name = "NLI-hallucination-max"
     low_is_good = True
+    of_contradiction = True
 
     def aggregate(self, table: SupportTable) -> float:
         """Return the largest over the sentences."""

@@ -19,6 +19,8 @@ from judge.metrics.metric import (
     Steps,
 )
 from judge.metrics.ragas_definitions import (
+    NO_SENTENCES,
+    NONCOMMITTAL,
     AnswerRelevanceDefinition,
     ContextRelevanceDefinition,
     FaithfulnessDefinition,
@@ -43,7 +45,6 @@ _QUESTIONS = 3
 PAPER_WORDS = "ragas-paper-v1"
 """The prompt version with the words of the paper."""
 _STATEMENTS = list_schema("statements")
-_NONCOMMITTAL = "noncommittal"
 _VERDICTS = ("supported", "unsupported")
 _USEFULNESS = ("useful", "useless")
 _NEEDS = ("needed", "unneeded")
@@ -87,9 +88,12 @@ class _OwnWords(Ragas):
         return _are(blocks, answers, _VERDICTS)
 
     def _statements(
-        self, question: str, texts: Mapping[str, str]
+        self, question: str, texts: Mapping[str, str], may_lack: Sequence[str] = ()
     ) -> Generator[Sequence[Prompt], Sequence[Answer], list[list[str]]]:
-        """Return the statements of each text, by the reason for which there are none."""
+        """Return the statements of each text, by the reason for which there are none.
+
+        The lists of `may_lack` may be empty.
+        """
         for none, text in texts.items():
             if not text.strip():
                 raise NoValueError(none)
@@ -99,7 +103,7 @@ class _OwnWords(Ragas):
         ]
         lists = [list_in(answer, "statements") for answer in answers]
         for none, statements in zip(texts, lists, strict=True):
-            if not statements:
+            if not statements and none not in may_lack:
                 raise NoValueError(none)
         return lists
 
@@ -128,7 +132,7 @@ class RagasContextRecall(_OwnWords):
 
 
 class RagasContextPrecision(_OwnWords):
-    """Mean of the precisions at the ranks of useful passages (package)."""
+    """Mean of the precisions at the ranks of useful passages, 0 without any (package)."""
 
     key = "ragas-context-precision"
     constructs = (RETRIEVAL.key,)
@@ -149,9 +153,7 @@ class RagasContextPrecision(_OwnWords):
         ]
         useful = [word_in(answer, _USEFULNESS) == "useful" for answer in answers]
         precisions = precisions_at_relevant([int(is_useful) for is_useful in useful])
-        if not precisions:
-            return MissingValue("no_useful_passages")
-        value = sum(precisions) / len(precisions)
+        value = sum(precisions) / len(precisions) if precisions else 0.0
         return MetricValue(value, parts={"useful": sum(useful), "of": len(useful)})
 
 
@@ -159,7 +161,7 @@ class RagasContextRelevance(_OwnWords, ContextRelevanceDefinition):
     """Share of the passages' sentences that are needed (section 3, context relevance).
 
     The sentences are numbered and labeled, where the paper asks for copies of them: a copy in other
-    words could not be counted.
+    words could not be counted. Passages without a sentence have the value 0.
     """
 
     def score(self, response: MetricInput) -> Steps:
@@ -167,7 +169,7 @@ class RagasContextRelevance(_OwnWords, ContextRelevanceDefinition):
         found = [on_one_line(s) for passage in response.passages for s in sentences(passage)]
         blocks = _blocks(found)
         if not blocks:
-            return MissingValue("no_sentences")
+            return NO_SENTENCES
         answers = yield [
             self.prompt(
                 "extraction",
@@ -184,21 +186,21 @@ class RagasAnswerRelevance(_OwnWords, AnswerRelevanceDefinition):
     """Mean cosine of the question and questions made from the response alone (section 3).
 
     The paper leaves their number n open, and the package's is 3. A response that commits to nothing
-    has the value 0, a rule of the package.
+    has the value 0, a rule of the package; one without text commits to nothing.
     """
 
     def score(self, response: MetricInput) -> Steps:
         """Make the questions, and compare each with the question that was asked."""
         if not response.response.strip():
-            return MissingValue("no_questions")
+            return MetricValue(0.0, NONCOMMITTAL)
         shown = {"answer": response.response}
         [answer] = yield [self.prompt("questions", list_schema("questions"), **shown)]
-        if is_word(answer, _NONCOMMITTAL):
-            return MetricValue(0.0, _NONCOMMITTAL)
+        if is_word(answer, NONCOMMITTAL):
+            return MetricValue(0.0, NONCOMMITTAL)
         questions = list_in(answer, "questions")
         # Where a list is enforced, the word can only be its single item.
-        if [question.casefold() for question in questions] == [_NONCOMMITTAL]:
-            return MetricValue(0.0, _NONCOMMITTAL)
+        if [question.casefold() for question in questions] == [NONCOMMITTAL]:
+            return MetricValue(0.0, NONCOMMITTAL)
         if not questions:
             return MissingValue("no_questions")
         if len(questions) != _QUESTIONS:
@@ -211,22 +213,27 @@ class RagasAnswerCorrectness(_OwnWords):
 
     F1 = TP / (TP + (FP + FN) / 2), where TP are the response's statements that those of the
     reference answer support, FP its others, and FN the reference answer's statements that those of
-    the response do not support.
+    the response do not support. A response without statements has F1 0, and one without text, which
+    has no vector either, the value 0.
     """
 
     key = "ragas-answer-correctness"
     constructs = ("AC",)
     fields = ("question", "response", "reference")
     scale = Scale(min=-0.25, max=1)
+    reference_reasons = ("no_reference_statements",)
     compares_texts = True
 
     def score(self, response: MetricInput) -> Steps:
         """List the statements of both texts, and look for each in the other list."""
+        if not response.response.strip():
+            return MetricValue(0.0, "empty_response")
         made, expected = yield from self._statements(
             response.question,
             {"no_statements": response.response, "no_reference_statements": response.reference},
+            may_lack=("no_statements",),
         )
-        directions = ((expected, made), (made, expected))
+        directions = ((expected, made), (made, expected)) if made else ()
         blocks = [(given, block) for given, items in directions for block in _blocks(items)]
         *answers, compared = yield [
             *(
@@ -243,7 +250,7 @@ class RagasAnswerCorrectness(_OwnWords):
         ]
         present = _are([block for _, block in blocks], answers, _PRESENCE)
         correct = sum(present[: len(made)])
-        missed = len(expected) - sum(present[len(made) :])
+        missed = len(expected) - sum(present[len(made) :])  # not read where nothing is correct
         f1 = correct / (correct + (len(made) - correct + missed) / 2) if correct else 0.0
         similarity, truncated = cosine_in(compared)
         parts = {"f1": f1, "similarity": similarity, **({TRUNCATED: 1} if truncated else {})}

@@ -13,12 +13,17 @@ from study.base.scales import Scale
 from study.settings.constructs import RETRIEVAL
 from study.types import Sees
 
+NONCOMMITTAL = "noncommittal"
+"""Rule of the value 0 of a response that commits to nothing."""
+NO_SENTENCES = MetricValue(0.0, "no_sentences")
+"""The relevance of passages without a sentence: none of them is needed."""
+
 
 class Ragas(Metric):
     """Base of the metrics of Ragas."""
 
     key = "ragas"
-    version = "5"
+    version = "6"
     constructs: tuple[str, ...] = ()
     fields: tuple[Sees, ...] = ()
     scorer_kind = "metric"
@@ -38,7 +43,7 @@ class AnswerRelevanceDefinition(Ragas):
     """Mean cosine of the question and questions made from the response alone."""
 
     key = "ragas-answer-relevance"
-    version = "5"
+    version = "6"
     constructs = ("QR",)
     fields = ("question", "response")
     scale = Scale(min=-1, max=1)

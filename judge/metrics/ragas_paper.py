@@ -16,6 +16,8 @@ from judge.metrics.metric import (
     Steps,
 )
 from judge.metrics.ragas_definitions import (
+    NO_SENTENCES,
+    NONCOMMITTAL,
     AnswerRelevanceDefinition,
     ContextRelevanceDefinition,
     FaithfulnessDefinition,
@@ -79,7 +81,7 @@ class PaperAnswerRelevance(AnswerRelevanceDefinition):
     def score(self, response: MetricInput) -> Steps:
         """Make one question, and compare it with the question that was asked."""
         if not response.response.strip():
-            return MissingValue("no_questions")
+            return MetricValue(0.0, NONCOMMITTAL)
         [answer] = yield [self.prompt("question", answer=response.response)]
         question = on_one_line(_whole(answer, "questions"))
         return (yield from self.mean_cosine(response.question, [question]))
@@ -98,7 +100,7 @@ class PaperContextRelevance(ContextRelevanceDefinition):
         """Ask for the sentences, and look for them in the passages."""
         found = {_plain(s) for passage in response.passages for s in _sentences(passage)}
         if not found:
-            return MissingValue("no_sentences")
+            return NO_SENTENCES
         shown = {"question": response.question, "context": response.context}
         [answer] = yield [self.prompt("extraction", **shown)]
         text = _whole(answer, "sentences")

@@ -3,10 +3,13 @@
 The claims of the response and of the reference answer are listed, and each is checked against the
 other text and against each passage. The metrics are shares of claims, or of passages, as section
 3.3 of the paper defines them; the two noise sensitivities are exclusive, as the authors' package
-computes them, so that precision, both noise sensitivities and hallucination add up to 1.
+computes them, so that precision, both noise sensitivities and hallucination add up to 1: for this,
+all of them read the first of several reference answers.
 
-A response without claims has no value, where the package stores 0, and an answer with a label too
-few or too many is missing, where the package completes or cuts it.
+A response without claims has a precision and an F1 of 0, as in the package: it makes no correct
+claim. The other shares of its claims are undefined, where the package stores 0, the best value of
+hallucination. An answer with a label too few or too many is missing, where the package completes or
+cuts it.
 """
 
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -95,7 +98,7 @@ class RagChecker(Metric):
     """Base of the metrics: lists claims in a first step, and checks them in a second."""
 
     key = "ragchecker"
-    version = "5"
+    version = "6"
     constructs: tuple[str, ...] = ()
     fields: tuple[Sees, ...] = ()
     scorer_kind = "metric"
@@ -105,6 +108,8 @@ class RagChecker(Metric):
     items_a_prompt = CLAIMS_A_PROMPT
     checks: ClassVar[tuple[Check, ...]] = ()
     """The checks that the metric needs, and no others are made."""
+    without_claims: ClassVar[float | None] = None
+    """Value of a response that makes no claim; None: it is undefined."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -123,7 +128,12 @@ class RagChecker(Metric):
 
     def score(self, response: MetricInput) -> Steps:
         """List the claims, check them, and return the metric's share of them."""
-        claims = yield from self._claims(response)
+        try:
+            claims = yield from self._claims(response)
+        except NoValueError as none:
+            if self.without_claims is None or none.missing.reason != _NO_CLAIMS["response"]:
+                raise
+            return MetricValue(self.without_claims, none.missing.reason)
         checks = yield from self._checks(response, claims)
         return self.value(checks)
 
@@ -220,6 +230,7 @@ class Precision(RagChecker):
     key = "ragchecker-precision"
     constructs = ("AC",)
     checks = ("response_by_reference",)
+    without_claims = 0.0
 
     def counted(self, checks: Checks) -> Bools:
         """Return the correct claims."""
@@ -244,6 +255,7 @@ class F1(RagChecker):
     key = "ragchecker-f1"
     constructs = ("AC", "IR")
     checks = ("response_by_reference", "reference_by_response")
+    without_claims = 0.0
 
     def value(self, checks: Checks) -> MetricValue:
         """Return the harmonic mean."""

@@ -8,7 +8,6 @@ from pathlib import Path
 from types import CodeType
 
 from judge.metrics.bert_score import BERT_SCORES
-from judge.metrics.context_usage import NovelWords
 from judge.metrics.embedding import ContextRelevance, Similarity
 from judge.metrics.metric import Metric
 from judge.metrics.nli import NLI
@@ -19,7 +18,7 @@ from study.errors import StudyError, nearest
 
 GROUP = "ccrs.metrics"
 SUITES = {
-    "lexical": ("EM", "EM-normalized", "F1", "BLEU", "ROUGE-1", "ROUGE-2", "ROUGE-L"),
+    "lexical": ("EM", "EM-normalized", "F1", "BLEU", "chrF", "ROUGE-1", "ROUGE-2", "ROUGE-L"),
     "usage": ("context-usage", "novel-words"),
     "retrieval": NAMES,
     "embedding": (Similarity.name, ContextRelevance.name, *BERT_SCORES),
@@ -73,18 +72,6 @@ ASKED_FIRST = frozenset({"ragchecker-noise-relevant", "ragchecker-together-noise
 """Metrics that ask all prompts on passages, so that those on one passage follow each other: the
 others of the suite use their answers."""
 
-_LOW_IS_GOOD = frozenset(
-    [NovelWords.key, *(name for name, metric in NLI.items() if metric.low_is_good)]
-)
-
-
-def is_low_good(scorer: str) -> bool:
-    """Return whether a low value of a metric that is measured here is a good sign.
-
-    `scorer` is its name in tables, which begins with the metric's and may name a model after it.
-    """
-    return scorer.split(" ", 1)[0] in _LOW_IS_GOOD
-
 
 def expanded(names: str) -> tuple[str, ...]:
     """Return the metrics that a list names, separated by commas, with suites expanded."""
@@ -122,6 +109,8 @@ def load_metric(name: str, prompts: str = PAPER, study_folder: Path | None = Non
     if name.endswith(".py"):
         return _from_file(Path(name)).create(prompts, study_folder)
     entries = {entry.name: entry for entry in entry_points(group=GROUP)}
+    if name in PROMPTED_SUITES:
+        raise StudyError(f"{name} asks a model; use `ccrs judge STUDY --metric {name}` instead.")
     if name not in entries:
         known = {*entries, *SUITES, *chain(*SUITES.values())}
         if name in known:

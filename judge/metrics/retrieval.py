@@ -55,36 +55,56 @@ def precisions_at_relevant(grades: Grades) -> list[float]:
 
 
 class _Ranking(NamedTuple):
-    """A ranking with what is relevant; neither is empty."""
+    """A ranking, cut, with what is relevant; neither is empty."""
 
     grades: Grades
     relevant: Grades
     """Grades of all relevant documents of the query."""
     k: int | None
+    """Place after which the ranking is cut; None: it is not."""
+    places: int
+    """Places of the ranking, up to the cut; those of repeated documents do not count."""
 
     @property
     def precisions(self) -> list[float]:
-        return precisions_at_relevant(self.grades[: self.k])
+        return precisions_at_relevant(self.grades)
 
 
-_VALUES: dict[str, Callable[[_Ranking], float]] = {
-    "RR": lambda ranking: reciprocal_rank(ranking.grades[: ranking.k]),
+_Value = Callable[[_Ranking], float]
+
+_OF_PLACES: dict[str, _Value] = {
+    "RR": lambda ranking: reciprocal_rank(ranking.grades),
     "hit": lambda ranking: float(bool(ranking.precisions)),
-    "NDCG": lambda ranking: ndcg(*ranking),
-    "NDCG-exp": lambda ranking: ndcg(*ranking, exponential=True),
-    "AP": lambda ranking: sum(ranking.precisions) / len(ranking.relevant),
-    "precision": lambda ranking: len(ranking.precisions) / (ranking.k or len(ranking.grades)),
+    "precision": lambda ranking: len(ranking.precisions) / ranking.places,
     "precision-ranked": lambda ranking: (
         sum(ranking.precisions) / len(ranking.precisions) if ranking.precisions else 0.0
     ),
 }
+"""Metrics that are defined where several places have the same document, too."""
+
+_VALUES: dict[str, _Value] = {
+    **_OF_PLACES,
+    "recall": lambda ranking: len(ranking.precisions) / len(ranking.relevant),
+    "NDCG": lambda ranking: ndcg(ranking.grades, ranking.relevant, ranking.k),
+    "NDCG-exp": lambda ranking: ndcg(ranking.grades, ranking.relevant, ranking.k, exponential=True),
+    "AP": lambda ranking: sum(ranking.precisions) / len(ranking.relevant),
+}
 NAMES = tuple(_VALUES)
-_KEY = re.compile(rf"({'|'.join(sorted(NAMES, key=len, reverse=True))})(?:@([1-9]\d*))?")
+PASSAGES = "-passages"
+"""End of the name of a metric whose unit are passages, not documents."""
+_UNITS = dict.fromkeys(NAMES, False) | {f"{name}{PASSAGES}": True for name in _OF_PLACES}
+ALIASES = {"MRR": "RR", "hit rate": "hit", "hit-rate": "hit"}
+"""Names of the mean of a metric over queries, and the metric."""
+_KEY = re.compile(rf"({'|'.join(sorted((*_UNITS, *ALIASES), key=len, reverse=True))})(@[1-9]\d*)?")
 
 
-def is_retrieval(key: str) -> bool:
-    """Return whether a key names a metric of this module, such as NDCG@10."""
-    return _KEY.fullmatch(key) is not None
+def retrieval_key(name: str) -> str | None:
+    """Return the key of a metric of this module by its name, such as NDCG@10, or RR@5 for MRR@5.
+
+    None: it is another metric.
+    """
+    match = _KEY.fullmatch(name)
+    return match and ALIASES.get(match[1], match[1]) + (match[2] or "")
 
 
 class Retrieval(Metric):
@@ -93,14 +113,18 @@ class Retrieval(Metric):
     Parameters
     ----------
     key
-        One of `NAMES`, with @k where the ranking is cut after k documents.
+        One of `NAMES`, some of them with `PASSAGES`, and @k where the ranking is cut after k
+        passages.
     documents
         By response (database key): the identifier of each passage in rank order, None where it has
-        none. A document that occurs again counts at its first place.
+        none. After the cut, a document that occurs again counts at its first place only, unless
+        passages are the unit.
     relevance
         By query (database key): the grade of each judged document.
     source
-        Where the judgments are from; stored with each value.
+        Name of the judgments with the beginning of their hash: part of the key.
+    identity
+        What decides the values: the hash of the judgments. Stored with each value.
     """
 
     constructs = (RETRIEVAL.key,)
@@ -114,11 +138,13 @@ class Retrieval(Metric):
         documents: Mapping[int, Sequence[str | None]],
         relevance: Mapping[int, Mapping[str, int]],
         source: str,
+        identity: str,
     ) -> None:
         name, _, cut = key.partition("@")
-        self.key = key
-        self.version = f"retrieval-v1 {source}"
-        self._value = _VALUES[name]
+        self.key = f"{key} {source}"
+        self.version = f"retrieval-v2 {identity}"
+        self._by_passage = _UNITS[name]
+        self._value = _VALUES[name.removesuffix(PASSAGES)]
         self._k = int(cut) if cut else None
         self._documents = documents
         self._relevance = relevance
@@ -135,6 +161,10 @@ class Retrieval(Metric):
         relevant = [grade for grade in graded.values() if grade > 0]
         if not relevant:
             return MissingValue("no_relevant")
-        grades = [max(graded.get(name or "", 0), 0) for name in dict.fromkeys(documents)]
+        cut = documents[: self._k]
+        counted = cut if self._by_passage else list(dict.fromkeys(cut))
+        grades = [max(graded.get(name or "", 0), 0) for name in counted]
+        places = (self._k or len(cut)) - (len(cut) - len(counted))
+        ranking = _Ranking(grades, relevant, self._k, places)
         # Rounding may leave a value just above 1.
-        return MetricValue(min(self._value(_Ranking(grades, relevant, self._k)), 1.0))
+        return MetricValue(min(self._value(ranking), 1.0))

@@ -24,7 +24,7 @@ class TruLens(Metric):
     """Base of the metrics."""
 
     key = "trulens"
-    version = "5"
+    version = "6"
     constructs: tuple[str, ...] = ()
     fields: tuple[Sees, ...] = ()
     scorer_kind = "metric"
@@ -33,7 +33,7 @@ class TruLens(Metric):
 
 
 class TruLensContextRelevance(TruLens):
-    """Mean relevance of the passages to the question."""
+    """Mean relevance of the passages to the question; 0 where none of them has a text."""
 
     key = "trulens-context-relevance"
     constructs = (RETRIEVAL.key,)
@@ -43,7 +43,7 @@ class TruLensContextRelevance(TruLens):
         """Ask for a point for each passage."""
         passages = [passage for passage in response.passages if passage.strip()]
         if not passages:
-            return MissingValue("no_passages_with_text")
+            return MetricValue(0.0, "no_passages_with_text")
         answers = yield [
             self.prompt("passage", _POINT, question=response.question, passage=passage)
             for passage in passages

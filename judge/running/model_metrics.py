@@ -1,6 +1,6 @@
 """Metrics that use a model without prompts: an encoder of texts, a classifier of pairs."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from judge.engines.encoders.local_encoder import LocalEncoder
@@ -26,6 +26,8 @@ class MetricModels:
     api_key_command: str | None = None
     nli: str | None = None
     """A folder or a name on the Hugging Face hub."""
+    label_map: str | None = None
+    """What the labels of `nli` mean, as `judge.metrics.nli.label_meanings` reads it."""
 
 
 def is_model_metric(key: str) -> bool:
@@ -33,8 +35,13 @@ def is_model_metric(key: str) -> bool:
     return key in _OF_TEXTS or key in NLI or bert_score_layer(key) is not None
 
 
-def model_metrics(keys: Sequence[str], models: MetricModels) -> list[Metric]:
+def model_metrics(
+    keys: Sequence[str], models: MetricModels, named: Collection[str] = ()
+) -> list[Metric]:
     """Return the metrics of these names; their models are loaded here.
+
+    `named` are those that were named one by one: the others, which a suite named, are left out
+    where the model can't measure them.
 
     Raises
     ------
@@ -44,11 +51,12 @@ def model_metrics(keys: Sequence[str], models: MetricModels) -> list[Metric]:
     of_pairs = [key for key in keys if key in NLI]
     return [
         *_embedding_metrics([key for key in keys if key not in NLI], models),
-        *_nli_metrics(of_pairs, models.nli),
+        *_nli_metrics(of_pairs, models, named),
     ]
 
 
-def _nli_metrics(keys: Sequence[str], model: str | None) -> list[Metric]:
+def _nli_metrics(keys: Sequence[str], models: MetricModels, named: Collection[str]) -> list[Metric]:
+    model = models.nli
     if not keys and model:
         raise StudyError("--nli is read by metrics of nli only; name one or leave it out.")
     if not keys:
@@ -57,8 +65,14 @@ def _nli_metrics(keys: Sequence[str], model: str | None) -> list[Metric]:
         raise StudyError(
             f"{keys[0]} needs a model of natural language inference: name it with --nli FOLDER."
         )
-    loaded = LocalEntailment(model)
-    return [NLI[key](loaded) for key in keys]
+    loaded = LocalEntailment(model, models.label_map)
+    kept = [key for key in keys if loaded.contradicts or not NLI[key].of_contradiction]
+    if refused := [key for key in keys if key in named and key not in kept]:
+        raise StudyError(
+            f"{refused[0]} needs a label for contradiction, which {loaded.name} lacks: it has two "
+            "labels. Leave it out, or name a model with entailment, neutral and contradiction."
+        )
+    return [NLI[key](loaded) for key in kept]
 
 
 def _embedding_metrics(keys: Sequence[str], models: MetricModels) -> list[Metric]:

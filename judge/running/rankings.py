@@ -1,12 +1,14 @@
 """Metrics of rankings, with the study's rankings and a file of relevance judgments."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Collection, Sequence
 from hashlib import sha256
 from pathlib import Path
 
 from sqlalchemy import select
 
-from judge.metrics.relevance_judgments import read_relevance
+from judge.engines.encoders.transformer_model import short_name
+from judge.metrics.relevance_judgments import Relevance, read_relevance
 from judge.metrics.retrieval import Retrieval
 from study.errors import StudyError
 from study.schema.tables import queries, response_passages
@@ -43,5 +45,12 @@ def retrieval_metrics(study: Study, keys: Sequence[str], path: Path | None) -> l
             f"{path} judges no query of the study; its queries are named like "
             f"{next(iter(judged))!r}, those of the study like {next(iter(ids), None)!r}."
         )
-    source = f"qrels sha256:{sha256(path.read_bytes()).hexdigest()}"
-    return [Retrieval(key, documents, relevance, source) for key in keys]
+    identity = f"qrels sha256:{_digest(judged, ids)}"
+    source = short_name(path.stem, identity)
+    return [Retrieval(key, documents, relevance, source, identity) for key in keys]
+
+
+def _digest(judged: Relevance, queries: Collection[str]) -> str:
+    """Return the hash of the judgments on queries of the study, whatever their order and format."""
+    used = {query: grades for query, grades in judged.items() if query in queries}
+    return sha256(json.dumps(used, sort_keys=True).encode()).hexdigest()

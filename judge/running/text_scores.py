@@ -1,7 +1,7 @@
 """Metrics without prompts, computed from the texts of the study and stored as scores."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import isclose
 from pathlib import Path
 from typing import Any, NamedTuple, TypedDict
@@ -13,8 +13,9 @@ from judge.metrics.embedding import TRUNCATED
 from judge.metrics.evaluation import evaluate
 from judge.metrics.metric import Metric, MetricInput, MetricValue, MissingValue
 from judge.metrics.registry import SUITES, load_metric
-from judge.metrics.retrieval import is_retrieval
+from judge.metrics.retrieval import retrieval_key
 from judge.run_settings import DEFAULT_TEXT_METRICS
+from judge.running.last_inputs import use_again
 from judge.running.model_metrics import MetricModels, is_model_metric, model_metrics
 from judge.running.pages import Place, pages, places
 from judge.running.rankings import retrieval_metrics
@@ -22,15 +23,13 @@ from judge.running.scope import as_declared
 from judge.running.shown_texts import ShownTexts
 from study.base.scales import Scale
 from study.errors import StudyError
+from study.facts.measured_inputs import OWN, MeasuredWith
 from study.progress_bar import Advance
 from study.schema import ScorerAnswerBase
 from study.schema.creation import append_only_suspended
 from study.schema.tables import judge_runs, raters, scorer_answers, scores as score_table
 from study.settings.constructs import RETRIEVAL
 from study.study import Study
-
-_SOURCE = "own"
-"""Source of scores that are computed here, not imported."""
 
 
 class _ScoreKey(NamedTuple):
@@ -150,14 +149,16 @@ def measure_study(
         or the study lacks the construct that a metric is measured on.
     """
     keys = dict.fromkeys(name for entry in names for name in SUITES.get(entry, (entry,)))
-    of_rankings = [key for key in keys if is_retrieval(key)]
+    of_rankings = list(dict.fromkeys(filter(None, map(retrieval_key, keys))))
     of_models = [key for key in keys if is_model_metric(key)]
-    metrics = text_metrics([key for key in keys if key not in {*of_rankings, *of_models}])
+    metrics = text_metrics(
+        [key for key in keys if retrieval_key(key) is None and key not in of_models]
+    )
     if of_rankings:
         metrics += retrieval_metrics(study, of_rankings, qrels)
     elif qrels is not None:
         raise StudyError("--qrels is read by metrics of retrieval only; name one or leave it out.")
-    metrics += model_metrics(of_models, models or MetricModels())
+    metrics += model_metrics(of_models, models or MetricModels(), names)
     metrics = [as_declared(study, metric) for metric in metrics]
     if not metrics:
         raise StudyError(f"--metrics names no metric; name some, or {' or '.join(SUITES)}.")
@@ -236,6 +237,7 @@ def store_text_metrics(
         return {}
     texts = any("context" in metric.reads(construct) for metric, construct, _ in scored)
     texts_of = {metric.key: ShownTexts(metric) for metric, _, _ in scored}
+    low_is_good = {metric.key for metric, _, _ in scored if metric.low_is_good}
     slow = [metric.key for metric in metrics if metric.key_names_model]
     done, total = 0, sum(place.selected for place in order)
     for page in pages(study, order, None, texts=texts, size=_SLOW_PAGE if slow else None):
@@ -264,15 +266,17 @@ def store_text_metrics(
                 missing[result.missing_reason] = missing.get(result.missing_reason, 0) + 1
         kept = {k: r for k, r in results.items() if keep_missing or r.missing_reason is None}
         try:
-            stored = _store(study, kept, dry_run)
+            stored = _store(study, kept, low_is_good, dry_run)
         except IntegrityError:
             # Another run stored the same scores at the same moment (PostgreSQL).
-            stored = _store(study, kept, dry_run)
+            stored = _store(study, kept, low_is_good, dry_run)
         for name, outcomes in stored.items():
             counts[name]["stored"] += outcomes["stored"]
             counts[name]["existing"] += outcomes["existing"]
             counts[name]["differing"] += outcomes["differing"]
         advance(done, total)
+    if not dry_run:
+        use_again(study, [MeasuredWith(metric.key, construct) for metric, construct, _ in scored])
     return counts
 
 
@@ -333,7 +337,9 @@ def _result(measured: MetricValue | MissingValue, metric: Metric, scale: Scale) 
     return _Result(value, None, f"{rule} {TRUNCATED}" if truncated else rule, truncated)
 
 
-def _store(study: Study, scores: _Scores, dry_run: bool) -> dict[str, Counter[str]]:
+def _store(
+    study: Study, scores: _Scores, low_is_good: Collection[str], dry_run: bool
+) -> dict[str, Counter[str]]:
     """Store the scores that are not there yet, and count values by metric and outcome.
 
     A value replaces the reason that it was missing for, which relevance judgments of more queries
@@ -367,7 +373,7 @@ def _store(study: Study, scores: _Scores, dry_run: bool) -> dict[str, Counter[st
         replaced: list[int] = []
         for key, (value, missing_reason, rule, _) in scores.items():
             before = existing.get(key)
-            if before is not None and (before.value, before.source) == (None, _SOURCE):
+            if before is not None and (before.value, before.source) == (None, OWN):
                 if value is None:
                     continue
                 replaced.append(before.id)
@@ -386,9 +392,15 @@ def _store(study: Study, scores: _Scores, dry_run: bool) -> dict[str, Counter[st
                 value=value,
                 missing_reason=missing_reason,
                 rule=rule,
-                source=_SOURCE,
+                source=OWN,
             )
-            rows.append({**score.model_dump(), "response_id": key.response})
+            rows.append(
+                {
+                    **score.model_dump(),
+                    "response_id": key.response,
+                    "low_is_good": key.metric in low_is_good,
+                }
+            )
             if value is not None:
                 counts[key.metric]["stored"] += 1
         if not dry_run:

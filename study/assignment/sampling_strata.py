@@ -35,7 +35,7 @@ def bands(connection: Connection, study: Study, design: DesignSpec) -> Band | No
     if not design.bands:
         return None
     versions = study.construct_versions(connection)
-    scores = score_table(connection, versions, combined=study.config.combined)
+    scores = score_table(connection, versions, config=study.config)
     name = _judge(study, design, scores)
     mine = scores[scores["scorer"] == name]
     if design.judge_construct is not None:

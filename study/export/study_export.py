@@ -246,7 +246,7 @@ def export_study(
     preferences = study.preference_table()
     with study.read() as connection:
         versions = study.construct_versions(connection)
-        scores = compact_score_table(connection, versions, combined=study.config.combined)
+        scores = compact_score_table(connection, versions, config=study.config)
     left_out = {
         f"values {why}": n
         for table in (scores, preferences)

@@ -18,7 +18,7 @@ from study.facts.marks_table import marks_table
 from study.facts.probe_table import probe_table, suspected_responses
 from study.facts.ratings import interim_analysis_counts, rules_of_raters
 from study.facts.score_table import compact_score_table, preference_table
-from study.facts.scorers import in_words, without_scores
+from study.facts.scorers import in_words, lacking, low_is_good
 from study.settings.constructs import RETRIEVAL, ConstructSpec
 from study.settings.study_toml import StudyConfig
 
@@ -48,7 +48,7 @@ class AnalysisInput:
     runs: list[dict[str, Any]]
     """The conditions of the runs that have scores."""
     low_is_good: frozenset[str]
-    """Runs of which a low value is a good sign."""
+    """Scorers of which a low value is a good sign."""
     rules: Mapping[str, tuple[str, ...]]
     """Rules of each construct that raters had in view."""
     interim_analyses: int
@@ -59,18 +59,21 @@ class AnalysisInput:
         """Remarks on scorers; that on a jury or composite begins with its members."""
         notes = {name: spec.note for name, spec in self.config.scorers.items() if spec.note}
         for name, spec in self.config.combined.items():
-            notes[name] = ". ".join(filter(None, [in_words(spec), notes.get(name)]))
+            words = in_words(spec, self.low_is_good)
+            notes[name] = ". ".join(filter(None, [words, notes.get(name)]))
         return notes
 
     @property
     def not_computed(self) -> dict[str, str]:
         """Juries and composites without a row, and which of their members have no scores."""
-        names = dict.fromkeys(self.scores["scorer"].unique())
-        absent = {n: spec for n, spec in self.config.combined.items() if n not in names}
-        apart = ["they have no construct in common"]
+        pairs = self.scores[["scorer", "construct"]].drop_duplicates()
+        scored: dict[str, list[str]] = {}
+        for scorer, construct in zip(pairs["scorer"], pairs["construct"], strict=True):
+            scored.setdefault(str(scorer), []).append(str(construct))
         return {
-            name: "; ".join([in_words(spec), *(without_scores(spec, names) or apart)])
-            for name, spec in absent.items()
+            name: "; ".join([in_words(spec, self.low_is_good), *lacking(spec, scored)])
+            for name, spec in self.config.combined.items()
+            if name not in scored
         }
 
 
@@ -84,7 +87,7 @@ def analysis_input(
 
     `traits_of` returns what is kept of a response that people rated, whose texts are not kept.
     """
-    scores = compact_score_table(connection, versions, combined=config.combined)
+    scores = compact_score_table(connection, versions, config=config)
     constructs = {construct.key: construct for construct in config.constructs}
     if (scores["construct"] == RETRIEVAL.key).any():
         constructs.setdefault(RETRIEVAL.key, RETRIEVAL)
@@ -100,7 +103,7 @@ def analysis_input(
         probes=probe_table(connection, versions),
         suspected=suspected_responses(connection),
         traits=_traits(connection, scores, traits_of),
-        low_is_good=frozenset(run["name"] for run in runs if run.pop("low_is_good")),
+        low_is_good=low_is_good(connection, config),
         runs=runs,
         rules=rules_of_raters(connection, versions),
         interim_analyses=sum(interim_analysis_counts(connection).values()),

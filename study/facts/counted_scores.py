@@ -1,6 +1,6 @@
 """Which of a study's scores count: a value for each response, construct, scorer and repeat."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,13 +8,14 @@ import numpy as np
 import pandas as pd
 from sqlalchemy import Connection, func, select
 
-from study.facts.scorers import combined_scores
-from study.facts.table_arrays import Columns, taken, together
+from study.facts.measured_inputs import EARLIER_INPUT, MeasuredWith, earlier_inputs
+from study.facts.scorers import combined_scores, low_is_good
+from study.facts.table_arrays import Columns, categorical, taken, together
 from study.facts.table_responses import ResponsesInUse
 from study.schema.database import read_columns
 from study.schema.tables import scores
 from study.settings.constructs import RETRIEVAL
-from study.settings.scorer_sections import CombinedSpec
+from study.settings.study_toml import StudyConfig
 
 
 @dataclass(frozen=True)
@@ -33,11 +34,12 @@ class CountedScores:
 
 
 def counted_scores(
+    connection: Connection,
     parts: Sequence[Columns],
     versions: Mapping[str, int],
     responses: ResponsesInUse,
     rank: np.ndarray,
-    combined: Mapping[str, CombinedSpec],
+    config: StudyConfig | None,
 ) -> CountedScores:
     """Select the scores that count.
 
@@ -50,8 +52,8 @@ def counted_scores(
         Current versions of the constructs.
     responses
         All responses (m,), and `rank` (m,) their order.
-    combined
-        Juries and composites, whose scores are added.
+    config
+        Its juries and composites, whose scores are added; None: none are.
     """
     left_out: dict[str, int] = {}
     rows = together(parts)
@@ -74,11 +76,12 @@ def counted_scores(
         left_out["imported for a rater who rated the same here"] = int(twice.sum())
         order = order[~twice]
     edited = int(rows.pop("edited")[order].sum())
-    if not combined:
+    if config is None or not config.combined:
         del rows["response"]
     else:
         rows = taken(rows, order)
-        rows = together([rows, *combined_scores(pd.DataFrame(rows, copy=False), combined)])
+        low = low_is_good(connection, config)
+        rows = together([rows, *combined_scores(pd.DataFrame(rows, copy=False), config, low)])
         place = responses.places(rows["response"])
         order = _order(rows, rank[place])
     return CountedScores(rows, place, order, left_out, edited)
@@ -153,4 +156,15 @@ def imported_scores(connection: Connection, construct: str | None = None) -> dic
     )
     if construct is not None:
         statement = statement.where(scores.c.construct_key == construct)
-    return read_columns(connection, statement, types)
+    columns = read_columns(connection, statement, types)
+    columns["left_out"] = _earlier(columns, earlier_inputs(connection, construct))
+    return columns
+
+
+def _earlier(columns: Mapping[str, Any], earlier: Collection[MeasuredWith]) -> pd.Categorical:
+    """Return the reason that a row (n,) does not count for its input, or none."""
+    codes = np.full(len(columns["scorer"]), -1, dtype=np.int8)
+    for each in earlier:
+        of = (columns["scorer"] == each.scorer) & (columns["construct"] == each.construct)
+        codes[np.asarray(of)] = 0
+    return categorical(codes, [EARLIER_INPUT])

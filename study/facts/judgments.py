@@ -217,7 +217,6 @@ def judge_runs(connection: Connection) -> list[dict[str, Any]]:
             "decoding": dict(row["decoding"]),
             "seed": row["seed"],
             "repeats": row["repeats"],
-            "low_is_good": bool((row["observed"] or {}).get(LOW_IS_GOOD)),
         }
         for row in rows
     ]

@@ -1,7 +1,7 @@
 """Counts of the score table, without the table: the scores of one construct at a time."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from study.facts.ratings import human_scores
 from study.facts.table_arrays import Columns
 from study.facts.table_responses import responses_in_use
 from study.schema.tables import judgments, scores
-from study.settings.scorer_sections import CombinedSpec
+from study.settings.study_toml import StudyConfig
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class ScoreCounts:
 
 
 def score_counts(
-    connection: Connection, versions: Mapping[str, int], combined: Mapping[str, CombinedSpec]
+    connection: Connection, versions: Mapping[str, int], config: StudyConfig
 ) -> ScoreCounts:
     """Count the scores that `study.facts.score_table` has, with the same parameters."""
     responses = responses_in_use(connection)
@@ -54,17 +54,29 @@ def score_counts(
     scorers: list[ScorerStatus] = []
     left_out: Counter[str] = Counter()
     edited = 0
-    for key in sorted(keys):
+    for some in _read_together(keys, config):
         parts: list[Columns] = [
-            imported_scores(connection, key),
-            people[people["construct"] == key],
-            judge_scores(connection, key, expected),
+            *(imported_scores(connection, key) for key in some),
+            people[people["construct"].isin(some)],
+            *(judge_scores(connection, key, expected) for key in some),
         ]
-        counted = counted_scores(parts, versions, responses, rank, combined)
+        counted = counted_scores(connection, parts, versions, responses, rank, config)
         scorers += _scorers(counted)
         left_out.update(counted.left_out)
         edited += counted.edited
     return ScoreCounts(scorers, dict(left_out), edited)
+
+
+def _read_together(keys: Iterable[str], config: StudyConfig) -> list[list[str]]:
+    """Return the constructs in groups: a composite of several constructs needs all of them."""
+    groups = [{key} for key in sorted(keys)]
+    for spec in config.combined.values():
+        of = {member.construct for member in spec.members}
+        linked = [group for group in groups if group & of]
+        if len(linked) > 1:
+            groups = [group for group in groups if group not in linked]
+            groups.append(set().union(*linked))
+    return [sorted(group) for group in groups]
 
 
 def _scorers(counted: CountedScores) -> list[ScorerStatus]:

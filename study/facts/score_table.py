@@ -20,24 +20,24 @@ from study.facts.table_arrays import Columns, categorical, size, taken, together
 from study.facts.table_responses import TableResponses, table_responses
 from study.schema.database import read_frame
 from study.schema.tables import preferences, queries, responses as response_table
-from study.settings.scorer_sections import CombinedSpec
+from study.settings.study_toml import StudyConfig
 
 
 def score_table(
     connection: Connection,
     versions: Mapping[str, int],
     edits: Edits = "before_reveal",
-    combined: Mapping[str, CombinedSpec] | None = None,
+    config: StudyConfig | None = None,
 ) -> pd.DataFrame:
     """Return one row for each value (and, where systems share a response, each system).
 
     `versions` are the current versions of the constructs. `edits` selects which of a rater's
-    values counts: the last one before more was shown, or the last one. `combined` are juries and
-    composites (`study.facts.scorers`). The columns are those of `SCORE_COLUMNS`; rows
-    are ordered by response, construct, scorer, repeat and system. `attrs["edited"]` counts the
-    ratings in the table where the two differ.
+    values counts: the last one before more was shown, or the last one. `config` has the juries and
+    composites (`study.facts.scorers`); without it there are none. The columns are those of
+    `SCORE_COLUMNS`; rows are ordered by response, construct, scorer, repeat and system.
+    `attrs["edited"]` counts the ratings in the table where the two differ.
     """
-    return _typed(compact_score_table(connection, versions, edits, combined), SCORE_COLUMNS)
+    return _typed(compact_score_table(connection, versions, edits, config), SCORE_COLUMNS)
 
 
 _ROWS_AT_ONCE = 50_000
@@ -63,7 +63,7 @@ def compact_score_table(
     connection: Connection,
     versions: Mapping[str, int],
     edits: Edits = "before_reveal",
-    combined: Mapping[str, CombinedSpec] | None = None,
+    config: StudyConfig | None = None,
 ) -> pd.DataFrame:
     """Return the rows of `score_table` in 30 bytes each: texts and repeated numbers as categories.
 
@@ -75,7 +75,8 @@ def compact_score_table(
         human_scores(connection, edits),
         judge_scores(connection),
     ]
-    scored = counted_scores(rows, versions, responses, responses.response_id.codes, combined or {})
+    rank = responses.response_id.codes
+    scored = counted_scores(connection, rows, versions, responses, rank, config)
     result = _with_responses(scored.rows, responses, scored.place, scored.order)
     result.attrs["left_out"] = scored.left_out
     result.attrs["edited"] = scored.edited

@@ -4,15 +4,18 @@ The scores of a jury or composite are computed with the score table and not stor
 every new score of a member.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 import numpy as np
 import pandas as pd
 from sqlalchemy import Connection, select
 
+from study.columns import EXPECTED
 from study.errors import StudyError, nearest
+from study.facts.judgments import LOW_IS_GOOD
 from study.schema.tables import judge_runs, preferences, raters, scores
-from study.settings.scorer_sections import CombinedSpec, JurySpec
+from study.settings.scorer_sections import CombinedMember, CombinedSpec, JurySpec
+from study.settings.study_toml import StudyConfig
 
 ADJUDICATED = " (adjudicated)"
 """Suffix of a rater's code in tables, for the values that they gave as adjudicator."""
@@ -49,8 +52,22 @@ NOT_SCORED = {"jury": "member_not_judged", "composite": "member_not_scored"}
 _OF_RESPONSE = ["response", "construct"]
 
 
+def low_is_good(connection: Connection, config: StudyConfig) -> frozenset[str]:
+    """Return the scorers of which a low value is a good sign.
+
+    As study.toml declares; of the others those whose metric declared it when it was measured.
+    """
+    stored = select(scores.c.scorer).where(scores.c.low_is_good).distinct()
+    names = set(connection.execute(stored).scalars())
+    runs = connection.execute(select(judge_runs.c.name, judge_runs.c.observed))
+    names.update(name for name, observed in runs if (observed or {}).get(LOW_IS_GOOD))
+    declared = {name: spec.low_is_good for name, spec in config.scorers.items()}
+    names.difference_update(name for name, low in declared.items() if low is False)
+    return frozenset(names.union(name for name, low in declared.items() if low))
+
+
 def combined_scores(
-    scores: pd.DataFrame, combined: Mapping[str, CombinedSpec]
+    scores: pd.DataFrame, config: StudyConfig, low: Collection[str]
 ) -> list[pd.DataFrame]:
     """Return the scores of each jury and composite, as rows of the scorer with its name.
 
@@ -59,50 +76,59 @@ def combined_scores(
     scores
         `response`, `construct`, `scorer`, `scorer_kind`, `repeat`, `value`, `missing_reason` and
         further columns, a row for each response, construct, scorer and repeat.
-    combined
-        Juries and composites by name.
+    config
+        The study's juries, composites and scales.
+    low
+        Scorers of which a low value is a good sign: as members they are turned, so that the ends
+        of their scale change places.
 
     Returns
     -------
     list of pandas.DataFrame
         A jury has one score, of its judges' first scores (repeat 0), wherever one of them has a
-        row; a composite likewise on constructs on which all of its members have rows. Where a
-        member lacks a value or a row, the value is missing: fewer members would be another scorer.
+        row; a composite likewise on constructs on which all of its members have rows, or on its
+        own construct where all of them have rows on theirs. Where a member lacks a value or a row,
+        the value is missing: fewer members would be another scorer.
 
     Raises
     ------
     StudyError
         A jury or composite has the name of another scorer, or members of a kind that it can't have.
     """
-    return [_scores_of(scores, name, spec) for name, spec in combined.items()]
+    return [_scores_of(scores, name, config, low) for name in config.combined]
 
 
-def in_words(spec: CombinedSpec) -> str:
+def in_words(spec: CombinedSpec, low: Collection[str] = ()) -> str:
     """Return how the members are combined, as in "the median of a, b and c"."""
-    if isinstance(spec, JurySpec):
-        how, members = f"the {spec.by} of", list(spec.of)
-    else:
-        how = "the weighted mean of"
-        members = [f"{name} (weight {weight:g})" for name, weight in spec.of.items()]
+    how = f"the {spec.by} of" if isinstance(spec, JurySpec) else "the weighted mean of"
+    members = []
+    for scorer, construct, weight in spec.members:
+        remarks = [] if isinstance(spec, JurySpec) else [f"weight {weight:g}"]
+        remarks += ["turned: low is good"] if scorer in low else []
+        name = scorer if construct is None else f"{scorer} on {construct}"
+        members.append(f"{name} ({', '.join(remarks)})" if remarks else name)
     *others, last = members
     return f"{how} {', '.join(others)} and {last}"
 
 
-def _scores_of(scores: pd.DataFrame, name: str, spec: CombinedSpec) -> pd.DataFrame:
-    what = "jury" if isinstance(spec, JurySpec) else "composite"
+def _scores_of(
+    scores: pd.DataFrame, name: str, config: StudyConfig, low: Collection[str]
+) -> pd.DataFrame:
+    spec = config.combined[name]
+    what, on = ("jury", None) if isinstance(spec, JurySpec) else ("composite", spec.on)
     kinds = _member_kinds(scores, name, spec)
-    members = scores[scores["scorer"].isin(spec.of) & scores["repeat"].eq(0)]
+    first = scores[scores["repeat"].eq(0)]
+    parts = [_of_member(first, member, on, config, low) for member in spec.members]
     if what == "composite":
-        together = members.groupby("construct", observed=True)["scorer"].nunique() == len(spec.of)
-        members = members[members["construct"].isin(together.index[together])]
-    rows = members.drop_duplicates(_OF_RESPONSE).copy()
+        common = set.intersection(*(set(part["construct"]) for part in parts))
+        parts = [part[part["construct"].isin(common)] for part in parts]
+    rows = pd.concat(parts, ignore_index=True).drop_duplicates(_OF_RESPONSE)
     index = pd.MultiIndex.from_frame(rows[_OF_RESPONSE])
-    values = np.full((len(rows), len(spec.of)), np.nan)
+    values = np.full((len(rows), len(parts)), np.nan)
     scored = np.zeros(values.shape, dtype=bool)
-    for column, member in enumerate(spec.of):
-        its = members[members["scorer"] == member]
-        places = index.get_indexer(pd.MultiIndex.from_frame(its[_OF_RESPONSE]))
-        values[places, column] = its["value"].to_numpy(dtype=float)
+    for column, part in enumerate(parts):
+        places = index.get_indexer(pd.MultiIndex.from_frame(part[_OF_RESPONSE]))
+        values[places, column] = part["value"].to_numpy(dtype=float)
         scored[places, column] = True
     whole = np.isfinite(values).all(axis=1)
     rows["value"] = np.nan
@@ -117,13 +143,42 @@ def _scores_of(scores: pd.DataFrame, name: str, spec: CombinedSpec) -> pd.DataFr
     )  # fmt: skip
 
 
+def _of_member(
+    first: pd.DataFrame,
+    member: CombinedMember,
+    on: str | None,
+    config: StudyConfig,
+    low: Collection[str],
+) -> pd.DataFrame:
+    """Return the rows of a member, high values good, on the construct `on` and its scale if any."""
+    chosen = first["scorer"].eq(member.scorer)
+    if member.construct is not None:
+        chosen &= first["construct"].eq(member.construct)
+    rows = first[chosen].copy()
+    rows["construct"] = rows["construct"].astype("object")
+    turned = member.scorer.removesuffix(EXPECTED) in low
+    for key in rows["construct"].unique() if turned or on is not None else ():
+        scale = config.scale(key, member.scorer)
+        assert scale is not None  # noqa: S101  (these rows are on the study's constructs)
+        of_key = rows["construct"].eq(key)
+        values = rows.loc[of_key, "value"]
+        if turned:
+            values = scale.min + scale.max - values
+        if on is not None:
+            target = config.scale(on, "")
+            assert target is not None  # noqa: S101  (checked with the settings)
+            values = values.map(lambda v, to=target, of=scale: to.converted(v, of))
+        rows.loc[of_key, "value"] = values
+    return rows if on is None else rows.assign(construct=on)
+
+
 def _combine(values: np.ndarray, spec: CombinedSpec) -> np.ndarray:
     if isinstance(spec, JurySpec):
         if spec.by == "median":
             return np.asarray(np.median(values, axis=1))
         mean = values.mean(axis=1)
     else:
-        mean = np.average(values, axis=1, weights=list(spec.of.values()))
+        mean = np.average(values, axis=1, weights=[member.weight for member in spec.members])
     # A mean is between its members to the last digit: it must not leave the scale.
     return np.asarray(np.clip(mean, values.min(axis=1), values.max(axis=1)))
 
@@ -141,19 +196,34 @@ def _member_kinds(scores: pd.DataFrame, name: str, spec: CombinedSpec) -> set[st
             f'study.toml: {section}."{name}" has the name of a {kinds[name]} scorer of the study; '
             f"give the {what} another name."
         )
-    for member in spec.of:
+    for member, _, _ in spec.members:
         if kinds.get(member, "judge") not in allowed:
             raise StudyError(
                 f'study.toml: {section}."{name}" names {member!r}, whose scores are '
                 f"{kinds[member]}; a {what} is made of {members}."
             )
-    return {kinds[member] for member in spec.of if member in kinds}
+    return {kinds[member] for member, _, _ in spec.members if member in kinds}
 
 
-def without_scores(spec: CombinedSpec, scorers: Mapping[str, object]) -> list[str]:
-    """Return a sentence for each member of a jury or composite that is not among these scorers."""
+def lacking(spec: CombinedSpec, scored: Mapping[str, Collection[str]]) -> list[str]:
+    """Return a sentence for each reason for which a jury or composite has no scores at all.
+
+    `scored` are the constructs on which each scorer has scores.
+    """
+    reasons = []
+    for scorer, construct, _ in spec.members:
+        if scorer not in scored:
+            hint = nearest(scorer, scored)
+            reasons.append(f"{scorer!r} has no scores yet {hint}".rstrip().removesuffix("?"))
+        elif construct is not None and construct not in scored[scorer]:
+            reasons.append(f"{scorer!r} has no scores on {construct} yet")
+    if reasons or isinstance(spec, JurySpec) or spec.on is not None:
+        return reasons
+    of_members = [(member.scorer, set(scored[member.scorer])) for member in spec.members]
+    if set.intersection(*(keys for _, keys in of_members)):
+        return []
+    where = ", ".join(f"{scorer} on {' and '.join(sorted(keys))}" for scorer, keys in of_members)
     return [
-        f"{member!r} has no scores yet {nearest(member, scorers)}".rstrip().removesuffix("?")
-        for member in spec.of
-        if member not in scorers
+        f"its members have no construct in common ({where}); name the construct of each as "
+        "SCORER:CONSTRUCT, and that of the composite with `on`"
     ]

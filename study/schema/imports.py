@@ -86,6 +86,8 @@ class ScorerAnswer(ScorerAnswerBase, table=True):
     second_response_id: int | None = Field(default=None, foreign_key="response.id")
     """Of a preference: the response with which the first is compared."""
     file_id: int | None = Field(default=None, foreign_key="imported_file.id")
+    low_is_good: bool | None = None
+    """Whether the metric that was measured here declares that a low value is a good sign."""
 
 
 class ImportedFile(Noun, table=True):

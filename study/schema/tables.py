@@ -125,13 +125,13 @@ imported_marks = _view(
     scorer_answers,
     scorer_answers.c.item == "marks",
     "item value missing_reason value_first value_second inclusion_prob stratum source rule layout "
-    "second_response_id",
+    "second_response_id low_is_good",
 )
 preferences = _view(
     "preference",
     scorer_answers,
     scorer_answers.c.second_response_id.is_not(None),
-    "item ranges inclusion_prob stratum source rule layout",
+    "item ranges inclusion_prob stratum source rule layout low_is_good",
     response_id="response_a_id",
     second_response_id="response_b_id",
     value_first="value_a_first",

@@ -1,9 +1,9 @@
 """The sections of study.toml on scorers: [scorers], [juries], [composites], [judge] and others."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple, Self
 from unicodedata import category
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from study.base.scales import Scale
 from study.settings import SettingsSection
@@ -23,6 +23,11 @@ class ScorerSpec(SettingsSection):
         default=None, description="a remark that the report shows with the scorer"
     )
 
+    low_is_good: bool | None = Field(
+        default=None,
+        description="whether a low value is a good sign, as of hallucination; default: as the "
+        "metric declares that was measured here, else no",
+    )
     family: Key | None = Field(
         default=None,
         description="family of a judge's model, as in systems; the report then looks for "
@@ -65,6 +70,15 @@ class PreferenceSpec(SettingsSection):
     )
 
 
+class CombinedMember(NamedTuple):
+    """A scorer of which a jury or composite is made."""
+
+    scorer: str
+    construct: str | None = None
+    """The construct of its scores; None: that of the jury or composite."""
+    weight: float = 1.0
+
+
 class JurySpec(SettingsSection):
     """`[juries."NAME"]`: several judges whose scores are combined into those of one scorer."""
 
@@ -83,6 +97,11 @@ class JurySpec(SettingsSection):
             raise ValueError(f"{', '.join(map(repr, twice))} is named more than once")
         return judges
 
+    @property
+    def members(self) -> tuple[CombinedMember, ...]:
+        """The judges."""
+        return tuple(map(CombinedMember, self.of))
+
 
 class CompositeSpec(SettingsSection):
     """`[composites."NAME"]`: the weighted mean of metrics and judges as one scorer."""
@@ -90,8 +109,31 @@ class CompositeSpec(SettingsSection):
     of: dict[Key, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = Field(
         min_length=2,
         description="the members with their weights, whose sum may be any; where a member has no "
-        "score, the composite has none",
+        "score, the composite has none; with `on` each is named SCORER:CONSTRUCT",
     )
+    on: Key | None = Field(
+        default=None,
+        description="construct of the composite, where its members are on several; default: each "
+        "construct on which all members have scores",
+    )
+
+    @model_validator(mode="after")
+    def _constructs_named(self) -> Self:
+        for name in self.of if self.on is not None else ():
+            scorer, _, construct = name.rpartition(":")
+            if not scorer or not construct:
+                raise ValueError(
+                    f"of: {name!r} names no construct, which `on` asks for; write SCORER:CONSTRUCT"
+                )
+        return self
+
+    @property
+    def members(self) -> tuple[CombinedMember, ...]:
+        """The scorers with their constructs and weights."""
+        if self.on is None:
+            return tuple(CombinedMember(name, None, weight) for name, weight in self.of.items())
+        named = ((name.rpartition(":"), weight) for name, weight in self.of.items())
+        return tuple(CombinedMember(scorer, key, weight) for (scorer, _, key), weight in named)
 
 
 CombinedSpec = JurySpec | CompositeSpec

@@ -2,7 +2,7 @@
 
 import json
 import tomllib
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self
@@ -23,6 +23,7 @@ from study.settings.design import DesignSpec
 from study.settings.rating import LabelStudioSpec, RaterSpec, RatingSpec
 from study.settings.report import CheckSpec, StoppingSpec
 from study.settings.scorer_sections import (
+    CombinedMember,
     CombinedSpec,
     CompositeSpec,
     JudgeSpec,
@@ -152,13 +153,15 @@ class StudyConfig(SettingsSection):
             return (
                 f"{what} has the kind and scale of its members; leave kind and scale out of scorers"
             )
-        for member in spec.of:
+        for member, _, _ in spec.members:
             if member in self.combined:
                 section = "jury" if member in self.juries else "composite"
                 return f"{member!r} is a {section} itself; name its members instead"
             kind = self.scorers.get(member, ScorerSpec()).kind
             if kind not in allowed:
                 return f"{member!r} is declared {kind}; {what} consists of {members}"
+        if not isinstance(spec, JurySpec) and spec.on is not None:
+            return self._problem_of_constructs(spec.members, spec.on)
         first, *others = spec.of
         for construct in self.constructs:
             scale = self.scale(construct.key, first)
@@ -169,6 +172,17 @@ class StudyConfig(SettingsSection):
                         f"{first!r} is on {scale} and {member!r} on {other}; the members of "
                         f"{what} share one scale, so leave one of them out"
                     )
+        return None
+
+    def _problem_of_constructs(self, members: Sequence[CombinedMember], on: str) -> str | None:
+        known = [construct.key for construct in self.constructs]
+        named = [
+            (f"of: {member.scorer}:{member.construct}", member.construct) for member in members
+        ]
+        for where, key in (*named, (f"on: {on}", on)):
+            if key not in known and (key == on or key != RETRIEVAL.key):
+                hint = nearest(str(key), known) or f"Name one of {', '.join(known)}."
+                return f"{where}: the study has no construct {key!r}. {hint}"
         return None
 
     @property
@@ -191,8 +205,12 @@ class StudyConfig(SettingsSection):
 
     def own_scale(self, scorer: str) -> Scale | None:
         """Return the scale of a scorer on all constructs; None where it takes each construct's."""
-        if scorer in self.combined:
-            scorer = next(iter(self.combined[scorer].of))
+        combined = self.combined.get(scorer)
+        if combined is not None:
+            first = combined.members[0]
+            if first.construct is not None:
+                return None  # its members are converted to the construct's
+            scorer = first.scorer
         # The mean of a judge's distribution is on the scale of its numbers.
         names = (scorer, scorer.removesuffix(EXPECTED))
         return next((self.scorers[name].scale for name in names if name in self.scorers), None)

@@ -8,13 +8,18 @@ from scipy.special import ndtr
 from analysis.core.analysis import Analysis
 from analysis.core.claims import claims
 from analysis.core.estimates import Estimate
-from analysis.pipeline.sections import sections_compared
+from analysis.pipeline.sections import sections_compared, sections_joint
 from analysis.render.verdicts import compared
 
 
 def with_claims(analysis: Analysis) -> Analysis:
     """The analysis with the families of its own estimates."""
-    families = claims(compared(analysis), sections_compared(analysis), analysis.options.level)
+    families = claims(
+        compared(analysis),
+        sections_compared(analysis),
+        analysis.options.level,
+        sections_joint(analysis),
+    )
     return replace(analysis, claims=families)
 
 

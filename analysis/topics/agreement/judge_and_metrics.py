@@ -15,14 +15,18 @@ from analysis.core.estimates import Estimate
 from analysis.core.query_statistic import QueryStatistic
 from analysis.core.statistic import ORDER, Statistic
 from analysis.decisions.standards import ORDER_MARGIN
-from analysis.render.metric_notes import ON_PREFERENCES, SCOPES, beside_metrics, difference_of
-from analysis.render.table import Table, TableBuilder
+from analysis.render.metric_notes import (
+    ON_PREFERENCES,
+    beside_metrics,
+    difference_of,
+    family,
+)
 from analysis.statistics.agreement.judge_comparison import Compared, Measure, MeasureScope
 from analysis.topics.agreement.judge_comparison import COMPARED, compared_judges
 from analysis.topics.agreement.preferences import compared_on_preferences
 
 #: Metrics that are compared with each judge on a construct; of more the first ones are.
-METRICS_COMPARED = 12
+METRICS_COMPARED = 60
 
 _MEASURES: tuple[tuple[Measure, MeasureScope], ...] = (
     ("kendall_tau_b", "within_query"),
@@ -165,43 +169,27 @@ def reading(analysis: Analysis) -> Iterator[str]:
             )
 
 
-def compared(analysis: Analysis) -> Iterator[Estimate]:
-    """The comparisons from which a judge is called better than a metric, or no better."""
-    for margin in analysis.estimates.select("metric_within_margin"):
-        yield margin
-        yield from difference_of(analysis, margin)
+def joint(analysis: Analysis) -> dict[str, list[Estimate]]:
+    """The comparisons from which a judge is called better than each metric, or no better.
 
-
-def differences_table(analysis: Analysis) -> Iterator[Table]:
-    """Every judge minus every metric in every measure."""
-    built = TableBuilder()
-    for e in analysis.estimates.select("judge_minus_metric"):
-        measure = analysis.headings[str(e.params["measure"])]
-        on = "of differences with preferences" if "on" in e.params else SCOPES[e.scope]
-        built.add(
-            e.constructs[0],
-            f"{e.scorers[0]} minus {e.scorers[1]}",
-            f"{measure}, {on}",
-            built.r(e),
-            f"{e.n_queries:,}",
-        )
-    beyond = {
-        construct: names
-        for construct, data in analysis.context.ordered.rated.items()
-        if (names := _measured(data)[METRICS_COMPARED:])
+    A family for each construct and judge, and one on preferences if people compared responses:
+    their number does not depend on the metrics.
+    """
+    context = analysis.context
+    judges = [name for name, kind in analysis.scorer_kinds.items() if kind == "judge"]
+    judges = [name for name in judges if judge_of_expected(name, judges) is None]
+    rated = [key for key, data in context.rated.items() if not data.reference_missing]
+    families: dict[str, list[Estimate]] = {
+        family(construct, judge, None): [] for construct in rated for judge in judges
     }
-    left = "".join(
-        f" Not compared on {construct}, which has more than {METRICS_COMPARED} metrics: "
-        f"{', '.join(names)}."
-        for construct, names in beyond.items()
-    )
-    yield built.table(
-        "judges-minus-metrics",
-        "Judges minus metrics",
-        "Agreement of the judge with people minus that of the metric, on the responses that both "
-        "scored and people rated. Only measures of order: a metric has a different scale. Where a "
-        f"low value of a metric is a good sign, its sign is turned.{left}",
-        ("Construct", "Judge and metric", "Measure", analysis.headings["judge_minus_metric"],
-         "Queries"),
-        heads=3,
-    )  # fmt: skip
+    if context.preferences is not None:
+        compared = dict.fromkeys(map(str, context.preferences.frame["construct"].unique()))
+        families |= {
+            family(construct, judge, "preferences"): []
+            for construct in compared
+            for judge in judges
+        }
+    for margin in analysis.estimates.select("metric_within_margin"):
+        key = family(margin.constructs[0], margin.scorers[0], margin.params.get("on"))
+        families.setdefault(key, []).extend([margin, *difference_of(analysis, margin)])
+    return families

@@ -33,6 +33,7 @@ from analysis.topics.agreement import (
     preferred_choices,
     preferred_systems,
     published_figures,
+    scorers_compared,
     sensitivity,
     tables,
     unopened_passages,
@@ -51,13 +52,13 @@ def reading(analysis: Analysis) -> Iterator[str]:
     yield from _declared(analysis, judge)
     yield from judge_comparison_tables.reading(analysis)
     yield from judge_and_metrics.reading(analysis)
+    yield from scorers_compared.reading(analysis)
     yield from order_of_presentation.reading(analysis)
 
 
 def compared(analysis: Analysis) -> Iterator[Estimate]:
-    """The differences between judges, and of judges and metrics, of which claims are made."""
+    """The differences between judges of which claims are made."""
     yield from judge_comparison_tables.compared(analysis)
-    yield from judge_and_metrics.compared(analysis)
 
 
 def _judge(analysis: Analysis) -> str | None:
@@ -235,7 +236,7 @@ SECTION = Section(
         pairwise_accuracy.pairwise_table,
         judge_comparison_tables.ranks_table,
         judge_comparison_tables.differences_table,
-        judge_and_metrics.differences_table,
+        scorers_compared.scorer_tables,
         decisions.decisions_table,
         decisions.disagreements_table,
         largest_disagreements.largest_disagreements_table,
@@ -252,6 +253,7 @@ SECTION = Section(
     ),
     reading=reading,
     compared=compared,
+    joint=judge_and_metrics.joint,
     on_categories=(
         reading,
         alternative_annotator.alternative_annotator_table,

@@ -14,6 +14,7 @@ from analysis.core.analysis import Analysis
 from analysis.render.formatting import counted
 from analysis.render.labels import quoted
 from analysis.render.table import Cell, Table, TableBuilder
+from analysis.topics.agreement.spent import NO_MODEL, Run, duration, spent
 
 #: Calls of each run on the page; the CSV has all.
 CALLS_SHOWN = 10
@@ -23,8 +24,6 @@ _MOST = 600
 
 # What a call was for, where it was not the run itself.
 _FOR = {"estimate": "a sample", "probe": "probes"}
-
-Run = Mapping[str, Any]
 
 
 def made_with(analysis: Analysis) -> Iterator[Table]:
@@ -75,13 +74,13 @@ def scorers(analysis: Analysis) -> Iterator[Table]:
         missing = Counter(rows.loc[rows["value"].isna(), "missing_reason"].dropna())
         responses = rows["response_id"].nunique()
         members = analysis.options.derived_from.get(str(name), ())
-        spent = _spent(runs.get(str(name)), members, rows, responses)
+        took = spent(runs.get(str(name)), members, rows, responses)
         built.add(
             str(name),
             kind,
             f"{rows['value'].notna().sum():,}",
             _counts(dict(missing.most_common())),
-            *_spent_in_words(spent),
+            *_spent_in_words(took),
         )
         records.append(
             {
@@ -91,7 +90,7 @@ def scorers(analysis: Analysis) -> Iterator[Table]:
                 "scores": rows["value"].notna().sum(),
                 "missing": missing.total(),
                 "missing_by_reason": _counts(dict(missing.most_common())),
-                **spent,
+                **took,
             }
         )
     table = built.table(
@@ -107,49 +106,20 @@ def scorers(analysis: Analysis) -> Iterator[Table]:
     yield replace(table, data=pd.DataFrame(records))
 
 
-_MEMBERS, _NO_MODEL, _NOT_KNOWN = "as its members", "asks no model", "not known"
-
-
-def _spent(
-    run: Run | None, members: Sequence[str], scores: pd.DataFrame, responses: int
-) -> dict[str, Any]:
-    """Return what a scorer took, as columns of the CSV; without what is not known."""
-    if run is not None:
-        total, tokens = run["account"]["account"], run["account"]["tokens"]
-        both = sum(tokens.get(kind, 0) for kind in ("prompt", "completion"))
-        return {
-            "counted_by": "calls of the run",
-            "answers": total["answered"],
-            "answers_a_response": total["answered"] / responses,
-            **{f"{kind}_tokens": number for kind, number in tokens.items()},
-            "tokens_a_response": both / responses if tokens else None,
-            "calls": total["calls"],
-            "unended": total["unended"],
-            "seconds": total["seconds"] if total["calls"] else None,
-            "cost": total["cost"],
-            "unpriced": total["unpriced"],
-        }
-    if members:
-        return {"counted_by": f"{_MEMBERS}: {', '.join(members)}"}
-    if (scores["source"] == "own").all():
-        return {"counted_by": _NO_MODEL, "answers": 0, "cost": 0.0}
-    return {"counted_by": _NOT_KNOWN}
-
-
-def _spent_in_words(spent: Mapping[str, Any]) -> tuple[str, ...]:
-    if spent["counted_by"] == _NO_MODEL:
+def _spent_in_words(took: Mapping[str, Any]) -> tuple[str, ...]:
+    if took["counted_by"] == NO_MODEL:
         return ("0", "0", "0", "0", "", "0")
-    if "calls" not in spent:
-        return (spent["counted_by"].partition(":")[0], "", "", "", "", "")
-    kinds = [name.removesuffix("_tokens") for name in spent if name.endswith("_tokens")]
-    seconds = spent["seconds"]
+    if "calls" not in took:
+        return (took["counted_by"].partition(":")[0], "", "", "", "", "")
+    kinds = [name.removesuffix("_tokens") for name in took if name.endswith("_tokens")]
+    seconds = took["seconds"]
     return (
-        f"{spent['answers']:,}",
-        f"{spent['answers_a_response']:.1f}",
-        _counts({kind: spent[f"{kind}_tokens"] for kind in kinds}),
-        _number(spent["tokens_a_response"], ",.0f"),
-        "" if seconds is None else _time(seconds),
-        _cost_in_words(spent["cost"], spent["unpriced"]),
+        f"{took['answers']:,}",
+        f"{took['answers_a_response']:.1f}",
+        _counts({kind: took[f"{kind}_tokens"] for kind in kinds}),
+        _number(took["tokens_a_response"], ",.0f"),
+        "" if seconds is None else duration(seconds),
+        _cost_in_words(took["cost"], took["unpriced"]),
     )
 
 
@@ -169,7 +139,7 @@ def calls(analysis: Analysis) -> Iterator[Table]:
                 f"{call['answered']:,}" if ended else "—",
                 _total(call["retries"]),
                 _total(call["failed"]),
-                _time(call["seconds"]) if ended else "—",
+                duration(call["seconds"]) if ended else "—",
                 "" if call["cost"] is None else f"{call['cost']:,.2f}",
                 call["ended"] or "killed, or still running",
             )
@@ -307,7 +277,7 @@ _WORKED: dict[str, Callable[[Run], str]] = {
     "Cached": lambda run: _number(run["account"]["cached_share"], ".1%"),
     "Computed": _computed,
     "Requests of the engine itself": lambda run: _counts(_calls("overhead")(run)),
-    "Time": lambda run: _time(_calls("seconds")(run)) if _calls("calls")(run) else "",
+    "Time": lambda run: duration(_calls("seconds")(run)) if _calls("calls")(run) else "",
     "Tokens a second": lambda run: _number(_calls("tokens_a_second")(run), ",.0f"),
     "Mean time of an answer, ms": lambda run: _number(run["account"]["milliseconds"], ",.0f"),
     "Cost": _cost,
@@ -317,12 +287,6 @@ _WORKED: dict[str, Callable[[Run], str]] = {
 def moment(time: str) -> str:
     """A time of ISO 8601 to the minute."""
     return time[:16].replace("T", " ")
-
-
-def _time(seconds: float) -> str:
-    if seconds < 90:
-        return f"{seconds:.1f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def _total(counts: Mapping[str, int]) -> str:

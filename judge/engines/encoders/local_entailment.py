@@ -5,7 +5,7 @@ from functools import cached_property
 
 from judge.engines.encoders.model_folder import model_folder
 from judge.engines.encoders.transformer_model import TransformerModel, short_name
-from judge.metrics.nli import Entailment, entailment_labels
+from judge.metrics.nli import Entailment, entailment_labels, label_meanings
 
 
 class LocalEntailment:
@@ -15,6 +15,8 @@ class LocalEntailment:
     ----------
     name
         A folder, or a name on the Hugging Face hub.
+    label_map
+        What its labels mean, as `judge.metrics.nli.label_meanings` reads it; None: what they say.
 
     Raises
     ------
@@ -22,15 +24,21 @@ class LocalEntailment:
         It is not a classifier, can't be loaded, or its labels do not name the two.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, label_map: str | None = None) -> None:
+        declared = None if label_map is None else label_meanings(label_map)
         folder = model_folder(name, "--nli")
         self._loaded = TransformerModel(folder, "--nli", "AutoModelForSequenceClassification")
-        self._labels = entailment_labels(self._loaded.model.config.id2label, folder.name)
+        self._labels = entailment_labels(self._loaded.model.config.id2label, folder.name, declared)
 
     @cached_property
     def identity(self) -> str:
-        """Checksum of the weights, window, versions of the libraries."""
-        return self._loaded.described
+        """Checksum of the weights, window, versions of the libraries, labels."""
+        return f"{self._loaded.described} {self._labels}"
+
+    @property
+    def contradicts(self) -> bool:
+        """Whether one of its labels is contradiction."""
+        return self._labels.contradiction is not None
 
     @cached_property
     def name(self) -> str:
@@ -47,7 +55,13 @@ class LocalEntailment:
             with self._loaded.torch.inference_mode():
                 shares = self._loaded.model(**batch).logits.double().softmax(-1).tolist()
             results += [
-                Entailment(row[self._labels.entailment], row[self._labels.contradiction], truncated)
+                Entailment(
+                    row[self._labels.entailment],
+                    float("nan")
+                    if self._labels.contradiction is None
+                    else row[self._labels.contradiction],
+                    truncated,
+                )
                 for row, truncated in zip(shares, cut, strict=True)
             ]
         return [result for _, result in sorted(zip(order, results, strict=True))]

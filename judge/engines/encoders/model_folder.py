@@ -28,7 +28,7 @@ class ModelFolder(NamedTuple):
 
     path: Path
     name: str
-    """Last part of the name that the user wrote."""
+    """Last part of the name that the user wrote, whatever it links to."""
     sha256: str
     """Of the names and contents of its files: weights, configuration, tokenizer."""
 
@@ -67,7 +67,12 @@ def model_folder(name: str, option: str) -> ModelFolder:
             while block := stream.read(2**20):
                 content.update(block)
         digest.update(f"{file.relative_to(path).as_posix()}\n{content.hexdigest()}\n".encode())
-    return ModelFolder(path, Path(name).resolve().name or name, digest.hexdigest())
+    return ModelFolder(path, _last_part(name), digest.hexdigest())
+
+
+def _last_part(name: str) -> str:
+    last = Path(name).name
+    return last if last not in {"", ".."} else Path(name).resolve().name or name
 
 
 def _fetched(name: str, option: str) -> Path:

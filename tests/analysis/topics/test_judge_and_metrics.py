@@ -56,8 +56,8 @@ def stated(frame: pd.DataFrame) -> str:
     """The sentences of the section where nothing else is compared."""
     of = context(frame)
     report = Analysis("", of, EstimateList(tuple(judge_and_metrics.judges_minus_metrics(of))))
-    comparisons = {"agreement": list(judge_and_metrics.compared(report))}
-    report = replace(report, claims=claims((), comparisons, 0.95))
+    joint = {"agreement": judge_and_metrics.joint(report)}
+    report = replace(report, claims=claims((), {}, 0.95, joint))
     return " ".join(judge_and_metrics.reading(report))
 
 
@@ -98,6 +98,46 @@ def test_what_is_stated(frame: pd.DataFrame, sentence: str) -> None:
 def test_the_best_of_several_metrics_is_named() -> None:
     text = stated(simulated(4, 4, {"f1": 25, "rouge": 20, "bleu": 40}))
     assert "better than rouge, the best of 3 metrics (tau-b" in text
+
+
+def test_better_than_each_of_the_metrics_needs_no_correction_for_their_number() -> None:
+    frame = simulated(4, 4, {f"m{number}": 25 for number in range(9)})
+    of = context(frame)
+    report = Analysis("", of, EstimateList(tuple(judge_and_metrics.judges_minus_metrics(of))))
+    differences = [
+        replace(e, p=0.02) for e in report.estimates.select("judge_minus_metric", scope="pooled")
+    ]
+    families = claims((), {}, 0.95, {"agreement": {"all": differences}})
+    assert families.joint("all", differences)
+    assert not any(families.hold("all", e) for e in differences)
+    assert not families.joint("all", [*differences, replace(differences[0], p=0.03)])
+    assert not families.joint("all", [*differences, replace(differences[0], value=-0.1)])
+
+
+def test_a_metric_on_one_construct_weakens_no_claim_on_another() -> None:
+    frame = simulated(4, 8, {"f1": 12})
+    other = frame.assign(construct="CC")
+    both = pd.concat([frame, other], ignore_index=True)
+    more = pd.concat(
+        [both, *(other[other["scorer"] == "f1"].assign(scorer=f"m{n}") for n in range(5))],
+        ignore_index=True,
+    )
+    held = []
+    for table in (both, more):
+        metrics = {
+            (name, key): Scale(0, 1)
+            for name in table.loc[table["scorer_kind"] == "metric", "scorer"].unique()
+            for key in ("QR", "CC")
+        }
+        scores = ScoreTable.from_frame(table, {"QR": POINTS, "CC": POINTS}, metrics)
+        of = Context(scores, None, Options(resamples=100))
+        report = Analysis("", of, EstimateList(tuple(judge_and_metrics.judges_minus_metrics(of))))
+        joint = {"agreement": judge_and_metrics.joint(report)}
+        report = replace(report, claims=claims((), {}, 0.95, joint))
+        family = report.claims.of("judge and metrics on QR")
+        assert family is not None
+        held.append((family.alpha, sorted(family.adjusted.values())))
+    assert held[0] == held[1]
 
 
 def test_a_metric_that_is_computed_here_asks_no_model() -> None:
@@ -176,8 +216,8 @@ def test_on_preferences_the_correlations_of_differences_are_compared() -> None:
         assert e.value == pytest.approx(judge.value - metric.value)
         assert e.ci_low < e.value < e.ci_high
     report = Analysis("", of, estimates)
-    comparisons = {"agreement": list(judge_and_metrics.compared(report))}
-    report = replace(report, claims=claims((), comparisons, 0.95))
+    joint = {"agreement": judge_and_metrics.joint(report)}
+    report = replace(report, claims=claims((), {}, 0.95, joint))
     assert "judge agrees with people's preferences better than f1, a metric (Spearman's rho" in (
         " ".join(judge_and_metrics.reading(report))
     )

@@ -1,6 +1,6 @@
 import json
+import subprocess
 import sys
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +11,13 @@ from judge.metrics.ngram_overlap import RougeL
 from judge.metrics.retrieval import NAMES
 from judge.running import pages
 from judge.running.text_scores import measure_study
-from study import Study, StudyError
+from study import Study, StudyError, study_status
 from study.cli.root import cli
 from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, PassageRow, ResponseRow
 from tests.judge.small_studies import fill, store
 
-LEXICAL = {"EM", "EM-normalized", "F1", "BLEU", "ROUGE-1", "ROUGE-2", "ROUGE-L"}
+LEXICAL = {"EM", "EM-normalized", "F1", "BLEU", "chrF", "ROUGE-1", "ROUGE-2", "ROUGE-L"}
 
 
 def ccrs(*words: object) -> Any:
@@ -32,6 +32,11 @@ def metric_rows(study: Study) -> list[tuple[object, ...]]:
     columns = ["response_id", "system", "construct", "scorer", "value", "missing_reason", "rule"]
     rows = scores.loc[scores["scorer_kind"] == "metric", columns].astype("object")
     return sorted(map(tuple, rows.where(rows.notna(), None).to_numpy()), key=repr)
+
+
+def by_metric(counts: dict[str, Any]) -> dict[str, Any]:
+    """The counts by metric, without the input that its name ends with."""
+    return {name.split()[0]: count for name, count in counts.items()}
 
 
 def incomplete(study: Study) -> None:
@@ -50,9 +55,9 @@ def test_lexical_metrics_are_stored_with_versions_and_reasons(study: Study) -> N
     incomplete(study)
     counts = ccrs(study.folder, "--metrics", "lexical")
     assert set(counts) == LEXICAL
-    reasons = {"no_reference": 6, "empty_response": 1, "response_without_words": 1}
+    reasons = {"no_reference": 6}
     assert counts["ROUGE-L"] == {
-        "stored": 2,
+        "stored": 4,
         "existing": 0,
         "differing": 0,
         "truncated": 0,
@@ -60,14 +65,15 @@ def test_lexical_metrics_are_stored_with_versions_and_reasons(study: Study) -> N
     }
     rows = metric_rows(study)
     values = {row[4:] for row in rows if row[3] == "ROUGE-L" and row[5] is None}
-    assert values == {(80.0, None, "unicode-words-v1")}
+    # A response without words shares nothing with the reference answer.
+    assert values == {(value, None, "unicode-words-v2") for value in (80.0, 0.0)}
     assert {row[4:] for row in rows if row[3] == "ROUGE-L"} - values == {
         (None, reason, None) for reason in reasons
     }
     [signature] = {row[6] for row in rows if row[3] == "BLEU" and row[6]}
     assert str(signature).startswith("nrefs:1|case:mixed|eff:yes|tok:13a|smooth:exp|version:")
     again = ccrs(study.folder, "--metrics", "lexical")["ROUGE-L"]
-    assert again == {"stored": 0, "existing": 2, "differing": 0, "truncated": 0, "missing": reasons}
+    assert again == {"stored": 0, "existing": 4, "differing": 0, "truncated": 0, "missing": reasons}
     assert metric_rows(study) == rows
 
 
@@ -75,14 +81,17 @@ def test_usage_compares_with_the_passages_on_cc(study: Study) -> None:
     incomplete(study)
     counts = ccrs(study.folder, "--metrics", "usage")
     # A response in each of three queries has words and passages.
-    reasons = {"response_without_words": 3, "empty_response": 3, "no_passages": 1}
-    for name in ("context-usage", "novel-words"):
+    reasons = {"no_passages": 1}
+    for name, stored, missing in (
+        ("context-usage", 9, reasons),
+        ("novel-words", 3, {"response_without_words": 6} | reasons),
+    ):
         assert counts[name] == {
-            "stored": 3,
+            "stored": stored,
             "existing": 0,
             "differing": 0,
             "truncated": 0,
-            "missing": reasons,
+            "missing": missing,
         }
     assert {row[2] for row in metric_rows(study)} == {"CC"}
 
@@ -104,30 +113,28 @@ def test_retrieval_is_measured_with_a_file_of_judgments(study: Study, tmp_path: 
     qrels = tmp_path / "qrels"
     qrels.write_text("q 0 d1 1\nq 0 d3 2\nelsewhere 0 d1 1\nbare 0 d1 1\n")
     words = ("--qrels", qrels)
-    counts = ccrs(study.folder, "--metrics", "retrieval,NDCG@1,usage", *words)
+    counts = by_metric(ccrs(study.folder, "--metrics", "retrieval,NDCG@1,usage", *words))
     assert set(counts) == {*NAMES, "NDCG@1", "context-usage", "novel-words"}
     # They stand for no construct of the study, but are in its table.
-    of_rankings = {row[2] for row in metric_rows(study) if row[3] in NAMES}
+    of_rankings = {row[2] for row in metric_rows(study) if str(row[3]).split()[0] in NAMES}
     assert of_rankings == {"retrieval"}
     assert "retrieval" not in {construct.key for construct in study.config.constructs}
     assert counts["RR"]["stored"] == 1
     assert counts["RR"]["missing"] == {"no_relevant": 1, "no_documents": 1}
-    values = {row[3]: (row[4], row[6]) for row in metric_rows(study) if row[5] is None}
-    digest = sha256(qrels.read_bytes()).hexdigest()
+    rows_with_value = [row for row in metric_rows(study) if row[5] is None]
+    values = {str(row[3]).split()[0]: (row[4], row[6]) for row in rows_with_value}
     assert values["NDCG"] == (pytest.approx(0.669672, abs=1e-6), values["RR"][1])
-    assert values["RR"] == (0.5, f"retrieval-v1 qrels sha256:{digest}")
-    qrels.write_text("q 0 d1 1\nq 0 d3 2\nunjudged 0 d2 1\n")
-    more = ccrs(study.folder, "--metrics", "RR", *words)["RR"]
-    # The value replaces the reason; what had a value keeps it.
-    assert (more["stored"], more["existing"]) == (1, 1)
-    assert sorted(row[4] for row in metric_rows(study) if row[3] == "RR" and row[4]) == [0.5, 1]
+    assert values["RR"][0] == 0.5
+    assert str(values["RR"][1]).startswith("retrieval-v2 qrels sha256:")
     qrels.write_text("Q 0 d1 1\n")
     with pytest.raises(StudyError, match=r"judges no query of the study.*'Q'.*'q'"):
         ccrs(study.folder, "--metrics", "RR", *words)
     qrels.write_text("q 0 d1 1\n")
-    on_cc = ccrs(study.folder, "--metrics", "RR", "--on", "CC", *words)["RR"]
+    [on_cc] = ccrs(study.folder, "--metrics", "RR", "--on", "CC", *words).values()
     assert on_cc["stored"] == 1
-    (value,) = (row[4] for row in metric_rows(study) if row[2:4] == ("CC", "RR") and row[4])
+    (value,) = (
+        row[4] for row in metric_rows(study) if row[2] == "CC" and "RR" in row[3] and row[4]
+    )
     assert value == pytest.approx(100 / 3)
     with pytest.raises(StudyError, match="'retrieval', which is not a construct"):
         ccrs(study.folder, "--metrics", "F1", "--on", "retrieval")
@@ -135,6 +142,52 @@ def test_retrieval_is_measured_with_a_file_of_judgments(study: Study, tmp_path: 
         ccrs(study.folder, "--metrics", "RR", "--on", "CC")
     with pytest.raises(StudyError, match="metrics of retrieval only"):
         ccrs(study.folder, "--metrics", "F1", "--qrels", qrels)
+
+
+def test_corrected_judgments_replace_earlier_ones(study: Study, tmp_path: Path) -> None:
+    passages = tuple(PassageRow(text=f"{name}.", document=name) for name in ("d1", "d2"))
+    row = ResponseRow(query_id="q", query="?", response="x", system="A", passages=passages)
+    import_rows(study, [LocatedRow(1, row)], source="m", sha256="m", importer="responses")
+    qrels = tmp_path / "judged.txt"
+    words = (study.folder, "--metrics", "RR", "--qrels", qrels)
+
+    def measured(text: str) -> tuple[str, dict[str, int], dict[str, float]]:
+        qrels.write_text(text)
+        [(name, counts)] = ccrs(*words).items()
+        return name, counts, {str(row[3]): float(str(row[4])) for row in metric_rows(study)}
+
+    first, counts, values = measured("q 0 d1 1\n")
+    assert first.startswith("RR judged@")
+    assert values == {first: 1.0}
+    # The order of lines and the format are no correction.
+    assert measured("query_id,document,grade\nq,d1,1\n")[:2] == (
+        first,
+        {**counts, "stored": 0, "existing": 1},
+    )
+    second, counts, values = measured("q 0 d2 1\n")
+    assert (counts["stored"], counts["differing"]) == (1, 0)
+    assert values == {second: 0.5}
+    left_out = study_status(study).left_out
+    assert left_out == {"measured with an earlier state of relevance judgments or of a model": 1}
+    response = str(metric_rows(study)[0][0])
+    shown = CliRunner().invoke(cli, ["measure", "show", str(study.folder), response]).output
+    assert second in shown
+    assert first not in shown
+    # The correction is taken back: the first judgments are the ones that were used last.
+    assert measured("q 0 d1 1\n")[2] == {first: 1.0}
+
+
+def test_a_suite_that_asks_a_model_is_pointed_to_its_command(study: Study) -> None:
+    fill(study, 1)
+    script = Path(sys.executable).with_name("ccrs")
+    done = subprocess.run(
+        [script, "measure", study.folder, "--metrics", "ragas"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert "use `ccrs judge STUDY --metric ragas` instead" in " ".join(done.stderr.split())
 
 
 def test_a_dry_run_counts_and_stores_nothing(study: Study) -> None:
@@ -169,7 +222,8 @@ def test_an_interrupted_call_is_completed_and_each_text_measured_once(
     monkeypatch.setattr(RougeL, "compare", lambda *args: compared.append(args) or compare(*args))
     measure_study(study, ["lexical"])
     assert metric_rows(study) == expected
-    assert len(compared) == 1
+    # One that was stored, and one of each other text.
+    assert len(compared) == 3
 
 
 def test_values_stand_for_the_named_constructs(study: Study) -> None:
@@ -201,7 +255,7 @@ def test_bleu_without_its_package_names_the_extra(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(study, 1)
-    monkeypatch.setitem(sys.modules, "sacrebleu.metrics.bleu", None)
+    monkeypatch.setitem(sys.modules, "sacrebleu", None)
     with pytest.raises(StudyError, match=r"ccrs-study\[metrics\]"):
         ccrs(study.folder, "--metrics", "lexical")
 

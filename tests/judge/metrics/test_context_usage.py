@@ -28,15 +28,19 @@ def test_shares_are_those_counted_by_hand(text: str, usage: float, novel: float)
 
 
 @pytest.mark.parametrize(
-    ("text", "passages", "reason"),
+    ("text", "passages", "usage", "novel"),
     [
-        (" ", PASSAGES, "empty_response"),
-        ("?", PASSAGES, "response_without_words"),
-        ("Paris", ("...",), "passages_without_words"),
+        # A share of no words is undefined; one in which nothing counts is 0.
+        (" ", PASSAGES, MetricValue(0), MissingValue("response_without_words")),
+        ("?", PASSAGES, MetricValue(0), MissingValue("response_without_words")),
+        ("Paris", ("...",), MissingValue("passages_without_words"), MetricValue(1)),
     ],
 )
-def test_a_text_without_words_has_a_reason(
-    text: str, passages: tuple[str, ...], reason: str
+def test_a_share_of_no_words_has_a_reason(
+    text: str,
+    passages: tuple[str, ...],
+    usage: MetricValue | MissingValue,
+    novel: MetricValue | MissingValue,
 ) -> None:
-    for metric in (ContextUsage(), NovelWords()):
-        assert measured(metric, text, passages) == MissingValue(reason)
+    assert measured(ContextUsage(), text, passages) == usage
+    assert measured(NovelWords(), text, passages) == novel

@@ -4,12 +4,14 @@ import json
 import threading
 from collections.abc import Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from judge.engines.encoders.endpoint_encoder import EndpointEncoder
+from judge.engines.encoders.model_folder import model_folder
 from judge.engines.engine_settings import OpenAISettings
 from judge.engines.openai import endpoint as endpoint_module
 from judge.metrics.bert_score import TokenVectors, bert_score, bert_score_layer
@@ -276,3 +278,16 @@ def test_vectors_that_cannot_be_told_apart_are_refused(
     served.changes = changes
     with pytest.raises(StudyError, match=message):
         encoder.embed(["a", "b"])
+
+
+def test_a_model_folder_has_the_name_that_was_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "snapshots" / "c5f3"
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_text("{}", encoding="utf-8")
+    (tmp_path / "minilm").symlink_to(folder)
+    assert model_folder(str(tmp_path / "minilm"), "--encoder").name == "minilm"
+    assert model_folder(f"{tmp_path}/minilm/", "--encoder").name == "minilm"
+    monkeypatch.chdir(folder)
+    assert model_folder(".", "--encoder").name == "c5f3"

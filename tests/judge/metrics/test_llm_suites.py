@@ -11,7 +11,7 @@ import pytest
 from judge import judge_metrics, judge_study
 from judge.engines.engine import Ready
 from judge.metrics.evaluation import KnownAnswer, evaluate
-from judge.metrics.metric import Content, MetricInput, MetricValue, MissingValue, Prompt
+from judge.metrics.metric import Content, Metric, MetricInput, MetricValue, MissingValue, Prompt
 from judge.metrics.registry import GROUP, PROMPTED_SUITES, expanded, load_metric
 from judge.prompts.step_prompts import StepPrompts
 from judge.prompts.template import PAPER
@@ -24,6 +24,18 @@ from tests.judge.small_studies import Scripted, ScriptedSettings, always, fill
 PASSAGES = ("One is here. Two is here.", "Three is here.", "Four.")
 
 
+def shown(
+    metric: Metric,
+    references: tuple[str, ...],
+    text: str = "First. Second.",
+    passages: Sequence[str] = PASSAGES,
+) -> MetricInput:
+    content = Content(1, 1, b"x", "A question?", references, text, tuple(passages), 0, 0, True)
+    construct = metric.constructs[0]
+    joined = "\n\n".join(passages)
+    return MetricInput(content, construct, metric.reads(construct), tuple(passages), joined)
+
+
 def result(
     key: str,
     *answers: str | Answer,
@@ -33,12 +45,7 @@ def result(
 ) -> MetricValue | MissingValue:
     """Evaluate a metric whose prompts get these answers, one after the other."""
     metric = load_metric(key, prompts)
-    content = Content(
-        1, 1, b"x", "A question?", ("A reference.",), text, tuple(passages), 0, 0, True
-    )
-    construct = metric.constructs[0]
-    joined = "\n\n".join(passages)
-    made = MetricInput(content, construct, metric.reads(construct), tuple(passages), joined)
+    made = shown(metric, ("A reference.",), text, passages)
     given: dict[str, KnownAnswer] = {}
     waiting = [a if isinstance(a, Answer) else Answer(a) for a in answers]
 
@@ -91,6 +98,10 @@ QUESTIONS = json.dumps(["When?", "Where?", "Why?"])
             ],
             0.75 * 2 / (2 + (1 + 1) / 2) + 0.25 * 0.6,
         ),
+        # Leaving these out would flatter a retriever or a system that fails completely.
+        ("ragas-context-precision", ["useless"] * 3, 0.0),
+        ("ragas-answer-correctness", ["[]", LIST, "0.6"], 0.25 * 0.6),
+        ("crud-precision", [QUESTIONS, labels("a", "b", "c"), labels(*["unanswerable"] * 3)], 0.0),
         ("trulens-context-relevance", ["3", "0", "1."], 4 / 9),
         ("trulens-answer-relevance", ["2"], 2 / 3),
         ("trulens-groundedness", [labels("trivial", "2")], 2 / 3),
@@ -133,7 +144,6 @@ CUT = Answer(LIST, finish_reason="length")
         ("ragas-faithfulness", [CUT], "statements_truncated"),
         ("ragas-faithfulness", [LIST, labels("supported", "supported")], "labels_too_few"),
         ("ragas-context-recall", ["[]"], "no_reference_statements"),
-        ("ragas-context-precision", ["useless"] * 3, "no_useful_passages"),
         ("ragas-context-precision", ["useful", "useful", "not useful"], "labels_unreadable"),
         ("ragas-answer-relevance", ["[]"], "no_questions"),
         ("ragas-answer-relevance", ['["When?", "Where?"]'], "questions_unreadable"),
@@ -144,7 +154,6 @@ CUT = Answer(LIST, finish_reason="length")
             [QUESTIONS, "1.0", Answer(None, missing="not_finite"), "1.0"],
             "not_finite",
         ),
-        ("ragas-answer-correctness", ["[]", LIST], "no_statements"),
         ("ragas-answer-correctness", [LIST, "[]"], "no_reference_statements"),
         (
             "ragas-answer-correctness",
@@ -163,11 +172,6 @@ CUT = Answer(LIST, finish_reason="length")
         ("crud-recall", [QUESTIONS, labels("a", "b")], "texts_too_few"),
         ("crud-recall", [QUESTIONS, labels("a", "b", " ")], "texts_not_text"),
         ("crud-recall", [QUESTIONS, '{"1": "a", "2": "b", "2": "c"}'], "texts_repeated"),
-        (
-            "crud-precision",
-            [QUESTIONS, labels("a", "b", "c"), labels(*["unanswerable"] * 3)],
-            "nothing_answered",
-        ),
         ("ares-answer-relevance", ["yes and no"], "labels_unreadable"),
         ("ares-answer-relevance", [""], "labels_empty"),
     ],
@@ -178,14 +182,53 @@ def test_what_cannot_be_read_is_missing(key: str, answers: list[str | Answer], r
 
 def test_texts_without_content_are_not_asked_about() -> None:
     assert result("ragas-faithfulness", text=" ") == MissingValue("no_statements")
-    assert result("ragas-answer-relevance", text=" ") == MissingValue("no_questions")
-    assert result("ragas-answer-correctness", text=" ") == MissingValue("no_statements")
+    assert result("ragas-answer-relevance", text=" ") == MetricValue(0.0, "noncommittal")
+    assert result("ragas-answer-correctness", text=" ") == MetricValue(0.0, "empty_response")
     assert result("trulens-groundedness", text=" ") == MissingValue("no_statements")
-    assert result("ragas-context-relevance", passages=[" "]) == MissingValue("no_sentences")
+    assert result("ragas-context-relevance", passages=[" "]) == MetricValue(0.0, "no_sentences")
     unanswered = result("crud-recall", QUESTIONS, labels("a", "b", "c"), text="")
     assert unanswered == MetricValue(0.0, parts={"counted": 0, "of": 3})
-    empty = MissingValue("no_passages_with_text")
+    empty = MetricValue(0.0, "no_passages_with_text")
     assert result("trulens-context-relevance", passages=[" ", ""]) == empty
+
+
+def test_the_best_of_several_reference_answers_counts() -> None:
+    known = {
+        "One.": (labels("absent", "absent", "absent"), "0.2"),
+        "Two.": (labels("present", "present", "present"), "1.0"),
+    }
+
+    def answers(prompt: Prompt) -> KnownAnswer:
+        [reference] = [text for text in known if text in prompt.text] or [""]
+        if prompt.step == "statements":
+            text = json.dumps([reference] * 3) if reference else LIST
+        else:
+            text = known[reference][prompt.step == "cosine"]
+        return KnownAnswer(Answer(text), 1)
+
+    metric = load_metric("ragas-answer-correctness")
+    found = evaluate(metric, shown(metric, ("One.", "Two.")), answers)
+    assert found.result == MetricValue(1.0, parts={"f1": 1.0, "similarity": 1.0})
+    # The statements of the response are asked for once, those of each reference answer as well.
+    first = evaluate(metric, shown(metric, ("One.", "Two.")))
+    assert len({waiting.prompt.hash for waiting in first.waiting}) == 3
+    assert len({waiting.number for waiting in first.waiting}) == len(first.waiting)
+
+
+def test_a_reference_answer_without_statements_is_left_out_of_the_best() -> None:
+    def answers(prompt: Prompt) -> KnownAnswer:
+        if prompt.step == "statements":
+            return KnownAnswer(Answer("[]" if "One." in prompt.text else LIST), 1)
+        return KnownAnswer(
+            Answer("1.0" if prompt.step == "cosine" else labels(*["present"] * 3)), 1
+        )
+
+    metric = load_metric("ragas-answer-correctness")
+    some = evaluate(metric, shown(metric, ("One.", "Two.")), answers).result
+    assert isinstance(some, MetricValue)
+    assert some.value == 1
+    none = evaluate(metric, shown(metric, ("One.", "One. ")), answers).result
+    assert none == MissingValue("no_reference_statements")
 
 
 def test_many_statements_are_labeled_by_several_prompts() -> None:

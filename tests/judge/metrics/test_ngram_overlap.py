@@ -19,6 +19,7 @@ from judge.metrics.lexical import token_f1
 from judge.metrics.metric import Content, Metric, MetricInput, MetricValue, MissingValue
 from judge.metrics.ngram_overlap import (
     Bleu,
+    ChrF,
     Rouge1,
     Rouge2,
     RougeL,
@@ -28,7 +29,7 @@ from judge.metrics.ngram_overlap import (
 from judge.metrics.unicode_words import unicode_words
 from tests.study.datasets.conftest import published_files
 
-METRICS = (Bleu, Rouge1, Rouge2, RougeL)
+METRICS = (Bleu, ChrF, Rouge1, Rouge2, RougeL)
 # rouge-score 0.1.2 without stemming: F1 of ROUGE-1, -2, -L.
 PAIRS = json.loads(Path(__file__).with_name("rouge_score.json").read_text(encoding="utf-8"))
 
@@ -89,11 +90,9 @@ def test_rouge_has_values_in_any_script(response: str, reference: str, unigrams:
 @pytest.mark.parametrize("pair", PAIRS[:20])
 def test_bleu_is_that_of_sacrebleu_with_its_signature(pair: dict[str, str]) -> None:
     references = [pair["reference"], "the river Seine"]
-    expected = sacrebleu.sentence_bleu(pair["response"], references, use_effective_order=True)
     result = measured(Bleu(), pair["response"], *references)
-    if isinstance(result, MissingValue):
-        assert not unicode_words(pair["response"])
-        return
+    assert isinstance(result, MetricValue)
+    expected = sacrebleu.sentence_bleu(pair["response"], references, use_effective_order=True)
     assert result.value == pytest.approx(expected.score / 100, rel=0, abs=1e-12)
     signature = f"case:mixed|eff:yes|tok:13a|smooth:exp|version:{sacrebleu.__version__}"
     assert result.rule == f"nrefs:2|{signature}"
@@ -112,17 +111,59 @@ def test_equal_texts_have_the_largest_value_and_the_best_reference_counts(
 
 @pytest.mark.parametrize("kind", METRICS)
 @pytest.mark.parametrize(
-    ("text", "reference", "reason"),
+    ("text", "reference", "value"),
     [
-        (" \n", "Paris", "empty_response"),
-        ("...", "Paris", "response_without_words"),
-        ("Paris", "?!", "reference_without_words"),
+        (" \n", "Paris", 0),
+        ("...", "Paris", 0),
+        ("Paris", "?!", None),
     ],
 )
-def test_a_text_without_words_has_a_reason_and_no_value(
-    kind: type[Metric], text: str, reference: str, reason: str
+def test_a_response_without_words_shares_nothing_with_a_reference(
+    kind: type[Metric], text: str, reference: str, value: float | None
 ) -> None:
-    assert measured(kind(), text, reference) == MissingValue(reason)
+    result = measured(kind(), text, reference)
+    if value is None and kind not in (Bleu, ChrF):
+        assert result == MissingValue("reference_without_words")
+    else:
+        assert isinstance(result, MetricValue)
+        assert result.value == 0
+
+
+def test_a_reference_without_words_has_tokens_for_bleu_and_characters_for_chrf() -> None:
+    for metric in (Bleu(), ChrF()):
+        result = measured(metric, "?!", "?!", "the Seine")
+        assert isinstance(result, MetricValue)
+        assert result.value == pytest.approx(1)
+        assert str(result.rule).startswith("nrefs:2|")
+
+
+@pytest.mark.parametrize(
+    ("reference", "response", "tokenizer"),
+    [
+        ("东京是日本的首都。", "东京是首都。", "zh"),
+        ("東京は日本の首都です。", "東京は首都です。", "char"),
+        ("กรุงเทพ", "กรุง", "char"),
+        ("Seoul은 수도", "Seoul은 도시", "13a"),
+    ],
+)
+def test_bleu_cuts_scripts_without_blanks(reference: str, response: str, tokenizer: str) -> None:
+    result = measured(Bleu(), response, reference)
+    assert isinstance(result, MetricValue)
+    assert f"|tok:{tokenizer}|" in str(result.rule)
+    assert result.value > 0.1
+    expected = sacrebleu.sentence_bleu(
+        response, [reference], tokenize=tokenizer, use_effective_order=True
+    )
+    assert result.value == pytest.approx(expected.score / 100)
+
+
+@pytest.mark.parametrize("pair", PAIRS[:20])
+def test_chrf_is_that_of_sacrebleu(pair: dict[str, str]) -> None:
+    references = [pair["reference"], "the river Seine"]
+    expected = sacrebleu.sentence_chrf(pair["response"], references)
+    result = measured(ChrF(), pair["response"], *references)
+    assert isinstance(result, MetricValue)
+    assert result.value == pytest.approx(expected.score / 100, rel=0, abs=1e-12)
 
 
 def segmented() -> Callable[[str], list[str]]:

@@ -13,7 +13,9 @@ from judge.metrics.nli import (
     NliHallucination,
     NliHallucinationMax,
     entailment_labels,
+    label_meanings,
 )
+from judge.running import model_metrics
 from judge.running.model_metrics import MetricModels
 from judge.running.pages import places
 from judge.running.text_scores import measure_study, store_text_metrics
@@ -26,6 +28,7 @@ class Scripted:
 
     name = "scripted@1"
     identity = "made up"
+    contradicts = True
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, str]] = []
@@ -105,9 +108,46 @@ def test_what_has_no_value_has_a_reason(study: Study) -> None:
 
 def test_labels_are_found_by_name() -> None:
     assert entailment_labels({0: "ENTAILMENT", 1: "neutral", 2: "Contradiction"}, "m") == (0, 2)
-    for labels in ({0: "LABEL_0", 1: "LABEL_1"}, {0: "entailment", 1: "not_entailment"}):
-        with pytest.raises(StudyError, match=r"--nli m: its labels are .*id2label"):
-            entailment_labels(labels, "m")
+    assert entailment_labels({0: "entailment", 1: "not_entailment"}, "m") == (0, None)
+    assert entailment_labels({0: "hallucinated", 1: "consistent"}, "m") == (1, None)
+    unnamed = {0: "LABEL_0", 1: "LABEL_1"}
+    remedy = "--label-map LABEL_0=not_entailment,LABEL_1=entailment"
+    with pytest.raises(StudyError, match=rf"--nli m: its labels are LABEL_0.*{remedy}"):
+        entailment_labels(unnamed, "m")
+    declared = label_meanings("LABEL_0=entailment, LABEL_1 = not_entailment")
+    assert entailment_labels(unnamed, "m", declared) == (0, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("LABEL_0", "'LABEL_0' does not state"),
+        ("LABEL_0=true,LABEL_1=entailment", "a meaning of entailment, contradiction"),
+        ("LABEL_0=entailment,LABEL_0=neutral", "each label once"),
+        ("LABEL_0=entailment", "names LABEL_0, but the labels of m are LABEL_0, LABEL_1"),
+        ("LABEL_0=entailment,LABEL_1=neutral", "one has to be entailment and one contradiction"),
+    ],
+)
+def test_what_a_label_map_lacks_is_named(text: str, message: str) -> None:
+    with pytest.raises(StudyError, match=message):
+        entailment_labels({0: "LABEL_0", 1: "LABEL_1"}, "m", label_meanings(text))
+
+
+def test_a_model_of_two_labels_measures_what_they_say(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class TwoLabels(Scripted):
+        contradicts = False
+
+    monkeypatch.setattr(model_metrics, "LocalEntailment", lambda *_: TwoLabels())
+    one_query(study, *PASSAGES, A="It is cold.")
+    measured_by = measure_study(study, ["nli"], models=MetricModels(nli="m"))
+    assert set(measured_by) == {
+        "NLI-faithfulness scripted@1",
+        "NLI-faithfulness-joined scripted@1",
+    }
+    with pytest.raises(StudyError, match="NLI-hallucination needs a label for contradiction"):
+        measure_study(study, ["NLI-hallucination"], models=MetricModels(nli="m"))
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,17 @@
 """A composite's scores are weighted means of its members', and missing where one of theirs is."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from analysis.cli.read_study import from_study
+from judge.running.text_scores import measure_study
 from study import Study, study_status
 from study.errors import InputError, StudyError
 from study.settings.study_toml import parse_config
-from tests.study.facts.test_juries import bring, jury as scores_of, made, score
+from tests.study.facts.test_juries import RESPONSES, bring, jury as scores_of, made, score
 
 BLEND = '[composites.blend]\nof = { "judge" = 3, "EM" = 1 }\n'
 
@@ -72,6 +75,73 @@ def test_members_on_different_constructs_have_no_composite(tmp_path: Path) -> No
     assert scores_of(study, "blend") == {}
 
 
+def test_a_member_of_which_low_is_good_is_turned(tmp_path: Path) -> None:
+    study = made(
+        tmp_path,
+        "[composites.grounded]\nof = { faithful = 1, hallucination = 1 }\n"
+        "[scorers.hallucination]\nlow_is_good = true\n",
+    )
+    bring(study, [metric(0, "faithful", 90), metric(0, "hallucination", 10)])
+    assert scores_of(study, "grounded") == {"r0": (90.0, None)}
+    words = study_status(study).combined["grounded"]
+    assert words.endswith("hallucination (weight 1, turned: low is good)")
+    assert from_study(study.folder, {}).options.low_is_good == ("hallucination",)
+
+
+def test_the_direction_of_a_metric_that_was_measured_here_is_known(tmp_path: Path) -> None:
+    study = made(tmp_path, '[composites.both]\nof = { "context-usage" = 1, "novel-words" = 1 }\n')
+    passages = [row | {"passages": ["x0 x1"]} for row in RESPONSES]
+    bring(
+        study, [row | {"response_id": f"p{row['response_id']}", "system": "B"} for row in passages]
+    )
+    measure_study(study, ["usage"], ["QR"])
+    scores = study.score_table().set_index(["response_id", "scorer"])["value"]
+    assert scores["pr0", "novel-words"] == 100
+    assert scores["pr0", "both"] == scores["pr0", "context-usage"] / 2
+    assert "novel-words" in from_study(study.folder, {}).options.low_is_good
+
+
+def test_members_on_different_constructs_make_one_score(tmp_path: Path) -> None:
+    study = made(
+        tmp_path,
+        '[composites.all]\nof = { "judge:QR" = 3, "judge:CC" = 1, "F1:AC" = 1 }\non = "QR"\n'
+        "[scorers.F1]\nscale = { min = 0, max = 1 }\n",
+    )
+    bring(
+        study,
+        [
+            score(0, "judge", 40),
+            score(0, "judge", 100) | {"construct": "CC"},
+            metric(0, "F1", 0.8) | {"construct": "AC"},
+            score(1, "judge", 40),
+        ],
+    )
+    # The share .8 is 80 on the scale of QR.
+    assert scores_of(study, "all") == {
+        "r0": (60.0, None),
+        "r1": (None, "composite_member_not_scored"),
+    }
+    rows = study.score_table().query("scorer == 'all'")
+    assert set(rows["construct"]) == {"QR"}
+    status = study_status(study)
+    assert [(s.construct, s.values) for s in status.scorers if s.scorer == "all"] == [("QR", 1)]
+
+
+def test_the_status_names_what_a_composite_lacks(tmp_path: Path) -> None:
+    study = made(
+        tmp_path,
+        BLEND + '[composites.all]\nof = { "judge:QR" = 1, "judge:CC" = 1 }\non = "QR"\n',
+    )
+    bring(study, [score(0, "judge", 40), metric(0, "EM", 1) | {"construct": "AC"}])
+    script = Path(sys.executable).with_name("ccrs")
+    done = subprocess.run(
+        [script, "status", study.folder], capture_output=True, text=True, check=True
+    )
+    lines = " ".join(done.stdout.split())
+    assert "no construct in common (judge on QR, EM on AC)" in lines
+    assert "'judge' has no scores on CC yet" in lines
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -82,12 +152,30 @@ def test_members_on_different_constructs_have_no_composite(tmp_path: Path) -> No
         ('[composites.c]\nof = { a = 1, j = 1 }\n[juries.j]\nof = ["a", "b"]\n', "a jury itself"),
         ('[composites.j]\nof = { a = 1, b = 1 }\n[juries.j]\nof = ["a", "b"]\n', "another"),
         ('[scorers.b]\nkind = "human"\n[composites.c]\nof = { a = 1, b = 1 }\n', "declared human"),
+        ('[composites.c]\nof = { a = 1, "b:QR" = 1 }\non = "QR"\n', "names no construct"),
+        (
+            '[composites.c]\nof = { "a:QR" = 1, "b:QQ" = 1 }\non = "QR"\n',
+            "no construct 'QQ'. Name one of QR",
+        ),
+        ('[composites.c]\nof = { "a:QR" = 1, "b:QR" = 1 }\non = "retrieval"\n', "no construct"),
         (
             "[scorers.b]\nscale = { min = 0, max = 1 }\n[composites.c]\nof = { a = 1, b = 1 }\n",
             "'a' is on 0 to 100 and 'b' on 0 to 1",
         ),
     ],
-    ids=["one", "zero", "infinite", "itself", "jury", "name", "human", "scales"],
+    ids=[
+        "one",
+        "zero",
+        "infinite",
+        "itself",
+        "jury",
+        "name",
+        "human",
+        "unnamed",
+        "unknown",
+        "on",
+        "scales",
+    ],
 )
 def test_what_makes_no_composite_is_refused_with_its_reason(settings: str, message: str) -> None:
     with pytest.raises(StudyError, match=message):
