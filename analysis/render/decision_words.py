@@ -114,10 +114,12 @@ def sentence(described: Described, decision: UseDecision) -> str:
         return f"{whose}not known, since {shortened(decision.missing)}."
     text = whose
     if decision.binding is not None:
-        text += phrase(described, decision.binding)
-        level = decision.binding.estimate.ci_level
-        if level is not None and round(level, 6) != round(1 - 2 * ALPHA, 6):
-            text += f" (a {_level(level)} interval, {_corrected_for(decision)})"
+        figure = phrase(described, decision.binding)
+        if _other_level(decision.binding):
+            end = figure.rfind("]") + 1 or len(figure)
+            level = _level(decision.binding.estimate.ci_level)
+            figure = f"{figure[:end]} ({level}){figure[end:]}"
+        text += figure
     if decision.unshown and decision.probability is not None:
         text += f"; {_chance(decision.probability)} is {_chance_of(decision)}"
     if decision.limits and decision.answer != "no":
@@ -131,16 +133,14 @@ def _chance_of(decision: UseDecision) -> str:
     return f"the chance of that{on}, not of telling systems apart"
 
 
-def _corrected_for(decision: UseDecision) -> str:
-    """Why the interval is wider than that of a single answer."""
-    binding = decision.binding
-    if binding is not None and binding.estimate.systems and binding.estimate.statistic == "bias":
-        return "corrected for the systems that are looked at"
-    return f"since {decision.answers} answers are given"
+def _other_level(figure: DecidingFigure) -> bool:
+    """Whether the interval is wider than that of a single answer."""
+    level = figure.estimate.ci_level
+    return level is not None and round(level, 6) != round(1 - 2 * ALPHA, 6)
 
 
-def _level(level: float) -> str:
-    return f"{level:.1%}".replace(".0%", "%")
+def _level(level: float | None) -> str:
+    return "" if level is None else f"{level:.1%}".replace(".0%", "%")
 
 
 def shortened(reason: str) -> str:
@@ -163,8 +163,16 @@ def answers_reading(described: Described, decisions: Sequence[UseDecision]) -> s
         )
     if any(d.target == "raters_like_these" for d in decisions):
         text += " These raters are the panel as it is; raters like these are drawn as they were."
+    wider = any(d.binding is not None and _other_level(d.binding) for d in decisions)
+    stated = (
+        ", or of the level beside them, which allows for the number of answers and of systems,"
+        if wider
+        else ""
+    )
+    if any(settled_by(d) for d in decisions):
+        text += " What would decide an answer assumes that the figures stay as they are."
     return (
-        f"{text} Square brackets are {1 - 2 * ALPHA:.0%} intervals in answers and "
+        f"{text} Square brackets are {1 - 2 * ALPHA:.0%} intervals in answers{stated} and "
         f"{described.level:.0%} intervals elsewhere."
     )
 
@@ -280,12 +288,12 @@ def settled_by(decision: UseDecision) -> str | None:
     if further is not None and further <= PRACTICAL * max(1, rated):
         return (
             f"about {counted(further, 'more query', 'more queries')} rated by these raters would "
-            "tell, if the figures stay as they are; see `ccrs plan`"
+            "decide it (`ccrs plan`)"
         )
     if decision.further_raters:
         number = decision.raters_needed
         who = "more raters" if number is None else f"about {counted(number, 'rater')} like these"
-        return f"{who} would tell, more queries alone would not; see `ccrs plan`"
+        return f"{who} would decide it, more queries alone would not (`ccrs plan`)"
     if further is not None and decision.answer == "open":
         return "the figure is too close to its threshold for any practical number of queries"
     return None

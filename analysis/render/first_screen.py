@@ -12,17 +12,13 @@ from analysis.render.decision_words import (
     OF_THESE,
     UNSETTLED,
     USE_WORDS,
-    answer_word,
     corrected_sentence,
     in_one_cell,
-    name_of_use,
-    sentence,
-    settled_by,
 )
 from analysis.render.document import Document
 from analysis.render.drawing import Figure
 from analysis.render.formatting import counted, listed
-from analysis.render.opening import JudgeOpening
+from analysis.render.opening import AnswerLine, JudgeOpening, answer_lines, shared_remarks
 from analysis.render.opening_of_analysis import openings_of
 
 #: A sign in addition to word and color.
@@ -54,6 +50,8 @@ class ConstructAnswers:
     cells: tuple[tuple[Answer, str], ...]
     """For each use the answer in a cell of a table, for these raters where there are two."""
     corrected: str | None = None
+    remarks: str | None = None
+    """What qualifies all answers."""
 
 
 @dataclass(frozen=True)
@@ -79,10 +77,7 @@ class JudgeAnswers:
     @property
     def whole(self) -> list[ShownDecision]:
         """The answers for the judge as a whole, as the first lines have them."""
-        return [
-            ShownDecision(of.name, of.answer, f"{SIGNS[of.answer]} {of.word}", of.why, of.settle)
-            for of in self.opening.answers
-        ]
+        return [_shown(line) for line in self.opening.answers]
 
 
 def answers_by_judge(document: Document) -> list[JudgeAnswers]:
@@ -115,9 +110,10 @@ def _rows(document: Document, scorer: str, asked: Sequence[Use]) -> list[Constru
         rows.append(
             ConstructAnswers(
                 "The judge as a whole" if key is None else full_name(key),
-                tuple(_shown(document, d, of_scorer) for d in own),
+                tuple(_lines(document, of_scorer, key)),
                 tuple(_cell([d for d in own if d.use == use]) for use in asked),
                 None if key is None else corrected.get(key),
+                None if key is None else shared_remarks(own),
             )
         )
     return rows
@@ -130,18 +126,15 @@ def _cell(decisions: Sequence[UseDecision]) -> tuple[Answer, str]:
     return answer, f"{SIGNS[answer]} {in_one_cell(first)}{mark}"
 
 
-def _shown(
-    document: Document, decision: UseDecision, of_scorer: Sequence[UseDecision]
-) -> ShownDecision:
-    # What is missing is what is needed first.
-    settle = settled_by(decision) if decision.missing is None else None
-    return ShownDecision(
-        name_of_use(decision, of_scorer),
-        decision.answer,
-        f"{SIGNS[decision.answer]} {answer_word(decision)}",
-        sentence(document.analysis, decision),
-        None if settle is None else settle[0].upper() + settle[1:],
-    )
+def _lines(
+    document: Document, of_scorer: Sequence[UseDecision], construct: str | None
+) -> list[ShownDecision]:
+    return [_shown(line) for line in answer_lines(document.analysis, of_scorer, construct)]
+
+
+def _shown(line: AnswerLine) -> ShownDecision:
+    word = f"{SIGNS[line.answer]} {line.word}"
+    return ShownDecision(line.name, line.answer, word, line.why, line.settle)
 
 
 def picture(document: Document) -> Figure | None:

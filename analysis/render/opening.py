@@ -322,14 +322,16 @@ def _confusion(figures: _Figures) -> Iterator[tuple[str, ...]]:
         yield (f"people: {people}", *(f"{number:,g}" for number in numbers))
 
 
-def answer_lines(described: Described, decisions: Sequence[UseDecision]) -> Iterator[AnswerLine]:
-    """The answers for a judge as a whole, each with the figure that it rests on."""
-    whole = [d for d in decisions if d.construct is None]
+def answer_lines(
+    described: Described, decisions: Sequence[UseDecision], construct: str | None = None
+) -> Iterator[AnswerLine]:
+    """The answers on a construct, or for a judge as a whole, each with the figure that decides."""
+    whole = [d for d in decisions if d.construct == construct]
     shared = _shared_limits(whole)
     asked = [d for d in whole if d.answer != "not_applicable"]
     for use in dict.fromkeys(d.use for d in asked):
         own = [d for d in asked if d.use == use]
-        some = _yes_on_some(described, own, decisions)
+        some = _yes_on_some(described, own, decisions) if construct is None else None
         for decision in _without_repetition(own):
             limits = tuple(limit for limit in decision.limits if limit not in shared)
             text = sentence(described, replace(decision, limits=limits))

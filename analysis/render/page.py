@@ -33,6 +33,7 @@ def page(document: Document, full: bool = False) -> str:
     """
     names = document.analysis.scores.construct_names
     shown = picture(document)
+    shared = _shared_notes(document)
     styles = shared_styles(d.svg for figure in document.figures for d in figure.drawings)
     return (
         _environment()
@@ -50,6 +51,10 @@ def page(document: Document, full: bool = False) -> str:
             answers_reading=_answers_reading(document),
             picture=shown,
             next_steps=next_steps(document),
+            shared_notes=_with_constructs(shared),
+            own_notes=lambda verdict: [
+                n for n in verdict.notes if (verdict.scorer, n) not in shared
+            ],
             contents=_contents,
             marked=partial(Marked, names),
             terms=terms_of(_sentences(document)),
@@ -66,6 +71,28 @@ def _answers_reading(document: Document) -> str | None:
     """What the answers mean, if there are any."""
     asked = any(d.answer != "not_applicable" for d in document.decisions)
     return answers_reading(document.analysis, document.decisions) if asked else None
+
+
+_Notes = dict[tuple[str, str], list[str]]
+"""Constructs by scorer and note."""
+
+
+def _shared_notes(document: Document) -> _Notes:
+    """Notes that verdicts on several constructs of a scorer have."""
+    constructs: _Notes = {}
+    for verdict in document.verdicts:
+        for note in dict.fromkeys(verdict.notes):
+            constructs.setdefault((verdict.scorer, note), []).append(verdict.construct)
+    return {key: names for key, names in constructs.items() if len(names) > 1}
+
+
+def _with_constructs(shared: _Notes) -> list[tuple[str, str]]:
+    """Each note once, with the constructs, and the scorer where there are several."""
+    several = len({scorer for scorer, _ in shared}) > 1
+    return [
+        (f"{scorer}, {listed(names)}" if several else listed(names), note)
+        for (scorer, note), names in shared.items()
+    ]
 
 
 def _sentences(document: Document) -> Iterator[str]:

@@ -35,18 +35,23 @@ def score_properties(context: Context) -> Iterator[Estimate]:
     """Every scorer's, and the mean of the raters', on all responses and on each system's.
 
     A response counts once overall and once for each system that produced it. Means and shares at
-    the ends carry intervals; the rest describes the scores at hand. Further descriptive statistics
+    the ends carry intervals; the rest describes the scores at hand. By system a single rater has a
+    mean alone, and nobody a median or ties. Further descriptive statistics, and those by system,
     are in a table: `analysis.topics.distribution.descriptions`.
     """
     sets = list(score_sets(context))
     located = [_Planned("mean", score_set.averaged, score_set.record) for score_set in sets]
-    ends = {id(score_set): list(_ends(score_set)) for score_set in sets}
+    ends = {
+        id(score_set): [] if score_set.of_one_rater_by_system else list(_ends(score_set))
+        for score_set in sets
+    }
     estimates = _with_intervals(context, [*located, *(p for part in ends.values() for p in part)])
     for score_set, mean in zip(sets, located, strict=True):
         yield _on_scale(_adjusted(context, estimates[id(mean)]), score_set.scale)
         yield from (estimates[id(planned)] for planned in ends[id(score_set)])
-        values = score_set.values
-        yield from _shape(values, score_set.record | counts(values, score_set.query))
+        if score_set.items is None:
+            values = score_set.values
+            yield from _shape(values, score_set.record | counts(values, score_set.query))
 
 
 def _on_scale(mean: Estimate, scale: Scale | None) -> Estimate:
@@ -101,6 +106,13 @@ class ScoreSet:
     """Which responses (n,) are the system's; None for all."""
     scale: Scale | None
     record: dict[str, Any]
+    of_rater: bool = False
+    """Whether they are of a single rater."""
+
+    @property
+    def of_one_rater_by_system(self) -> bool:
+        """Whether they are a rater's scores of one system."""
+        return self.of_rater and self.items is not None
 
     @property
     def values(self) -> FloatArray:
@@ -138,7 +150,8 @@ def score_sets(context: Context) -> Iterator[ScoreSet]:
             for system in (None, *data.systems):
                 items = None if system is None else data.of_system(system)
                 record = _record(construct, scorers, of, system)
-                yield ScoreSet(values, data.query, items, scale, record)
+                is_rater = of is None and scorers[0] in data.raters
+                yield ScoreSet(values, data.query, items, scale, record, is_rater)
 
 
 def _with_intervals(context: Context, planned: list[_Planned]) -> dict[int, Estimate]:

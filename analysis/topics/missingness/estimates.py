@@ -34,9 +34,14 @@ def missing(context: Context) -> Iterator[Estimate]:
     for construct in of_construct[first].unique():
         # Of one construct at a time: a copy of millions of rows would be large.
         rows = table.loc[first & (of_construct == construct), _READ]
+        data = context.whole.get(construct)
+        raters = [] if data is None else data.raters
         for scope in ("pooled", *(f"system:{name}" for name in context.scores.systems)):
             system = scope.removeprefix("system:") if scope != "pooled" else None
-            chosen = rows[rows["system"] == system] if system else rows
+            chosen = rows
+            if system:
+                # A rater's reasons are of the rater and not of a system: its share is enough.
+                chosen = rows[(rows["system"] == system) & ~rows["scorer"].isin(raters)]
             yield from _by_reason(str(construct), chosen, scope, system)
     yield from missing_by_system(context)
 
@@ -136,7 +141,9 @@ SMALL, MORE_RESAMPLES = 0.01, 50_000
 
 
 def missing_by_system(context: Context) -> Iterator[Estimate]:
-    """Shares, bounds and a test for every scorer that lacks a value it was asked for.
+    """Shares and a test for every scorer that lacks a value it was asked for.
+
+    Of a judge or metric also the bounds of its mean, and the shares by the score of others.
 
     A judge or metric is asked for all responses of a construct, a rater for those with a row whose
     missing_reason is not that it was not assigned.
@@ -153,7 +160,8 @@ def missing_by_system(context: Context) -> Iterator[Estimate]:
                 continue
             yield from _shares(context, data, scorer, values, expected)
             yield from _test(context, data, scorer, values, expected)
-            yield from _by_band(data, scorer, values, expected)
+            if scorer not in data.raters:
+                yield from _by_band(data, scorer, values, expected)
 
 
 def _first(context: Context, construct: str) -> pd.DataFrame:
@@ -206,6 +214,8 @@ def _shares(
                 params={"count": n_missing},
                 **record,
             )
+        if scorer in data.raters:
+            continue
         bounds_of_mean = (
             None if scale is None else mean_bounds(values[chosen], scale.min, scale.max)
         )

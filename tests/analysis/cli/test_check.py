@@ -82,15 +82,14 @@ def test_a_reason_is_given_once(scores: Path) -> None:
     assert result.stdout.count("an interval needs at least 2 queries, there is 1") == 1
 
 
-def test_an_interval_of_one_of_two_judges_is_not_said_to_be_corrected_for_systems(
+def test_an_interval_of_one_of_two_judges_has_its_level(
     scores: Path,
 ) -> None:
     frame = simulated()
     second = frame[frame["scorer_kind"] == "judge"].assign(scorer="second")
     pd.concat([frame, second]).to_csv(scores, index=False)
     result = required(scores, "rank_systems=yes")
-    assert "since 2 answers are given" in result.stdout
-    assert "corrected for the systems" not in result.stdout
+    assert "] (95%), allowed are" in result.stdout
 
 
 @pytest.mark.parametrize(

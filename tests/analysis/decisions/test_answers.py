@@ -133,7 +133,7 @@ def test_no_claim_rests_on_pearson_alone(rated: Analysis) -> None:
     )
     choose = answers(analysis)["choose_between_responses"]
     assert choose.answer == "unlikely"
-    assert "rated by these raters would tell" in str(settled_by(choose))
+    assert "rated by these raters would decide it" in str(settled_by(choose))
 
 
 def test_a_bias_that_cannot_be_shown_is_no_praise(rated: Analysis) -> None:
@@ -239,7 +239,7 @@ def test_a_no_is_corrected_over_constructs(p: float, answer: str) -> None:
     # The interval is the one that decides.
     assert (level.binding.estimate.ci_low > 5) == (answer == "no")
     assert level.binding.estimate.ci_level == pytest.approx(0.95)
-    assert "a 95% interval, since 2 answers are given" in sentence(edge, level)
+    assert "] (95%), allowed are" in sentence(edge, level)
 
 
 def test_several_judges_share_the_error(rated: Analysis) -> None:
