@@ -1,12 +1,10 @@
 """Metrics without prompts, computed from the texts of the study and stored as scores."""
 
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from math import isclose
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypedDict
+from typing import TypedDict
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, select
 from sqlalchemy.exc import IntegrityError
 
 from judge.metrics.embedding import TRUNCATED
@@ -15,7 +13,13 @@ from judge.metrics.metric import Metric, MetricInput, MetricValue, MissingValue
 from judge.metrics.registry import SUITES, load_metric
 from judge.metrics.retrieval import retrieval_key
 from judge.run_settings import DEFAULT_TEXT_METRICS
-from judge.running.last_inputs import use_again
+from judge.running.measured_scores import (
+    MeasuredScore,
+    ScoreKey,
+    store_scores,
+    use_again,
+    with_value,
+)
 from judge.running.model_metrics import MetricModels, is_model_metric, model_metrics
 from judge.running.pages import Place, pages, places
 from judge.running.rankings import retrieval_metrics
@@ -23,33 +27,11 @@ from judge.running.scope import as_declared
 from judge.running.shown_texts import ShownTexts
 from study.base.scales import Scale
 from study.errors import StudyError
-from study.facts.measured_inputs import OWN, MeasuredWith
+from study.facts.measured_inputs import MeasuredWith
 from study.progress_bar import Advance
-from study.schema import ScorerAnswerBase
-from study.schema.creation import append_only_suspended
-from study.schema.tables import judge_runs, raters, scorer_answers, scores as score_table
+from study.schema.tables import judge_runs, raters, scores as score_table
 from study.settings.constructs import RETRIEVAL
 from study.study import Study
-
-
-class _ScoreKey(NamedTuple):
-    """Identifies a score."""
-
-    response: int
-    metric: str
-    construct: str
-
-
-class _Result(NamedTuple):
-    """The value on the scale of the construct, or the reason why there is none."""
-
-    value: float | None
-    missing_reason: str | None
-    rule: str | None
-    truncated: bool = False
-
-
-_Scores = Mapping[_ScoreKey, _Result]
 
 
 class TextScoreCounts(TypedDict):
@@ -243,13 +225,13 @@ def store_text_metrics(
     for page in pages(study, order, None, texts=texts, size=_SLOW_PAGE if slow else None):
         contents = [content for content in page.contents if content.selected]
         done += len(contents)
-        known = _with_value(study, [content.id for content in contents], slow)
-        results: dict[_ScoreKey, _Result] = {}
+        known = with_value(study, [content.id for content in contents], slow)
+        results: dict[ScoreKey, MeasuredScore] = {}
         for metric, construct, scale in scored:
             # Responses that agree in all that the metric reads share an entry.
             shared: dict[tuple[object, ...], list[MetricInput]] = {}
             for content in contents:
-                if _ScoreKey(content.id, metric.key, construct) in known:
+                if ScoreKey(content.id, metric.key, construct) in known:
                     counts[metric.key]["existing"] += 1
                     continue
                 response = texts_of[metric.key].input_of(content, construct)
@@ -258,7 +240,7 @@ def store_text_metrics(
             for responses in shared.values():
                 result = _result(_measured(metric, responses[0]), metric, scale)
                 for response in responses:
-                    results[_ScoreKey(response.content.id, metric.key, construct)] = result
+                    results[ScoreKey(response.content.id, metric.key, construct)] = result
         for key, result in results.items():
             counts[key.metric]["truncated"] += result.truncated
             if result.missing_reason is not None:
@@ -266,10 +248,10 @@ def store_text_metrics(
                 missing[result.missing_reason] = missing.get(result.missing_reason, 0) + 1
         kept = {k: r for k, r in results.items() if keep_missing or r.missing_reason is None}
         try:
-            stored = _store(study, kept, low_is_good, dry_run)
+            stored = store_scores(study, kept, low_is_good, dry_run)
         except IntegrityError:
             # Another run stored the same scores at the same moment (PostgreSQL).
-            stored = _store(study, kept, low_is_good, dry_run)
+            stored = store_scores(study, kept, low_is_good, dry_run)
         for name, outcomes in stored.items():
             counts[name]["stored"] += outcomes["stored"]
             counts[name]["existing"] += outcomes["existing"]
@@ -278,29 +260,6 @@ def store_text_metrics(
     if not dry_run:
         use_again(study, [MeasuredWith(metric.key, construct) for metric, construct, _ in scored])
     return counts
-
-
-def _with_value(study: Study, responses: Sequence[int], scorers: Sequence[str]) -> set[_ScoreKey]:
-    """Return which of these scores have a value, under the current versions of the constructs."""
-    if not scorers:
-        return set()
-    columns = score_table.c
-    with study.read() as connection:
-        versions = study.scored_versions(connection)
-        rows = connection.execute(
-            select(
-                columns.response_id,
-                columns.scorer,
-                columns.construct_key,
-                columns.construct_version,
-            ).where(
-                columns.response_id.in_(responses),
-                columns.scorer.in_(scorers),
-                columns.repeat == 0,
-                columns.value.is_not(None),
-            )
-        )
-        return {_ScoreKey(*row[:3]) for row in rows if row[3] == versions.get(row[2])}
 
 
 def _shown(response: MetricInput) -> tuple[object, ...]:
@@ -328,95 +287,13 @@ def _measured(metric: Metric, response: MetricInput) -> MetricValue | MissingVal
     return result
 
 
-def _result(measured: MetricValue | MissingValue, metric: Metric, scale: Scale) -> _Result:
+def _result(measured: MetricValue | MissingValue, metric: Metric, scale: Scale) -> MeasuredScore:
     if isinstance(measured, MissingValue):
-        return _Result(None, measured.reason, None)
+        return MeasuredScore(None, measured.reason, None)
     value = scale.converted(measured.value, metric.scale)
     rule = measured.rule or metric.version
     truncated = TRUNCATED in measured.parts
-    return _Result(value, None, f"{rule} {TRUNCATED}" if truncated else rule, truncated)
-
-
-def _store(
-    study: Study, scores: _Scores, low_is_good: Collection[str], dry_run: bool
-) -> dict[str, Counter[str]]:
-    """Store the scores that are not there yet, and count values by metric and outcome.
-
-    A value replaces the reason that it was missing for, which relevance judgments of more queries
-    may remove.
-    """
-    counts: dict[str, Counter[str]] = {key.metric: Counter() for key in scores}
-    with study.read() if dry_run else study.write() as connection:
-        versions = study.scored_versions(connection)
-        if not dry_run and any(key.construct == RETRIEVAL.key for key in scores):
-            study.store_retrieval(connection)
-        existing = {
-            _ScoreKey(row.response_id, row.scorer, row.construct_key): row
-            for row in connection.execute(
-                select(
-                    score_table.c.id,
-                    score_table.c.response_id,
-                    score_table.c.scorer,
-                    score_table.c.construct_key,
-                    score_table.c.construct_version,
-                    score_table.c.value,
-                    score_table.c.source,
-                ).where(
-                    score_table.c.response_id.in_({key.response for key in scores}),
-                    score_table.c.scorer.in_({key.metric for key in scores}),
-                    score_table.c.repeat == 0,
-                )
-            )
-            if row.construct_version == versions.get(row.construct_key)
-        }
-        rows: list[dict[str, Any]] = []
-        replaced: list[int] = []
-        for key, (value, missing_reason, rule, _) in scores.items():
-            before = existing.get(key)
-            if before is not None and (before.value, before.source) == (None, OWN):
-                if value is None:
-                    continue
-                replaced.append(before.id)
-                before = None
-            if before is not None:
-                if not _same(before.value, value):
-                    counts[key.metric]["differing"] += 1
-                elif value is not None:
-                    counts[key.metric]["existing"] += 1
-                continue
-            score = ScorerAnswerBase(
-                construct_key=key.construct,
-                construct_version=versions[key.construct],
-                scorer=key.metric,
-                scorer_kind="metric",
-                value=value,
-                missing_reason=missing_reason,
-                rule=rule,
-                source=OWN,
-            )
-            rows.append(
-                {
-                    **score.model_dump(),
-                    "response_id": key.response,
-                    "low_is_good": key.metric in low_is_good,
-                }
-            )
-            if value is not None:
-                counts[key.metric]["stored"] += 1
-        if not dry_run:
-            if replaced:
-                gone = delete(scorer_answers).where(scorer_answers.c.id.in_(replaced))
-                with append_only_suspended(connection, [scorer_answers.name]):
-                    connection.execute(gone)
-            if rows:
-                connection.execute(insert(scorer_answers), rows)
-    return counts
-
-
-def _same(stored: float | None, computed: float | None) -> bool:
-    if stored is None or computed is None:
-        return stored is computed
-    return isclose(stored, computed, rel_tol=1e-9, abs_tol=1e-9)
+    return MeasuredScore(value, None, f"{rule} {TRUNCATED}" if truncated else rule, truncated)
 
 
 def _other_scorers(connection: Connection) -> set[str]:
