@@ -11,8 +11,11 @@ GROUND_TRUTH = "ground-truth"
 """Annotations marked as the expected answer, as Label Studio marks those that it imports."""
 PREFILLED = "prefilled"
 """Annotations made from a prediction or from another annotation, with which they agree."""
+PREDICTED = "predictions"
+"""Predictions, which a model made: the field `model_version` names it."""
 RATINGS = "ratings"
 REFERENCE = "reference"
+JUDGE = "judge"
 NOT_INDEPENDENT = (
     "annotations made from a prediction or from another annotation, which agree with it by "
     "construction"
@@ -30,6 +33,10 @@ LEFT_OUT = {
 }
 """How those that are left out are counted."""
 PREDICTIONS = "predictions, which are not made by people"
+PREDICTIONS_OF_FILES = (
+    f"{PREDICTIONS} (--annotations predictions=judge takes them as the scores of a judge that is "
+    "named by their model_version)"
+)
 
 
 def kinds_of(raw: Any) -> Iterator[str]:
@@ -68,7 +75,14 @@ def counting(annotations: list[Any], taken: Mapping[str, str], left_out: Counter
     return counted
 
 
-def predictions_of(task: Mapping[str, Any]) -> int:
-    """Return the number of a task's predictions."""
+def predictions_of(task: Mapping[str, Any]) -> list[Any]:
+    """Return a task's predictions."""
     predictions = task.get("predictions")
-    return len(predictions) if isinstance(predictions, list) else 0
+    return predictions if isinstance(predictions, list) else []
+
+
+def as_annotation(prediction: Any) -> Any:
+    """Return a prediction in the form of an annotation, which nobody completed."""
+    if not isinstance(prediction, dict):
+        return prediction
+    return {**prediction, "completed_by": None}

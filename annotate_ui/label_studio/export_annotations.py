@@ -1,12 +1,15 @@
 """The annotations of an export that count: one for each person and task."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from annotate_ui.label_studio.annotation_kinds import (
-    PREDICTIONS,
+    JUDGE,
+    PREDICTED,
+    PREDICTIONS_OF_FILES,
+    as_annotation,
     counting,
     is_reference,
     predictions_of,
@@ -17,6 +20,7 @@ from annotate_ui.label_studio.export_reading import ExportReading
 from annotate_ui.label_studio.result_values import (
     as_integer,
     parse_time,
+    storable_text,
     user_number,
 )
 from annotate_ui.label_studio.task_content import TaskContent
@@ -26,9 +30,22 @@ from study.importing.readers.source import RecordSource
 
 DRAFTS = "drafts, which are not ratings"
 EDITED_BY_OTHER = "annotations that another user changed last, imported as their author's"
+EARLIER_PREDICTIONS = "predictions of a task that the same model predicted again later"
 SUPERSEDED = "annotations of a task that the same user annotated again later"
 # Number of places that are listed for each reason.
 _LISTED = 5
+
+
+NO_MODEL = "predictions without a model_version, which names the judge"
+
+
+class CountedAnnotation(NamedTuple):
+    """An annotation that counts, and as what."""
+
+    annotation: Annotation
+    is_reference: bool = False
+    model: str | None = None
+    """Name of the model that made it; None: a person did."""
 
 
 @dataclass(slots=True)
@@ -46,8 +63,8 @@ class Annotations:
     _unreadable: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     """Reason to places."""
 
-    def of(self, content: TaskContent) -> Iterator[tuple[Annotation, bool] | Fault]:
-        """Yield the latest annotation of each user who did a task, and whether it is a reference.
+    def of(self, content: TaskContent) -> Iterator[CountedAnnotation | Fault]:
+        """Yield the latest annotation of each user who did a task, and of each model.
 
         A user may have given both a reference and a rating.
         """
@@ -60,7 +77,12 @@ class Annotations:
         everything = task.get("annotations") or []
         self.count += len(everything)
         candidates = counting(everything, self.taken, left_out)
-        counts = {PREDICTIONS: predictions_of(task), DRAFTS: len(task.get("drafts") or [])}
+        counts = {DRAFTS: len(task.get("drafts") or [])}
+        predictions = predictions_of(task)
+        if self.taken.get(PREDICTED) == JUDGE:
+            yield from self._of_models(predictions, content)
+        else:
+            counts[PREDICTIONS_OF_FILES] = len(predictions)
         left_out.update({reason: count for reason, count in counts.items() if count})
         by_person: dict[tuple[int | str | None, bool], list[tuple[Annotation, bool]]]
         by_person = defaultdict(list)
@@ -81,7 +103,33 @@ class Annotations:
                 self._unreadable[_unreadable_reason(raw)].append(place)
         for (person, reference), timed_annotations in by_person.items():
             for latest in self._latest(person, timed_annotations, record):
-                yield latest if isinstance(latest, Fault) else (latest, reference)
+                yield latest if isinstance(latest, Fault) else CountedAnnotation(latest, reference)
+
+    def _of_models(
+        self, predictions: Sequence[Any], content: TaskContent
+    ) -> Iterator[CountedAnnotation]:
+        """Yield the latest prediction of each model."""
+        newest: dict[str, Annotation] = {}
+        for raw in predictions:
+            timed = _with_time(as_annotation(raw))
+            single = {**content.record.cells, "annotations": [timed], "drafts": []}
+            read, unreadable, _ = self.reading.read(single, content)
+            model = storable_text(str(raw.get("model_version") or "")) if read else ""
+            if unreadable:
+                self.source.report.left_out["unreadable predictions"] += 1
+            elif not model.strip():
+                self.source.report.left_out[NO_MODEL] += 1
+            for annotation in read if model.strip() else ():
+                before = newest.get(model)
+                if before is not None:
+                    self.source.report.left_out[EARLIER_PREDICTIONS] += 1
+                if before is None or (before.updated, before.number) < (
+                    annotation.updated,
+                    annotation.number,
+                ):
+                    newest[model] = annotation
+        for model, annotation in newest.items():
+            yield CountedAnnotation(annotation, model=model.strip())
 
     def report_unreadable(self) -> None:
         """Report the number of unreadable annotations by reason, with their places."""

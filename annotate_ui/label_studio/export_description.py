@@ -3,7 +3,14 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from annotate_ui.label_studio.annotation_kinds import GROUND_TRUTH, PREFILLED, RATINGS, REFERENCE
+from annotate_ui.label_studio.annotation_kinds import (
+    GROUND_TRUTH,
+    JUDGE,
+    PREDICTED,
+    PREFILLED,
+    RATINGS,
+    REFERENCE,
+)
 from annotate_ui.label_studio.control_names import assign_constructs
 from annotate_ui.label_studio.export_controls import LABELS, choice_values, may_rate
 from annotate_ui.label_studio.export_inventory import (
@@ -131,4 +138,5 @@ def _counts(inventory: Inventory, options: FormatOptions) -> Iterator[tuple[str,
             noun = "annotation" if count == 1 else "annotations"
             yield kind.replace("-", " "), f"{count:,} {noun}, {state}"
     if inventory.predictions:
-        yield "predictions", f"{inventory.predictions:,}, left out"
+        state = f"left out unless --annotations {PREDICTED}={JUDGE}"
+        yield PREDICTED, f"{inventory.predictions:,}, {state}"

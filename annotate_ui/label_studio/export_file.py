@@ -9,9 +9,9 @@ from itertools import combinations
 from typing import NamedTuple
 
 from annotate_ui.label_studio import CHANNEL, PREFILLED as FROM_PREFILLED, reasons
-from annotate_ui.label_studio.annotation_kinds import RATINGS
+from annotate_ui.label_studio.annotation_kinds import PREDICTED, RATINGS
 from annotate_ui.label_studio.annotations import Annotation
-from annotate_ui.label_studio.export_annotations import Annotations
+from annotate_ui.label_studio.export_annotations import Annotations, CountedAnnotation
 from annotate_ui.label_studio.export_inventory import (
     Inventory,
     read_inventory,
@@ -64,8 +64,8 @@ def rows(source: RecordSource, options: FormatOptions) -> Rows:
             if isinstance(counted, Fault):
                 yield counted
                 continue
-            annotation, reference = counted
-            scorer = _scorer(annotation, scorers, source, reference=reference)
+            annotation = counted.annotation
+            scorer = _scorer(counted, scorers, source)
             if scorer is None:
                 continue
             fault = reading.unplaced(annotation, content)
@@ -97,7 +97,7 @@ def _check_kinds(source: RecordSource, found: Inventory, options: FormatOptions)
             + (", or export the project as JSON." if short else "."),
         )
         for kind, taken in options.annotations.items()
-        if not found.kinds[kind]
+        if not (found.predictions if kind == PREDICTED else found.kinds[kind])
     ]
     if not found.annotations and found.kinds and options.declared_controls and not faults:
         # Otherwise the faults would be about the controls, of which none has a value.
@@ -122,13 +122,12 @@ class _Scorer(NamedTuple):
 
 
 def _scorer(
-    annotation: Annotation,
-    scorers: Mapping[int, str | None],
-    source: RecordSource,
-    *,
-    reference: bool,
+    counted: CountedAnnotation, scorers: Mapping[int, str | None], source: RecordSource
 ) -> _Scorer | None:
     """Return the scorer of an annotation, or count it as left out."""
+    annotation = counted.annotation
+    if counted.model is not None:
+        return _Scorer(counted.model, "judge", CHANNEL)
     scorer = None if annotation.user is None else scorers[annotation.user]
     if annotation.user is None:
         source.report.left_out["annotations of deleted accounts"] += 1
@@ -137,7 +136,7 @@ def _scorer(
     if scorer is None:
         return None
     place = FROM_PREFILLED if annotation.prefilled else CHANNEL
-    if reference:
+    if counted.is_reference:
         return _Scorer(f"{scorer}{ADJUDICATED}", "adjudicated", place)
     return _Scorer(scorer, "human", place)
 
@@ -217,7 +216,12 @@ def _marks(
     """Yield the marks of each construct that labels are mapped to."""
     if scorer.kind != "human":
         if annotation.marks:
-            source.report.left_out["marks of annotations that are taken as the reference"] += 1
+            what = (
+                "predictions"
+                if scorer.kind == "judge"
+                else ("annotations that are taken as the reference")
+            )
+            source.report.left_out[f"marks of {what}"] += 1
         return
     for marks in annotation.marks:
         parts: list[MarkedPart] = []

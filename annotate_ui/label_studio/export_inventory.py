@@ -1,11 +1,17 @@
 """The controls and users of a Label Studio export, collected before its values are read."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotate_ui.label_studio.annotation_kinds import kinds_of, left_out_as, predictions_of
+from annotate_ui.label_studio.annotation_kinds import (
+    PREDICTED,
+    as_annotation,
+    kinds_of,
+    left_out_as,
+    predictions_of,
+)
 from annotate_ui.label_studio.result_values import (
     UNPLACED,
     as_integer,
@@ -128,8 +134,11 @@ def read_inventory(source: RecordSource, options: FormatOptions) -> Inventory:
             faults.append(record)
             continue
         of_pairs = names_a_pair(record.cells, options)
-        inventory.predictions += predictions_of(record.cells)
-        for annotation in _annotations(record):
+        predictions = predictions_of(record.cells)
+        inventory.predictions += len(predictions)
+        taken = predictions if options.annotations.get(PREDICTED) else []
+        made = [*_annotations(record), *map(as_annotation, taken)]
+        for annotation in filter(_is_object, made):
             inventory.kinds.update(kinds_of(annotation))
             if left_out_as(annotation, options.annotations) is not None:
                 continue
@@ -182,11 +191,13 @@ def _is_of_region(result: Mapping[str, Any]) -> bool:
     return "item_index" in result or bool(value.keys() - _VALUES)
 
 
-def _annotations(record: Record) -> Iterator[Mapping[str, Any]]:
+def _annotations(record: Record) -> list[Any]:
     annotations = record.cells.get("annotations")
-    for annotation in annotations if isinstance(annotations, list) else []:
-        if isinstance(annotation, dict):
-            yield annotation
+    return annotations if isinstance(annotations, list) else []
+
+
+def _is_object(annotation: Any) -> bool:
+    return isinstance(annotation, dict)
 
 
 def _results(annotation: Mapping[str, Any]) -> list[Mapping[str, Any]]:

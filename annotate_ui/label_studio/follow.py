@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from annotate_ui.label_studio import FOLLOWED
-from annotate_ui.label_studio.annotation_kinds import REFERENCE
+from annotate_ui.label_studio.annotation_kinds import JUDGE, REFERENCE
 from annotate_ui.label_studio.annotation_store import AnnotationStore
 from annotate_ui.label_studio.client import Server, ServerError
 from annotate_ui.label_studio.followed_content import FollowedContent
@@ -57,11 +57,12 @@ def follow(
     ServerError
         The server could not be reached or refused; nothing was stored.
     """
-    if options is not None and REFERENCE in options.annotations.values():
-        raise StudyError(
-            "--annotations ground-truth=reference is for `ccrs import`: a project is followed for "
-            "the ratings of its people. Export it as JSON and import the file."
-        )
+    for kind, taken in () if options is None else options.annotations.items():
+        if taken in {REFERENCE, JUDGE}:
+            raise StudyError(
+                f"--annotations {kind}={taken} is for `ccrs import`: a project is followed for the "
+                "ratings of its people. Export it as JSON and import the file."
+            )
     advance = progress or (lambda done, total: None)  # noqa: ARG005
     with exchange(study, server):
         with study.read() as connection:

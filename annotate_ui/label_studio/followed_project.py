@@ -157,7 +157,7 @@ def _read_tasks(
         made = task.get("annotations")
         if isinstance(made, list):
             task = {**task, "annotations": counting(made, form.annotations, project.left_out)}
-        project.left_out[PREDICTIONS] += predictions_of(task)
+        project.left_out[PREDICTIONS] += len(predictions_of(task))
         annotations, unreadable, drafts = reading.read(task, content)
         project.drafts += drafts
         project.unreadable += unreadable

@@ -126,7 +126,11 @@ def user(text: str) -> tuple[str, str]:
 
 
 #: What annotations of a kind may be taken as.
-_ANNOTATIONS = {"ground-truth": ("ratings", "reference"), "prefilled": ("ratings",)}
+_ANNOTATIONS = {
+    "ground-truth": ("ratings", "reference"),
+    "prefilled": ("ratings",),
+    "predictions": ("judge",),
+}
 
 
 def annotation_kind(text: str) -> tuple[str, str]:

@@ -77,7 +77,7 @@ def import_file(
     annotations
         Kind of annotations of such an export that are left out otherwise, `ground-truth` or
         `prefilled` (made from a prediction or another annotation), to `ratings`, or for
-        `ground-truth` also `reference`: adjudicated values.
+        `ground-truth` also `reference`: adjudicated values; `predictions` to `judge`.
     allow_unmatched, revise, conflicts_as_repeats
         See `import_rows`.
     kinds_of_several_files

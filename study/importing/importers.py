@@ -58,7 +58,8 @@ class FormatOptions:
     """Server, user's number and code of each rater pulled from Label Studio; None: erased."""
     annotations: Mapping[str, str] = field(default_factory=dict)
     """Kind of annotations of such a form that are no independent ratings (`ground-truth`,
-    `prefilled`) to what they are taken as: `ratings`, or `reference`; empty: left out."""
+    `prefilled`, `predictions`) to what they are taken as: `ratings`, `reference` or `judge`;
+    empty: left out."""
     queries: Sequence[str] = ()
     """Ids of the study's queries in the order of their import."""
     scorer_scales: Mapping[str, Scale] = field(default_factory=dict)

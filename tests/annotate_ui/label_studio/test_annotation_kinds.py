@@ -76,6 +76,45 @@ def test_ground_truth_is_taken_as_the_reference(study: Study, tmp_path: Path) ->
     ]
 
 
+def prediction(number: int, model: str | None, **values: float) -> dict[str, Any]:
+    made = annotation(number, 5, **values)
+    kept = {name: made[name] for name in ("id", "created_at", "updated_at", "result")}
+    return {**kept, "model_version": model, "score": 0.9}
+
+
+def test_predictions_are_taken_as_a_judge(study: Study, tmp_path: Path) -> None:
+    first, second = task(1, annotation(1, 5, QR=80)), task(2, annotation(2, 5, QR=40))
+    first["predictions"] = [
+        prediction(1, "gpt-a", QR=70),
+        prediction(2, "gpt-b", QR=30),
+        # A later one of the same model counts in its place.
+        {**prediction(3, "gpt-a", QR=75), "created_at": "2030-01-01T00:00:00Z"},
+        prediction(4, None, QR=1),
+    ]
+    second["predictions"] = [prediction(5, "gpt-a", QR=250), {"model_version": "gpt-a"}]
+    path = written(tmp_path, first, second)
+    words = ["import", str(study.folder), str(path), "--annotations", "predictions=judge"]
+    done = CliRunner().invoke(cli, words)
+    assert done.exit_code == 0, done.output
+    assert [(name, kind, value) for name, kind, _, value in values(study)] == [
+        ("gpt-a", "judge", 75),
+        ("gpt-b", "judge", 30),
+        ("ls-5", "human", 40),
+        ("ls-5", "human", 80),
+    ]
+    table = study.score_table()
+    assert table.loc[table["value"].isna(), ["scorer", "missing_reason"]].values.tolist() == [
+        ["gpt-a", "out_of_range"]
+    ]
+    for left_out in (
+        "predictions without a model_version, which names the judge (1)",
+        "predictions of a task that the same model predicted again later (1)",
+        "unreadable predictions (1)",
+    ):
+        assert left_out in done.output
+    assert "predictions, which are not made by people" not in done.output
+
+
 def test_a_kind_that_the_file_does_not_have_is_refused(study: Study, tmp_path: Path) -> None:
     path = written(tmp_path, task(1, annotation(1, 5, QR=80)))
     with pytest.raises(InputError, match="no annotation of this file is of the kind prefilled"):
@@ -98,7 +137,7 @@ def test_the_command_takes_them(study: Study, tmp_path: Path) -> None:
         import_file(study, path, controls={"QR": "QR"})
     wrong = CliRunner().invoke(cli, [*words, "--annotations", "prefilled=reference"])
     assert wrong.exit_code == 2
-    known = "ground-truth=ratings, ground-truth=reference, prefilled=ratings"
+    known = "ground-truth=ratings, ground-truth=reference, prefilled=ratings, predictions=judge"
     assert f"write one of {known}" in wrong.output
     done = CliRunner().invoke(cli, [*words, "--annotations", "ground-truth=ratings"])
     assert done.exit_code == 0, done.output
@@ -114,7 +153,7 @@ def test_doctor_counts_them_and_prints_what_takes_them(tmp_path: Path) -> None:
     option = "1 annotation, left out unless --annotations"
     assert f"  ground truth  {option} ground-truth=ratings or ground-truth=reference\n" in text
     assert f"  prefilled     {option} prefilled=ratings\n" in text
-    assert "  predictions   1, left out\n" in text
+    assert "  predictions   1, left out unless --annotations predictions=judge\n" in text
     path = written(tmp_path, task(1, truths[0]), task(2, truths[1]))
     text = doctor(path)
     assert "control QR" in text
