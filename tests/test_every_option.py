@@ -289,7 +289,8 @@ REFUSED: frozenset[str] = frozenset(
         # The files name their model, and no batch has failed.
         *("judge batch submit --model", "judge batch submit --again"),
         # Of other metrics.
-        *("measure run --encoder", "measure run --nli", "measure run --base-url",
+        *("measure run --encoder", "measure run --nli", "measure run --label-map",
+          "measure run --base-url",
           "measure run --qrels"),
         "restore --database",
         # There is no comment, endpoint or PostgreSQL.
