@@ -18,7 +18,7 @@ from judge.running.remaining_work import EMPTY_RESPONSE
 from judge.running.runs import run_metric, run_of
 from judge.text import by_number
 from study.facts.current_responses import count_current_responses
-from study.schema.tables import judgments, pair_answers, run_step_answers
+from study.schema.tables import judgments, run_answers, run_step_answers
 from study.study import Study
 
 BARE = "bare"
@@ -157,7 +157,7 @@ def _usage(connection: Connection, run: int) -> dict[str, Any]:
     answers = union_all(
         *(
             select(*(t.c[name] for name in (*columns, "milliseconds"))).where(t.c.run_id == run)
-            for t in (judgments, run_step_answers, pair_answers)
+            for t in (run_answers, run_step_answers)
         )
     ).subquery()
     has_cached = answers.c.cached_tokens.is_not(None)
@@ -179,13 +179,12 @@ def _usage(connection: Connection, run: int) -> dict[str, Any]:
 
 def _flags(connection: Connection, run: int) -> dict[str, int]:
     counts: Counter[str] = Counter()
-    for t in (judgments, pair_answers):
-        # PostgreSQL compares JSON as text only.
-        text = cast(t.c.flags, Text)
-        statement = select(text, func.count()).where(t.c.run_id == run).group_by(text)
-        for flags, number in connection.execute(statement):
-            for flag in json.loads(flags or "[]"):
-                counts[flag] += int(number)
+    # PostgreSQL compares JSON as text only.
+    text = cast(run_answers.c.flags, Text)
+    statement = select(text, func.count()).where(run_answers.c.run_id == run).group_by(text)
+    for flags, number in connection.execute(statement):
+        for flag in json.loads(flags or "[]"):
+            counts[flag] += int(number)
     return dict(by_number(counts))
 
 

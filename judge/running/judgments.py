@@ -10,7 +10,7 @@ from sqlalchemy import Connection, func, select, union_all
 from judge.protocol.exchange import ENCODED
 from study.facts.judgments import counted_judgments
 from study.facts.table_responses import responses_in_use
-from study.schema.tables import judgments, pair_answers, run_step_answers
+from study.schema.tables import judgments, run_answers, run_step_answers
 
 # Responses in one statement. Databases bind at least this many parameters.
 _BATCH = 500
@@ -114,7 +114,7 @@ def served(connection: Connection, run_id: int) -> list[Served]:
                 t.c.raw_answer.is_not(None),
                 t.c.finish_reason.is_distinct_from(ENCODED),
             )
-            for t in (judgments, run_step_answers, pair_answers)
+            for t in (run_answers, run_step_answers)
         )
     ).subquery()
     first, last = func.min(answers.c.created_at), func.max(answers.c.created_at)

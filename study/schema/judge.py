@@ -133,9 +133,10 @@ class JudgeAnswer(JudgeAnswerBase, table=True):
         ),
         CheckConstraint("(value IS NULL) = (missing_reason IS NOT NULL)", name="value_or_reason"),
         UniqueConstraint(
+            # In the order in which judgments are read.
             "run_id",
-            "response_id",
             "item",
+            "response_id",
             "construct_key",
             "construct_version",
             "repeat",

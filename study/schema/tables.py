@@ -96,6 +96,8 @@ def _view(
 judgments = _view("judgment", judge_answers, judge_answers.c.item == "")
 probe_answers = _view("probe_answer", judge_answers, judge_answers.c.probe.is_not(None))
 pair_answers = _view("pair_answer", judge_answers, judge_answers.c.second_response_id.is_not(None))
+# Those of a run itself, without its probes.
+run_answers = _view("run_answer", judge_answers, judge_answers.c.probe.is_(None))
 run_step_answers = _view("step_answer", step_answers, step_answers.c.probe == "")
 
 ratings = _view(

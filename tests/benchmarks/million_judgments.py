@@ -21,8 +21,8 @@ from study.schema.tables import (
     judge_runs,
     outputs,
     queries,
+    rater_answers,
     raters,
-    ratings,
     responses,
 )
 from tests.benchmarks.measuring import run_command
@@ -113,7 +113,7 @@ def make_study(
         _store(connection, raters, ({"id": i + 1, "code": f"rater-{i}"} for i in range(RATERS)))
         _store(connection, assignments, _assignments(constructs))
         for rater, construct, values in given:
-            _store(connection, ratings, _ratings(rater, construct, values))
+            _store(connection, rater_answers, _ratings(rater, construct, values))
 
 
 def _store(connection: Connection, table: Table, rows: Iterator[dict[str, Any]]) -> None:
