@@ -6,7 +6,7 @@ from judge.engines.engine import Engine, Ready, Usage
 from judge.running.answer_store import AnswerStore
 from judge.running.metric_requests import PlannedPrompt
 from judge.running.pages import Place
-from judge.running.plan import Plan
+from judge.running.plan import CallPlan
 from judge.running.probes import DriftRound, draw_rank
 from judge.running.rounds import Rounds
 from judge.running.scope import Scope
@@ -40,7 +40,7 @@ class DriftRounds(Usage):
             number = _next_round(connection, run.id)
         items = DriftRound(self._prompts, number)
         places = items.places(session.order)
-        plan = Plan(session.study, session.scope, places, run.id, items)
+        plan = CallPlan(session.study, session.scope, places, run.id, items)
         store = AnswerStore(session.study, run.id, session.scope, session.confirm)
         delivery = AnswerDelivery(store)
         try:
@@ -94,7 +94,7 @@ def _is_asked(study: Study, place: Place, key: str, scope: Scope, ready: Ready) 
     fresh = Scope(scope.metric, (key,), scope.versions, 1, shuffle=scope.shuffle)
     return any(
         isinstance(planned, PlannedPrompt) and planned.fits(ready)
-        for planned in Plan(study, fresh, [place]).prompts(texts=True)
+        for planned in CallPlan(study, fresh, [place]).prompts(texts=True)
     )
 
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-from judge.running.plan import Plan
+from judge.running.plan import CallPlan
 from judge.running.survey import Survey
 
 FEW_QUERIES = 30
@@ -65,7 +65,7 @@ class ItemCounts:
         return lines
 
 
-def item_counts(plan: Plan, work: Survey) -> ItemCounts:
+def item_counts(plan: CallPlan, work: Survey) -> ItemCounts:
     """Return the counts of a survey of probes or pairs."""
     if plan.items.kind == "pairs":
         return ItemCounts(

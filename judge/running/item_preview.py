@@ -7,7 +7,7 @@ from judge.protocol.conditions import Conditions
 from judge.run_settings import JudgeSettings
 from judge.running.item_counts import ItemCounts, item_counts
 from judge.running.pages import places
-from judge.running.plan import Plan
+from judge.running.plan import CallPlan
 from judge.running.preview import cost_lines
 from judge.running.remaining_work import Items
 from judge.running.scope import Scope, later_steps_note
@@ -53,7 +53,7 @@ def preview_items(
     conditions = Conditions(settings.engine, settings.model or "")
     ready = Ready(conditions, TokenCount(), settings.window, answer_tokens)
     run_id, name = run or (None, None)
-    plan = Plan(study, scope, items.places(places(study, settings.systems)), run_id, items)
+    plan = CallPlan(study, scope, items.places(places(study, settings.systems)), run_id, items)
     work = survey(plan, ready, limit=settings.limit)
     count = work.now.total()
     tokens = ready.tokens.per_byte * work.now_bytes

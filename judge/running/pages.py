@@ -36,7 +36,7 @@ class Place:
     """Whether it is to be judged now. The others are read for the prompts that they share."""
 
 
-class StoredAnswer(NamedTuple):
+class AnsweredItem(NamedTuple):
     """The columns of a stored answer that decide whether work is left."""
 
     answer: int
@@ -53,7 +53,7 @@ class ContentPage(NamedTuple):
     """Some responses with the answers of a run on them."""
 
     contents: list[Content]
-    answers: list[StoredAnswer]
+    answers: list[AnsweredItem]
 
 
 def places(study: Study, systems: Sequence[str] = ()) -> list[Place]:
@@ -106,7 +106,7 @@ def pages(
             end += 1
         with study.read() as connection:
             contents = _contents(connection, order[start:end], texts)
-            stored: list[StoredAnswer] = []
+            stored: list[AnsweredItem] = []
             if run_id is not None:
                 stored = _stored(connection, answers, run_id, order[start:end])
         yield ContentPage(contents, stored)
@@ -170,7 +170,7 @@ def _contents(connection: Connection, page: Sequence[Place], texts: bool) -> lis
 
 def _stored(
     connection: Connection, answers: FromClause, run_id: int, page: Sequence[Place]
-) -> list[StoredAnswer]:
+) -> list[AnsweredItem]:
     columns = answers.c
     rows = connection.execute(
         select(
@@ -192,7 +192,7 @@ def _stored(
         .order_by(columns.id)
     )
     return [
-        StoredAnswer(*row[:7], ItemKey(row.second_response_id, row.probe, row.round))
+        AnsweredItem(*row[:7], ItemKey(row.second_response_id, row.probe, row.round))
         for row in rows
     ]
 

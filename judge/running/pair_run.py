@@ -7,8 +7,8 @@ from judge.metrics.pairwise import Pairwise
 from judge.run_settings import JudgeSettings
 from judge.running.item_preview import ItemPreview, preview_items
 from judge.running.pages import Place, places
-from judge.running.pairs import Pairs
-from judge.running.plan import Plan
+from judge.running.pairs import ResponsePairs
+from judge.running.plan import CallPlan
 from judge.running.run_outcome import Outcome
 from judge.running.runner import judge_items
 from judge.running.runs import newest_run
@@ -86,7 +86,7 @@ def _scope(study: Study, settings: JudgeSettings) -> Scope:
 def _check_pairs(study: Study, settings: JudgeSettings, scope: Scope, pairs: WhichPairs) -> None:
     """Raise an error if there is no pair to compare."""
     items = _items(study, pairs)
-    whole = Plan(study, scope, items.places(places(study, settings.systems)), None, items)
+    whole = CallPlan(study, scope, items.places(places(study, settings.systems)), None, items)
     if next(whole.prompts(texts=True), None) is not None:
         return
     if pairs == "compared":
@@ -100,8 +100,8 @@ def _check_pairs(study: Study, settings: JudgeSettings, scope: Scope, pairs: Whi
     )
 
 
-def _items(study: Study, pairs: WhichPairs) -> Pairs:
+def _items(study: Study, pairs: WhichPairs) -> ResponsePairs:
     if pairs == "all":
-        return Pairs()
+        return ResponsePairs()
     with study.read() as connection:
-        return Pairs(compared_by_people(connection))
+        return ResponsePairs(compared_by_people(connection))

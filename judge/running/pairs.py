@@ -26,7 +26,7 @@ first and the second response (database keys), construct and repeat."""
 
 
 @dataclass(frozen=True)
-class Pairs(Items):
+class ResponsePairs(Items):
     """Responses to a query, each beside each other one, in both orders."""
 
     compared: ComparedPairs | None = None

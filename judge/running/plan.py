@@ -44,7 +44,7 @@ Planned = PlannedPrompt | Pending | Resolved | Skipped
 
 
 @dataclass(frozen=True)
-class Plan:
+class CallPlan:
     """What a call evaluates, and what its run has answered already."""
 
     study: Study
@@ -255,7 +255,7 @@ def sample_prompts(study: Study, order: Sequence[Place], scope: Scope) -> list[s
     fresh = replace(scope, constructs=tuple(keys), repeats=1, retry_unparsed=False)
     prompts = []
     for place in selected[::step][:_SAMPLE]:
-        planned = Plan(study, fresh, [place]).prompts(texts=True)
+        planned = CallPlan(study, fresh, [place]).prompts(texts=True)
         first = next((each for each in planned if isinstance(each, PlannedPrompt)), None)
         if first is not None:
             prompts.append(first.prompt.text)

@@ -13,7 +13,7 @@ from judge.running.calls import account, calls_of
 from judge.running.forecast import CountedAnswer, Forecast, forecast
 from judge.running.metric_requests import PromptName
 from judge.running.pages import places
-from judge.running.plan import Plan, sample_prompts
+from judge.running.plan import CallPlan, sample_prompts
 from judge.running.runs import likely_run
 from judge.running.scope import (
     as_declared,
@@ -143,7 +143,7 @@ def preview(study: Study, settings: JudgeSettings) -> Preview:
     conditions = Conditions(settings.engine, settings.model or "")
     ready = Ready(conditions, TokenCount(), settings.window, answer_tokens)
     run_id, name = likely_run(study, settings) or (None, None)
-    plan = Plan(study, scope, order, run_id)
+    plan = CallPlan(study, scope, order, run_id)
     work = survey(plan, ready, limit=settings.limit)
     count = work.now.total()
     tokens = ready.tokens.per_byte * work.now_bytes
@@ -221,7 +221,7 @@ def preview_metrics(study: Study, settings: JudgeSettings) -> MetricsPreview:
     return MetricsPreview(previews, forecast_metrics(study, each, runs))
 
 
-def _counted_answers(plan: Plan, run_id: int, ready: Ready) -> list[CountedAnswer]:
+def _counted_answers(plan: CallPlan, run_id: int, ready: Ready) -> list[CountedAnswer]:
     """Return the answers of a run that have counts of tokens, with the lengths of the prompts."""
     first = replace(plan, scope=replace(plan.scope, retry_unparsed=False), run_id=None)
     lengths = first.sizes(replace(ready, window=None))

@@ -11,7 +11,7 @@ from sqlalchemy import FromClause
 from judge.metrics.metric import Content, Metric
 from judge.protocol.exchange import FINAL, NO_PASSAGES, NO_REFERENCE, NOT_SERVED, UNASKED
 from judge.running.items import RESPONSE, Item
-from judge.running.pages import ContentPage, Place, StoredAnswer
+from judge.running.pages import AnsweredItem, ContentPage, Place
 from judge.running.scope import Scope
 from study.schema import CONTROL_TOKENS, PROMPT_NOT_WHOLE, SUSPECTED, CallKind
 from study.schema.tables import judgments
@@ -148,7 +148,7 @@ def work(
                     yield from _work_on(equal, key, repeat, scope, stored)
 
 
-_StoredJudgments = dict[tuple[int, str, int], list[StoredAnswer]]
+_StoredJudgments = dict[tuple[int, str, int], list[AnsweredItem]]
 
 
 def _groups(contents: Sequence[Content], *, by_context: bool) -> Iterable[list[Content]]:
@@ -193,7 +193,7 @@ def _work_on(
 
 
 def _for_reparse(
-    equal: list[Content], key: str, repeat: int, rows: dict[int, list[StoredAnswer]]
+    equal: list[Content], key: str, repeat: int, rows: dict[int, list[AnsweredItem]]
 ) -> Iterator[Pending]:
     for content in equal:
         whole = [row for row in rows[content.id] if row.missing_reason not in PROMPT_NOT_WHOLE]
@@ -203,7 +203,7 @@ def _for_reparse(
 
 
 def _ask_or_copy(
-    equal: list[Content], item: Pending, rows: dict[int, list[StoredAnswer]]
+    equal: list[Content], item: Pending, rows: dict[int, list[AnsweredItem]]
 ) -> Iterator[Resolved | Pending]:
     whole = {
         content.id: [row for row in rows[content.id] if row.missing_reason not in PROMPT_NOT_WHOLE]

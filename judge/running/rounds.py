@@ -9,7 +9,7 @@ from judge.running.answer_store import AnswerStore
 from judge.running.comparisons import Comparisons
 from judge.running.forecast import CountedAnswer, Forecast, forecast
 from judge.running.metric_requests import MetricRequest, PromptName
-from judge.running.plan import Plan, draw_prompts
+from judge.running.plan import CallPlan, draw_prompts
 from judge.running.session import AnswerDelivery, RunSession
 from judge.running.survey import Survey, survey
 
@@ -31,7 +31,7 @@ class Rounds:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: CallPlan,
         ready: Ready,
         store: AnswerStore,
         limit: int | None = None,

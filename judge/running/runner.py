@@ -16,7 +16,7 @@ from judge.running.drift import DriftRounds
 from judge.running.item_counts import item_counts
 from judge.running.judgments import count, served
 from judge.running.pages import Place
-from judge.running.plan import Plan, draw_queries
+from judge.running.plan import CallPlan, draw_queries
 from judge.running.remaining_work import Items
 from judge.running.rounds import Rounds
 from judge.running.run_outcome import Outcome
@@ -187,7 +187,7 @@ def _judge_with(
     def check(ready: Ready, order: list[Place], run_id: int | None) -> None:
         if ready.window is not None and not settings.skip_too_long:
             # Before the run is begun, so that a refused call leaves nothing behind.
-            work = survey(Plan(study, scope, order, run_id), ready)
+            work = survey(CallPlan(study, scope, order, run_id), ready)
             if work.too_long:
                 raise StudyError(too_long_message(study, work, ready.window))
 
@@ -212,7 +212,7 @@ def _judge(
     accept = settings.accept_low_scores or not scope.metric.single_prompt
     scale_use = ScaleUse(scope.metric.scale_of, earlier, accept=accept)
     store = AnswerStore(study, run.id, scope, session.confirm, scale_use)
-    plan = Plan(study, scope, session.order, run.id)
+    plan = CallPlan(study, scope, session.order, run.id)
     rounds = Rounds(plan, session.ready, store, settings.limit, settings.estimate)
     is_sample = rounds.sample is not None
     delivery = AnswerDelivery(store, rounds.planned, on_progress)
@@ -285,7 +285,7 @@ def judge_items(session: RunSession, items: Items, on_progress: OnProgress | Non
         The call was interrupted, or could not continue.
     """
     run = session.run
-    plan = Plan(session.study, session.scope, items.places(session.order), run.id, items)
+    plan = CallPlan(session.study, session.scope, items.places(session.order), run.id, items)
     store = AnswerStore(session.study, run.id, session.scope, session.confirm)
     rounds = Rounds(plan, session.ready, store, session.settings.limit)
     planned = item_counts(plan, rounds.survey)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from judge.engines.engine import Ready
 from judge.protocol.exchange import TOO_LONG
 from judge.running.metric_requests import PlannedPrompt, flags_of
-from judge.running.plan import Compare, Plan
+from judge.running.plan import CallPlan, Compare
 from judge.running.remaining_work import SHARED, Pending, Resolved, Skipped
 from study.facts.current_responses import current_responses
 from study.schema import DRIFT
@@ -71,7 +71,7 @@ class Survey:
 
 
 def survey(
-    plan: Plan,
+    plan: CallPlan,
     ready: Ready,
     store: Callable[[list[Resolved]], object] | None = None,
     limit: int | None = None,

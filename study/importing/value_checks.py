@@ -12,7 +12,7 @@ from study.importing.import_report import BLANK, ImportReport
 from study.importing.marked_texts import MarkedTexts
 from study.importing.readers.written_values import off_the_scale
 from study.importing.rows import LocatedRow, MarksRow, PreferenceRow, ScoreRow
-from study.importing.value_store import AnswerForm, Entry, ValueStore
+from study.importing.value_store import Entry, ImportedKind, ValueStore
 from study.schema.tables import (
     imported_marks,
     judge_runs,
@@ -90,17 +90,17 @@ IN_USE = "an id of a response with several versions read as the version in use"
 _NAMED = 5
 
 
-SCORES = AnswerForm(
+SCORES = ImportedKind(
     "scores",
     scores,
     {name: name for name in ("inclusion_prob", "stratum", "source", "rule", "layout")},
 )
-PREFERENCES = AnswerForm(
+PREFERENCES = ImportedKind(
     "preferences",
     preferences,
     {"value_a_first": "value_first", "value_b_first": "value_second"},
 )
-MARKS = AnswerForm("sets of marks", imported_marks, {"ranges": "ranges"}, "marks")
+MARKS = ImportedKind("sets of marks", imported_marks, {"ranges": "ranges"}, "marks")
 
 
 class ValueChecks:

@@ -36,7 +36,7 @@ class Entry(NamedTuple):
         return self[:3] == other[:3]
 
 
-class AnswerForm(NamedTuple):
+class ImportedKind(NamedTuple):
     """What the answers of one kind are called, and where they are stored."""
 
     plural: str
@@ -52,7 +52,7 @@ class ValueStore:
     """Answers of one kind, collected in memory and compared with each other and the study."""
 
     def __init__(
-        self, form: AnswerForm, report: ImportReport, *, conflicts_as_repeats: bool = False
+        self, form: ImportedKind, report: ImportReport, *, conflicts_as_repeats: bool = False
     ) -> None:
         self._form = form
         self._extra = tuple(form.extra)

@@ -32,7 +32,7 @@ from judge.prompts.prompt_versions import prompt_version
 from judge.protocol.conditions import Conditions
 from judge.protocol.exchange import Answer, Request
 from judge.running.pages import places
-from judge.running.plan import requests
+from judge.running.plan import CallPlan
 from judge.running.scope import Scope, select_constructs
 from study import Study
 from study.base.scales import Scale
@@ -158,7 +158,7 @@ def prompts_in_order(study: Study, version: str) -> list[Arranged]:
     unbounded = Ready(Conditions("vllm", "tiny"), TokenCount())
     return [
         Arranged(request, *of[request.response_ids[0]])
-        for request in requests(study, places(study), scope, 0, unbounded)
+        for request in CallPlan(study, scope, places(study), 0).requests(unbounded)
     ]
 
 

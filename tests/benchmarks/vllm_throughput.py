@@ -43,7 +43,7 @@ from judge.protocol.exchange import Answer
 from judge.running.judgment_store import JudgmentStore
 from judge.running.metric_requests import MetricRequest
 from judge.running.pages import places
-from judge.running.plan import requests
+from judge.running.plan import CallPlan
 from judge.running.scope import Scope, select_constructs
 from study import Study
 from tests.benchmarks.vllm_reuse import ROOT, machine, paper_like
@@ -345,7 +345,7 @@ class Bench:
         scope = Scope(metric, select_constructs(study, metric, ()), versions, 1)
         unbounded = Ready(Conditions("vllm", "tiny"), TokenCount())
         layout = self.loaded.described.layout
-        stream = requests(study, places(study), scope, 0, unbounded)
+        stream = CallPlan(study, scope, places(study), 0).requests(unbounded)
         listed = [{"prompt_token_ids": layout.tokens(request.prompt)} for request in stream]
         study.close()
         return listed

@@ -89,7 +89,7 @@ def test_an_interval_of_one_of_two_judges_has_its_level(
     second = frame[frame["scorer_kind"] == "judge"].assign(scorer="second")
     pd.concat([frame, second]).to_csv(scores, index=False)
     result = required(scores, "rank_systems=yes")
-    assert "] (95%), allowed are" in result.stdout
+    assert "] (95%) of people's mean" in result.stdout
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from judge.prompts.template import PAPER
 from judge.protocol.conditions import Conditions
 from judge.protocol.logprob_distribution import ScoreTokens
 from judge.running.pages import places
-from judge.running.plan import Plan
+from judge.running.plan import CallPlan
 from judge.running.scope import Scope, select_constructs
 from study import Study
 from study.base.scales import Scale
@@ -97,7 +97,7 @@ def prompts(example: Path) -> dict[tuple[int, str], str]:
     unbounded = Ready(Conditions("openai", "tiny-random"), TokenCount())
     digests = {
         (response, request.construct_key): digest(request.prompt)
-        for request in Plan(study, scope, places(study, ()), 0).requests(unbounded)
+        for request in CallPlan(study, scope, places(study, ()), 0).requests(unbounded)
         for response in request.response_ids
     }
     study.close()
