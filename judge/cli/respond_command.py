@@ -57,6 +57,12 @@ _OF_JUDGES = frozenset(
     "study.toml has no system with a reader.",
 )
 @click.option(
+    "--prompt",
+    metavar="NAME",
+    help="Prompt of the readers in place of that of each system: rag-answer-v1, or a TOML file in "
+    "the study's folder.",
+)
+@click.option(
     "--tokenizer",
     default="words",
     show_default=True,
@@ -83,6 +89,7 @@ def respond(
     queries: Path,
     systems: tuple[str, ...],
     preset: str | None,
+    prompt: str | None,
     tokenizer: str,
     dry_run: bool,
     as_json: bool,
@@ -98,8 +105,8 @@ def respond(
 
     \b
     Examples:
-      ccrs respond my-study --corpus beir --queries queries.jsonl --base-url http://localhost:8000/v1
-      ccrs respond my-study --corpus docs --queries queries.jsonl --systems A,C,E --dry-run
+      ccrs respond my-study --corpus corpus --queries queries.jsonl --base-url http://localhost:8000/v1
+      ccrs respond my-study --corpus corpus --queries queries.jsonl --systems A,C,E --dry-run
     """
     from judge.responding.respond import RespondStoppedError, respond_study
     from study.study import Study
@@ -118,6 +125,7 @@ def respond(
                 queries,
                 systems=names,
                 preset=preset,
+                prompt=prompt,
                 tokenizer=tokenizer,
                 dry_run=dry_run,
                 advance=advance,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from judge.metrics.unicode_words import unicode_words
-from judge.responding.corpus import Document
+from judge.responding.corpus import CorpusDocument
 from study.errors import StudyError
 from study.sentences import sentence_ranges
 
@@ -70,7 +70,7 @@ def tokens_of(name: str) -> Tokens:
 
 
 def chunked(
-    documents: Iterable[Document], tokens: CountTokens, size: int, overlap: int
+    documents: Iterable[CorpusDocument], tokens: CountTokens, size: int, overlap: int
 ) -> list[Chunk]:
     """Cut documents into chunks; see `text_chunks`. The title does not count."""
     chunks = []

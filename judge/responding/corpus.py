@@ -17,7 +17,7 @@ _REFERENCES = ("references", "reference", "ground_truth", "answer")
 _SUFFIXES = {".jsonl", ".csv", ".tsv", ".parquet"}
 
 
-class Document(NamedTuple):
+class CorpusDocument(NamedTuple):
     """A document of the corpus."""
 
     id: str
@@ -25,7 +25,7 @@ class Document(NamedTuple):
     text: str
 
 
-class Question(NamedTuple):
+class CorpusQuery(NamedTuple):
     """A query of the study, with its reference answers."""
 
     id: str
@@ -33,7 +33,7 @@ class Question(NamedTuple):
     references: tuple[str, ...] = ()
 
 
-def read_corpus(path: Path, advance: Advance = unseen) -> list[Document]:
+def read_corpus(path: Path, advance: Advance = unseen) -> list[CorpusDocument]:
     """Return the documents of a corpus that are not blank.
 
     Parameters
@@ -53,7 +53,7 @@ def read_corpus(path: Path, advance: Advance = unseen) -> list[Document]:
     StudyError
         The folder has no such file, or all documents are blank.
     """
-    documents: dict[str, Document] = {}
+    documents: dict[str, CorpusDocument] = {}
     for file in _files(path):
         faults: list[Fault] = []
         for number, cells in _records(file, advance, faults):
@@ -64,7 +64,7 @@ def read_corpus(path: Path, advance: Advance = unseen) -> list[Document]:
                 remedy = "Give each document an identifier of its own."
                 faults.append(Fault(f"the document {key!r} occurs again.", remedy, number))
             else:
-                documents[key] = Document(key, _cell(cells, ("title",)) or "", text)
+                documents[key] = CorpusDocument(key, _cell(cells, ("title",)) or "", text)
         if faults:
             raise InputError(file.name, faults)
     found = [each for each in documents.values() if each.text.strip() or each.title.strip()]
@@ -73,7 +73,7 @@ def read_corpus(path: Path, advance: Advance = unseen) -> list[Document]:
     return found
 
 
-def read_questions(path: Path) -> list[Question]:
+def read_questions(path: Path) -> list[CorpusQuery]:
     """Return the queries of a file, each once.
 
     A query has an identifier (`_id`, `query_id` or `id`), a text (`query`, `question` or `text`),
@@ -86,14 +86,14 @@ def read_questions(path: Path) -> list[Question]:
         With all faults of the file: a query without identifier or text, or one that occurs again
         with another text or other references.
     """
-    questions: dict[str, Question] = {}
+    questions: dict[str, CorpusQuery] = {}
     faults: list[Fault] = []
     for number, cells in _records(path, unseen, faults):
         key, text = _cell(cells, _QUERY_IDS), _cell(cells, _QUERIES)
         if not key or not (text or "").strip():
             faults.append(_lacking(number, "query", _QUERIES if key else _QUERY_IDS))
             continue
-        question = Question(key, text or "", _references(cells))
+        question = CorpusQuery(key, text or "", _references(cells))
         if questions.setdefault(key, question) != question:
             problem = f"the query {key!r} occurs again with another text or other references."
             faults.append(Fault(problem, "Keep one of them.", number))

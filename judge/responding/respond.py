@@ -17,7 +17,7 @@ from judge.prompts.step_prompts import StepPrompts
 from judge.protocol.conditions import Run, identity, run_digest
 from judge.protocol.exchange import TOO_LONG, Answer, Request
 from judge.responding.chunks import WORDS, tokens_of
-from judge.responding.corpus import Question, read_corpus, read_questions
+from judge.responding.corpus import CorpusQuery, read_corpus, read_questions
 from judge.responding.reader_answers import ReaderAnswers, stored_answers, stored_conditions
 from judge.responding.reader_prompt import (
     CUT,
@@ -30,9 +30,9 @@ from judge.responding.reader_prompt import (
     reader_prompts,
 )
 from judge.responding.respond_outcome import RespondOutcome, SystemResponses
-from judge.responding.retrieved import Retrieval, Retrieved
+from judge.responding.retrieved import PassageRetrieval, Retrieved
 from judge.responding.stored_rankings import FOLDER
-from judge.responding.systems import DISCREPANCY, chosen_systems
+from judge.responding.systems import DISCREPANCY, OTHER_WORDS, chosen_systems
 from judge.run_settings import JudgeSettings
 from judge.running.model_metrics import MetricModels, load_encoder
 from study.errors import StudyError
@@ -65,7 +65,7 @@ class _System:
     spec: SystemSpec
     prompts: StepPrompts
     retrieved: Retrieved
-    questions: Sequence[Question]
+    questions: Sequence[CorpusQuery]
 
     def passages(self, place: int) -> list[PassageRow]:
         chunks = self.retrieved.chunks
@@ -94,6 +94,7 @@ def respond_study(
     *,
     systems: Sequence[str] = (),
     preset: str | None = None,
+    prompt: str | None = None,
     tokenizer: str = WORDS,
     dry_run: bool = False,
     advance: Advance = unseen,
@@ -109,6 +110,9 @@ def respond_study(
         See `judge.responding.corpus`.
     systems, preset
         See `judge.responding.systems.chosen_systems`.
+    prompt
+        Prompt of the readers in place of that of each system, see
+        `judge.responding.reader_prompt.reader_prompts`.
     tokenizer
         What counts the tokens of passages, see `judge.responding.chunks.tokens_of`.
     dry_run
@@ -126,18 +130,16 @@ def respond_study(
     """
     check_file_system(study)
     chosen, preset = chosen_systems(study.config.systems, systems, preset)
-    if settings.model is not None:
-        chosen = {
-            name: spec.model_copy(update={"reader": settings.model})
-            for name, spec in chosen.items()
-        }
+    instead = {"reader": settings.model, "prompt": prompt}
+    update = {name: value for name, value in instead.items() if value is not None}
+    chosen = {name: spec.model_copy(update=update) for name, spec in chosen.items()}
     prompts = {name: reader_prompts(spec.prompt, study.folder) for name, spec in chosen.items()}
     questions = read_questions(queries)
     busy = StudyError(
         "Another process makes responses of this study; wait until it has ended, or stop it."
     )
     with exclusive(study.engine, study.folder, LockSpace.RESPONSES, busy=busy):
-        retrieval = Retrieval(
+        retrieval = PassageRetrieval(
             study.folder,
             read_corpus(corpus),
             questions,
@@ -159,7 +161,7 @@ def respond_study(
                 "longer than its window."
             )
         if preset is not None:
-            outcome.notes.append(DISCREPANCY)
+            outcome.notes += [DISCREPANCY, *([] if prompt else [OTHER_WORDS])]
         if dry_run:
             return _previewed(study, settings, made, outcome)
         return _responded(study, settings, made, outcome, advance)

@@ -9,7 +9,7 @@ from typing import Any
 from judge.metrics.embedding import Encoder
 from judge.responding.bm25 import bm25_rankings, identity as bm25_identity
 from judge.responding.chunks import Chunk, Tokens, chunked
-from judge.responding.corpus import Document, Question
+from judge.responding.corpus import CorpusDocument, CorpusQuery
 from judge.responding.dense import UnitVectors, dense_rankings
 from judge.responding.ranked import Ranking, fused
 from judge.responding.stored_rankings import kept_rankings
@@ -32,7 +32,7 @@ class Retrieved:
 
 
 @dataclass
-class Retrieval:
+class PassageRetrieval:
     """Ranks the passages of systems; what two systems have in common is computed once.
 
     Parameters
@@ -44,8 +44,8 @@ class Retrieval:
     """
 
     folder: Path
-    documents: Sequence[Document]
-    questions: Sequence[Question]
+    documents: Sequence[CorpusDocument]
+    questions: Sequence[CorpusQuery]
     tokens: Tokens
     encoder: Encoder | None = None
     advance: Advance = unseen

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from judge.responding.chunks import Chunk
-from judge.responding.corpus import Question
+from judge.responding.corpus import CorpusQuery
 from judge.responding.ranked import Ranked, Ranking
 from study.errors import StudyError
 
@@ -19,7 +19,7 @@ def kept_rankings(
     folder: Path,
     conditions: Mapping[str, Any],
     chunks: Sequence[Chunk],
-    questions: Sequence[Question],
+    questions: Sequence[CorpusQuery],
     rank: Callable[[], Iterable[Ranking]],
 ) -> tuple[Path, list[Ranking]]:
     """Return the rankings under these conditions and their file; they are computed only once.
@@ -68,7 +68,7 @@ def kept_rankings(
     return path, rankings
 
 
-def _read(path: Path, chunks: Sequence[Chunk], questions: Sequence[Question]) -> list[Ranking]:
+def _read(path: Path, chunks: Sequence[Chunk], questions: Sequence[CorpusQuery]) -> list[Ranking]:
     places = {(chunk.document, chunk.number): place for place, chunk in enumerate(chunks)}
     try:
         with path.open(encoding="utf-8") as file:

@@ -16,10 +16,12 @@ _CHUNKS = {"ccrs-paper": (300, 60), "ccrs-paper-appendix": (100, 20)}
 PRESETS = tuple(_CHUNKS)
 
 DISCREPANCY = (
-    "The paper's text has chunks of 300 tokens with an overlap of 60 (preset ccrs-paper), the file "
-    "names of its appendix F chunks of 100 with 20% (ccrs-paper-appendix). The words of its prompt "
-    "(figure 1) are not part of rag-answer-v1, which has its layout only; name them in `prompt` of "
-    "the systems to compare with its figures."
+    "The paper's text states passages of 300 tokens with an overlap of 60 (--preset ccrs-paper), "
+    "the file names of its appendix F 100 tokens and 20% (ccrs-paper-appendix)."
+)
+OTHER_WORDS = (
+    "The words of the paper's prompt (figure 1) are not in this package: rag-answer-v1 has words "
+    "of its own. Name a file with the paper's in --prompt."
 )
 
 
@@ -63,7 +65,7 @@ def chosen_systems(
     Raises
     ------
     StudyError
-        A name is unknown, or a system is in both.
+        A name is unknown, a system is in both, or none of a preset is chosen.
     """
     own = {name: spec for name, spec in declared.items() if spec.reader is not None}
     if preset_name is None and not own:
@@ -84,10 +86,13 @@ def chosen_systems(
                 f"Unknown system {name!r}. {hint} Systems with a reader: {', '.join(known)}. "
                 "Declare others in study.toml, or add the paper's with --preset.".replace("  ", " ")
             )
-    chosen = dict.fromkeys(wanted or known)
-    return {
-        name: known[name] for name in chosen
-    }, preset_name if chosen.keys() & of_preset else None
+    chosen = {name: known[name] for name in dict.fromkeys(wanted or known)}
+    if preset_name is not None and not chosen.keys() & of_preset.keys():
+        raise StudyError(
+            f"--preset {preset_name} has no effect: --systems names none of its systems "
+            f"({', '.join(of_preset)}). Leave it out, or name one of them."
+        )
+    return chosen, preset_name
 
 
 def _expanded(text: str, known: Mapping[str, SystemSpec]) -> list[str]:

@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -235,6 +237,38 @@ def test_changed_files_are_refused_with_the_remedy(
         with pytest.raises(StudyError, match=message):
             ccrs("respond", folder, *words, status=2)
         (folder / name).write_text(before)
+
+
+@pytest.mark.server
+def test_the_manual_has_the_paper_in_four_commands(tmp_path: Path) -> None:
+    page = (ROOT / "data" / "manual" / "repeat_paper.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```sh\n(.*?)```", page, re.S)
+    commands = [line for line in "".join(blocks).splitlines() if line.startswith("ccrs ")]
+    assert [shlex.split(line)[1] for line in commands] == [
+        *("init", "respond", "judge", "measure", "report"),
+    ]
+    (tmp_path / "data").symlink_to(ROOT / "data")
+    with running_stub() as stub:
+        for line in commands:
+            words = line.replace("http://localhost:8000/v1", stub.base_url)
+            words = re.sub("READER|JUDGE", "stub-judge", words)
+            main = "from study.cli.root import main; main()"
+            subprocess.run(
+                [sys.executable, "-c", main, *shlex.split(words)[1:]],
+                cwd=tmp_path,
+                env={**os.environ, "PYTHONPATH": str(ROOT)},
+                check=True,
+                capture_output=True,
+            )
+    report = json.loads((tmp_path / "paper" / "report" / "report.json").read_text())
+    assert "hit@1" in json.dumps(report)
+    with Study.open(tmp_path / "paper") as opened:
+        table = opened.score_table()
+    assert set(table["system"]) == set("ABCDEF")
+    hits = table[table["scorer"].str.startswith("hit@1 ")].groupby("system")["value"].mean()
+    # That of a plain prototype: a passage that a system of the example was given is relevant.
+    assert hits["A"] == hits["C"] == hits["E"] == pytest.approx(0.8)
+    assert hits["B"] == hits["D"] == hits["F"]
 
 
 @pytest.mark.server

@@ -3,31 +3,27 @@
 import json
 from pathlib import Path
 
-from judge.responding.corpus import Document, Question
+from judge.responding.corpus import CorpusDocument, CorpusQuery
 
 ROOT = Path(__file__).resolve().parents[3]
 
 
-def example() -> tuple[list[Document], list[Question], dict[str, set[str]]]:
-    """Return documents, queries, and by query the documents that contain its answer.
-
-    A passage counts as relevant if it is among the first passages of both retrievers.
-    """
+def example() -> tuple[list[CorpusDocument], list[CorpusQuery], dict[str, set[str]]]:
+    """Return documents, queries, and by query the documents that its systems were given."""
     documents: dict[str, str] = {}
-    questions: dict[str, Question] = {}
-    contexts: dict[str, list[set[str]]] = {}
+    questions: dict[str, CorpusQuery] = {}
+    given: dict[str, set[str]] = {}
     lines = (ROOT / "data" / "example" / "responses.jsonl").read_text(encoding="utf-8")
     for row in map(json.loads, lines.splitlines()):
         named = [documents.setdefault(text, f"d{len(documents)}") for text in row["passages"]]
-        contexts.setdefault(row["query_id"], []).append(set(named))
-        questions[row["query_id"]] = Question(
+        given.setdefault(row["query_id"], set()).update(named)
+        questions[row["query_id"]] = CorpusQuery(
             row["query_id"], row["query"], tuple(row["references"])
         )
-    relevant = {query: set.intersection(*shown) for query, shown in contexts.items()}
     return (
-        [Document(key, "", text) for text, key in documents.items()],
+        [CorpusDocument(key, "", text) for text, key in documents.items()],
         list(questions.values()),
-        {query: found for query, found in relevant.items() if found},
+        given,
     )
 
 
@@ -45,6 +41,10 @@ def write_example(folder: Path) -> tuple[Path, Path, Path]:
         text = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
         (folder / name).write_text(text, encoding="utf-8")
     qrels = folder / "qrels" / "test.tsv"
-    judged = [f"{q}\t{d}\t1\n" for q, found in relevant.items() for d in sorted(found)]
+    judged = [
+        f"{q}\t{d}\t1\n"
+        for q, found in relevant.items()
+        for d in sorted(found, key=lambda name: int(name[1:]))
+    ]
     qrels.write_text(f"query-id\tcorpus-id\tscore\n{''.join(judged)}", encoding="utf-8")
     return folder, folder / "queries.jsonl", qrels

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from judge.responding.corpus import Document, Question, read_corpus, read_questions
+from judge.responding.corpus import CorpusDocument, CorpusQuery, read_corpus, read_questions
 from study.errors import InputError, StudyError
+from tests.judge.responding.example_corpus import ROOT, write_example
 
 
 def written(path: Path, *rows: dict[str, Any]) -> Path:
@@ -14,12 +15,19 @@ def written(path: Path, *rows: dict[str, Any]) -> Path:
     return path
 
 
+def test_the_example_has_its_passages_as_a_corpus(tmp_path: Path) -> None:
+    written_now = write_example(tmp_path / "corpus")[0]
+    shipped = ROOT / "data" / "example" / "corpus"
+    for name in ("corpus.jsonl", "queries.jsonl", "qrels/test.tsv"):
+        assert (written_now / name).read_text() == (shipped / name).read_text(), name
+
+
 def test_beir_is_read_from_its_folder(tmp_path: Path) -> None:
     folder = tmp_path / "beir"
     written(folder / "corpus.jsonl", {"_id": "d1", "title": "T", "text": "One.", "metadata": {}})
     queries = written(folder / "queries.jsonl", {"_id": "q1", "text": "Why?", "metadata": {}})
-    assert read_corpus(folder) == [Document("d1", "T", "One.")]
-    assert read_questions(queries) == [Question("q1", "Why?")]
+    assert read_corpus(folder) == [CorpusDocument("d1", "T", "One.")]
+    assert read_questions(queries) == [CorpusQuery("q1", "Why?")]
 
 
 def test_other_files_of_a_folder_are_read_in_the_order_of_their_names(tmp_path: Path) -> None:
@@ -37,8 +45,8 @@ def test_references_are_a_text_or_a_list(tmp_path: Path) -> None:
         {"id": 1, "question": "Who?", "answer": "Ada"},
     )
     assert read_questions(path) == [
-        Question("1", "Who?", ("Ada",)),
-        Question("2", "When?", ("1815", "in 1815")),
+        CorpusQuery("1", "Who?", ("Ada",)),
+        CorpusQuery("2", "When?", ("1815", "in 1815")),
     ]
 
 
