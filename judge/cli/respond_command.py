@@ -95,7 +95,7 @@ def respond(
     as_json: bool,
     **values: Any,
 ) -> None:
-    """Make the responses of retrieval-augmented systems to queries, and import them into STUDY.
+    """Make responses of RAG systems, and import them into STUDY.
 
     A system cuts the documents into passages, ranks them by BM25, by the vectors of --encoder or by
     both, and has its reader answer from the first ones. Systems are those of study.toml with a
@@ -133,8 +133,9 @@ def respond(
     except RespondStoppedError as stopped:
         print_fields(stopped.outcome, as_json)
         raise
-    steps = [] if dry_run else [f"Next: ccrs judge {shell_word(folder)} --model MODEL"]
-    qrels = sorted(corpus.glob("qrels/*.tsv")) if corpus.is_dir() and not dry_run else []
+    is_done = not dry_run and not any(each.open for each in outcome.systems.values())
+    steps = [f"Next: ccrs judge {shell_word(folder)} --model MODEL"] if is_done else []
+    qrels = sorted(corpus.glob("qrels/*.tsv")) if corpus.is_dir() and is_done else []
     steps += [
         f"      ccrs measure {shell_word(folder)} --metrics NDCG@10,RR --qrels {shell_word(path)}"
         for path in qrels[:1]

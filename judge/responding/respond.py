@@ -1,52 +1,41 @@
 """Responses of systems: retrieval, the answers of readers, and their import into the study."""
 
-import json
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
 
-from pydantic import ValidationError
-
-from judge.engines.engine import FileEngine, Ready, TokenCount, load_engine
+from judge.engines.engine import FileEngine, TokenCount, load_engine
 from judge.metrics.embedding import Encoder
-from judge.prompts.step_prompts import StepPrompts
 from judge.protocol.conditions import Run, identity, run_digest
-from judge.protocol.exchange import TOO_LONG, Answer, Request
+from judge.protocol.exchange import TOO_LONG, Answer
 from judge.responding.chunks import WORDS, tokens_of
-from judge.responding.corpus import CorpusQuery, read_corpus, read_questions
+from judge.responding.corpus import read_corpus, read_questions
+from judge.responding.imported_responses import import_responses, inside_study
 from judge.responding.reader_answers import ReaderAnswers, stored_answers, stored_conditions
 from judge.responding.reader_prompt import (
-    CUT,
-    STEP,
-    TRUNCATED,
-    described,
-    filled,
-    prompt_hash,
-    read_response,
     reader_prompts,
 )
 from judge.responding.respond_outcome import RespondOutcome, SystemResponses
-from judge.responding.retrieved import PassageRetrieval, Retrieved
+from judge.responding.retrieved import PassageRetrieval
 from judge.responding.stored_rankings import FOLDER
+from judge.responding.system_prompts import (
+    AnsweringSystem,
+    by_length,
+    of_readers,
+    open_prompts,
+    reader_requests,
+)
 from judge.responding.systems import DISCREPANCY, OTHER_WORDS, chosen_systems
 from judge.run_settings import JudgeSettings
 from judge.running.model_metrics import MetricModels, load_encoder
 from study.errors import StudyError
-from study.importing.import_store import import_rows
 from study.importing.readers.input_file import Advance, unseen
-from study.importing.rows import LocatedRow, PassageRow, ResponseRow
 from study.lifecycle.file_system import check_file_system
 from study.schema.locks import LockSpace, exclusive
 from study.settings.scorer_sections import SystemSpec
 from study.study import Study
 
 _SAMPLE = 3
-UNSTORABLE = "unstorable"
-"""A response with a character that databases refuse."""
 
 
 class RespondStoppedError(StudyError):
@@ -55,35 +44,6 @@ class RespondStoppedError(StudyError):
     def __init__(self, message: str, outcome: RespondOutcome) -> None:
         super().__init__(message)
         self.outcome = outcome
-
-
-@dataclass(frozen=True)
-class _System:
-    """A system with what it retrieved and the prompt of each query."""
-
-    name: str
-    spec: SystemSpec
-    prompts: StepPrompts
-    retrieved: Retrieved
-    questions: Sequence[CorpusQuery]
-
-    def passages(self, place: int) -> list[PassageRow]:
-        chunks = self.retrieved.chunks
-        found = (chunks[each.chunk] for each in self.retrieved.rankings[place])
-        return [PassageRow(text=chunk.text, document=chunk.document) for chunk in found]
-
-    def prompt(self, place: int) -> str:
-        ranking = self.retrieved.rankings[place]
-        texts = [self.retrieved.chunks[each.chunk].text for each in ranking]
-        return filled(self.prompts, self.questions[place].text, texts)
-
-
-class _Asked(NamedTuple):
-    """A prompt, by one of the systems that have it."""
-
-    system: _System
-    place: int
-    """Of the query."""
 
 
 def respond_study(
@@ -148,7 +108,7 @@ def respond_study(
             advance,
         )
         made = [
-            _System(name, spec, prompts[name], retrieval.of(spec), questions)
+            AnsweringSystem(name, spec, prompts[name], retrieval.of(spec), questions)
             for name, spec in chosen.items()
         ]
         outcome = RespondOutcome(dry_run, len(questions), len(retrieval.documents), {})
@@ -185,41 +145,20 @@ def _encoder(chosen: Mapping[str, SystemSpec], settings: JudgeSettings) -> Encod
     return load_encoder(MetricModels(settings.encoder, settings.encoder_url))
 
 
-def _of_readers(made: Iterable[_System]) -> dict[tuple[str, str], list[_System]]:
-    """Return the systems by reader and prompt: their prompts are asked together."""
-    groups: dict[tuple[str, str], list[_System]] = {}
-    for each in made:
-        groups.setdefault((each.spec.reader or "", each.prompts.hash), []).append(each)
-    return groups
-
-
-def _open_prompts(
-    systems: Sequence[_System], known: Mapping[str, Answer], limit: int | None
-) -> list[_Asked]:
-    """Return the prompts without an answer, each once, up to a limit."""
-    found: dict[str, _Asked] = {}
-    for each in systems:
-        for place in range(len(each.questions)):
-            digest = prompt_hash(each.prompt(place))
-            if digest not in known:
-                found.setdefault(digest, _Asked(each, place))
-    return list(found.values())[:limit]
-
-
 def _previewed(
-    study: Study, settings: JudgeSettings, made: Sequence[_System], outcome: RespondOutcome
+    study: Study, settings: JudgeSettings, made: Sequence[AnsweringSystem], outcome: RespondOutcome
 ) -> RespondOutcome:
     tokens = TokenCount()
-    for (reader, version), systems in _of_readers(made).items():
+    for (reader, version), systems in of_readers(made).items():
         known = _likely_answers(study.folder, reader, version)
-        asked = _open_prompts(systems, known, settings.limit)
+        asked = open_prompts(systems, known, settings.limit)
         limit = settings.max_tokens or systems[0].prompts.max_tokens
         sizes = (len(each.system.prompt(each.place).encode()) for each in asked)
         outcome.prompts += len(asked)
         outcome.prompt_tokens += sum(round(tokens.estimate(size)) for size in sizes)
         outcome.answer_tokens += limit * len(asked)
         for each in systems:
-            ranking = _inside(study, each.retrieved.path)
+            ranking = inside_study(study, each.retrieved.path)
             outcome.systems[each.name] = SystemResponses(ranking, "", each.prompts.name)
     outcome.cost = settings.cost(outcome.prompt_tokens, outcome.answer_tokens)
     return outcome
@@ -239,14 +178,14 @@ def _likely_answers(folder: Path, reader: str, version: str) -> dict[str, Answer
 def _responded(
     study: Study,
     settings: JudgeSettings,
-    made: Sequence[_System],
+    made: Sequence[AnsweringSystem],
     outcome: RespondOutcome,
     advance: Advance,
 ) -> RespondOutcome:
     left = settings.limit
     overhead = dict.fromkeys(("prompt", "completion", "cached"), 0)
-    for (reader, _), systems in _of_readers(made).items():
-        of_reader = settings.model_copy(update={"model": reader})
+    for (reader, _), systems in of_readers(made).items():
+        of_reader = settings.model_copy(update={"model": reader, **_cost_left(settings, outcome)})
         prompts = systems[0].prompts
         stopped: StudyError | KeyboardInterrupt | None = None
         with closing(load_engine(settings.engine)(of_reader, study, prompts)) as engine:
@@ -257,17 +196,16 @@ def _responded(
             path = study.folder / FOLDER / f"answers-{run_digest(parts)[:12]}.jsonl"
             answers = ReaderAnswers(path, parts, advance)
             answers.add_overhead(ready.overhead)
-            asked = _open_prompts(systems, answers.known, left)
-            too_long = _too_long(asked, ready, settings, reader)
-            answers.store_missing(list(_requests(too_long)), TOO_LONG)
-            asked = [each for each in asked if each not in too_long]
+            asked = open_prompts(systems, answers.known, left)
+            asked, too_long = by_length(asked, ready, settings, reader)
+            answers.store_missing(list(reader_requests(too_long)), TOO_LONG)
             answers.total = len(asked)
             outcome.prompts += len(asked)
             run = Run(0, reader, begun=not answers.known, identity=run_digest(parts))
             try:
-                outcome.notes += engine.run(run, _requests(asked), answers)
+                outcome.notes += engine.run(run, reader_requests(asked), answers)
                 if isinstance(engine, FileEngine):
-                    outcome.notes += engine.finish("run")
+                    outcome.notes += engine.finish("respond")
             except (StudyError, KeyboardInterrupt) as error:
                 stopped = error
         left = None if left is None else left - answers.answered
@@ -280,7 +218,7 @@ def _responded(
         outcome.prompt_tokens, outcome.answer_tokens = overhead["prompt"], overhead["completion"]
         outcome.cost = settings.cost(*overhead.values())
         for each in systems:
-            outcome.systems[each.name] = _imported(study, each, answers, parts)
+            outcome.systems[each.name] = import_responses(study, each, answers, parts)
         if stopped is not None:
             message = str(stopped) or (
                 "Interrupted. All answers so far are stored; run the command again to continue."
@@ -291,111 +229,10 @@ def _responded(
     return outcome
 
 
-def _too_long(
-    asked: Sequence[_Asked], ready: Ready, settings: JudgeSettings, reader: str
-) -> list[_Asked]:
-    """Return the prompts beyond the model's window.
-
-    Raises
-    ------
-    StudyError
-        There are some, and `--skip-too-long` does not permit it.
-    """
-    found = [each for each in asked if not _fits(each.system.prompt(each.place), ready)]
-    if found and not settings.skip_too_long:
-        first = found[0]
-        raise StudyError(
-            f"{len(found):,} prompts and their answers exceed the window of {reader} "
-            f"({ready.window:,} tokens), such as that of the system {first.system.name} to the "
-            f"query {first.system.questions[first.place].id!r}. Give the reader fewer or shorter "
-            "passages, lower --max-tokens, or leave such queries without a response by "
-            "--skip-too-long."
-        )
-    return found
-
-
-def _fits(prompt: str, ready: Ready) -> bool:
-    return ready.fits(len(prompt.encode()), lambda: (prompt,))
-
-
-def _requests(asked: Iterable[_Asked]) -> Iterator[Request]:
-    for number, each in enumerate(asked, 1):
-        question = each.system.questions[each.place].id
-        prompt = each.system.prompt(each.place)
-        yield Request(STEP, 0, (number,), (1,), prompt, group=f"{question} {number}")
-
-
-def _imported(
-    study: Study, system: _System, answers: ReaderAnswers, conditions: Mapping[str, Any]
-) -> SystemResponses:
-    """Import the responses of a system; keep them with their scores and rules in a file."""
-    made = SystemResponses(
-        _inside(study, system.retrieved.path), _inside(study, answers.path), system.prompts.name
-    )
-    rows: list[LocatedRow] = []
-    lines = []
-    rules, missing = Counter[str](), Counter[str]()
-    for place in range(len(system.questions)):
-        answer = answers.known.get(prompt_hash(system.prompt(place)))
-        if answer is None:
-            made.open += 1
-            continue
-        read = answer.missing or read_response(answer) or TRUNCATED
-        row = read if isinstance(read, str) else _row(system, place, read.text)
-        if isinstance(row, str) or isinstance(read, str):
-            missing[str(row)] += 1
-            continue
-        rules[read.rule] += 1
-        made.cut += answer.finish_reason == CUT
-        rows.append(LocatedRow(len(rows) + 1, row))
-        scores = [each.score for each in system.retrieved.rankings[place]]
-        more = {"rule": read.rule, "finish_reason": answer.finish_reason, "scores": scores}
-        lines.append(json.dumps({**row.model_dump(mode="json", exclude_defaults=True), **more}))
-    made.rules, made.missing = dict(rules), dict(missing)
-    made.responses = len(rows)
-    if rows:
-        text = "".join(f"{line}\n" for line in lines)
-        path = study.folder / FOLDER / f"responses-{_file_name(system.name)}.jsonl"
-        path.write_text(text, encoding="utf-8")
-        options = {"system": described(system.spec, system.prompts), "reader": dict(conditions)}
-        summary = import_rows(
-            study,
-            iter(rows),
-            source=path.name,
-            sha256=sha256(text.encode()).hexdigest(),
-            importer="responses",
-            options={**options, "ranking": made.ranking},
-        )
-        made.added = summary.added.get("outputs", 0)
-    return made
-
-
-def _row(system: _System, place: int, response: str) -> ResponseRow | str:
-    """Return the row of a response, or the reason why it can't be stored."""
-    question = system.questions[place]
-    try:
-        return ResponseRow(
-            query_id=question.id,
-            query=question.text,
-            response=response,
-            system=system.name,
-            passages=tuple(system.passages(place)),
-            references=question.references,
-        )
-    except ValidationError as error:
-        [detail, *_] = error.errors(include_url=False)
-        if detail["loc"][:1] == ("response",):
-            return UNSTORABLE
-        field = ".".join(map(str, detail["loc"]))
-        message = detail["msg"].removeprefix("Value error, ")
-        raise StudyError(f"query {question.id!r}, {field}: {message}") from None
-
-
-def _file_name(system: str) -> str:
-    if system.replace("-", "").replace("_", "").isalnum() and system.isascii():
-        return system
-    return sha256(system.encode()).hexdigest()[:12]
-
-
-def _inside(study: Study, path: Path) -> str:
-    return path.relative_to(study.folder).as_posix()
+def _cost_left(settings: JudgeSettings, outcome: RespondOutcome) -> dict[str, float]:
+    """Return the limit of the cost without what the readers before cost, where there is one."""
+    most = getattr(settings, "max_cost", None)
+    if most is None or outcome.cost is None:
+        return {}
+    # An engine takes a positive limit, and stops at its first prompt.
+    return {"max_cost": max(most - outcome.cost, 1e-12)}

@@ -9,15 +9,16 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import pytrec_eval
 from click.testing import CliRunner
 from sqlalchemy import select
 
+from judge import OpenAISettings
 from judge.metrics.relevance_judgments import read_relevance
-from judge.protocol.exchange import Answer
+from judge.protocol.exchange import Answer, Request
 from study import Study, StudyError
 from study.cli.root import cli
 from study.schema.tables import imported_files
@@ -199,6 +200,66 @@ def test_a_limit_and_an_interrupt_are_continued(
     assert ccrs("respond", folder, *words)["answered"] == 21
     prompts = [request.prompt for request in scripted.asked]
     assert len(prompts) == len(set(prompts)) == 30
+
+
+def test_readers_answer_by_files_too(
+    study: Study, example: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
+    folder = declare(study)
+    words = words_of(example, "--systems", "words", "--engine", "batch")
+    made = ccrs("respond", folder, *words, "--requests", tmp_path / "requests")
+    assert (made["prompts"], made["systems"]["words"]["open"]) == (30, 30)
+    [note] = [note for note in made["notes"] if "RESULTS" in note]
+    assert f"`ccrs respond {folder} --engine batch --model stub-judge" in note
+    [file] = (tmp_path / "requests").glob("*.jsonl")
+    requests = [json.loads(line) for line in file.read_text().splitlines()]
+    message = {"role": "assistant", "content": "<answer>By batch.</answer>"}
+    body = {"model": "m", "choices": [{"message": message, "finish_reason": "stop"}]}
+    lines = [
+        {"custom_id": request["custom_id"], "response": {"status_code": 200, "body": body}}
+        for request in requests
+    ]
+    (tmp_path / "results.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in lines))
+    made = ccrs("respond", folder, *words, "--answers", tmp_path / "results.jsonl")
+    assert made["systems"]["words"]["rules"] == {"tagged": 30}
+
+
+def test_recorded_answers_are_found_by_the_words_of_their_prompts(
+    study: Study, example: tuple[Path, Path, Path], scripted: type[Scripted], tmp_path: Path
+) -> None:
+    folder = declare(study)
+    words = words_of(example, "--systems", "words", "--model", "m")
+    ccrs("respond", folder, *words, "--engine", "scripted", "--limit", 2)
+    rows = [{"prompt": request.prompt, "answer": "R"} for request in scripted.asked]
+    (tmp_path / "answers.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    other = Study.create(tmp_path / "other")
+    words += ["--engine", "recorded", "--answers", tmp_path / "answers.jsonl"]
+    made = ccrs("respond", declare(other), *words, status=1)
+    assert made["systems"]["words"]["responses"] == 2
+    assert made["failed"] == {"no_recorded_answer": 28}
+    other.close()
+
+
+def test_the_limit_of_the_cost_is_that_of_all_readers(
+    study: Study, example: tuple[Path, Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits = []
+
+    class Costly(Scripted):
+        settings = OpenAISettings  # type: ignore[assignment]
+        asked: ClassVar[list[Request]] = []  # type: ignore[misc]
+        answer = always(Answer("a", prompt_tokens=1000, completion_tokens=0))
+
+        def __init__(self, settings: Any, *more: Any) -> None:
+            limits.append(settings.max_cost)
+            super().__init__(settings, *more)
+
+    for module in ("engines.engine", "responding.respond"):
+        monkeypatch.setattr(f"judge.{module}.load_engine", lambda _: Costly)
+    words = words_of(example, "--systems", "A,C,E", "--price", 1, 1, "--max-cost", 0.05)
+    ccrs("respond", study.folder, *words)
+    # 30 prompts of 1,000 tokens cost 0.03 for each reader.
+    assert limits == pytest.approx([0.05, 0.02, 0], abs=1e-9)
 
 
 @pytest.mark.parametrize(
