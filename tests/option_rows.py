@@ -302,6 +302,7 @@ TABLE: dict[str, dict[str, Row]] = {
         "--systems": CHOOSES,
         "--preset": Unused(f"{RESPOND} --preset ccrs-paper --systems own", "none of its systems"),
         "--prompt": CHOOSES,
+        "--revise": PERMITS,
         "--tokenizer": "always: it counts the tokens of each passage",
         "--encoder": Unused(f"{RESPOND} --systems own --encoder m", "dense or fused retrieval"),
         "--encoder-url": Unused(

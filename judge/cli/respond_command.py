@@ -71,6 +71,12 @@ _OF_JUDGES = frozenset(
     "the folder of a model.",
 )
 @click.option(
+    "--revise",
+    is_flag=True,
+    help="Make the responses current where a system has others in STUDY, which are refused without "
+    "it.",
+)
+@click.option(
     "--engine",
     default="openai",
     show_default=True,
@@ -91,6 +97,7 @@ def respond(
     preset: str | None,
     prompt: str | None,
     tokenizer: str,
+    revise: bool,
     dry_run: bool,
     as_json: bool,
     **values: Any,
@@ -127,6 +134,7 @@ def respond(
                 preset=preset,
                 prompt=prompt,
                 tokenizer=tokenizer,
+                revise=revise,
                 dry_run=dry_run,
                 advance=advance,
             )

@@ -2,13 +2,15 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
+from sqlalchemy import select
 
+from judge.protocol.exchange import Answer
 from judge.responding.reader_answers import ReaderAnswers
 from judge.responding.reader_prompt import CUT, TRUNCATED, described, prompt_hash, read_response
 from judge.responding.respond_outcome import SystemResponses
@@ -17,14 +19,58 @@ from judge.responding.system_prompts import AnsweringSystem
 from study.errors import StudyError
 from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, ResponseRow
+from study.schema.tables import outputs, queries
 from study.study import Study
 
 UNSTORABLE = "unstorable"
 """A response with a character that databases refuse."""
 
 
+def check_unanswered(
+    study: Study, systems: Iterable[AnsweringSystem], known: Mapping[str, Answer]
+) -> None:
+    """Refuse to ask for responses that the import would refuse: their system has others.
+
+    Parameters
+    ----------
+    known
+        Answers of the reader by the hash of the prompt; a response to another prompt, or of
+        another reader, is one from elsewhere.
+
+    Raises
+    ------
+    StudyError
+        A system has a response to a query whose prompt is still to be asked.
+    """
+    with study.read() as connection:
+        rows = connection.execute(
+            select(outputs.c.system, queries.c.key).join_from(
+                outputs, queries, outputs.c.query_id == queries.c.id
+            )
+        )
+        stored = {(row.system, row.key) for row in rows}
+    for each in systems:
+        others = [
+            question.id
+            for place, question in enumerate(each.questions)
+            if (each.name, question.id) in stored and prompt_hash(each.prompt(place)) not in known
+        ]
+        if others:
+            raise StudyError(
+                f"The system {each.name} has responses to {len(others):,} of the queries already, "
+                f"such as {others[0]!r}, which were imported or made under other conditions "
+                "(corpus, settings of the system, reader, prompt). Give the system another name in "
+                "study.toml, or make these its current responses with --revise."
+            )
+
+
 def import_responses(
-    study: Study, system: AnsweringSystem, answers: ReaderAnswers, conditions: Mapping[str, Any]
+    study: Study,
+    system: AnsweringSystem,
+    answers: ReaderAnswers,
+    conditions: Mapping[str, Any],
+    *,
+    revise: bool,
 ) -> SystemResponses:
     """Import the responses of a system; keep them with their scores and rules in a file."""
     made = SystemResponses(
@@ -65,6 +111,7 @@ def import_responses(
             sha256=sha256(text.encode()).hexdigest(),
             importer="responses",
             options={**options, "ranking": made.ranking},
+            revise=revise,
         )
         made.added = summary.added.get("outputs", 0)
     return made

@@ -10,7 +10,7 @@ from judge.protocol.conditions import Run, identity, run_digest
 from judge.protocol.exchange import TOO_LONG, Answer
 from judge.responding.chunks import WORDS, tokens_of
 from judge.responding.corpus import read_corpus, read_questions
-from judge.responding.imported_responses import import_responses, inside_study
+from judge.responding.imported_responses import check_unanswered, import_responses, inside_study
 from judge.responding.reader_answers import ReaderAnswers, stored_answers, stored_conditions
 from judge.responding.reader_prompt import (
     reader_prompts,
@@ -56,6 +56,7 @@ def respond_study(
     preset: str | None = None,
     prompt: str | None = None,
     tokenizer: str = WORDS,
+    revise: bool = False,
     dry_run: bool = False,
     advance: Advance = unseen,
 ) -> RespondOutcome:
@@ -75,6 +76,8 @@ def respond_study(
         `judge.responding.reader_prompt.reader_prompts`.
     tokenizer
         What counts the tokens of passages, see `judge.responding.chunks.tokens_of`.
+    revise
+        Make the responses current where a system has others in the study.
     dry_run
         Rank the passages and count the prompts; ask none.
     advance
@@ -83,8 +86,8 @@ def respond_study(
     Raises
     ------
     StudyError
-        An input can't be used, a prompt does not fit the model, or another process makes responses
-        of this study.
+        An input can't be used, a prompt does not fit the model, a system has other responses in
+        the study, or another process makes responses of it.
     RespondStoppedError
         A reader could not be asked further; what was answered is stored.
     """
@@ -124,7 +127,7 @@ def respond_study(
             outcome.notes += [DISCREPANCY, *([] if prompt else [OTHER_WORDS])]
         if dry_run:
             return _previewed(study, settings, made, outcome)
-        return _responded(study, settings, made, outcome, advance)
+        return _responded(study, settings, made, outcome, advance, revise=revise)
 
 
 def _encoder(chosen: Mapping[str, SystemSpec], settings: JudgeSettings) -> Encoder | None:
@@ -181,6 +184,8 @@ def _responded(
     made: Sequence[AnsweringSystem],
     outcome: RespondOutcome,
     advance: Advance,
+    *,
+    revise: bool,
 ) -> RespondOutcome:
     left = settings.limit
     overhead = dict.fromkeys(("prompt", "completion", "cached"), 0)
@@ -196,6 +201,8 @@ def _responded(
             path = study.folder / FOLDER / f"answers-{run_digest(parts)[:12]}.jsonl"
             answers = ReaderAnswers(path, parts, advance)
             answers.add_overhead(ready.overhead)
+            if not revise:
+                check_unanswered(study, systems, answers.known)
             asked = open_prompts(systems, answers.known, left)
             asked, too_long = by_length(asked, ready, settings, reader)
             answers.store_missing(list(reader_requests(too_long)), TOO_LONG)
@@ -218,7 +225,9 @@ def _responded(
         outcome.prompt_tokens, outcome.answer_tokens = overhead["prompt"], overhead["completion"]
         outcome.cost = settings.cost(*overhead.values())
         for each in systems:
-            outcome.systems[each.name] = import_responses(study, each, answers, parts)
+            outcome.systems[each.name] = import_responses(
+                study, each, answers, parts, revise=revise
+            )
         if stopped is not None:
             message = str(stopped) or (
                 "Interrupted. All answers so far are stored; run the command again to continue."

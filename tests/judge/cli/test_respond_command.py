@@ -202,6 +202,27 @@ def test_a_limit_and_an_interrupt_are_continued(
     assert len(prompts) == len(set(prompts)) == 30
 
 
+def test_other_responses_of_a_system_are_replaced_only_on_request(
+    study: Study, example: tuple[Path, Path, Path], scripted: type[Scripted]
+) -> None:
+    folder = declare(study)
+    words = words_of(example, "--systems", "words", "--engine", "scripted")
+    ccrs("respond", folder, *words, "--limit", 3)
+    text = 'name = "short-v1"\n[steps.answer]\nprompt = "{passages} {question}"\n'
+    (folder / "short.toml").write_text(text)
+    words += ["--prompt", "short.toml"]
+    with pytest.raises(StudyError, match=r"responses to 3 of the queries already.*--revise"):
+        ccrs("respond", folder, *words, status=2)
+    assert len(scripted.asked) == 3
+    made = ccrs("respond", folder, *words, "--revise")
+    assert made["systems"]["words"]["added"] == 27
+    with Study.open(folder) as opened, opened.read() as connection:
+        text = "select count(*) from output where revision = 2"
+        assert connection.exec_driver_sql(text).scalar() == 3
+    # What is current stays so without the option.
+    assert ccrs("respond", folder, *words)["prompts"] == 0
+
+
 def test_readers_answer_by_files_too(
     study: Study, example: tuple[Path, Path, Path], tmp_path: Path
 ) -> None:
