@@ -188,7 +188,7 @@ def _responded(
     revise: bool,
 ) -> RespondOutcome:
     left = settings.limit
-    overhead = dict.fromkeys(("prompt", "completion", "cached"), 0)
+    spent = dict.fromkeys(("prompt", "completion", "cached"), 0)
     for (reader, _), systems in of_readers(made).items():
         of_reader = settings.model_copy(update={"model": reader, **_cost_left(settings, outcome)})
         prompts = systems[0].prompts
@@ -220,10 +220,10 @@ def _responded(
         for reason, count in answers.failures.items():
             outcome.failed[reason] = outcome.failed.get(reason, 0) + count
         outcome.notes += answers.examples
-        for name in overhead:
-            overhead[name] += answers.tokens[name] + answers.overhead[name]
-        outcome.prompt_tokens, outcome.answer_tokens = overhead["prompt"], overhead["completion"]
-        outcome.cost = settings.cost(*overhead.values())
+        for name in spent:
+            spent[name] += answers.tokens[name] + answers.overhead[name]
+        outcome.prompt_tokens, outcome.answer_tokens = spent["prompt"], spent["completion"]
+        outcome.cost = settings.cost(*spent.values())
         for each in systems:
             outcome.systems[each.name] = import_responses(
                 study, each, answers, parts, revise=revise

@@ -27,11 +27,13 @@ class AnsweringSystem:
     questions: Sequence[CorpusQuery]
 
     def passages(self, place: int) -> list[PassageRow]:
+        """Return the passages for the query at this place, the best first."""
         chunks = self.retrieved.chunks
         found = (chunks[each.chunk] for each in self.retrieved.rankings[place])
         return [PassageRow(text=chunk.text, document=chunk.document) for chunk in found]
 
     def prompt(self, place: int) -> str:
+        """Return the prompt of the query at this place."""
         ranking = self.retrieved.rankings[place]
         texts = [self.retrieved.chunks[each.chunk].text for each in ranking]
         return filled(self.prompts, self.questions[place].text, texts)
