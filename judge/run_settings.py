@@ -60,8 +60,8 @@ class JudgeSettings(BaseModel):
     encoder: str | None = Field(
         default=None,
         description="encoder of metrics that compare texts by their vectors, such as "
-        "ragas-answer-relevance: a model's folder, its name on the Hugging Face hub, or with "
-        "encoder_url a model of that endpoint",
+        "ragas-answer-relevance, and of dense retrieval: a model's folder, its name on the Hugging "
+        "Face hub, or with encoder_url a model of that endpoint",
         json_schema_extra=option("PATH_OR_NAME"),
     )
     encoder_url: str | None = Field(
@@ -82,7 +82,7 @@ class JudgeSettings(BaseModel):
     max_tokens: int | None = Field(
         default=None,
         ge=1,
-        description="tokens of an answer; default: those of the prompt version, 16",
+        description="tokens of an answer; default: those of the prompt version, 16 for scores",
         json_schema_extra=option("N"),
     )
     seed: int | None = Field(

@@ -56,6 +56,10 @@ CASES: dict[str, str] = {
     "judge rank": "judge rank study",
     "judge export": "judge export study one --out one.csv",
     "judge reparse": "judge reparse study one --dry-run",
+    "respond": (
+        "respond study --corpus corpus.jsonl --queries queries.jsonl --systems A --base-url {stub} "
+        "--model stub-judge --limit 1"
+    ),
     "measure run": "measure run study --metrics F1",
     "measure show": "measure show study q0/system-0",
     "status": "status study",
@@ -111,6 +115,10 @@ def make_folder(folder: Path, stub: str) -> None:
             backup(study, Path("study.ccrs-backup"))
         _write("ratings.csv", ("q0/system-0", "q1/system-1"), {"carl": "human"})
         Path("gate.toml").write_text(GATE, encoding="utf-8")
+        document = '{"id": "d1", "text": "The pool is open from 8 to 20."}\n'
+        Path("corpus.jsonl").write_text(document, encoding="utf-8")
+        query = '{"id": "pool", "query": "When is the pool open?"}\n'
+        Path("queries.jsonl").write_text(query, encoding="utf-8")
         people = {"carl": "human", "dana": "human"}
         responses = [f"x{query}/{system}" for query in range(12) for system in "AB"]
         _write("scores.csv", responses, people | {"other": "judge", "third": "judge"})

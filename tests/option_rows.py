@@ -35,6 +35,7 @@ TO_SERVER = {
     "--url": "always: the server that is asked",
     "--token-file": "always: it takes precedence over the environment",
 }
+RESPOND = "respond respond --corpus corpus.jsonl --queries queries.jsonl"
 OF_CALLS = "always: a condition of each request; a dry run is of the same command line"
 METRIC = "judge run study --base-url {stub} --model m --metric"
 OF_BATCHES = "always: the next commands name it, also where nothing is submitted yet"
@@ -293,6 +294,26 @@ TABLE: dict[str, dict[str, Row]] = {
         "--accept-low-scores": PERMITS,
         "--metric": Unused("judge reparse study one --metric metric.py", "exactly one metric"),
         "--json": OUTPUT,
+    },
+    "respond": {
+        **of("respond"),
+        "--corpus": CHOOSES,
+        "--queries": CHOOSES,
+        "--systems": CHOOSES,
+        "--preset": Unused(f"{RESPOND} --preset ccrs-paper --systems own", "none of its systems"),
+        "--prompt": CHOOSES,
+        "--revise": PERMITS,
+        "--tokenizer": "always: it counts the tokens of each passage",
+        "--encoder": Unused(f"{RESPOND} --systems own --encoder m", "dense or fused retrieval"),
+        "--encoder-url": Unused(
+            f"{RESPOND} --systems own --encoder-url http://x/v1", "dense or fused retrieval"
+        ),
+        "--limit": CHOOSES,
+        "--temperature": Unused(
+            f"{RESPOND} --systems own --base-url {{stub}} --temperature 0.5 --omit-temperature",
+            "omit_temperature sends none",
+        ),
+        "--dry-run": "always: no prompt is sent",
     },
     "measure run": {
         "--metrics": CHOOSES,

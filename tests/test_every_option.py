@@ -45,6 +45,7 @@ INSTEAD: dict[str, str] = {
     "judge pairs": f"{CASES['judge pairs']} --dry-run",
     "judge probe": f"{CASES['judge probe']} --dry-run",
     "judge run": f"{CASES['judge run']} --dry-run",
+    "respond": f"{CASES['respond']} --dry-run",
     # One option of `invite` and of `enrol` does one thing.
     "invite --list": "invite study",
     "invite --revoke": "invite study",
@@ -122,8 +123,11 @@ INSTEAD: dict[str, str] = {
 }
 #: What goes with an option.
 WITH: dict[str, str] = {
-    **{f"judge {name} --price-cached": "--price 1 2" for name in ("run", "pairs", "probe")},
-    **{f"judge {name} --max-cost": "--price 1 2" for name in ("run", "pairs", "probe")},
+    **{
+        f"{name} {option}": "--price 1 2"
+        for name in ("judge run", "judge pairs", "judge probe", "respond")
+        for option in ("--price-cached", "--max-cost")
+    },
     "judge show --construct": "--response q0/system-0",
     "judge show --metric": "--response q0/system-0",
     "judge prompts --of": "--new another-v1",
@@ -211,6 +215,11 @@ VALUES: dict[str, str] = {
     "label-studio follow --column": "question=query",
     "label-studio follow --scale": "stars=1:5",
     "measure run --qrels": "qrels.txt",
+    "respond --corpus": "corpus.jsonl",
+    "respond --queries": "queries.jsonl",
+    "respond --systems": "A-C,E",
+    "respond --prompt": "rag-answer-v1",
+    "respond --tokenizer": "words",
     "measure show --metrics": "EM",
     "plan --out": "plan.csv",
     "plan --queries": "10",
@@ -275,11 +284,13 @@ REFUSED: frozenset[str] = frozenset(
         "check --baseline",
         # Options of other engines.
         *(
-            f"judge {command} {option}"
-            for command in ("run", "pairs", "probe")
+            f"{command} {option}"
+            for command in ("judge run", "judge pairs", "judge probe", "respond")
             for option in ("--requests", "--answers", "--batch-format", "--revision",
                            "--structured", "--deterministic", "--cluster", "--replicas")
         ),
+        # The system compares no vectors, or the other systems do.
+        *("respond --encoder", "respond --encoder-url", "respond --systems"),
         # They identify another run, which has judged nothing yet.
         *(
             f"judge probe {option}"

@@ -43,13 +43,16 @@ def test_every_option_has_a_row() -> None:
 
 @pytest.fixture(scope="module")
 def folder(made: Path) -> Path:
-    """The folder of the cases, with a study that compares pairs only."""
+    """The folder of the cases, with a study that compares pairs only, and one with a system."""
     row = '{"query_id": "q1", "query": "Q?", "system": "A", "response": "An answer."}\n'
     (made / "responses.jsonl").write_text(row)
     assert started(["init", "pairs"], made)[0] == 0
     with (made / "pairs" / "study.toml").open("a") as file:
         file.write("\n[design]\nratings = false\ncomparisons = 1.0\n")
     assert started(["import", "pairs", "responses.jsonl"], made)[0] == 0
+    assert started(["init", "respond"], made)[0] == 0
+    with (made / "respond" / "study.toml").open("a") as file:
+        file.write('\n[systems.own]\nreader = "stub-judge"\n')
     return made
 
 

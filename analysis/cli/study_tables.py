@@ -73,5 +73,9 @@ def _probes(given: AnalysisInput) -> ProbeTable:
             if spec.family is not None
             for scorer in (name, name + EXPECTED)
         },
-        system_families={name: spec.family for name, spec in given.config.systems.items()},
+        system_families={
+            name: spec.family
+            for name, spec in given.config.systems.items()
+            if spec.family is not None
+        },
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import ClassVar, Protocol, cast, runtime_checkable
+from typing import ClassVar, Literal, Protocol, cast, runtime_checkable
 
 from judge.prompts.template import PromptSet
 from judge.protocol.conditions import Conditions, Run
@@ -18,6 +18,8 @@ from study.schema import CallKind
 from study.study import Study
 
 GROUP = "ccrs.engines"
+CommandKind = CallKind | Literal["respond"]
+"""What a call is for: kinds of a judge's calls, or the answers of a reader."""
 # English prose has between four and five bytes per token with common tokenizers.
 _BYTES_PER_TOKEN = 4.0
 # Existing answers that are stored together.
@@ -195,10 +197,10 @@ class Engine(Protocol):
 class FileEngine(Protocol):
     """An engine that writes or reads files, and so has something to do after its last prompt."""
 
-    def finish(self, kind: CallKind) -> tuple[str, ...]:
+    def finish(self, kind: CommandKind) -> tuple[str, ...]:
         """Complete the files after the last `run` of a command; return notes for the user.
 
-        `kind` is the kind of call: probes and pairs have commands of their own.
+        `kind` is the kind of call: probes, pairs and readers have commands of their own.
         """
 
 

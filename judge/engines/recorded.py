@@ -5,7 +5,7 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
-from judge.engines.engine import Delivery, Ready, TokenCount, deliver_in_blocks
+from judge.engines.engine import CommandKind, Delivery, Ready, TokenCount, deliver_in_blocks
 from judge.engines.engine_settings import RecordedSettings
 from judge.engines.recorded_answers import read_answers
 from judge.engines.recorded_index import RecordedIndex, of_prompt, of_response
@@ -14,7 +14,7 @@ from judge.prompts.template import PromptSet
 from judge.protocol.conditions import Conditions, Run
 from judge.protocol.exchange import Answer, Failure, Request
 from study.errors import StudyError
-from study.schema import PROMPT_NOT_WHOLE, CallKind
+from study.schema import PROMPT_NOT_WHOLE
 from study.study import Study
 
 _SAME_WORDS = "probe again"
@@ -58,7 +58,7 @@ class RecordedEngine:
         )
         return ()
 
-    def finish(self, kind: CallKind) -> tuple[str, ...]:
+    def finish(self, kind: CommandKind) -> tuple[str, ...]:
         """Return how many answers were not used, and how many prompts of steps have none."""
         del kind
         unused = self._index.prompts(self._settings.repeats, unused=True)

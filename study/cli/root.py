@@ -19,7 +19,7 @@ SECTIONS = {
         *("assign", "invite", "enrol", "serve", "owner-password", "watch", "pause"),
         *("adjudicate", "label-studio"),
     ),
-    "Judge": ("judge", "measure"),
+    "Judge": ("respond", "judge", "measure"),
     "Results": ("status", "report", "check", "export"),
     "Keeping": ("backup", "restore", "archive", "erase", "upgrade"),
 }

@@ -29,6 +29,8 @@ class LockSpace(IntEnum):
     """Writing to a judge run; the key is the run's id."""
     LABEL_STUDIO = 0x63637205
     """Exchange with a Label Studio server."""
+    RESPONSES = 0x63637206
+    """Making responses: the files of rankings and answers in the study's folder."""
 
 
 def lock_until_commit(connection: Connection, space: LockSpace, key: int = 0) -> None:

@@ -56,9 +56,59 @@ class MetricSpec(SettingsSection):
 
 
 class SystemSpec(SettingsSection):
-    """`[systems."NAME"]`: a system."""
+    """`[systems."NAME"]`: a system, and how `ccrs respond` makes its responses."""
 
-    family: Key = Field(description="family of the model that writes its responses, such as llama")
+    family: Key | None = Field(
+        default=None,
+        description="family of the model that writes its responses, such as llama",
+    )
+    reader: Key | None = Field(
+        default=None,
+        description="model that answers from the passages, as the engine names it; `ccrs respond` "
+        "makes responses of systems with a reader",
+    )
+    retriever: Literal["bm25", "dense", "fused"] = Field(
+        default="bm25",
+        description="how passages are ranked: by words (bm25), by the cosine of vectors (dense), "
+        "or by the reciprocal ranks of both (fused)",
+    )
+    chunk_tokens: int = Field(default=300, ge=1, description="most tokens of a passage")
+    chunk_overlap: int = Field(
+        default=60, ge=0, description="most tokens that a passage has in common with the one before"
+    )
+    passages: int = Field(default=20, ge=1, description="passages that the reader is given")
+    fusion: int = Field(
+        default=60,
+        ge=0,
+        description="constant that is added to each rank where rankings are fused",
+    )
+    query_prefix: str = Field(
+        default="",
+        description="text before each query for the encoder, such as the instruction that its "
+        "model card asks for",
+    )
+    prompt: str = Field(
+        default="rag-answer-v1",
+        description="prompt of the reader: rag-answer-v1, or a TOML file in the study's folder",
+    )
+
+    @model_validator(mode="after")
+    def _each_setting_has_an_effect(self) -> Self:
+        given = self.model_fields_set
+        of_responses = sorted(given - {"family", "reader"})
+        if self.reader is None and of_responses:
+            raise ValueError(
+                f"{of_responses[0]}: has no effect without a reader; name the model that answers"
+            )
+        if self.reader is None and self.family is None:
+            raise ValueError("names neither the family nor the reader; give one of them")
+        if self.chunk_overlap >= self.chunk_tokens:
+            raise ValueError("chunk_overlap: must be below chunk_tokens")
+        if self.retriever != "fused" and "fusion" in given:
+            raise ValueError('fusion: goes with retriever = "fused"; leave it out')
+        if self.retriever == "bm25" and "query_prefix" in given:
+            raise ValueError('query_prefix: is for an encoder; leave it out with "bm25"')
+        return self
 
 
 class PreferenceSpec(SettingsSection):

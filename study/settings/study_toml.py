@@ -67,7 +67,9 @@ class StudyConfig(SettingsSection):
     composites: dict[Key, CompositeSpec] = Field(
         default={}, description="scorers that are weighted means of metrics and judges"
     )
-    systems: dict[Key, SystemSpec] = Field(default={}, description="model families of systems")
+    systems: dict[Key, SystemSpec] = Field(
+        default={}, description="model families of systems, and how their responses are made"
+    )
     preferences: PreferenceSpec = PreferenceSpec()
     judge: JudgeSpec = JudgeSpec()
     design: DesignSpec = DesignSpec()

@@ -15,7 +15,8 @@ class ScriptedEncoder:
     the word `strange` has no vector.
     """
 
-    def __init__(self, name: str = "words@1") -> None:
+    def __init__(self, name: str = "words@1", size: int = 1000) -> None:
+        self._size = size
         self.name = name
         self.identity = f"made up {name}"
         self.asked: list[str] = []
@@ -24,7 +25,7 @@ class ScriptedEncoder:
         self._words: dict[str, int] = {}
 
     def embed(self, texts: Sequence[str]) -> list[Embedding | MissingValue]:
-        """Return the vectors, of 1,000 numbers."""
+        """Return the vectors, with a number for each of the first words, by default 1,000."""
         if self.stop_after is not None and len(self.asked) >= self.stop_after:
             raise KeyboardInterrupt
         self.asked += texts
@@ -34,7 +35,7 @@ class ScriptedEncoder:
         words = set(text.split())
         if "strange" in words:
             return MissingValue("not_finite")
-        vector = np.zeros(1000)
+        vector = np.zeros(self._size)
         for word in words:
             vector[self._words.setdefault(word, len(self._words))] = 1
         return Embedding(vector, "long" in words)

@@ -138,6 +138,6 @@ def register(monkeypatch: "pytest.MonkeyPatch") -> type[Scripted]:
     def load(name: str) -> type[Engine]:
         return fresh if name == "scripted" else load_engine(name)
 
-    for module in ("engines.engine", "running.session"):
+    for module in ("engines.engine", "running.session", "responding.respond"):
         monkeypatch.setattr(f"judge.{module}.load_engine", load)
     return fresh

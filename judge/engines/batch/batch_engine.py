@@ -13,7 +13,7 @@ from judge.engines.batch.batch_index import BatchIndex
 from judge.engines.batch.gemini_format import GeminiFormat
 from judge.engines.batch.request_files import RequestFiles, written_before
 from judge.engines.batch.result_files import ResultFiles
-from judge.engines.engine import Delivery, Ready, TokenCount, deliver_in_blocks
+from judge.engines.engine import CommandKind, Delivery, Ready, TokenCount, deliver_in_blocks
 from judge.engines.engine_settings import BatchSettings
 from judge.engines.openai.logprob_support import LogprobRequest, top_alternatives
 from judge.engines.openai.response_format import TOKENS as SCHEMA_TOKENS
@@ -24,7 +24,6 @@ from judge.protocol.exchange import Answer, Failure, Request
 from judge.run_settings import option_name
 from judge.text import by_number
 from study.errors import StudyError
-from study.schema import CallKind
 from study.study import Study
 from study.text import shell_word
 
@@ -133,7 +132,7 @@ class BatchEngine:
         deliver_in_blocks(delivery, self._answered(requests))
         return ()
 
-    def finish(self, kind: CallKind) -> tuple[str, ...]:
+    def finish(self, kind: CommandKind) -> tuple[str, ...]:
         """Give the files of requests their names; return what was written and what comes next."""
         files, settings, command = self._files, self._settings, self._command(kind)
         counts = {} if files is None else files.finish()
@@ -234,10 +233,10 @@ class BatchEngine:
         if failure is not None:
             self._rewritten[failure.reason] += 1
 
-    def _command(self, kind: CallKind) -> str:
+    def _command(self, kind: CommandKind) -> str:
         settings = self._settings
-        words = ["ccrs", "judge", *([] if kind == "run" else [kind]), str(self._study.folder)]
-        words += ["--engine", "batch"]
+        names = {"run": ["judge"], "respond": ["respond"]}.get(kind, ["judge", kind])
+        words = ["ccrs", *names, str(self._study.folder), "--engine", "batch"]
         words += ["--model", self._sampling.model]
         fields = type(settings).model_fields
         for name in ("batch_format", "metric", "prompts"):

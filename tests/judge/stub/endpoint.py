@@ -7,7 +7,7 @@ from time import monotonic
 from typing import Any
 
 from tests.judge.stub.behaviours import error
-from tests.judge.stub.completions import MODEL, completion, score, tokens
+from tests.judge.stub.completions import MODEL, completion, embeddings, score, tokens
 from tests.judge.stub.connection import Connection
 from tests.judge.stub.exchange import Reply, Seen
 from tests.judge.stub.rules import Mode
@@ -62,6 +62,9 @@ class Endpoint:
         if path == "/v1/chat/completions" and method == "POST":
             return self._chat(headers, body, connection)
         self._others.append(f"{method} {path}")
+        if path == "/v1/embeddings" and method == "POST":
+            connection.send(Reply(embeddings(json.loads(body))))
+            return None
         connection.send(self._models() if path == "/v1/models" else _unknown(path))
         return None
 

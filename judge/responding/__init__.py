@@ -1,0 +1,1 @@
+"""Responses of retrieval-augmented systems: chunks, rankings, and a reader that answers."""

@@ -1,0 +1,247 @@
+"""Responses of systems: retrieval, the answers of readers, and their import into the study."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from judge.engines.engine import FileEngine, TokenCount, load_engine
+from judge.metrics.embedding import Encoder
+from judge.protocol.conditions import Run, identity, run_digest
+from judge.protocol.exchange import TOO_LONG, Answer
+from judge.responding.chunks import WORDS, tokens_of
+from judge.responding.corpus import read_corpus, read_questions
+from judge.responding.imported_responses import check_unanswered, import_responses, inside_study
+from judge.responding.reader_answers import ReaderAnswers, stored_answers, stored_conditions
+from judge.responding.reader_prompt import (
+    reader_prompts,
+)
+from judge.responding.respond_outcome import RespondOutcome, SystemResponses
+from judge.responding.retrieved import PassageRetrieval
+from judge.responding.stored_rankings import FOLDER
+from judge.responding.system_prompts import (
+    AnsweringSystem,
+    by_length,
+    of_readers,
+    open_prompts,
+    reader_requests,
+)
+from judge.responding.systems import DISCREPANCY, OTHER_WORDS, chosen_systems
+from judge.run_settings import JudgeSettings
+from judge.running.model_metrics import MetricModels, load_encoder
+from study.errors import StudyError
+from study.importing.readers.input_file import Advance, unseen
+from study.lifecycle.file_system import check_file_system
+from study.schema.locks import LockSpace, exclusive
+from study.settings.scorer_sections import SystemSpec
+from study.study import Study
+
+_SAMPLE = 3
+
+
+class RespondStoppedError(StudyError):
+    """The readers could not be asked further; what was answered is stored."""
+
+    def __init__(self, message: str, outcome: RespondOutcome) -> None:
+        super().__init__(message)
+        self.outcome = outcome
+
+
+def respond_study(
+    study: Study,
+    settings: JudgeSettings,
+    corpus: Path,
+    queries: Path,
+    *,
+    systems: Sequence[str] = (),
+    preset: str | None = None,
+    prompt: str | None = None,
+    tokenizer: str = WORDS,
+    revise: bool = False,
+    dry_run: bool = False,
+    advance: Advance = unseen,
+) -> RespondOutcome:
+    """Make the responses of systems to queries, and import them.
+
+    Parameters
+    ----------
+    settings
+        The engine that the readers are asked with; its `model` replaces that of all systems, and
+        its `encoder` makes the vectors of dense retrieval.
+    corpus, queries
+        See `judge.responding.corpus`.
+    systems, preset
+        See `judge.responding.systems.chosen_systems`.
+    prompt
+        Prompt of the readers in place of that of each system, see
+        `judge.responding.reader_prompt.reader_prompts`.
+    tokenizer
+        What counts the tokens of passages, see `judge.responding.chunks.tokens_of`.
+    revise
+        Make the responses current where a system has others in the study.
+    dry_run
+        Rank the passages and count the prompts; ask none.
+    advance
+        Called with the prompts done and their total.
+
+    Raises
+    ------
+    StudyError
+        An input can't be used, a prompt does not fit the model, a system has other responses in
+        the study, or another process makes responses of it.
+    RespondStoppedError
+        A reader could not be asked further; what was answered is stored.
+    """
+    check_file_system(study)
+    chosen, preset = chosen_systems(study.config.systems, systems, preset)
+    instead = {"reader": settings.model, "prompt": prompt}
+    update = {name: value for name, value in instead.items() if value is not None}
+    chosen = {name: spec.model_copy(update=update) for name, spec in chosen.items()}
+    prompts = {name: reader_prompts(spec.prompt, study.folder) for name, spec in chosen.items()}
+    questions = read_questions(queries)
+    busy = StudyError(
+        "Another process makes responses of this study; wait until it has ended, or stop it."
+    )
+    with exclusive(study.engine, study.folder, LockSpace.RESPONSES, busy=busy):
+        retrieval = PassageRetrieval(
+            study.folder,
+            read_corpus(corpus),
+            questions,
+            tokens_of(tokenizer),
+            _encoder(chosen, settings),
+            advance,
+        )
+        made = [
+            AnsweringSystem(name, spec, prompts[name], retrieval.of(spec), questions)
+            for name, spec in chosen.items()
+        ]
+        outcome = RespondOutcome(dry_run, len(questions), len(retrieval.documents), {})
+        for each in made:
+            sizes = f"{each.spec.chunk_tokens} tokens, overlap {each.spec.chunk_overlap}"
+            outcome.passages[sizes] = len(each.retrieved.chunks)
+        if retrieval.truncated:
+            outcome.notes.append(
+                f"The encoder read only the beginning of {retrieval.truncated:,} texts, which are "
+                "longer than its window."
+            )
+        if preset is not None:
+            outcome.notes += [DISCREPANCY, *([] if prompt else [OTHER_WORDS])]
+        if dry_run:
+            return _previewed(study, settings, made, outcome)
+        return _responded(study, settings, made, outcome, advance, revise=revise)
+
+
+def _encoder(chosen: Mapping[str, SystemSpec], settings: JudgeSettings) -> Encoder | None:
+    dense = [name for name, spec in chosen.items() if spec.retriever != "bm25"]
+    if dense and settings.encoder is None:
+        raise StudyError(
+            f"The system {dense[0]} needs an encoder: name it with --encoder FOLDER, or with "
+            "--encoder MODEL --encoder-url URL a model behind an endpoint; or make the responses "
+            "of other systems with --systems."
+        )
+    if not dense and (settings.encoder or settings.encoder_url):
+        raise StudyError(
+            "--encoder and --encoder-url are read by systems with dense or fused retrieval only; "
+            "leave them out."
+        )
+    if not dense:
+        return None
+    return load_encoder(MetricModels(settings.encoder, settings.encoder_url))
+
+
+def _previewed(
+    study: Study, settings: JudgeSettings, made: Sequence[AnsweringSystem], outcome: RespondOutcome
+) -> RespondOutcome:
+    tokens = TokenCount()
+    for (reader, version), systems in of_readers(made).items():
+        known = _likely_answers(study.folder, reader, version)
+        asked = open_prompts(systems, known, settings.limit)
+        limit = settings.max_tokens or systems[0].prompts.max_tokens
+        sizes = (len(each.system.prompt(each.place).encode()) for each in asked)
+        outcome.prompts += len(asked)
+        outcome.prompt_tokens += sum(round(tokens.estimate(size)) for size in sizes)
+        outcome.answer_tokens += limit * len(asked)
+        for each in systems:
+            ranking = inside_study(study, each.retrieved.path)
+            outcome.systems[each.name] = SystemResponses(ranking, "", each.prompts.name)
+    outcome.cost = settings.cost(outcome.prompt_tokens, outcome.answer_tokens)
+    return outcome
+
+
+def _likely_answers(folder: Path, reader: str, version: str) -> dict[str, Answer]:
+    """Return the newest answers of this reader to this prompt, which a call would continue."""
+    for path in sorted(
+        (folder / FOLDER).glob("answers-*.jsonl"), key=lambda file: -file.stat().st_mtime
+    ):
+        conditions = stored_conditions(path)
+        if (conditions.get("model"), conditions.get("prompt_hash")) == (reader, version):
+            return stored_answers(path)
+    return {}
+
+
+def _responded(
+    study: Study,
+    settings: JudgeSettings,
+    made: Sequence[AnsweringSystem],
+    outcome: RespondOutcome,
+    advance: Advance,
+    *,
+    revise: bool,
+) -> RespondOutcome:
+    left = settings.limit
+    spent = dict.fromkeys(("prompt", "completion", "cached"), 0)
+    for (reader, _), systems in of_readers(made).items():
+        of_reader = settings.model_copy(update={"model": reader, **_cost_left(settings, outcome)})
+        prompts = systems[0].prompts
+        stopped: StudyError | KeyboardInterrupt | None = None
+        with closing(load_engine(settings.engine)(of_reader, study, prompts)) as engine:
+            some = range(min(_SAMPLE, len(systems[0].questions)))
+            ready = engine.start([systems[0].prompt(place) for place in some])
+            outcome.notes += [note for note in ready.notes if note not in outcome.notes]
+            parts = identity(ready.conditions, prompts, 1)
+            path = study.folder / FOLDER / f"answers-{run_digest(parts)[:12]}.jsonl"
+            answers = ReaderAnswers(path, parts, advance)
+            answers.add_overhead(ready.overhead)
+            if not revise:
+                check_unanswered(study, systems, answers.known)
+            asked = open_prompts(systems, answers.known, left)
+            asked, too_long = by_length(asked, ready, settings, reader)
+            answers.store_missing(list(reader_requests(too_long)), TOO_LONG)
+            answers.total = len(asked)
+            outcome.prompts += len(asked)
+            run = Run(0, reader, begun=not answers.known, identity=run_digest(parts))
+            try:
+                outcome.notes += engine.run(run, reader_requests(asked), answers)
+                if isinstance(engine, FileEngine):
+                    outcome.notes += engine.finish("respond")
+            except (StudyError, KeyboardInterrupt) as error:
+                stopped = error
+        left = None if left is None else left - answers.answered
+        outcome.answered += answers.answered
+        for reason, count in answers.failures.items():
+            outcome.failed[reason] = outcome.failed.get(reason, 0) + count
+        outcome.notes += answers.examples
+        for name in spent:
+            spent[name] += answers.tokens[name] + answers.overhead[name]
+        outcome.prompt_tokens, outcome.answer_tokens = spent["prompt"], spent["completion"]
+        outcome.cost = settings.cost(*spent.values())
+        for each in systems:
+            outcome.systems[each.name] = import_responses(
+                study, each, answers, parts, revise=revise
+            )
+        if stopped is not None:
+            message = str(stopped) or (
+                "Interrupted. All answers so far are stored; run the command again to continue."
+            )
+            raise RespondStoppedError(message, outcome) from None
+        if left is not None and left <= 0:
+            break
+    return outcome
+
+
+def _cost_left(settings: JudgeSettings, outcome: RespondOutcome) -> dict[str, float]:
+    """Return the limit of the cost without what the readers before cost, where there is one."""
+    most = getattr(settings, "max_cost", None)
+    if most is None or outcome.cost is None:
+        return {}
+    # An engine takes a positive limit, and stops at its first prompt.
+    return {"max_cost": max(most - outcome.cost, 1e-12)}
