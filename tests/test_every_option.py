@@ -56,6 +56,8 @@ INSTEAD: dict[str, str] = {
     **{f"{name} --dry-run": CASES[name].replace(" --yes", "") for name in ("assign", "adjudicate")},
     "judge rank --judge": "judge rank study --judge one",
     "assign --open": "assign study --per-item 4 --yes",
+    "assign --for": "assign study --open --per-item 4 --yes",
+    "assign --items": "assign study --yes",
     "pause --resume": "pause study",
     "watch --stopping": "watch study",
     "watch --items": "watch study",
@@ -218,6 +220,8 @@ VALUES: dict[str, str] = {
     "enrol --close": "autumn",
     "enrol --renew": "autumn",
     "assign --strata": "domain",
+    "assign --for": "autumn",
+    "assign --items": "items.csv",
     **{
         f"{name} {option}": value
         for name in ("report", "check", "plan", "doctor", "judge rank")
@@ -230,6 +234,7 @@ VALUES: dict[str, str] = {
     },
 }
 FILES = {
+    "items.csv": "rater,query_id\ncara,q1\n",
     "empty.json": '{"estimates": []}',
     "gate.toml": GATE,
     "hypotheses.toml": '[[hypotheses]]\nname = "H1"\npairs = [["A", "B"]]\n',

@@ -9,7 +9,7 @@ from flask import abort, redirect, render_template, request
 from flask.typing import ResponseReturnValue
 from sqlalchemy import Connection, select
 
-from annotate_ui.tasks.languages import language_of
+from annotate_ui.participants.languages import language_of
 from annotate_ui.web.owner.blueprint import pages
 from annotate_ui.web.rater_session import study
 from annotate_ui.web.text_format import chosen_text_format_context
