@@ -19,7 +19,7 @@ from annotate_ui.web.owner.snapshot_cache import current_snapshot
 from annotate_ui.web.rate_limits import computations
 from annotate_ui.web.rater_session import study
 from study.errors import StudyError
-from study.schema.tables import raters as rater_table
+from study.schema.tables import enrolments, raters as rater_table
 
 if TYPE_CHECKING:
     from annotate_ui.monitoring.activity import RaterActivity
@@ -108,6 +108,7 @@ def rater(public_id: str) -> ResponseReturnValue:
         page="raters",
         row=row,
         at=current_snapshot().at,
+        recruiter_id=_recruiter_id(chosen.id),
         distributions=[] if row.activity is None else _distributions(row.activity),
     )
 
@@ -220,6 +221,14 @@ def _rows() -> list[RaterRow]:
         for link in list_links(study())
         if link.rater in identities
     ]
+
+
+def _recruiter_id(rater_id: int) -> str | None:
+    """Return the id under which a recruiter knows a rater."""
+    stored = select(enrolments.c.external_id).where(enrolments.c.rater_id == rater_id)
+    with study().read() as connection:
+        external_id: str | None = connection.execute(stored).scalar()
+    return external_id
 
 
 def _distributions(entered: "RaterActivity") -> list[Distribution]:
