@@ -50,6 +50,9 @@ INSTEAD: dict[str, str] = {
     "invite --revoke": "invite study",
     "invite --remove": "invite study",
     "invite --readmit": "invite study",
+    "invite --reject": "invite study",
+    "invite --restore": "invite study",
+    "invite --item": "invite study --reject anna",
     **{f"enrol {option}": "enrol study" for option in ("--list", "--close", "--renew")},
     "judge run --estimate": CASES["judge run"].replace("--limit 2", ""),
     "judge run --drift": CASES["judge run"],
@@ -221,6 +224,9 @@ VALUES: dict[str, str] = {
     "enrol --renew": "autumn",
     "assign --strata": "domain",
     "assign --for": "autumn",
+    "invite --reject": "anna",
+    "invite --restore": "anna",
+    "invite --item": "q1/system-0",
     "assign --items": "items.csv",
     **{
         f"{name} {option}": value

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, select
 
 from study.facts.active_time import active_seconds
 from study.facts.current_responses import response_versions
-from study.facts.ratings import counted_ratings, newest_ratings
+from study.facts.ratings import REJECTED, counted_ratings, newest_ratings
 from study.schema.tables import assignments, queries, raters, ratings, responses
 from study.settings.study_toml import StudyConfig
 
@@ -17,7 +17,7 @@ WITHDRAWN = "withdrawn"
 
 
 class RatingRow(NamedTuple):
-    """A rating: the revision that counts, and the newest words and remarks."""
+    """A rating: the revision that counts, with the newest words; of a rejected one, the newest."""
 
     rater: str
     response_id: str
@@ -59,6 +59,8 @@ def rating_rows(connection: Connection, config: StudyConfig) -> Iterator[RatingR
     seconds = active_seconds(connection).of_ratings
     known = [construct.key for construct in config.constructs]
     counted, newest = counted_ratings(), newest_ratings()
+    # What a rejection, the newest revision, has rejected.
+    before = ratings.alias("before")
     first = ratings.alias("first")
     rows = connection.execute(
         select(
@@ -67,6 +69,8 @@ def rating_rows(connection: Connection, config: StudyConfig) -> Iterator[RatingR
             *(counted.c.assignment_id, counted.c.construct_key, counted.c.value, counted.c.status),
             *(counted.c.answered, counted.c.entered_after_reveal, counted.c.saved_at),
             *(newest.c.revision, newest.c.comment, newest.c.flags, newest.c.reason),
+            *(before.c.value.label("rejected_value"), before.c.status.label("rejected_status")),
+            *(before.c.comment.label("rejected_comment"), before.c.flags.label("rejected_flags")),
             first.c.created_at.label("first_saved_at"),
         )
         .join_from(counted, assignments, counted.c.assignment_id == assignments.c.id)
@@ -74,6 +78,15 @@ def rating_rows(connection: Connection, config: StudyConfig) -> Iterator[RatingR
             newest,
             (newest.c.assignment_id == counted.c.assignment_id)
             & (newest.c.construct_key == counted.c.construct_key),
+        )
+        .join(
+            before,
+            (before.c.assignment_id == newest.c.assignment_id)
+            & (before.c.construct_key == newest.c.construct_key)
+            & (before.c.revision == newest.c.revision - 1)
+            & (newest.c.status == "withdrawn")
+            & (newest.c.reason == REJECTED),
+            isouter=True,
         )
         .join(first, first.c.id == counted.c.first_id)
         .join(raters, raters.c.id == assignments.c.rater_id)
@@ -85,6 +98,12 @@ def rating_rows(connection: Connection, config: StudyConfig) -> Iterator[RatingR
     for row in rows:
         withdrawn = (row.reason or WITHDRAWN) if not row.answered else None
         late = AFTER_REVEAL if row.entered_after_reveal else None
+        rejected = row.rejected_status is not None
+        value, status, comment, flags = (
+            (row.rejected_value, row.rejected_status, row.rejected_comment, row.rejected_flags)
+            if rejected
+            else (row.value, row.status, row.comment, row.flags)
+        )
         yield RatingRow(
             row.code,
             ids.get(row.response_id, row.key),
@@ -92,13 +111,13 @@ def rating_rows(connection: Connection, config: StudyConfig) -> Iterator[RatingR
             row.construct_key,
             row.purpose,
             row.repeat,
-            row.value,
-            None if row.status == "rated" else row.status,
+            value,
+            None if status == "rated" else status,
             row.revision,
             withdrawn or late,
             seconds.get((row.assignment_id, row.construct_key)),
-            row.comment,
-            "; ".join(row.flags) or None,
+            comment,
+            "; ".join(flags) or None,
             row.first_saved_at,
             row.saved_at,
             row.response_id,

@@ -87,3 +87,17 @@ def test_an_archive_has_no_table_of_people(study: Study, tmp_path: Path) -> None
             assert b"id-0" not in packed.read(name), name
             assert b"hard to say" not in packed.read(name), name
     campaign.close()
+
+
+def test_a_rejected_rating_keeps_its_value_and_words_in_the_table(
+    study: Study, tmp_path: Path
+) -> None:
+    campaign = played(study)
+    rejected = CliRunner().invoke(cli, ["invite", str(campaign.folder), "--reject", "rater-3"])
+    assert rejected.exit_code == 0
+    out = tmp_path / "export"
+    CliRunner().invoke(cli, ["export", str(campaign.folder), "--out", str(out)])
+    (row,) = [row for row in table(out, "ratings") if row["rater"] == "rater-3"]
+    assert (row["value"], row["comment"]) == ("20", "hard to say")
+    assert row["not_counted"] == "rejected by the owner"
+    campaign.close()
