@@ -275,6 +275,8 @@ LASTING = {"label-studio follow --watch"}
 #: Options that the case has no use for, or not this value; the message names them.
 REFUSED: frozenset[str] = frozenset(
     {
+        # Nothing is rejected.
+        "invite --restore",
         # The files are pinned.
         *("fetch --from", "fetch --json"),
         # The file states its systems, has numbers, and is not an export of Label Studio.

@@ -59,6 +59,11 @@ def reject(study: Study, rater_id: int, assignment_id: int | None = None) -> Rej
         The rater's key in the database.
     assignment_id
         Key of the one assignment to reject.
+
+    Raises
+    ------
+    StudyError
+        There is nothing that could be rejected.
     """
     with study.write() as connection:
         lock_rater(connection, rater_id)
@@ -73,8 +78,12 @@ def reject(study: Study, rater_id: int, assignment_id: int | None = None) -> Rej
             )
             for row in newest
         ]
-        if rows:
-            connection.execute(insert(rater_answers), rows)
+        if not rows:
+            raise StudyError(
+                "There is nothing to reject: no value, or all are rejected already. "
+                f"`ccrs invite {study.folder} --remove RATER` ends a rater's part."
+            )
+        connection.execute(insert(rater_answers), rows)
         released = {row.assignment_id for row in newest}
         if assignment_id is None:
             released |= set(unfinished_slots(connection, study.config, rater_id))
@@ -96,6 +105,11 @@ def restore(study: Study, rater_id: int, assignment_id: int | None = None) -> Re
 
     Slots that another rater has taken meanwhile stay theirs, and the values count beside them.
     A rater whose part ended with the rejection takes part again, and needs a new link.
+
+    Raises
+    ------
+    StudyError
+        Nothing is rejected.
     """
     with study.write() as connection:
         lock_rater(connection, rater_id)
@@ -108,8 +122,9 @@ def restore(study: Study, rater_id: int, assignment_id: int | None = None) -> Re
             _revision(study, before[row.id], at, _ENTERED) | {"revision": row.revision + 1}
             for row in rejected
         ]
-        if rows:
-            connection.execute(insert(rater_answers), rows)
+        if not rows:
+            raise StudyError("Nothing of this work is rejected, so that nothing can be restored.")
+        connection.execute(insert(rater_answers), rows)
         done = connection.execute(
             update(assignments)
             .where(

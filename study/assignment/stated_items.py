@@ -125,7 +125,7 @@ def _answers(connection: Connection, item: StatedItem, frame: SamplingFrame) -> 
         keys = {query.key: id_ for id_, query in frame.questions.items()}
         answers = [a for a in frame.answers if a.query == keys.get(item.item)]
         if item.item not in keys:
-            hint = nearest(item.item, keys) or "`ccrs show STUDY` shows what there is."
+            hint = nearest(item.item, keys) or f"Its ids are such as {next(iter(keys))!r}."
             raise StudyError(f"{item.place}: the study has no query {item.item!r}. {hint}")
         if not answers:
             raise StudyError(f"{item.place}: query {item.item!r} has no response to rate.")

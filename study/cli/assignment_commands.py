@@ -273,6 +273,9 @@ def assign(
     if options["open_slots"] and not done.open_slots:
         # The plan's last line names the command that adds slots.
         return
+    if kept_for is not None:
+        click.echo(f"Next: ccrs serve {shell_word(folder)}")
+        return
     new = " --new 10" if options["open_slots"] else ""
     click.echo(f"Next: ccrs invite {shell_word(folder)}{new}")
 

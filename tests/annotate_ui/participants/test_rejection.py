@@ -80,7 +80,8 @@ def test_one_item_is_rejected_and_the_rater_goes_on(any_study: Study) -> None:
     with any_study.read() as connection:
         assert not has_left(connection, anna)
     assert open_next(any_study, anna).kind == "end"
-    run(any_study, "--reject", "anna", "--item", key)  # once more: nothing changes
+    with pytest.raises(StudyError, match="nothing to reject"):
+        run(any_study, "--reject", "anna", "--item", key)
     assert len(values_of(any_study, "anna")) == 2
     run(any_study, "--restore", "anna", "--item", key)
     assert values_of(any_study, "anna") == [40.0] * 4
@@ -111,6 +112,18 @@ def test_a_value_changed_after_the_reveal_is_restored_as_it_was(any_study: Study
     assert values_of(any_study, "anna") == []
     run(any_study, "--restore", "anna")
     assert values_of(any_study, "anna") == [40.0]
+
+
+def test_without_values_nothing_is_rejected_and_nobody_is_removed(study: Study) -> None:
+    fill(study)
+    anna = give(study, "anna")
+    assert anna is not None
+    with pytest.raises(StudyError, match=r"nothing to reject.*--remove RATER"):
+        run(study, "--reject", "anna")
+    with study.read() as connection:
+        assert not has_left(connection, anna)
+    with pytest.raises(StudyError, match="nothing can be restored"):
+        run(study, "--restore", "anna")
 
 
 def test_a_response_that_the_rater_does_not_have_is_refused(study: Study) -> None:
