@@ -136,6 +136,8 @@ TABLE: dict[str, dict[str, Row]] = {
     "assign": {
         "--raters": Unused("assign study --open --raters 2", "leave --raters out"),
         "--open": CHOOSES,
+        "--for": Unused("assign study --for everyone", "no open slots are created"),
+        "--items": "always: it says who rates what; items that do not exist are refused",
         "--channel": Unused("assign study --channel label_studio", "requires open slots"),
         "--constructs": Unused("assign pairs --constructs QR", "nothing is rated"),
         "--dry-run": STORES,
@@ -171,6 +173,9 @@ TABLE: dict[str, dict[str, Row]] = {
         "--list": ALONE,
         "--revoke": ALONE,
         "--remove": ALONE,
+        "--reject": ALONE,
+        "--restore": ALONE,
+        "--item": Unused("invite study anna --item q0", "nothing is rejected"),
         "--readmit": ALONE,
         "--json": OUTPUT,
     },

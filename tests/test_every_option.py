@@ -51,12 +51,17 @@ INSTEAD: dict[str, str] = {
     "invite --revoke": "invite study",
     "invite --remove": "invite study",
     "invite --readmit": "invite study",
+    "invite --reject": "invite study",
+    "invite --restore": "invite study",
+    "invite --item": "invite study --reject anna",
     **{f"enrol {option}": "enrol study" for option in ("--list", "--close", "--renew")},
     "judge run --estimate": CASES["judge run"].replace("--limit 2", ""),
     "judge run --drift": CASES["judge run"],
     **{f"{name} --dry-run": CASES[name].replace(" --yes", "") for name in ("assign", "adjudicate")},
     "judge rank --judge": "judge rank study --judge one",
     "assign --open": "assign study --per-item 4 --yes",
+    "assign --for": "assign study --open --per-item 4 --yes",
+    "assign --items": "assign study --yes",
     "pause --resume": "pause study",
     "watch --stopping": "watch study",
     "watch --items": "watch study",
@@ -227,6 +232,11 @@ VALUES: dict[str, str] = {
     "enrol --close": "autumn",
     "enrol --renew": "autumn",
     "assign --strata": "domain",
+    "assign --for": "autumn",
+    "invite --reject": "anna",
+    "invite --restore": "anna",
+    "invite --item": "q1/system-0",
+    "assign --items": "items.csv",
     **{
         f"{name} {option}": value
         for name in ("report", "check", "plan", "doctor", "judge rank")
@@ -239,6 +249,7 @@ VALUES: dict[str, str] = {
     },
 }
 FILES = {
+    "items.csv": "rater,query_id\ncara,q1\n",
     "empty.json": '{"estimates": []}',
     "gate.toml": GATE,
     "hypotheses.toml": '[[hypotheses]]\nname = "H1"\npairs = [["A", "B"]]\n',
@@ -273,6 +284,8 @@ LASTING = {"label-studio follow --watch"}
 #: Options that the case has no use for, or not this value; the message names them.
 REFUSED: frozenset[str] = frozenset(
     {
+        # Nothing is rejected.
+        "invite --restore",
         # The files are pinned.
         *("fetch --from", "fetch --json"),
         # The file states its systems, has numbers, and is not an export of Label Studio.

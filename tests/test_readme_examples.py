@@ -12,7 +12,10 @@ from tests.judge.stub.process import running_stub
 
 ROOT = Path(__file__).resolve().parent.parent
 # What a user writes has its own tests: metrics, and a test with the fixture `ccrs_check`.
-ELSEWHERE = ("class Faithfulness", "class Friendly", "class Promises", "def test_judge")
+ELSEWHERE = (
+    *("class Faithfulness", "class Friendly", "class Promises", "def test_judge"),
+    *('CONTROL = Control("stars"', 'assert "stars" in controls()'),
+)
 ENDPOINT = "http://localhost:8000/v1"
 PAGES = [
     *(ROOT / "README.md", *sorted((ROOT / "data/manual").glob("*.md"))),

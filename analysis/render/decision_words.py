@@ -158,8 +158,7 @@ def answers_reading(described: Described, decisions: Sequence[UseDecision]) -> s
     )
     if any(d.probability is not None for d in decisions):
         text += (
-            " Likely, open and unlikely come with the chance that the use meets its standard, "
-            "given these data."
+            " Likely, open and unlikely give the chance that the use meets its standard."
         )
     if any(d.target == "raters_like_these" for d in decisions):
         text += " These raters are the panel as it is; raters like these are drawn as they were."

@@ -164,17 +164,18 @@ def _renew(study: Study, name: str, until: datetime | None, as_json: bool) -> No
 
 def _show(study: Study, url: str, data: dict[str, object], lines: list[str], as_json: bool) -> None:
     """Print an address that is shown once, with warnings and the next command."""
-    from annotate_ui.participants.invitation import more_slots, open_slots
+    from annotate_ui.participants.enrolment import list_links
+    from annotate_ui.participants.invitation import more_slots
     from annotate_ui.server.sockets import is_local
 
-    slots = open_slots(study)
+    slots = next(link.free_slots for link in list_links(study) if link.name == data["name"]) or 0
     lines.append("This address is not shown again. Anyone who has it can join.")
     warnings = []
     following = f"ccrs serve {shell_word(study.folder)}"
     if not slots:
         following = more_slots(study)
         warnings.append(
-            "There are no open slots, so raters who join have nothing to rate; "
+            "There are no open slots for this link, so raters who join have nothing to rate; "
             f"`{following}` creates slots."
         )
     base_url = study.config.rating.base_url
@@ -221,7 +222,7 @@ def _print(links: list[LinkState]) -> None:
     from rich.text import Text
 
     rows = Table("link", "state", "created (UTC)", box=None, pad_edge=False)
-    for heading in ("joined", "counted", "quota", "queries each"):
+    for heading in ("joined", "counted", "slots\nleft", "queries\neach"):
         rows.add_column(heading, justify="right")
     rows.add_column("languages")
     asks = any(link.id_form for link in links)
@@ -231,7 +232,9 @@ def _print(links: list[LinkState]) -> None:
         state = f"open{in_time(link.ends)}" if link.open else "closed" if link.closed else "full"
         queries = "all" if link.queries_each is None else str(link.queries_each)
         cells = [link.name, state, link.made.strftime("%Y-%m-%d %H:%M"), str(link.joined)]
-        cells += [str(link.counted), str(link.quota), queries, ", ".join(link.languages) or "all"]
+        slots = "" if link.free_slots is None else str(link.free_slots)
+        cells += [f"{link.counted}/{link.quota}", slots, queries]
+        cells.append(", ".join(link.languages) or "all")
         cells += [link.id_form or "any"] if asks else []
         rows.add_row(*(Text(cell) for cell in cells))
     Console(soft_wrap=True).print(rows)

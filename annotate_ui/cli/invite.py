@@ -18,8 +18,11 @@ if TYPE_CHECKING:
     from study.study import Study
 
 
+_NO_LINKS = ("listing", "revoked", "removed", "readmitted", "rejected", "restored")
+
+
 def _creates_no_link(given: Given) -> bool:
-    return any(given[name] for name in ("listing", "revoked", "removed", "readmitted"))
+    return any(given[name] for name in _NO_LINKS)
 
 
 @click.command()
@@ -64,7 +67,28 @@ def _creates_no_link(given: Given) -> bool:
     metavar="RATER",
     help="Readmit a rater who left, was removed or did not pass the training. Repeatable.",
 )
+@click.option(
+    "--reject",
+    "rejected",
+    metavar="RATER",
+    help="Reject a rater's work and end their part: values are kept and enter no figure, slots are "
+    "released. --item limits it to one response.",
+)
+@click.option(
+    "--restore", "restored", metavar="RATER", help="Take a rejection back; --item as of --reject."
+)
+@click.option(
+    "--item",
+    metavar="RESPONSE",
+    help="Id of the response whose rating is rejected or restored; the rater goes on.",
+)
 @AS_JSON
+@unused_if(
+    "item",
+    lambda given: not (given["rejected"] or given["restored"]),
+    "nothing is rejected",
+    "give --reject or --restore",
+)
 @unused_if("new", _creates_no_link, "no link is created")
 @unused_if("renew", _creates_no_link, "no link is created")
 @unused_if("out", _creates_no_link, "no link is created")
@@ -80,6 +104,9 @@ def invite(
     revoked: tuple[str, ...],
     removed: tuple[str, ...],
     readmitted: tuple[str, ...],
+    rejected: str | None,
+    restored: str | None,
+    item: str | None,
     as_json: bool,
 ) -> None:
     """Create a link to the rating pages for each RATER.
@@ -97,14 +124,17 @@ def invite(
       ccrs invite my-study --revoke anna
       ccrs invite my-study --remove anna
       ccrs invite my-study --readmit anna
+      ccrs invite my-study --reject anna
+      ccrs invite my-study --restore anna
     """
     from study.study import Study
 
     creates_links = bool(raters or new or renew or out or until)
-    if sum(map(bool, (listing, revoked, removed, readmitted, creates_links))) > 1:
+    actions = (listing, revoked, removed, readmitted, rejected, restored, creates_links)
+    if sum(map(bool, actions)) > 1:
         raise click.UsageError(
-            "--list, --revoke, --remove and --readmit can't be combined with each other or with "
-            "creating links."
+            "--list, --revoke, --remove, --readmit, --reject and --restore can't be combined with "
+            "each other or with creating links."
         )
     if renew and not raters:
         raise click.UsageError("--renew needs the names of raters.")
@@ -117,6 +147,8 @@ def invite(
             _remove(study, removed, as_json)
         elif readmitted:
             _readmit(study, readmitted, as_json)
+        elif rejected or restored:
+            _reject_or_restore(study, rejected, restored or "", item, as_json)
         else:
             _invite(study, raters, new or 0, renew, out, until, as_json)
 
@@ -265,3 +297,27 @@ def _print(links: list[RaterLink]) -> None:
         cells = (link.rater, state, made, never, str(link.assignments))
         rows.add_row(*(Text(cell) for cell in cells))
     Console(soft_wrap=True).print(rows)
+
+
+def _reject_or_restore(
+    study: Study, rejected: str | None, restored: str, item: str | None, as_json: bool
+) -> None:
+    from annotate_ui.participants.rejection import assignment_of, reject, restore
+    from annotate_ui.participants.withdrawal import rater_key
+    from study.text import counted
+
+    code = restored if rejected is None else rejected
+    with study.read() as connection:
+        rater = rater_key(connection, study, code)
+        one = None if item is None else assignment_of(connection, rater, item)
+    done = (restore if rejected is None else reject)(study, rater, one)
+    values, slots = counted(done.values, "value"), counted(done.slots, "slot")
+    folder = shell_word(study.folder)
+    of_item = "" if item is None else f" --item {shell_word(item)}"
+    if rejected is None:
+        lines = [f"{code}: {values} restored; {slots} of theirs again."]
+        lines.append(f"Next: ccrs invite {folder} {shell_word(code)}   (if their link has ended)")
+    else:
+        lines = [f"{code}: {values} rejected, kept and in no figure; {slots} released for others."]
+        lines.append(f"Undo: ccrs invite {folder} --restore {shell_word(code)}{of_item}")
+    print_result({"rater": code, "values": done.values, "slots": done.slots}, lines, as_json)

@@ -11,15 +11,17 @@ from annotate_ui.monitoring.campaign_progress import CampaignProgress
 from annotate_ui.monitoring.careless_responding import RaterSignals
 from annotate_ui.monitoring.interim_analysis import InterimResult
 from annotate_ui.monitoring.rater_status import RaterStatus
+from annotate_ui.participants.enrolment_links import LinkState
 from study.facts.label_studio_left import behind_line
 
 _MOST_ITEMS = 20
 """Action items that are printed; `--json` has all."""
 _NUMBERS = {
     *("values", "hours", "signals", "value", "queries", "finished", "target", "more"),
+    *("joined", "slots left"),
     *("can't\njudge", "to each\nside", "skipped", "vacant"),
 }
-_TEXTS = {"rater", "response", "query", "figure", "construct"}
+_TEXTS = {"enrolment link", "rater", "response", "query", "figure", "construct"}
 _FIGURES = {
     "krippendorff_alpha": "alpha",
     "icc": "ICC(A,1)",
@@ -62,6 +64,8 @@ def show_campaign(progress: CampaignProgress, signals: Sequence[RaterSignals]) -
             f"{construct.skipped:,}",
         )
     console.print(table)
+    if progress.links:
+        console.print(_links(progress.links))
     after_reveal = sum(construct.after_reveal for construct in progress.constructs)
     if after_reveal:
         console.print(
@@ -164,6 +168,16 @@ def _raters(raters: Iterable[RaterStatus], flagged: Mapping[str, int]) -> Table:
             rater.link,
             str(flagged.get(rater.rater, 0) or ""),
         )
+    return table
+
+
+def _links(links: Iterable[LinkState]) -> Table:
+    table = _table("enrolment link", "state", "joined", "slots left")
+    for link in links:
+        state = "closed" if link.closed else "open" if link.open else "full"
+        joined = f"{link.counted}/{link.quota}"
+        slots = "" if link.free_slots is None else str(link.free_slots)
+        table.add_row(Text(link.name), state, joined, slots)
     return table
 
 

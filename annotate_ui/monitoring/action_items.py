@@ -78,7 +78,7 @@ def action_items(
     vacant
         Places of raters who left, which no other rater has taken over.
     idle_links
-        Open enrolment links, if there are no open slots for raters who join by them.
+        Open enrolment links for whose raters no open slot is left.
     more_slots
         The command that creates slots.
     stopping
@@ -97,7 +97,7 @@ def action_items(
     for material, text in lacking:
         items.append(ActionItem(f"lacking_{material}", None, text, f"ccrs import {folder} FILE"))
     for link in idle_links:
-        text = "the enrolment link is open, and there are no open slots for raters who join"
+        text = "the enrolment link is open, and no open slot is left for raters who join by it"
         items.append(ActionItem("no_open_slots", link, text, more_slots))
     if vacant:
         text = f"{counted(vacant, 'place')} of raters who left, not taken over by others yet"

@@ -14,8 +14,8 @@ from annotate_ui.monitoring.activity import RaterActivity, activity
 from annotate_ui.monitoring.careless_responding import RaterSignals, rater_signals
 from annotate_ui.monitoring.interim_analysis import newest
 from annotate_ui.monitoring.rater_status import RaterStatus, rater_statuses
-from annotate_ui.participants.enrolment_links import list_links
-from annotate_ui.participants.invitation import more_slots, open_slots
+from annotate_ui.participants.enrolment_links import LinkState, list_links
+from annotate_ui.participants.invitation import more_slots
 from annotate_ui.participation import paused
 from study.assignment.checks import LEAST_WORDS
 from study.facts.current_responses import is_answer
@@ -70,6 +70,8 @@ class CampaignProgress:
     """Most urgent first."""
     activity: tuple[RaterActivity, ...]
     """Of raters who have entered a value."""
+    links: tuple[LinkState, ...]
+    """Enrolment links, with the slots that their raters can still take."""
     paused: bool
 
     def as_json(self) -> dict[str, Any]:
@@ -80,6 +82,7 @@ class CampaignProgress:
             "raters": [rater.as_json() for rater in self.raters],
             "items": [asdict(item) for item in self.items],
             "constructs": [asdict(construct) for construct in self.constructs],
+            "links": [link.as_json() for link in self.links],
             "activity": [rater.as_json() for rater in self.activity],
         }
 
@@ -117,7 +120,8 @@ def campaign_progress(
     """
     signals = rater_signals(study) if signals is None else signals
     stopping = newest(study, "stopping")
-    idle_links = [] if open_slots(study) else [link.name for link in list_links(study) if link.open]
+    links = list_links(study)
+    idle_links = [link.name for link in links if link.open and not link.free_slots]
     with study.read() as connection:
         records = read_records(connection, study.construct_versions(connection))
         raters = rater_statuses(connection, study, records)
@@ -142,6 +146,7 @@ def campaign_progress(
             paused=is_paused,
         ),
         entered,
+        tuple(links),
         is_paused,
     )
 

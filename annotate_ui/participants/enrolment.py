@@ -105,8 +105,9 @@ def enrol(
     Raises
     ------
     EnrolmentRefusedError
-        The link is unknown or closed, the campaign is paused, the quota is met, or the id has
-        joined already, is not valid, or has not the form that the link asks for.
+        The link is unknown or closed, the campaign is paused, the quota is met, no open slot is
+        left, or the id has joined already, is not valid, or has not the form that the link asks
+        for.
     """
     external_id = checked_id(external_id)
     with study.write() as connection:
@@ -124,8 +125,13 @@ def enrol(
         _check_form(external_id, form_of(link.attributes))
         if external_id is not None and _has_joined(connection, external_id):
             raise EnrolmentRefusedError("joined", "This id has joined the study already.")
-        if not state_of(connection, study.config, link).open:
+        state = state_of(connection, study.config, link)
+        if not state.open:
             raise EnrolmentRefusedError("full", f"The quota of {link.name!r} is met.")
+        if not state.admits:
+            raise EnrolmentRefusedError(
+                "full", f"No open slot is left for raters who join by {link.name!r}."
+            )
         ((_, rater_id),) = make_raters(connection, 1, of_raters(link.attributes))
         connection.execute(
             insert(enrolments).values(

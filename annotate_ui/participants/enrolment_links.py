@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from sqlalchemy import Connection, Row, insert, select, update
 
 from annotate_ui.participants.consent import declined
+from annotate_ui.participants.free_slots import free_by_link
 from annotate_ui.participants.invitation import check_end, lock_raters
 from annotate_ui.participants.recruiter_ids import checked_form, form_of, with_form
 from annotate_ui.participants.tokens import hash_token
@@ -44,6 +45,8 @@ class LinkState:
     made: datetime
     ends: datetime | None
     """When it was closed, or ends by itself."""
+    free_slots: int | None
+    """Slots that its raters can still take; None: none was ever created for them."""
 
     @property
     def closed(self) -> bool:
@@ -54,6 +57,11 @@ class LinkState:
     def open(self) -> bool:
         """Whether raters can still join by it."""
         return not self.closed and self.counted < self.quota
+
+    @property
+    def admits(self) -> bool:
+        """Whether raters can still join, and find work that is left."""
+        return self.open and self.free_slots != 0
 
     def as_json(self) -> dict[str, Any]:
         """Return the link as JSON values."""
@@ -69,6 +77,7 @@ class LinkState:
             "ends": None if self.ends is None else self.ends.isoformat(),
             "closed": self.closed,
             "open": self.open,
+            "free_slots": self.free_slots,
         }
 
 
@@ -232,6 +241,7 @@ def state_of(connection: Connection, config: StudyConfig, link: Row[Any]) -> Lin
         id_form=form_of(link.attributes),
         made=link.created_at,
         ends=link.closed_at,
+        free_slots=free_by_link(connection)[link.id],
     )
 
 

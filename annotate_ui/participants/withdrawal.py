@@ -75,7 +75,7 @@ def readmit(study: Study, rater_code: str) -> int:
             insert(departures).values(rater_id=rater_id, kind="readmitted", created_at=now())
         )
         if departed_at is not None:
-            _take_back(connection, rater_id, departed_at)
+            take_back(connection, rater_id, departed_at)
         return rater_id
 
 
@@ -103,8 +103,11 @@ def _undecided(connection: Connection, rater_id: int) -> list[int]:
     return [row.id for row in rows]
 
 
-def _take_back(connection: Connection, rater_id: int, departed_at: datetime) -> None:
-    """Undo the releases of that time, except for slots that were handed on since."""
+def take_back(connection: Connection, rater_id: int, departed_at: datetime) -> None:
+    """Undo the releases of that time, except for slots that were handed on since.
+
+    The caller has called `lock_slots`.
+    """
     released: tuple[tuple[Any, ColumnElement[bool] | None], ...] = (
         (assignments, ~is_handed_on()),
         (comparisons, None),

@@ -5,9 +5,9 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
+from annotate_ui.participants.languages import language_of
 from annotate_ui.tasks.answers import StoredAnswer, newest_decision
 from annotate_ui.tasks.comparisons import RaterComparison, points, rater_comparisons
-from annotate_ui.tasks.languages import language_of
 from annotate_ui.tasks.refusals import NotYoursError
 from annotate_ui.tasks.stages import FIELDS
 from annotate_ui.tasks.step_view import ConstructView, construct_view

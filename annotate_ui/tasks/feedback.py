@@ -8,8 +8,8 @@ import numpy as np
 from sqlalchemy import Connection, Row, select
 
 from analysis.render.labels import quoted
+from annotate_ui.participants.languages import language_of
 from annotate_ui.tasks.answers import newest_ratings
-from annotate_ui.tasks.languages import language_of
 from annotate_ui.tasks.passes import TaskPage
 from annotate_ui.tasks.step_view import ConstructView, construct_view
 from annotate_ui.tasks.steps import Work

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, func, insert, select
 
-from annotate_ui.tasks.languages import can_read, languages_of
+from annotate_ui.participants.languages import can_read, languages_of
 from annotate_ui.tasks.slot_queue import (
     free_query,
     lease_end,

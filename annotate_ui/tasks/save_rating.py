@@ -12,7 +12,7 @@ from annotate_ui.tasks.refusals import InvalidError, NotYoursError
 from annotate_ui.tasks.save import AnswerTarget, check_status
 from annotate_ui.tasks.slot_queue import end_lease, renew, renewed_by_now
 from annotate_ui.tasks.stages import in_order, stages_of
-from study.facts.ratings import answered_constructs
+from study.facts.ratings import answered_constructs, has_rejected
 from study.facts.slots import OWN_CHANNEL, is_handed_on, lease_is_over
 from study.schema import RaterAnswerBase
 from study.schema.tables import assignments, ratings, responses, reveals
@@ -133,12 +133,15 @@ def opened_step(
     Raises
     ------
     NotYoursError
-        The step does not exist, or it was not opened by this rater.
+        The step does not exist, it was not opened by this rater, or the owner rejected their work
+        on the response.
     InvalidError
         The construct is not rated at this step.
     """
     public_id, stage = address
     assignment = _assignment(connection, rater_id, public_id)
+    if assignment.released_at is not None and has_rejected(connection, assignment.id):
+        raise NotYoursError
     shown = _reveals(connection, rater_id, assignment)
     step = next((v for v in shown if v.of_assignment and v.stage == stage), None)
     if step is None:

@@ -11,10 +11,11 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, Row, Select, insert, or_, select, update
+from sqlalchemy import Connection, Row, insert, or_, select, update
 
-from annotate_ui.tasks.languages import can_read, languages_of
-from study.facts.slots import OWN_CHANNEL, has_expired, has_lease, is_live, may_be_handed_on
+from annotate_ui.participants.free_slots import free_slots, rater_as_taker
+from annotate_ui.participants.languages import can_read, languages_of
+from study.facts.slots import has_expired, has_lease, is_live
 from study.schema import (
     now,
 )
@@ -22,7 +23,6 @@ from study.schema.tables import (
     assignments,
     enrolment_links,
     enrolments,
-    queries,
     responses,
     reveals,
 )
@@ -60,6 +60,7 @@ def free_query(connection: Connection, study: Study, rater_id: int) -> Row[Any] 
     )
     if connection.execute(adjudicates.limit(1)).first() is not None:
         return None
+    taker = rater_as_taker(connection, rater_id)
     had = _had(connection, rater_id)
     languages = languages_of(connection, study.config, rater_id)
     queries = main_queries(connection, rater_id)
@@ -68,12 +69,14 @@ def free_query(connection: Connection, study: Study, rater_id: int) -> Row[Any] 
     shown = _shown_later_stages(connection, rater_id)
     fallback = None
     in_order = connection.execute(
-        _free_for(rater_id).order_by(assignments.c.round, assignments.c.position, assignments.c.id)
+        free_slots(rater_id).order_by(assignments.c.round, assignments.c.position, assignments.c.id)
     )
     for slot in in_order:
         if only is not None and slot.query_id not in only:
             continue
-        if not _is_new(slot, had) or not can_read(languages, slot.query_attributes):
+        if not (taker.may_take(slot) and _is_new(slot, had)):
+            continue
+        if not can_read(languages, slot.query_attributes):
             continue
         if slot.query_id not in shown:
             in_order.close()
@@ -87,9 +90,10 @@ def slots_to_take(connection: Connection, study: Study, rater_id: int) -> list[R
     first = free_query(connection, study, rater_id)
     if first is None:
         return []
+    taker = rater_as_taker(connection, rater_id)
     had = _had(connection, rater_id)
     rows = connection.execute(
-        _free_for(rater_id)
+        free_slots(rater_id)
         .where(
             responses.c.query_id == first.query_id,
             assignments.c.repeat == first.repeat,
@@ -100,7 +104,7 @@ def slots_to_take(connection: Connection, study: Study, rater_id: int) -> list[R
     )
     chosen = []
     for row in rows.all():
-        if _is_new(row, had):
+        if taker.may_take(row) and _is_new(row, had):
             had.setdefault((row.response_id, row.repeat), set()).update(row.construct_keys)
             chosen.append(row)
     return sorted(chosen, key=lambda slot: (slot.response_id, slot.id))
@@ -120,7 +124,12 @@ def take_slots(connection: Connection, study: Study, rater_id: int) -> int:
     until = lease_end(study)
     for offset, index in enumerate(order.permutation(len(chosen))):
         slot = chosen[index]
-        values = {"rater_id": rater_id, "leased_until": until, "position": place + offset}
+        values = {
+            "rater_id": rater_id,
+            "leased_until": until,
+            "position": place + offset,
+            "open_to": slot.open_to or [],
+        }
         if slot.rater_id is None:
             connection.execute(
                 update(assignments).where(assignments.c.id == slot.id).values(**values)
@@ -186,22 +195,6 @@ def next_position(connection: Connection, rater_id: int) -> int:
         .limit(1)
     ).scalar()
     return 0 if last is None else int(last) + 1
-
-
-def _free_for(rater_id: int) -> Select[Any]:
-    """Select the slots that may be given to this rater.
-
-    Those are open ones, and those of others that ran out or were taken back, unfinished.
-    """
-    return (
-        select(assignments, responses.c.query_id, queries.c.attributes.label("query_attributes"))
-        .join_from(assignments, responses, responses.c.id == assignments.c.response_id)
-        .join(queries, queries.c.id == responses.c.query_id)
-        .where(
-            assignments.c.channel == OWN_CHANNEL,
-            or_(assignments.c.rater_id.is_(None), may_be_handed_on(rater_id)),
-        )
-    )
 
 
 def _had(connection: Connection, rater_id: int) -> dict[tuple[int, int], set[str]]:

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 from sqlalchemy import Connection, insert, select
 
+from annotate_ui.participants.languages import language_of
 from annotate_ui.participation import lock_rater
 from annotate_ui.tasks.answers import Kept, newest_ratings, ratings_kept
-from annotate_ui.tasks.languages import language_of
 from annotate_ui.tasks.marks_view import MarksView, TextPart, marks_of, text_parts
 from annotate_ui.tasks.passes import Step, TaskPage
 from annotate_ui.tasks.refusals import InvalidError, NotYoursError

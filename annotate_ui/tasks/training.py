@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from sqlalchemy import Connection, insert, select
 
-from annotate_ui.tasks.languages import can_read, languages_of
+from annotate_ui.participants.languages import can_read, languages_of
 from annotate_ui.tasks.slot_queue import next_position
 from study.facts.current_responses import is_answer
 from study.facts.departures import readmitted_without_leaving

@@ -131,14 +131,22 @@ def _training(connection: Connection, study: Study, rater_id: int, work: Work) -
         return _shown(connection, study, rater_id, page)
     if state.passed:
         return None
-    if state.failed:
-        return Opened("training_failed")
+    if state.failed or _nothing_follows(connection, study, rater_id, work):
+        return Opened("training_failed" if state.failed else "waiting")
     session = session_of(connection, study.config, rater_id)
     if session.is_over(study.config):
         return Opened("break", due_from=session.next_from(study.config))
     begin_attempt(connection, study, rater_id)
     page = rater_work(connection, study.config, rater_id).turn("training")
     return None if page is None else Opened("step", page)
+
+
+def _nothing_follows(connection: Connection, study: Study, rater_id: int, work: Work) -> bool:
+    """Whether a training would lead to no work, so that the rater is told before it."""
+    if any(pass_.phase != "training" for pass_ in work.passes):
+        return False
+    _, comparisons = comparisons_done(connection, study, rater_id)
+    return not comparisons and free_query(connection, study, rater_id) is None
 
 
 def _calibration(connection: Connection, study: Study, rater_id: int, work: Work) -> Opened | None:

@@ -20,6 +20,7 @@ from annotate_ui.web.owner import (
     item_page,
     items_page,
     overview_page,
+    people_pages,
     raters_page,
 )
 from annotate_ui.web.owner.blueprint import pages as owner_pages
@@ -44,6 +45,7 @@ _OWNER_PAGES = (
     interim_pages,
     item_page,
     items_page,
+    people_pages,
     overview_page,
     raters_page,
 )

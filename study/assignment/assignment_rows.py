@@ -139,8 +139,12 @@ def of_slots(
     orders: Orders,
     rng: np.random.Generator,
     channel: str = OWN_CHANNEL,
+    open_to: Sequence[str] = (),
 ) -> list[Row]:
-    """Return slots without a rater: for each group the given number, one after another."""
+    """Return slots without a rater: for each group the given number, one after another.
+
+    `open_to` is as in `study.schema.human_ratings.Assignment`.
+    """
     work = list(groups)
     rows: list[Row] = []
     for index in rng.permutation(len(work)):
@@ -151,7 +155,7 @@ def of_slots(
             position += len(more)
             rows += more
     for row in rows:
-        row["channel"] = channel
+        row |= {"channel": channel, "open_to": list(open_to)}
     return rows
 
 
@@ -179,4 +183,5 @@ def _row(rater: int | None, piece: Piece, keys: list[str], position: int, round_
         "inclusion_prob": 1.0,
         "stratum": None,
         "replaces_id": None,
+        "open_to": None,
     }

@@ -2,12 +2,14 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from study.assignment.allocation import Allocation, allocate
+from study.assignment.assignment_request import check_request
 from study.assignment.assignment_rows import Group, Piece, Row, of_slots
 from study.assignment.assignment_summary import Assigned, RaterLoad, summary
 from study.assignment.comparison_plan import ComparisonsPlanned, comparison_rows, store_comparisons
@@ -20,15 +22,17 @@ from study.assignment.existing_assignments import (
     shown_later_stages,
 )
 from study.assignment.imported_values import refuse_replacing, replaced_values
+from study.assignment.kept_slots import takers
 from study.assignment.layout_note import layout_note
 from study.assignment.planning_inputs import PlanningInputs, planning_inputs
 from study.assignment.query_scripts import scripts_notes
 from study.assignment.raters import RaterProfile, eligible_by_query, rater_profiles, raters_by_code
 from study.assignment.sample import Sample, draw_sample
 from study.assignment.sampling_frame import SamplingFrame, sampling_frame
+from study.assignment.stated_items import read_items, stated_work
 from study.assignment.unused_overrides import check_used
 from study.assignment.workload import calibration_of, portion_of
-from study.errors import StudyError, nearest
+from study.errors import StudyError
 from study.facts.ratings import MEASURING
 from study.facts.slots import OWN_CHANNEL
 from study.schema import AssignmentBase
@@ -38,9 +42,6 @@ from study.settings.design import DesignSpec
 from study.study import Study
 
 __all__ = ["Assigned", "RaterLoad", "assign"]
-
-CHANNELS = (OWN_CHANNEL, "label_studio")
-"""Where people rate: the project's own pages, or Label Studio."""
 
 Chances = Mapping[int, tuple[float, str | None]]
 """Query or response to its inclusion probability and stratum."""
@@ -52,7 +53,9 @@ def assign(
     *,
     per_item: int | None = None,
     open_slots: bool = False,
+    kept_for: Sequence[str] | None = None,
     channel: str = OWN_CHANNEL,
+    items: Path | str | None = None,
     constructs: Sequence[str] | None = None,
     dry_run: bool = False,
     replace_imported: bool = False,
@@ -68,8 +71,13 @@ def assign(
         Raters a response; default: the study's `design.per_item`.
     open_slots
         Create slots without a rater instead; raters who join get them under a lease.
+    kept_for
+        Who may take the open slots: names of enrolment links, codes of raters, or `everyone`.
+        None: raters without assigned work of their own.
     channel
         Where open slots are rated: `own` for the project's pages, or `label_studio`.
+    items
+        A CSV file of who rates what, see `stated_items`, in place of a plan.
     constructs
         Keys of the constructs to rate; default: all.
     dry_run
@@ -95,18 +103,9 @@ def assign(
         replaced.
     """
     plan = design_of(study, {**design, "per_item": per_item})
-    if open_slots and raters is not None:
-        raise StudyError("Open slots are for raters who join; leave --raters out.")
-    if channel not in CHANNELS:
-        hint = nearest(channel, CHANNELS)
-        raise StudyError(f"Unknown channel {channel!r}. {hint} Known: {', '.join(CHANNELS)}.")
-    if channel != OWN_CHANNEL and not open_slots:
-        raise StudyError(
-            f"Channel {channel!r} requires open slots (--open): its raters are known when their "
-            "ratings are pulled."
-        )
-    if channel != OWN_CHANNEL:
-        _check_external(plan)
+    check_request(plan, raters, kept_for, items, open_slots=open_slots, channel=channel)
+    stated = None if items is None else read_items(Path(items))
+    raters = raters if stated is None else list(dict.fromkeys(item.rater for item in stated))
     specs = constructs_of(study, constructs)
     with study.read() if dry_run else study.write() as connection:
         if not dry_run:
@@ -134,7 +133,12 @@ def assign(
             eligible=lambda query: all_eligible[query],
             readable=lambda query: len(eligible[query]) == len(people),
         )
-        demand = _missing(study, plan, frame, existing, sample, specs)
+        drawn = None if plan.sample is None else sample
+        demand, given = (
+            (_missing(study, plan, frame, existing, sample, specs), None)
+            if stated is None
+            else stated_work(connection, stated, people, frame, existing, drawn, specs)
+        )
         inputs = planning_inputs(
             connection, study, plan, specs, frame, existing, sample.calibration, dry_run=dry_run
         )
@@ -149,10 +153,11 @@ def assign(
                 inputs.orders,
                 rng,
                 channel,
+                takers(connection, study, kept_for or ()),
             )
         else:
             revealed = shown_later_stages(connection)
-            shared, rows, more = _portions(inputs, demand, people, eligible, revealed, rng)
+            shared, rows, more = _portions(inputs, demand, people, eligible, revealed, rng, given)
             notes += more
         chances = sample.chances()
         _with_chances(rows, sample, chances, frame, existing)
@@ -169,7 +174,7 @@ def assign(
             refuse_replacing({} if replace_imported else replaced)
             _store(connection, rows, changed, study.config_hash)
         compared = None
-        if not open_slots:
+        if not open_slots and stated is None:
             compared = _compare(connection, study, plan, sample, codes, eligible, frame, dry_run)
         return summary(
             demand,
@@ -194,27 +199,6 @@ def _of_open_layout(
     """Return the blocks whose layout may still be chosen: those of a first plan for own pages."""
     is_open = plan.layout == "single" and channel == OWN_CHANNEL and not existing
     return demand.blocks if is_open else []
-
-
-def _check_external(plan: DesignSpec) -> None:
-    """Refuse settings by which open slots of another channel could not be rated as planned."""
-    if not plan.ratings:
-        raise StudyError(
-            "design.ratings is false: no slots are needed. `ccrs label-studio push` sends the "
-            "pairs that are compared."
-        )
-    problems = {
-        "--calibration 0": plan.calibration
-        and f"calibration = {plan.calibration}: no slots are made for calibration queries",
-        "--layout single": plan.layout != "single"
-        and f'layout = "{plan.layout}": Label Studio shows one response a task',
-    }
-    found = {option: problem for option, problem in problems.items() if problem}
-    if found:
-        raise StudyError(
-            f"Label Studio cannot keep these settings of [design]: {'; '.join(found.values())}. "
-            f"Assign with {' '.join(found)}, or change study.toml."
-        )
 
 
 def _at_work(connection: Connection, existing: Sequence[ExistingAssignment]) -> dict[str, int]:
@@ -266,12 +250,13 @@ def _portions(
     eligible: Mapping[int, frozenset[int]],
     revealed: Mapping[int, set[int]],
     rng: np.random.Generator,
+    given: Allocation | None,
 ) -> tuple[Allocation, list[Row], list[str]]:
-    """Allocate the blocks, and return all raters' rows with notes."""
+    """Allocate the blocks, unless they are given, and return all raters' rows with notes."""
     if not inputs.design.ratings:
         return Allocation(), [], []
     calibration = [calibration_of(inputs, person) for person in people]
-    shared = allocate(
+    shared = given or allocate(
         demand.blocks,
         people,
         eligible,

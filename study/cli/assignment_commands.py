@@ -1,6 +1,7 @@
 """The commands `ccrs assign` and `ccrs adjudicate`. Only click is imported until they run."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,11 +23,18 @@ from study.text import counted, shell_word
 if TYPE_CHECKING:
     from study.assignment.adjudication import Adjudication
     from study.assignment.assignment_summary import Assigned
+    from study.study import Study
 
 _YES = click.option("--yes", is_flag=True, help="Store without asking for confirmation.")
 _YES_HAS_NO_USE = unused_if(
     "yes", lambda given: given["dry_run"], "--dry-run stores nothing, so that nothing is asked"
 )
+
+
+def _has_no_use_with_items(option: str) -> Callable[..., Any]:
+    return unused_if(
+        option, lambda given: given["items"] is not None, "the file of --items says it"
+    )
 
 
 @click.command()
@@ -167,6 +175,21 @@ def _design_options() -> list[click.Option]:
     help="Create K open slots for each response (--per-item K); raters who join are given them.",
 )
 @click.option(
+    "--for",
+    "kept_for",
+    metavar="NAMES",
+    help="Keep the open slots for the raters who join by these enrolment links, or for raters of "
+    "these codes: spring,anna. With everyone, raters who have assigned work of their own may take "
+    "them after it. Default: raters who have none.",
+)
+@click.option(
+    "--items",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Give these items to these people, in place of a plan: a CSV file with the columns rater "
+    "and response_id, or rater and query_id for all responses to a query.",
+)
+@click.option(
     "--channel",
     type=click.Choice(["own", "label_studio"]),
     default="own",
@@ -177,9 +200,15 @@ def _design_options() -> list[click.Option]:
 @_YES
 @AS_JSON
 @_YES_HAS_NO_USE
+@unused_if("kept_for", lambda given: not given["open_slots"], "no open slots are created", "--open")
+@_has_no_use_with_items("sample")
+@_has_no_use_with_items("strata")
+@_has_no_use_with_items("per_item")
+@_has_no_use_with_items("overlap")
 def assign(
     folder: Path,
     raters: str | None,
+    kept_for: str | None,
     constructs: str | None,
     dry_run: bool,
     yes: bool,
@@ -199,6 +228,8 @@ def assign(
       ccrs assign my-study --sample 200 --strata domain
       ccrs assign my-study --calibration 3 --checks 5 --repeats 0.1
       ccrs assign my-study --open --per-item 3
+      ccrs assign my-study --open --for spring
+      ccrs assign my-study --items experts.csv
       ccrs assign my-study --open --per-item 2 --channel label_studio
     """
     from study.assignment.planner import assign as assign_study
@@ -206,8 +237,9 @@ def assign(
     from study.facts.label_studio_address import label_studio_address
     from study.study import Study
 
-    choices = {
+    choices: dict[str, Any] = {
         "raters": _raters(raters),
+        "kept_for": split_names(kept_for),
         "constructs": split_names(constructs),
         **chosen_settings(options),
     }
@@ -216,6 +248,8 @@ def assign(
         if asks:
             plan = assign_study(study, dry_run=True, **choices)
             show_assigned(plan)
+            if plan.open_slots and kept_for is None and options["channel"] == "own":
+                choices["kept_for"] = _kept_for(study)
             if plan.anything and not click.confirm("Store this?"):
                 click.echo("Nothing was stored.")
                 return
@@ -239,8 +273,26 @@ def assign(
     if options["open_slots"] and not done.open_slots:
         # The plan's last line names the command that adds slots.
         return
+    if kept_for is not None:
+        click.echo(f"Next: ccrs serve {shell_word(folder)}")
+        return
     new = " --new 10" if options["open_slots"] else ""
     click.echo(f"Next: ccrs invite {shell_word(folder)}{new}")
+
+
+def _kept_for(study: "Study") -> list[str] | None:
+    """Ask once whether raters with assigned work may take the open slots after it."""
+    from study.assignment.kept_slots import raters_with_own_work
+
+    with study.read() as connection:
+        codes = raters_with_own_work(connection)
+    if not codes:
+        return None
+    question = (
+        f"Raters with assigned work stop at its end ({', '.join(codes[:5])}"
+        f"{', ...' if len(codes) > 5 else ''}). May they take these open slots after it?"
+    )
+    return ["everyone"] if click.confirm(question) else None
 
 
 def _at_a_terminal() -> bool:

@@ -242,10 +242,11 @@ def status(folder: Path, as_json: bool) -> None:
 def export(
     folder: Path, out: Path | None, form: str, overwrite: bool, rater: str | None, as_json: bool
 ) -> None:
-    """Export responses, scores and preferences of STUDY.
+    """Export responses, scores, preferences, ratings and people of STUDY.
 
-    The files are CSV or Parquet; a codebook describes their columns. In CSV, text cells that a
-    spreadsheet would run as a formula are escaped; `ccrs import` restores them.
+    The files are CSV or Parquet; a codebook describes their columns. The table of people has the
+    ids of a recruiter, codes, hours and signals, for paying them: keep it to yourself. In CSV,
+    text cells that a spreadsheet would run as a formula are escaped; `ccrs import` restores them.
 
     \b
     Examples:
@@ -253,6 +254,7 @@ def export(
       ccrs export my-study --format parquet --out deposit
       ccrs export my-study --rater rater-3 --out rater-3.json
     """
+    from study.cli.export_people import people_table
     from study.export.study_export import export_study
     from study.study import Study
 
@@ -261,7 +263,13 @@ def export(
             _export_rater(study, rater, out, as_json)
         return
     with Study.open(folder) as study:
-        done = export_study(study, out or folder / "export", format=form, overwrite=overwrite)
+        done = export_study(
+            study,
+            out or folder / "export",
+            format=form,
+            overwrite=overwrite,
+            people=people_table(study),
+        )
     print_result(done.as_json(), done.lines(), as_json)
 
 

@@ -54,6 +54,9 @@ They enter it only if they are of a stratum, so that it is known how the respons
 tie-breaks are requested where raters disagree and are representative of these responses alone.
 """
 
+REJECTED: Final = "rejected by the owner"
+"""Reason of the revision by which the owner withdraws what a rater entered."""
+
 _TOO_LATE = "first given after a later stage was shown"
 _AGAIN = "given to a response a second time by the same rater"
 
@@ -90,6 +93,17 @@ def answered_constructs(*conditions: ColumnElement[bool]) -> Subquery:
         .where(newest.c.answered)
         .subquery("answered_construct")
     )
+
+
+def is_rejected(newest: Any) -> bool:
+    """Whether the newest revision of an answer is the owner's rejection of it."""
+    return bool(newest.status == "withdrawn" and newest.reason == REJECTED)
+
+
+def has_rejected(connection: Connection, assignment_id: int) -> bool:
+    """Whether the owner rejected ratings of an assignment, and has not taken that back."""
+    newest = newest_ratings(ratings.c.assignment_id == assignment_id)
+    return any(map(is_rejected, connection.execute(select(newest.c.status, newest.c.reason))))
 
 
 def moments_entered(connection: Connection) -> "pd.Series[Any]":

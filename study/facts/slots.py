@@ -3,6 +3,8 @@
 An assignment is a slot: a response that one person is to rate. It is live until it is released (its
 rater left, or the owner took it back) or handed on (its lease expired, and the slot that replaces
 it went to another rater). Values in a slot that is not live are kept, and count.
+
+An open slot may be kept for some raters, see `Assignment.open_to`.
 """
 
 from datetime import datetime
@@ -58,6 +60,20 @@ def is_open(slot: FromClause | None = None) -> ColumnElement[bool]:
 def is_live_comparison() -> ColumnElement[bool]:
     """Return the condition that a comparison was not taken back from its rater."""
     return comparisons.c.released_at.is_(None)
+
+
+EVERYONE = "everyone"
+"""Kept for this, an open slot may also be taken by raters with assigned work of their own."""
+
+
+def rater_taker(rater_id: int) -> str:
+    """Return how `open_to` names a rater."""
+    return f"rater:{rater_id}"
+
+
+def link_taker(link_id: int) -> str:
+    """Return how `open_to` names the raters who join by an enrolment link."""
+    return f"link:{link_id}"
 
 
 def lease_is_over(leased_until: datetime | None, at: datetime | None = None) -> bool:

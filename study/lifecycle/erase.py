@@ -199,6 +199,7 @@ _SLOT = (
     "inclusion_prob",
     "stratum",
     "response_id",
+    "open_to",
 )
 
 

@@ -83,6 +83,9 @@ class Assignment(AssignmentBase, table=True):
         default=None, foreign_key="assignment.id", index=True, unique=True
     )
     """The expired slot that this one was handed on from. Each is handed on once at most."""
+    open_to: list[str] | None = Field(default=None, sa_type=JSON(none_as_null=True))
+    """Of a slot that was created open: who may take it, as `study.facts.slots` names them;
+    none: raters without assigned work of their own. Null: it was assigned to its rater."""
     released_at: datetime | None = Field(default=None, sa_type=UTCDateTime)
     """When it was taken back unfinished, because its rater left or the owner released it. Saved
     values remain the rater's and count; the response may be assigned to another rater."""

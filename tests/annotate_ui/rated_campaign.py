@@ -55,6 +55,7 @@ def give(
     keys: Iterable[str] = ALL,
     queries: Iterable[str] | None = None,
     repeat: int = 0,
+    open_to: list[str] | None = None,
 ) -> int | None:
     """Assign every response to a rater (None: an open slot); return the rater's key."""
     with study.write() as connection:
@@ -81,6 +82,7 @@ def give(
                 "channel": "own",
                 "inclusion_prob": 1.0,
                 "config_hash": study.config_hash,
+                "open_to": open_to if rater is not None else open_to or [],
             }
             for row in responses
             if wanted is None or row.key.startswith(wanted)

@@ -192,6 +192,11 @@ _LABELS = {
         "waiting": mark("nothing to rate yet"),
         "done": mark("done"),
     },
+    "exit": {
+        "completion": mark("completed"),
+        "screen_out": mark("screened out"),
+        "return": mark("returned"),
+    },
     "signal": {
         "straight_lining": mark("long runs of one value"),
         "little_variation": mark("little variation"),

@@ -9,13 +9,19 @@ from flask import abort, redirect, render_template, request
 from flask.typing import ResponseReturnValue
 from sqlalchemy import Connection, select
 
-from annotate_ui.tasks.languages import language_of
+from annotate_ui.participants.languages import language_of
 from annotate_ui.web.owner.blueprint import pages
 from annotate_ui.web.rater_session import study
 from annotate_ui.web.text_format import chosen_text_format_context
 from study.errors import StudyError
 from study.facts.counted_marks import marks_of_response
-from study.facts.ratings import ratings_that_count, settled_values
+from study.facts.ratings import (
+    is_rejected,
+    newest_ratings,
+    ratings_that_count,
+    settled_values,
+)
+from study.facts.slots import OWN_CHANNEL
 from study.schema.tables import (
     assignments,
     passages,
@@ -63,6 +69,18 @@ class MarkedSentence:
     """Raters who marked sentences of the response for it, or none of them."""
 
 
+@dataclass(frozen=True)
+class RaterWork:
+    """What one rater entered for the response in one assignment."""
+
+    code: str
+    rater: str
+    assignment: str
+    """Public ids."""
+    purpose: str
+    rejected: bool
+
+
 @pages.get("/items/<int:response_id>")
 def item(response_id: int) -> ResponseReturnValue:
     """Show the texts and the ratings of one response."""
@@ -78,6 +96,7 @@ def item(response_id: int) -> ResponseReturnValue:
         values = _all_revisions(connection, response_id)
         imported = _imported(connection, response_id)
         marked = _marked(connection, row)
+        work = _work(connection, response_id)
         shown = list(listed)
     settled = [row for dispute in disputes for row in dispute.settled]
     return render_template(
@@ -90,6 +109,7 @@ def item(response_id: int) -> ResponseReturnValue:
         values=values,
         imported=imported,
         marked=marked,
+        work=work,
         disputes=disputes,
         adjudicator=settled[-1].code if settled else _ADJUDICATOR,
     )
@@ -166,6 +186,35 @@ def _all_revisions(connection: Connection, response_id: int) -> Sequence[Any]:
         .where(assignments.c.response_id == response_id)
         .order_by(ratings.c.construct_key, raters.c.code, assignments.c.id, ratings.c.revision)
     ).all()
+
+
+def _work(connection: Connection, response_id: int) -> list[RaterWork]:
+    """Return the work that can be rejected, or was."""
+    on_this = select(assignments.c.id).where(
+        assignments.c.response_id == response_id,
+        assignments.c.channel == OWN_CHANNEL,
+        assignments.c.purpose != "training",
+    )
+    newest = newest_ratings(ratings.c.assignment_id.in_(on_this))
+    rows = connection.execute(
+        select(
+            raters.c.code,
+            raters.c.public_id.label("rater"),
+            assignments.c.public_id.label("assignment"),
+            assignments.c.purpose,
+            newest.c.status,
+            newest.c.reason,
+        )
+        .join_from(newest, assignments, newest.c.assignment_id == assignments.c.id)
+        .join(raters, assignments.c.rater_id == raters.c.id)
+        .order_by(raters.c.code, assignments.c.id)
+    )
+    work: dict[str, RaterWork] = {}
+    for row in rows:
+        before = work.get(row.assignment)
+        rejected = is_rejected(row) or (before is not None and before.rejected)
+        work[row.assignment] = RaterWork(row.code, row.rater, row.assignment, row.purpose, rejected)
+    return list(work.values())
 
 
 def _imported(connection: Connection, response_id: int) -> Sequence[Any]:

@@ -78,12 +78,16 @@ def download() -> ResponseReturnValue:
     file_format = request.form.get("format")
     if file_format not in _formats():
         raise BadRequest
+    from annotate_ui.monitoring.people import PEOPLE_COLUMNS, people_rows
+
     # Without a name on disk, so that no file is left after an error.
     packed = tempfile.TemporaryFile()  # noqa: SIM115  (closed with the answer that sends it)
     try:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
-            export_study(study(), folder, file_format)
+            export_study(
+                study(), folder, file_format, people=(PEOPLE_COLUMNS, people_rows(study()))
+            )
             with ZipFile(packed, "w", ZIP_DEFLATED) as archive:
                 for path in sorted(folder.iterdir()):
                     archive.write(path, path.name)

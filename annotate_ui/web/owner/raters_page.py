@@ -3,7 +3,7 @@
 Addresses name a rater by a random id, since a code may be any text.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Self
@@ -19,12 +19,13 @@ from annotate_ui.web.owner.snapshot_cache import current_snapshot
 from annotate_ui.web.rate_limits import computations
 from annotate_ui.web.rater_session import study
 from study.errors import StudyError
-from study.schema.tables import raters as rater_table
+from study.schema.tables import assignments, enrolments, raters as rater_table
 
 if TYPE_CHECKING:
     from annotate_ui.monitoring.activity import RaterActivity
     from annotate_ui.monitoring.careless_responding import RaterSignals
     from annotate_ui.monitoring.rater_status import RaterStatus
+    from annotate_ui.participants.rejection import Rejection
 
 _MOST_NEW = 100
 
@@ -108,6 +109,8 @@ def rater(public_id: str) -> ResponseReturnValue:
         page="raters",
         row=row,
         at=current_snapshot().at,
+        recruiter_id=_recruiter_id(chosen.id),
+        rejected=_number_rejected(chosen.id),
         distributions=[] if row.activity is None else _distributions(row.activity),
     )
 
@@ -183,6 +186,41 @@ def readmit_rater(public_id: str) -> ResponseReturnValue:
     return _back(public_id)
 
 
+@pages.post("/raters/<public_id>/reject")
+def reject_work(public_id: str) -> ResponseReturnValue:
+    """Reject a rater's work and end their part, or reject the assignment that the form names."""
+    from annotate_ui.participants.rejection import reject
+
+    return _rejected(public_id, reject)
+
+
+@pages.post("/raters/<public_id>/restore")
+def restore_work(public_id: str) -> ResponseReturnValue:
+    """Take a rejection back."""
+    from annotate_ui.participants.rejection import restore
+
+    return _rejected(public_id, restore)
+
+
+def _rejected(public_id: str, do: "Callable[..., Rejection]") -> ResponseReturnValue:
+    chosen = rater_here(public_id)
+    named = request.form.get("assignment", "")
+    if not named:
+        do(study(), chosen.id)
+        return _back(public_id)
+    if not named.isalnum():
+        abort(404)
+    one = select(assignments.c.id, assignments.c.response_id).where(
+        assignments.c.public_id == named, assignments.c.rater_id == chosen.id
+    )
+    with study().read() as connection:
+        row = connection.execute(one).one_or_none()
+    if row is None:
+        abort(404)
+    do(study(), chosen.id, row.id)
+    return redirect(f"/owner/items/{row.response_id}#work", 303)
+
+
 def rater_identities(connection: Connection) -> dict[str, RaterIdentity]:
     """Return every rater by code."""
     from study.facts.departures import departures
@@ -220,6 +258,22 @@ def _rows() -> list[RaterRow]:
         for link in list_links(study())
         if link.rater in identities
     ]
+
+
+def _number_rejected(rater_id: int) -> int:
+    """Return on how many responses the rater's work is rejected."""
+    from annotate_ui.participants.rejection import rejected_assignments
+
+    with study().read() as connection:
+        return len(rejected_assignments(connection, rater_id))
+
+
+def _recruiter_id(rater_id: int) -> str | None:
+    """Return the id under which a recruiter knows a rater."""
+    stored = select(enrolments.c.external_id).where(enrolments.c.rater_id == rater_id)
+    with study().read() as connection:
+        external_id: str | None = connection.execute(stored).scalar()
+    return external_id
 
 
 def _distributions(entered: "RaterActivity") -> list[Distribution]:

@@ -86,7 +86,7 @@ def offer(token: str) -> ResponseReturnValue:
     except EnrolmentRefusedError as error:
         return answer(_REFUSED[error.reason])
     here = _has_joined_here(token, external_id)
-    if not here and not state.open:
+    if not here and not state.admits:
         return answer(_REFUSED["closed" if state.closed else "full"])
     if not here and message is not None:
         return answer(_REFUSED["paused"])

@@ -118,7 +118,7 @@ def by_slider(page: Page, values: dict[str, float]) -> None:
         slider = page.locator(f"#slider-{key}")
         box = slider.bounding_box()
         assert box is not None
-        x = 10 + (box["width"] - 20) * value / 100
+        x = box["width"] * value / 100
         slider.click(position={"x": x, "y": box["height"] / 2})
     wait_all_saved(page)
     with moving_on(page):

@@ -39,7 +39,8 @@ You read answers of machines, and **nothing else** of you is kept. [More](https:
 def enrolling(study: Study, links: list[str]) -> None:
     """Fill a campaign that asks for consent, with open slots and a link for two people."""
     fill(study, queries=1, systems=2)
-    give(study, None)
+    for _ in range(2):
+        give(study, None)
     with (study.folder / "study.toml").open("a", encoding="utf-8") as settings:
         settings.write(SETTINGS)
     (study.folder / "consent.md").write_text(CONSENT, encoding="utf-8")

@@ -29,6 +29,8 @@ PAGES = {
     "raters": "/raters",
     "activity": "/activity",
     "items": "/items",
+    "people": "/people",
+    "comments": "/comments",
     "item": "/items/1",
     "agreement": "/agreement",
     "judge": "/judge",

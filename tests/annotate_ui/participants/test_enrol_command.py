@@ -50,7 +50,7 @@ def test_without_open_slots_the_command_warns(study: Study) -> None:
     named = opened(study, 'base_url = "https://rate.example.org"')
     result = run(named, "spring", "--quota", "1")
     assert "spring: 1 person may join; queries without a limit; all languages." in result.output
-    assert "Warning: There are no open slots" in result.output
+    assert "Warning: There are no open slots for this link" in result.output
     assert "this computer" not in result.output
     assert result.output.splitlines()[-1] == f"Next: ccrs assign {named.folder} --open"
     named.close()

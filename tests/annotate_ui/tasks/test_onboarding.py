@@ -161,7 +161,7 @@ def test_a_query_of_which_more_was_shown_comes_last(study: Study) -> None:
     assert anna is not None
     assert len(assignments(study)) == 1
     finish_step(study, anna)
-    give(study, None, keys=["QR"])
+    give(study, None, keys=["QR"], open_to=["everyone"])
     go_through(study, anna)
     ordered = sorted(assignments(study, anna, "main"), key=lambda row: row.position)
     assert [row.response_id for row in ordered] == [1, 2, 1]

@@ -206,6 +206,7 @@ def test_feedback_shows_what_is_expected_and_what_follows_it_does_not_count(
 def test_attempts_differ_by_rater_and_not_by_the_time_of_day(study: Study) -> None:
     configure(study, design={"training": 3})
     teach(study, 12)
+    give(study, None)
     drawn = []
     for code in ("anna", "ben", "cara"):
         rater = new_rater(study, code)

@@ -38,6 +38,8 @@ OF_A_RATER = ("/rate", "/rate/history", "/withdraw", "/rate?why=waiting", "/rate
 OF_THE_OWNER = (
     "/owner",
     "/owner/raters",
+    "/owner/people",
+    "/owner/comments",
     "/owner/activity",
     "/owner/items",
     "/owner/agreement",

@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from annotate_ui.monitoring.people import PEOPLE_COLUMNS
 from study import Study, StudyError, export_study, import_file, read_scores
-from study.export.study_export import COLUMNS, MEANING
+from study.export.codebook import COLUMNS, MEANING
 from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, PassageRow, PreferenceRow, ResponseRow, ScoreRow
 from study.text import MARK, escape_formula, unescape_formula
@@ -193,7 +194,8 @@ def test_the_codebook_explains_every_column_and_scale(filled: Study, tmp_path: P
         assert all(explained.values())
         header = (tmp_path / f"{name}.csv").read_text(encoding="utf-8-sig").splitlines()[0]
         assert header.split(",") == list(explained)
-    assert set(MEANING) == {MARK, *(c for columns in COLUMNS.values() for c in columns)}
+    columns = {**COLUMNS, "people": PEOPLE_COLUMNS}
+    assert set(MEANING) == {MARK, *(c for names in columns.values() for c in names)}
     assert [c["key"] for c in book["constructs"]] == ["QR", "CC", "ID", "AC", "IR"]
     assert book["constructs"][0]["scale"]["max"] == 100
     text = (tmp_path / "codebook.md").read_text(encoding="utf-8")

@@ -228,7 +228,8 @@ def test_a_control_of_another_package_is_shown_and_its_values_are_stored(tmp_pat
     assert (refused.status_code, refused.get_json()["field"]) == (422, "input_kind")
     # The answer in words has a file of its own, apart from the values.
     done = export_study(study, tmp_path / "export")
-    assert done.files == {"responses.csv": 1, "scores.csv": 1, "answers.csv": 1}
+    files = {"responses.csv": 1, "scores.csv": 1, "answers.csv": 1, "ratings.csv": 1}
+    assert done.files == files
     (answered,) = (tmp_path / "export" / "answers.csv").read_text().splitlines()[1:]
     assert answered.endswith(",FL,anna,The last two")
     study.close()

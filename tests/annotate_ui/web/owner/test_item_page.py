@@ -1,5 +1,6 @@
 """A response on which raters differ: everything about it on one page, and the value settled on."""
 
+import re
 from io import BytesIO
 from typing import Any
 from zipfile import ZipFile
@@ -8,6 +9,7 @@ import pytest
 from sqlalchemy import insert, select
 
 from annotate_ui.tasks.settlement import settle
+from annotate_ui.tasks.workflow import open_next
 from study import Study
 from study.assignment.adjudication import adjudicate
 from study.errors import StudyError
@@ -19,7 +21,7 @@ from study.schema.tables import (
     ratings,
     responses,
 )
-from tests.annotate_ui.rated_campaign import fill
+from tests.annotate_ui.rated_campaign import fill, finish_step, give
 from tests.annotate_ui.web.conftest import Browser
 from tests.study.assignment.test_adjudication import rated
 
@@ -132,3 +134,35 @@ def test_an_adjudicator_is_blind_first(any_study: Study) -> None:
     settle(any_study, 1, "owner", {"QR": 55.0}, "on second thoughts")
     values = [(row.code, row.value) for row in settled(any_study)]
     assert values == [("owner", 50.0), ("owner", 55.0)]
+
+
+def test_work_is_rejected_in_one_click_and_the_click_is_undone(
+    owner: Browser, protected: Study
+) -> None:
+    fill(protected, queries=1, systems=1)
+    for rater in (give(protected, "gus"), give(protected, "hal")):
+        assert rater is not None
+        while open_next(protected, rater).step is not None:
+            finish_step(protected, rater, 40.0)
+    before = protected.score_table()
+    page = owner.get("/owner/items/1").text
+    ids = re.findall(r'/owner/raters/(\w+)/reject.*?name="assignment" value="(\w+)"', page)
+    assert len(ids) == 2
+    (of_gus, task), (of_hal, others_task) = ids
+    page = owner.submit(f"/owner/raters/{of_gus}/reject", assignment=task).text
+    assert owner.at.startswith("/owner/items/1")
+    assert "rejected by the owner" in page
+    left = protected.score_table().dropna(subset="value")
+    left = left[left["response_id"] == re.findall(r"<h1><bdi>(.*?)</bdi>", page)[0]]
+    assert set(left["scorer"]) == {"hal"}
+    refused = owner.submit(f"/owner/raters/{of_gus}/reject", assignment=others_task)
+    assert refused.status_code == 404
+    owner.get("/owner/items/1")
+    owner.submit(f"/owner/raters/{of_gus}/restore", assignment=task)
+    assert protected.score_table().equals(before)
+    page = owner.submit(f"/owner/raters/{of_hal}/reject").text
+    assert re.search(r"Rejected: the work on \d+ responses?\.", page)
+    assert "Readmit" in page
+    page = owner.submit(f"/owner/raters/{of_hal}/restore").text
+    assert "Rejected:" not in page
+    assert protected.score_table().equals(before)

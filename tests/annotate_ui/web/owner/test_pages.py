@@ -35,7 +35,18 @@ HOSTILE = (
     "\u202egnp.exe\u202c",
     "<svg/onload=alert(1)>",
 )
-PAGES = ("", "/raters", "/items", "/agreement", "/judge", "/stopping", "/adjudication", "/export")
+PAGES = (
+    "",
+    "/raters",
+    "/people",
+    "/comments",
+    "/items",
+    "/agreement",
+    "/judge",
+    "/stopping",
+    "/adjudication",
+    "/export",
+)
 
 
 def ids(study: Study) -> dict[str, str]:

@@ -1,0 +1,44 @@
+"""Who is who to the recruiter, for paying people; and everything that raters wrote."""
+
+from flask import render_template, request
+from flask.typing import ResponseReturnValue
+
+from annotate_ui.web.owner.blueprint import pages
+from annotate_ui.web.owner.snapshot_cache import current_snapshot
+from annotate_ui.web.rater_session import study
+from study.facts.rating_rows import rating_rows
+
+_ON_A_PAGE = 100
+
+
+@pages.get("/people")
+def people() -> ResponseReturnValue:
+    """List the people with their recruiter's id, hours and code."""
+    from annotate_ui.monitoring.people import people as everybody
+
+    snapshot = current_snapshot()
+    statuses, signals = snapshot.progress.raters, list(snapshot.signals.values())
+    return render_template(
+        "owner/people.html",
+        page="people",
+        people=everybody(study(), statuses, signals),
+        at=snapshot.at,
+    )
+
+
+@pages.get("/comments")
+def comments() -> ResponseReturnValue:
+    """List all comments and remarks, the newest first."""
+    with study().read() as connection:
+        said = [row for row in rating_rows(connection, study().config) if row.has_words]
+    said.sort(key=lambda row: row.last_saved_at, reverse=True)
+    count = -(-len(said) // _ON_A_PAGE) or 1
+    number = min(max(request.args.get("page", 1, type=int), 1), count)
+    return render_template(
+        "owner/comments.html",
+        page="comments",
+        said=said[(number - 1) * _ON_A_PAGE : number * _ON_A_PAGE],
+        total=len(said),
+        number=number,
+        count=count,
+    )
