@@ -112,7 +112,7 @@ def judgments(study: Study) -> list[RowMapping]:
     """Return the stored judgments, in the order in which they were stored."""
     statement = (
         select(judgment_table, responses.c.key.label("response"))
-        .join_from(judgment_table, responses)
+        .join_from(judgment_table, responses, judgment_table.c.response_id == responses.c.id)
         .order_by(judgment_table.c.id)
     )
     with study.read() as connection:
