@@ -63,7 +63,9 @@ def written(shape: Shape) -> Iterator[list[str]]:
         yield [str(path), *words]
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, WHOLE], ids=NAMES)
+@pytest.mark.parametrize(
+    "command", [*COMMANDS, pytest.param(WHOLE, marks=pytest.mark.slow)], ids=NAMES
+)
 @settings(deadline=None, max_examples=examples(USUALLY))
 @given(shape=shapes(most=12))
 @example(shape=WITHOUT_NONE)
