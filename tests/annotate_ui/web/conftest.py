@@ -8,6 +8,7 @@ from uuid import uuid4
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from werkzeug.security import generate_password_hash
 from werkzeug.test import TestResponse
 
 from annotate_ui.participants.invitation import invite
@@ -15,6 +16,15 @@ from annotate_ui.web.app import create_app
 from annotate_ui.web.rate_limits import limiter
 from study import Study
 from tests.annotate_ui.rated_campaign import fill, give
+
+
+@pytest.fixture(autouse=True)
+def _quick_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hash passwords by the product's method in little memory, which takes a thirtieth."""
+    monkeypatch.setattr(
+        "annotate_ui.web.owner.password.generate_password_hash",
+        lambda password, method: generate_password_hash(password, method=f"{method}:1024:8:1"),
+    )
 
 
 class Browser:
