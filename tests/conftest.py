@@ -1,5 +1,6 @@
 """Fixtures that several packages' tests share, and how deep property tests look."""
 
+import gc
 import os
 import signal
 from collections.abc import Iterator
@@ -48,6 +49,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         callspec = getattr(item, "callspec", None)
         if callspec is not None and callspec.params.get("any_study") == "postgresql":
             item.add_marker("postgres")
+
+
+def pytest_collection_finish() -> None:
+    """Have the garbage collector pass over what was imported: it would read all of it each time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(700, 10, 100)
 
 
 def _files_alone(config: pytest.Config) -> bool:

@@ -99,6 +99,10 @@ class Estimate:
         return record
 
 
+def _blank(value: Any) -> bool:
+    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
+
+
 def _null(value: Any) -> Any:
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
@@ -161,16 +165,21 @@ def to_frame(estimates: Iterable[Estimate]) -> pd.DataFrame:
     """
     import pandas as pd
 
-    rows = []
-    for estimate in estimates:
-        record = estimate.as_json()
-        params = record.pop("params")
-        for key in ("constructs", "scorers", "systems"):
-            record[key] = " + ".join(record[key])
-        rows.append(record | {f"params.{key}": value for key, value in params.items()})
-    columns = [name for name in FIELDS if name != "params"]
-    frame = pd.DataFrame(rows)
-    extra = sorted(name for name in frame.columns if name not in columns)
-    frame = frame.reindex(columns=[*columns, *extra])
-    blank = (frame.isna() | (frame == "")).all()
-    return frame[[name for name in frame.columns if name in _ALWAYS or not blank[name]]]
+    records = list(estimates)
+    columns: dict[str, list[Any]] = {}
+    for name in FIELDS:
+        values = [getattr(record, name) for record in records]
+        if name in ("constructs", "scorers", "systems"):
+            columns[name] = [" + ".join(value) for value in values]
+        elif name != "params":
+            columns[name] = [_null(value) for value in values]
+    for key in sorted({key for record in records for key in record.params}):
+        params = (record.params for record in records)
+        columns[f"params.{key}"] = [_null(of[key]) if key in of else math.nan for of in params]
+    return pd.DataFrame(
+        {
+            name: values
+            for name, values in columns.items()
+            if name in _ALWAYS or not all(map(_blank, values))
+        }
+    )

@@ -100,6 +100,7 @@ def plain() -> Analysis:
     return analysed(PLAIN, categorized())
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(8))
 @given(codes=PERMUTED | OTHERS)
 def test_a_report_does_not_depend_on_the_numbers(plain: Analysis, codes: list[int]) -> None:

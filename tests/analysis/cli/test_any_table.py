@@ -1,26 +1,20 @@
 """Each command that takes a table ends on any of them with its result or with a sentence."""
 
-import io
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from unittest.mock import patch
 
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
 from analysis.decisions.records import TARGETS, USES
-from study.cli.root import main
 from tests.analysis.shapes import Shape, declared_scale, frame, shapes
+from tests.ccrs_command import Done, in_process, program
 from tests.conftest import examples
 
 pytestmark = pytest.mark.usefixtures("without_drawing")
-
-SCRIPT = Path(sys.executable).with_name("ccrs")
 
 #: Words of each command around the place of the table.
 COMMANDS = (
@@ -69,13 +63,15 @@ def written(shape: Shape) -> Iterator[list[str]]:
         yield [str(path), *words]
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, WHOLE], ids=NAMES)
+@pytest.mark.parametrize(
+    "command", [*COMMANDS, pytest.param(WHOLE, marks=pytest.mark.slow)], ids=NAMES
+)
 @settings(deadline=None, max_examples=examples(USUALLY))
 @given(shape=shapes(most=12))
 @example(shape=WITHOUT_NONE)
 def test_any_table(command: str, shape: Shape) -> None:
     with written(shape) as table:
-        _ends_well(*_in_process(_words(command, table)))
+        _ends_well(in_process(*_words(command, table)))
 
 
 @pytest.mark.parametrize("command", [*COMMANDS, WHOLE], ids=NAMES)
@@ -84,7 +80,7 @@ def test_any_table(command: str, shape: Shape) -> None:
 @pytest.mark.slow
 def test_any_larger_table(command: str, shape: Shape) -> None:
     with written(shape) as table:
-        _ends_well(*_in_process(_words(command, table)))
+        _ends_well(in_process(*_words(command, table)))
 
 
 @settings(deadline=None, max_examples=examples(WIDELY))
@@ -93,7 +89,7 @@ def test_any_larger_table(command: str, shape: Shape) -> None:
 def test_any_requirement(shape: Shape, requirements: list[str]) -> None:
     required = " ".join(f"--require {requirement}" for requirement in requirements)
     with written(shape) as table:
-        _ends_well(*_in_process(_words(f"check {{}} --resamples 100 {required}", table)))
+        _ends_well(in_process(*_words(f"check {{}} --resamples 100 {required}", table)))
 
 
 @pytest.mark.parametrize("shape", EDGES, ids=("usual", "dominated", "one", "constant"))
@@ -101,11 +97,8 @@ def test_any_requirement(shape: Shape, requirements: list[str]) -> None:
 def test_edges_by_the_program(shape: Shape) -> None:
     with written(shape) as table:
         for command in COMMANDS:
-            words = _words(command, table)
-            ended = subprocess.run(
-                [SCRIPT, *words], capture_output=True, encoding="utf-8", check=False
-            )
-            _ends_well(ended.returncode, ended.stdout, ended.stderr)
+            ended = program(*_words(command, table))
+            _ends_well(ended)
             if shape is USUAL:
                 assert ended.returncode < 2, ended.stderr
 
@@ -115,21 +108,9 @@ def _words(command: str, table: list[str]) -> list[str]:
     return [word.format(path) for word in command.split()] + scale
 
 
-def _in_process(words: list[str]) -> tuple[object, str, str]:
-    """Exit status and what is written; an exception that the program does not handle is raised."""
-    out, err = io.StringIO(), io.StringIO()
-    with (
-        patch.object(sys, "argv", ["ccrs", *words]),
-        redirect_stdout(out),
-        redirect_stderr(err),
-        pytest.raises(SystemExit) as end,
-    ):
-        main()
-    return end.value.code, out.getvalue(), err.getvalue()
-
-
-def _ends_well(status: object, out: str, err: str) -> None:
+def _ends_well(done: Done) -> None:
     """A result without numbers that are none, or one error in words."""
+    status, out, err = done.returncode, done.stdout, done.stderr
     assert status in {0, 1, 2}
     assert "Traceback" not in err
     assert not re.search(r"(?<![\w.-])(nan|NaN|inf|None)(?![\w.-])", out), out

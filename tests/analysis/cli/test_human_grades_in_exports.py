@@ -2,8 +2,6 @@
 
 import json
 import shlex
-import subprocess
-import sysconfig
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,19 +10,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.ccrs_command import in_process, program
+
 N = 30
 RNG = np.random.default_rng(11)
 PEOPLE = [int(v) for v in RNG.integers(0, 2, N)]
 JUDGE = [v if RNG.random() < 0.85 else 1 - v for v in PEOPLE]
 ACCURACY = sum(a == b for a, b in zip(PEOPLE, JUDGE, strict=True)) / N
-
-
-def ccrs(*words: object) -> "subprocess.CompletedProcess[str]":
-    """Run a command by the console script."""
-    script = str(Path(sysconfig.get_path("scripts")) / "ccrs")
-    return subprocess.run(
-        [script, *map(str, words)], capture_output=True, text=True, check=False, timeout=120
-    )
 
 
 def promptfoo_result(row: int, grading: dict[str, Any]) -> dict[str, Any]:
@@ -221,6 +213,8 @@ def written(folder: Path, form: str, content: Any) -> Path:
 def test_people_and_judge_are_told_apart(name: str, tmp_path: Path) -> None:
     form, content, judge, people = EXPORTS[name]
     path = written(tmp_path, form, content())
+    # The first by the installed program.
+    ccrs = program if name == next(iter(EXPORTS)) else in_process
     report = ccrs("report", path, "--text")
     assert report.returncode == 0, report.stderr
     assert f"{judge} compared with {people}: {N} responses" in report.stdout
@@ -232,6 +226,7 @@ def test_people_and_judge_are_told_apart(name: str, tmp_path: Path) -> None:
     assert again.stdout.splitlines()[2:5] == report.stdout.splitlines()[2:5], again.stderr
 
 
+@pytest.mark.usefixtures("without_drawing")
 def test_a_failed_grader_and_several_assertions(tmp_path: Path) -> None:
     results = promptfoo_with_components()
     for row, result in enumerate(results):
@@ -240,7 +235,7 @@ def test_a_failed_grader_and_several_assertions(tmp_path: Path) -> None:
         if row == 0:
             parts[0]["metadata"] = {"graderError": True}
     path = written(tmp_path, "json", document(results, 3))
-    report = ccrs("report", path, "--out", tmp_path / "out", "--no-verify")
+    report = in_process("report", path, "--out", tmp_path / "out", "--no-verify")
     assert report.returncode == 0, report.stderr
     assert f"promptfoo:correct compared with promptfoo:human: {N - 1} responses" in report.stdout
     content = json.loads((tmp_path / "out" / "report.json").read_text("utf-8"))
@@ -254,7 +249,7 @@ def test_results_that_nobody_graded_need_a_study(tmp_path: Path) -> None:
         promptfoo_result(row, {**component(None, j), "componentResults": [component(RUBRIC, j)]})
         for row, j in enumerate(JUDGE)
     ]
-    done = ccrs("report", written(tmp_path, "json", document(results, 3)), "--text")
+    done = in_process("report", written(tmp_path, "json", document(results, 3)), "--text")
     assert done.returncode == 2
     assert "ccrs import my-study" in done.stderr
 
@@ -265,9 +260,9 @@ def test_feedback_of_an_unknown_source_asks_for_its_kind(tmp_path: Path) -> None
         if row["feedback_source"]["type"] == "model":
             row["feedback_source"] = {"type": "api"}
     path = written(tmp_path, "jsonl", rows)
-    done = ccrs("report", path, "--text")
+    done = in_process("report", path, "--text")
     assert done.returncode == 2
     assert "--kind langsmith:correctness=KIND" in done.stderr
-    again = ccrs("report", path, "--text", "--kind", "langsmith:correctness=judge")
+    again = in_process("report", path, "--text", "--kind", "langsmith:correctness=judge")
     assert again.returncode == 0, again.stderr
     assert f"Accuracy: {100 * ACCURACY:.0f}%" in again.stdout

@@ -1,13 +1,12 @@
 """A long table that has the kind of each scorer and not its name."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-CCRS = Path(sys.executable).with_name("ccrs")
+from tests.ccrs_command import in_process, program
+
 PEOPLE = [1, 2, 3, 4, 5] * 6
 JUDGE = [1, 2, 3, 5, 5] * 6
 
@@ -34,8 +33,10 @@ def test_each_kind_is_a_scorer(
     tmp_path: Path, item: str, kind: str, value: str, words: tuple[str, str]
 ) -> None:
     path = table(tmp_path / "t.csv", item, kind, value, words)
+    # One by the installed program.
+    ccrs = program if kind == "rater_type" else in_process
     for command in (["report", path, "--text"], ["doctor", path]):
-        done = subprocess.run([CCRS, *command], capture_output=True, text=True, check=False)
+        done = ccrs(*command)
         assert done.returncode == 0, done.stderr
         if command[0] == "report":
             assert f"{words[1]} compared with {words[0]}: 30 responses" in done.stdout
@@ -44,6 +45,6 @@ def test_each_kind_is_a_scorer(
 
 def test_a_column_of_other_words_is_no_scorer(tmp_path: Path) -> None:
     path = table(tmp_path / "t.csv", "id", "source", "rating", ("wikipedia", "news"))
-    done = subprocess.run([CCRS, "report", path], capture_output=True, text=True, check=False)
+    done = in_process("report", path)
     assert done.returncode != 0
     assert "wikipedia compared" not in done.stdout

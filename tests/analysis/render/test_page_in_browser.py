@@ -13,6 +13,9 @@ from click.testing import CliRunner
 from study.cli.root import cli
 from tests.conftest import absent
 
+# The page of the example takes seconds to make: one test of its text is beside those that draw it.
+pytestmark = pytest.mark.browser
+
 # The page stands in a frame of the wanted width, since a headless window has a least width.
 FRAME = """<!doctype html><meta charset="utf-8"><body>
 <iframe id="page" style="width:{width}px;height:2000px;border:0" srcdoc="{page}"></iframe>
@@ -47,7 +50,6 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
     return (folder / "report.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.browser
 @pytest.mark.parametrize("width", [390, 768, 1280])
 def test_nothing_is_wider_than_the_window(page: str, width: int, tmp_path: Path) -> None:
     browser = shutil.which("chromium")

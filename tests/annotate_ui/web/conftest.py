@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, ClassVar
 from uuid import uuid4
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from jinja2.bccache import Bucket, BytecodeCache
+from werkzeug.security import generate_password_hash
 from werkzeug.test import TestResponse
 
 from annotate_ui.participants.invitation import invite
@@ -15,6 +17,35 @@ from annotate_ui.web.app import create_app
 from annotate_ui.web.rate_limits import limiter
 from study import Study
 from tests.annotate_ui.rated_campaign import fill, give
+
+
+class CompiledTemplates(BytecodeCache):
+    """Compiled templates of all the apps of this process."""
+
+    kept: ClassVar[dict[str, bytes]] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Take a template that another app compiled."""
+        if bucket.key in self.kept:
+            bucket.bytecode_from_string(self.kept[bucket.key])
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keep a template for other apps."""
+        self.kept[bucket.key] = bucket.bytecode_to_string()
+
+
+@pytest.fixture(autouse=True)
+def _templates_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Flask, "jinja_options", {"bytecode_cache": CompiledTemplates()})
+
+
+@pytest.fixture(autouse=True)
+def _quick_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hash passwords by the product's method in little memory, which takes a thirtieth."""
+    monkeypatch.setattr(
+        "annotate_ui.web.owner.password.generate_password_hash",
+        lambda password, method: generate_password_hash(password, method=f"{method}:1024:8:1"),
+    )
 
 
 class Browser:

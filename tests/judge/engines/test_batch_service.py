@@ -2,10 +2,10 @@
 
 import asyncio
 import json
-import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +19,12 @@ from judge.engines.batch.service.submission_plan import submission_plan
 from judge.engines.batch.service.submitting import submit
 from judge.engines.engine_settings import BatchSettings
 from study import Study, StudyError
+from tests.ccrs_command import Done, in_process, program
 from tests.judge.small_studies import fill
 from tests.judge.stub.batch_services import KEY, BatchServices, running_services
 
 SCRIPT = Path(sys.executable).with_name("ccrs")
+Command = Callable[..., Done]
 FORMS = ("openai", "anthropic", "gemini")
 MODEL = {"openai": "gpt", "anthropic": "claude", "gemini": "gemini-0"}
 VARIABLE = {
@@ -75,16 +77,9 @@ def asked(folder: Path) -> FolderState:
     return asyncio.run(status(BatchFolder(folder)))
 
 
-def ccrs(*words: object, code: int = 0, **variables: str) -> str:
-    """Run the console script; return what it printed."""
-    done = subprocess.run(
-        [SCRIPT, *map(str, words)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        env={**os.environ, **variables},
-    )
+def ccrs(*words: object, code: int = 0, by: Command = in_process) -> str:
+    """Run a command; return what it printed."""
+    done = by(*words)
     output = done.stdout + done.stderr
     assert done.returncode == code, output
     assert "Traceback" not in output
@@ -96,14 +91,16 @@ def ccrs(*words: object, code: int = 0, **variables: str) -> str:
 def test_the_whole_way_with_a_kill_between_upload_and_start(
     services: BatchServices, tmp_path: Path, form: str
 ) -> None:
+    # One form by the installed program.
+    run = partial(ccrs, by=program if form == "openai" else in_process)
     study, folder = tmp_path / "study", tmp_path / "requests"
     with Study.create(study) as made:
         fill(made)
     judge = ["judge", study, "--engine", "batch", "--model", MODEL[form], "--batch-format", form]
-    assert "57 prompts" in ccrs(*judge, "--requests", folder)
+    assert "57 prompts" in run(*judge, "--requests", folder)
     words = ["judge", "batch", "submit", folder, "--base-url", services.address(form)]
     words += ["--model", "gemini-0"] if form == "gemini" else []
-    dry = ccrs(*words, "--price", "1000", "1000", "--dry-run")
+    dry = run(*words, "--price", "1000", "1000", "--dry-run")
     assert "judge-001" in dry
     assert "To submit: 57 prompts" in dry
     assert "Answer tokens: at most 912" in dry
@@ -125,20 +122,20 @@ def test_the_whole_way_with_a_kill_between_upload_and_start(
     (file,) = json.loads(recorded)["files"].values()
     assert (file["state"], file["batch"]) == ("starting", None)
 
-    again = ccrs(*words)
+    again = run(*words)
     (batch,) = services.batches
     assert f"batch {batch.id}" in again
     assert len(services.files) == (0 if form == "anthropic" else 1)
     assert submitted(folder, services, form).files[0].batch == batch.id
     assert len(services.batches) == 1
-    shown = ccrs("judge", "batch", "status", folder)
+    shown = run("judge", "batch", "status", folder)
     assert f"0 of 57 prompts answered, 0 failed ({batch.id})" in shown
     assert "Later: ccrs judge batch status" in shown
     assert fetched(folder).files[0].state == "running"
 
     services.finish(batch)
     assert asked(folder).lines()[-1].startswith("Next: ccrs judge batch fetch")
-    lines = ccrs("judge", "batch", "fetch", folder).splitlines()
+    lines = run("judge", "batch", "fetch", folder).splitlines()
     assert lines[0].endswith(": results-001.jsonl")
     assert "fetched, 57 of 57 prompts answered, 0 failed" in lines[1]
     command = lines[-1].removeprefix("Next: ccrs ").partition(", with")[0]
@@ -146,7 +143,7 @@ def test_the_whole_way_with_a_kill_between_upload_and_start(
     fetched(folder)
     assert len(services.log) == before
 
-    read = ccrs(*command.replace("STUDY", str(study)).split())
+    read = run(*command.replace("STUDY", str(study)).split())
     assert "57" in read
     with Study.open(study) as opened:
         scores = opened.score_table()
@@ -218,7 +215,8 @@ def test_a_refused_key_is_named_by_its_variable_and_never_shown(
     folder = written(tmp_path, "openai", monkeypatch)
     wrong = "sk-wrong-key-of-somebody-12345"
     words = ("judge", "batch", "submit", folder, "--base-url", services.address("openai"))
-    output = ccrs(*words, "--api-key-env", "MINE", code=2, MINE=wrong)
+    monkeypatch.setenv("MINE", wrong)
+    output = ccrs(*words, "--api-key-env", "MINE", code=2)
     assert "judge-001.jsonl: 127.0.0.1" in output
     assert "Incorrect API key provided in Authorization: [key]. Check the key" in output
     assert "MINE" in output

@@ -1,20 +1,19 @@
 """The commands as a person runs them: what they print, and how they exit."""
 
 import contextlib
-import io
 import json
 import os
 import subprocess
 import sys
 from importlib.metadata import EntryPoint
 from pathlib import Path
-from unittest.mock import patch
 
 import click
 import pytest
 from click.testing import CliRunner
 
 from study.cli import root
+from tests.ccrs_command import Done, in_process
 
 RESPONSES = [
     {
@@ -34,20 +33,10 @@ SCORES = "response_id,construct,scorer,scorer_kind,value\n" + "".join(
 )
 
 
-def ccrs(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+def ccrs(*words: str, cwd: Path) -> Done:
     """Run the program in this process, in the folder `cwd`."""
-    output, complained = io.StringIO(), io.StringIO()
-    with (
-        contextlib.chdir(cwd),
-        patch.object(sys, "argv", ["ccrs", *words]),
-        contextlib.redirect_stdout(output),
-        contextlib.redirect_stderr(complained),
-        pytest.raises(SystemExit) as end,
-    ):
-        root.main()
-    code = end.value.code
-    assert isinstance(code, int)
-    return subprocess.CompletedProcess(words, code, output.getvalue(), complained.getvalue())
+    with contextlib.chdir(cwd):
+        return in_process(*words)
 
 
 @pytest.fixture

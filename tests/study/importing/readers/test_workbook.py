@@ -1,9 +1,7 @@
 """Excel workbooks as they are saved: numbers, words, dates, several sheets, formulas."""
 
 import shlex
-import subprocess
 import sys
-import sysconfig
 from collections.abc import Callable
 from datetime import date, datetime
 from pathlib import Path
@@ -18,6 +16,7 @@ from study import InputError, StudyError
 from study.importing.readers import workbook
 from study.importing.readers.input_file import Record
 from study.importing.readers.source import RecordSource
+from tests.ccrs_command import in_process, program
 
 N = 24
 PEOPLE = [int(v) for v in np.random.default_rng(3).integers(1, 6, N)]
@@ -56,14 +55,6 @@ def scores() -> Rows:
         [f"r{n}", f"What is it {n}?", j, h]
         for n, (j, h) in enumerate(zip(JUDGE, PEOPLE, strict=True))
     ]
-
-
-def ccrs(*words: object) -> "subprocess.CompletedProcess[str]":
-    """Run a command by the console script."""
-    script = str(Path(sysconfig.get_path("scripts")) / "ccrs")
-    return subprocess.run(
-        [script, *map(str, words)], capture_output=True, text=True, check=False, timeout=120
-    )
 
 
 def test_numbers_texts_and_dates(save: Save) -> None:
@@ -139,25 +130,25 @@ def test_without_openpyxl_a_line_says_how(save: Save, monkeypatch: pytest.Monkey
 
 def test_the_commands_read_a_workbook(save: Save, tmp_path: Path) -> None:
     path = save("people and judge.xlsx", Sheet1=scores())
-    report = ccrs("report", path, "--text")
+    report = program("report", path, "--text")
     assert report.returncode == 0, report.stderr
     assert f"llm compared with human: {N} responses" in report.stdout
-    advice = ccrs("doctor", path)
+    advice = in_process("doctor", path)
     assert advice.returncode == 0, advice.stderr
     command = advice.stdout.partition("Next:   ")[2].splitlines()[0]
-    assert ccrs(*shlex.split(command)[1:], "--text").returncode == 0
-    checked = ccrs("check", path, "--scale", "1:5", "--require", "order_responses=yes")
+    assert in_process(*shlex.split(command)[1:], "--text").returncode == 0
+    checked = in_process("check", path, "--scale", "1:5", "--require", "order_responses=yes")
     assert checked.returncode in (0, 1), checked.stderr
     long = [["response_id", "scorer", "scorer_kind", "construct", "value"]]
     for name, kind, values in (("llm", "judge", JUDGE), ("anna", "human", PEOPLE)):
         long += [[f"r{n}", name, kind, "score", value] for n, value in enumerate(values)]
-    assert ccrs("report", save("long.xlsx", Sheet1=long), "--text").returncode == 0
+    assert in_process("report", save("long.xlsx", Sheet1=long), "--text").returncode == 0
 
 
 def test_a_word_among_numbers_is_named_with_its_row(save: Save) -> None:
     rows = scores()
     rows[3][2] = "#DIV/0!"
-    done = ccrs("report", save(Sheet1=rows), "--judge", "llm", "--human", "human", "--text")
+    done = in_process("report", save(Sheet1=rows), "--judge", "llm", "--human", "human", "--text")
     assert done.returncode == 2
     assert "row 4" in done.stderr
     assert "#DIV/0!" in done.stderr
@@ -167,7 +158,7 @@ def test_a_study_imports_responses_of_a_workbook(save: Save, tmp_path: Path) -> 
     rows = [["query", "response", "system"]]
     rows += [[f"What is {n}?", f"It is {n}.", "a"] for n in range(3)]
     study = tmp_path / "study"
-    assert ccrs("init", study).returncode == 0
-    done = ccrs("import", study, save(Sheet1=rows))
+    assert in_process("init", study).returncode == 0
+    done = program("import", study, save(Sheet1=rows))
     assert done.returncode == 0, done.stderr
     assert "3" in done.stdout
