@@ -157,9 +157,7 @@ def answers_reading(described: Described, decisions: Sequence[UseDecision]) -> s
         "of every figure that decides is on that side of its threshold."
     )
     if any(d.probability is not None for d in decisions):
-        text += (
-            " Likely, open and unlikely give the chance that the use meets its standard."
-        )
+        text += " Likely, open and unlikely give the chance that the use meets its standard."
     if any(d.target == "raters_like_these" for d in decisions):
         text += " These raters are the panel as it is; raters like these are drawn as they were."
     wider = any(d.binding is not None and _other_level(d.binding) for d in decisions)
