@@ -151,8 +151,7 @@ def next_steps(document: Document) -> list[str]:
         least = min(open_ones, key=lambda decision: decision.further_queries or 0)
         steps.append(
             f"Rate more queries: {counted(len(open_ones), 'answer')} may be decided so, the "
-            f"first by about {least.further_queries} further queries. `ccrs plan` computes how "
-            "many a study needs."
+            f"first by about {least.further_queries} further queries (`ccrs plan`)."
         )
     levels = [d for d in of_constructs if d.use == "report_level" and d.answer != "yes"]
     known = [means for means in document.corrected_means if means.half_width > 0]
