@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Person:
+class RaterRecord:
     """A rater; empty where nothing is known."""
 
     rater: str
@@ -47,12 +47,12 @@ class Person:
     last_active_at: datetime | None
 
 
-PEOPLE_COLUMNS = tuple(Person.__dataclass_fields__)
+PEOPLE_COLUMNS = tuple(RaterRecord.__dataclass_fields__)
 
 
 def people(
     study: "Study", statuses: Sequence[RaterStatus], signals: Sequence[RaterSignals]
-) -> list[Person]:
+) -> list[RaterRecord]:
     """Return everybody who rates or joined, in the order of the numbers in their codes."""
     flagged = {rater.rater: rater.flagged for rater in signals}
     with study.read() as connection:
@@ -71,7 +71,7 @@ def people(
                 for signal in flagged.get(status.rater, ())
             ]
             found.append(
-                Person(
+                RaterRecord(
                     status.rater,
                     external_id,
                     link,

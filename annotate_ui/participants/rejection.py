@@ -35,7 +35,7 @@ _ENTERED = (*_CONTENT, "value", "ranges", "status", "reason", "comment", "flags"
 
 
 @dataclass(frozen=True)
-class Rejection:
+class ChangedWork:
     """What a rejection, or taking one back, has changed."""
 
     values: int
@@ -45,7 +45,7 @@ class Rejection:
     were until another rater took the slot."""
 
 
-def reject(study: Study, rater_id: int, assignment_id: int | None = None) -> Rejection:
+def reject(study: Study, rater_id: int, assignment_id: int | None = None) -> ChangedWork:
     """Reject what a rater has entered; None for `assignment_id` rejects all and ends their part.
 
     Training is left out, as it counts nowhere, and so are comparisons. What was rejected before
@@ -97,10 +97,10 @@ def reject(study: Study, rater_id: int, assignment_id: int | None = None) -> Rej
         done = connection.execute(
             update(assignments).where(live).values(released_at=at, leased_until=None)
         )
-        return Rejection(len(rows), done.rowcount)
+        return ChangedWork(len(rows), done.rowcount)
 
 
-def restore(study: Study, rater_id: int, assignment_id: int | None = None) -> Rejection:
+def restore(study: Study, rater_id: int, assignment_id: int | None = None) -> ChangedWork:
     """Take a rejection back; parameters as of `reject`.
 
     Slots that another rater has taken meanwhile stay theirs, and the values count beside them.
@@ -140,7 +140,7 @@ def restore(study: Study, rater_id: int, assignment_id: int | None = None) -> Re
             again = {"rater_id": rater_id, "kind": "readmitted", "created_at": at}
             connection.execute(insert(departures).values(**again))
             take_back(connection, rater_id, departed_at)
-        return Rejection(len(rows), done.rowcount)
+        return ChangedWork(len(rows), done.rowcount)
 
 
 def rejected_assignments(connection: Connection, rater_id: int) -> set[int]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from annotate_ui.monitoring.activity import RaterActivity
     from annotate_ui.monitoring.careless_responding import RaterSignals
     from annotate_ui.monitoring.rater_status import RaterStatus
-    from annotate_ui.participants.rejection import Rejection
+    from annotate_ui.participants.rejection import ChangedWork
 
 _MOST_NEW = 100
 
@@ -202,7 +202,7 @@ def restore_work(public_id: str) -> ResponseReturnValue:
     return _rejected(public_id, restore)
 
 
-def _rejected(public_id: str, do: "Callable[..., Rejection]") -> ResponseReturnValue:
+def _rejected(public_id: str, do: "Callable[..., ChangedWork]") -> ResponseReturnValue:
     chosen = rater_here(public_id)
     named = request.form.get("assignment", "")
     if not named:
