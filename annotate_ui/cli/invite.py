@@ -71,8 +71,8 @@ def _creates_no_link(given: Given) -> bool:
     "--reject",
     "rejected",
     metavar="RATER",
-    help="Reject a rater's work and end their part: values are kept and enter no figure, slots are "
-    "released. --item limits it to one response.",
+    help="Reject a rater's ratings and end their part: values are kept and enter no figure, slots "
+    "are released, decided comparisons still count. --item limits it to one response.",
 )
 @click.option(
     "--restore", "restored", metavar="RATER", help="Take a rejection back; --item as of --reject."

@@ -76,7 +76,7 @@ def action_items(
     assignments
         As in `CampaignRecords`.
     vacant
-        Places of raters who left, which no other rater has taken over.
+        Places of raters who left, and of rejected work, which no other rater has.
     idle_links
         Open enrolment links for whose raters no open slot is left.
     more_slots
@@ -100,7 +100,8 @@ def action_items(
         text = "the enrolment link is open, and no open slot is left for raters who join by it"
         items.append(ActionItem("no_open_slots", link, text, more_slots))
     if vacant:
-        text = f"{counted(vacant, 'place')} of raters who left, not taken over by others yet"
+        places = counted(vacant, "place")
+        text = f"{places} of raters who left or whose work was rejected, not taken over yet"
         items.append(ActionItem("vacant_places", None, text, f"ccrs assign {folder}"))
     unconnected = _unconnected(assignments)
     if unconnected is not None:

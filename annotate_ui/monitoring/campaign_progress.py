@@ -42,7 +42,7 @@ class ItemProgress:
     required: int
     """Raters that it was assigned to, with open slots and vacant places."""
     vacant: int
-    """Of those required: places of raters who left, which no other rater has taken over."""
+    """Of those required: places of raters who left and of rejected work, which nobody else has."""
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from sqlalchemy import Connection, select
 from annotate_ui.monitoring.careless_responding import RaterSignals
 from annotate_ui.monitoring.rater_status import RaterStatus
 from annotate_ui.participants.consent import declined
+from annotate_ui.participants.rejection import rejected_assignments
 from annotate_ui.tasks.exit_codes import exit_code
 from annotate_ui.tasks.workflow import all_done
 from study.facts.departures import departures
@@ -40,6 +41,8 @@ class RaterRecord:
     hours: float
     responses: int
     responses_done: int
+    responses_rejected: int
+    """Responses with ratings that the owner rejected; they are in neither number before."""
     completed: str
     """yes or no: whether all of their work is done."""
     signals: str | None
@@ -82,6 +85,7 @@ def people(
                     round(status.hours_active, 4),
                     status.responses,
                     status.responses_done,
+                    len(rejected_assignments(connection, key)),
                     "yes" if completed else "no",
                     "; ".join(kinds) or None,
                     status.last_activity,

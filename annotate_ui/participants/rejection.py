@@ -13,16 +13,16 @@ from typing import Any, get_args
 from sqlalchemy import ColumnElement, Connection, Row, insert, select, update
 
 from annotate_ui.participants.tokens import revoke_tokens
-from annotate_ui.participants.withdrawal import take_back
+from annotate_ui.participants.withdrawal import take_back, undecided_comparisons
 from annotate_ui.participation import lock_rater, lock_slots
 from study.errors import StudyError
 from study.facts.departures import has_left, left_at
 from study.facts.find_response import find_response
 from study.facts.ratings import REJECTED, is_rejected, unfinished_slots
-from study.facts.slots import OWN_CHANNEL
+from study.facts.slots import OWN_CHANNEL, rater_taker
 from study.schema import RaterAnswerBase, now
 from study.schema.human_ratings import AnswerKind
-from study.schema.tables import assignments, departures, rater_answers
+from study.schema.tables import assignments, comparisons, departures, rater_answers
 from study.study import Study
 
 _OF_ASSIGNMENTS = tuple(kind for kind in get_args(AnswerKind) if kind != "choice")
@@ -48,7 +48,8 @@ class ChangedWork:
 def reject(study: Study, rater_id: int, assignment_id: int | None = None) -> ChangedWork:
     """Reject what a rater has entered; None for `assignment_id` rejects all and ends their part.
 
-    Training is left out, as it counts nowhere, and so are comparisons. What was rejected before
+    Training is left out, as it counts nowhere. Comparisons that were decided stay as they are and
+    count; of the others, those of a rater whose part ends are released. What was rejected before
     does not change.
 
     Parameters
@@ -90,9 +91,12 @@ def reject(study: Study, rater_id: int, assignment_id: int | None = None) -> Cha
             if not has_left(connection, rater_id):
                 left = {"rater_id": rater_id, "kind": "removed", "created_at": at}
                 connection.execute(insert(departures).values(**left))
+                undecided = comparisons.c.id.in_(undecided_comparisons(connection, rater_id))
+                connection.execute(update(comparisons).where(undecided).values(released_at=at))
                 revoke_tokens(connection, rater_id)
         else:
             released.add(assignment_id)
+            _open_to_others(connection, rater_id, assignment_id)
         live = assignments.c.id.in_(released) & assignments.c.released_at.is_(None)
         done = connection.execute(
             update(assignments).where(live).values(released_at=at, leased_until=None)
@@ -103,6 +107,8 @@ def reject(study: Study, rater_id: int, assignment_id: int | None = None) -> Cha
 def restore(study: Study, rater_id: int, assignment_id: int | None = None) -> ChangedWork:
     """Take a rejection back; parameters as of `reject`.
 
+    Where all of a rater's work was rejected at once, that is taken back, and responses that were
+    rejected one by one before stay rejected until the next call.
     Slots that another rater has taken meanwhile stay theirs, and the values count beside them.
     A rater whose part ended with the rejection takes part again, and needs a new link.
 
@@ -116,6 +122,9 @@ def restore(study: Study, rater_id: int, assignment_id: int | None = None) -> Ch
         lock_slots(connection)
         theirs = _theirs(rater_id, assignment_id)
         rejected = [row for row in _newest(connection, theirs) if is_rejected(row)]
+        departed_at = left_at(connection, rater_id)
+        if assignment_id is None:
+            rejected = _at_once(rejected, departed_at)
         before = _before(connection, rejected)
         at = now()
         rows = [
@@ -133,7 +142,6 @@ def restore(study: Study, rater_id: int, assignment_id: int | None = None) -> Ch
             )
             .values(released_at=None)
         )
-        departed_at = left_at(connection, rater_id)
         # Only the departure that came with the rejection is taken back with it.
         if assignment_id is None and any(row.created_at == departed_at for row in rejected):
             assert departed_at is not None  # noqa: S101
@@ -177,6 +185,23 @@ def _theirs(rater_id: int, assignment_id: int | None) -> tuple[ColumnElement[boo
         assignments.c.purpose != "training",
         *one,
     )
+
+
+def _at_once(rejected: list[Row[Any]], departed_at: datetime | None) -> list[Row[Any]]:
+    """Return what the last rejection of all work has rejected; everything where none is."""
+    latest = max((row.created_at for row in rejected), default=None)
+    last = [row for row in rejected if row.created_at == latest]
+    whole = latest == departed_at or len({row.assignment_id for row in last}) > 1
+    return last if whole else rejected
+
+
+def _open_to_others(connection: Connection, rater_id: int, assignment_id: int) -> None:
+    """Keep a slot no longer for the rater whose work in it was rejected."""
+    one = assignments.c.id == assignment_id
+    kept = connection.execute(select(assignments.c.open_to).where(one)).scalar_one() or []
+    others = [taker for taker in kept if taker != rater_taker(rater_id)]
+    if others != kept:
+        connection.execute(update(assignments).where(one).values(open_to=others))
 
 
 def _newest(connection: Connection, theirs: Sequence[ColumnElement[bool]]) -> list[Row[Any]]:

@@ -46,7 +46,7 @@ def leave(study: Study, rater_id: int, kind: DepartureKind) -> int | None:
         connection.execute(insert(departures).values(rater_id=rater_id, kind=kind, created_at=at))
         ended = (
             (assignments, unfinished_slots(connection, study.config, rater_id)),
-            (comparisons, _undecided(connection, rater_id)),
+            (comparisons, undecided_comparisons(connection, rater_id)),
         )
         for noun, ids in ended:
             connection.execute(update(noun).where(noun.c.id.in_(ids)).values(released_at=at))
@@ -94,7 +94,8 @@ def rater_key(connection: Connection, study: Study, code: str) -> int:
     return int(known[code])
 
 
-def _undecided(connection: Connection, rater_id: int) -> list[int]:
+def undecided_comparisons(connection: Connection, rater_id: int) -> list[int]:
+    """Return the keys of a rater's comparisons that are still to be decided."""
     rows = connection.execute(
         select(comparisons.c.id).where(
             comparisons.c.rater_id == rater_id, is_live_comparison(), ~is_decided()

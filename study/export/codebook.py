@@ -68,6 +68,7 @@ MEANING = {
     "hours": "active hours, no more than passed by the server's clock",
     "responses": "responses assigned to the person",
     "responses_done": "of these, those with a value of every construct",
+    "responses_rejected": "responses whose ratings were rejected, in neither number before",
     "completed": "yes or no: whether all of the person's work is done",
     "signals": "flagged signals of careless responding",
     "last_active_at": "when the person was last shown or saved something, in UTC",

@@ -45,7 +45,7 @@ _KINDS: dict[str, Kind] = {
     "repeat": "integer",
     **dict.fromkeys(("value", "inclusion_prob", "response_words", "position"), "number"),
     **dict.fromkeys(("seconds", "hours"), "number"),
-    **dict.fromkeys(("revision", "responses", "responses_done"), "integer"),
+    **dict.fromkeys(("revision", "responses", "responses_done", "responses_rejected"), "integer"),
     **dict.fromkeys(("first_saved_at", "last_saved_at", "joined_at", "last_active_at"), "time"),
 }
 """Kinds of the columns that are not text."""

@@ -18,7 +18,7 @@ from study.facts.active_time import active_seconds
 from study.facts.label_studio_left import left_in_label_studio
 from study.facts.links import is_live_link
 from study.facts.passages_opened import passages_opened
-from study.facts.ratings import MEASURING, counted_ratings, rated_again
+from study.facts.ratings import MEASURING, counted_ratings, is_of_owner, rated_again
 from study.facts.slots import (
     OWN_CHANNEL,
     is_further,
@@ -380,11 +380,12 @@ def _last_activity(connection: Connection) -> dict[int, datetime]:
         (decisions, comparison_table, "comparison_id"),
     ):
         latest = func.max(noun.c.created_at, type_=noun.c.created_at.type)
-        rows = connection.execute(
+        newest = (
             select(owner.c.rater_id, latest)
             .join_from(noun, owner, noun.c[key] == owner.c.id)
             .group_by(owner.c.rater_id)
         )
+        rows = connection.execute(newest if noun is not ratings else newest.where(~is_of_owner()))
         for rater, moment in rows:
             latest_by_rater[rater] = max(
                 moment, latest_by_rater.get(rater, datetime.min.replace(tzinfo=UTC))

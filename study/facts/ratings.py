@@ -100,6 +100,22 @@ def is_rejected(newest: Any) -> bool:
     return bool(newest.status == "withdrawn" and newest.reason == REJECTED)
 
 
+def is_of_owner() -> ColumnElement[bool]:
+    """Return the condition that a revision is a rejection, or takes one back: no rater made it."""
+    before = ratings.alias("rejection")
+    return (ratings.c.status == "withdrawn") & (ratings.c.reason == REJECTED) | (
+        select(before.c.id)
+        .where(
+            before.c.assignment_id == ratings.c.assignment_id,
+            before.c.construct_key == ratings.c.construct_key,
+            before.c.revision == ratings.c.revision - 1,
+            before.c.status == "withdrawn",
+            before.c.reason == REJECTED,
+        )
+        .exists()
+    )
+
+
 def has_rejected(connection: Connection, assignment_id: int) -> bool:
     """Whether the owner rejected ratings of an assignment, and has not taken that back."""
     newest = newest_ratings(ratings.c.assignment_id == assignment_id)

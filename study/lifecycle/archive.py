@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
 
 from study.errors import StudyError, without_effect
 from study.export.study_export import export_study
+from study.facts.ratings import REJECTED
 from study.lifecycle.backup import prompt_files, text_files
 from study.lifecycle.database_copy import sqlite_rows
 from study.lifecycle.new_file import check_new, new_file
@@ -158,16 +159,19 @@ def _strip(connection: Connection, comments: bool, left_out: dict[str, int]) -> 
     for noun, name in texts:
         noun_table = table(noun)
         gone = connection.execute(
-            update(noun_table).where(noun_table.c[name].is_not(None)).values({name: None})
+            update(noun_table).where(_has_words(noun_table.c[name])).values({name: None})
         ).rowcount
         _count(left_out, f"{name}s of {noun_table.name}", gone)
 
 
 def _has(connection: Connection, noun: type[Noun], name: str) -> bool:
     column = table(noun).c[name]
-    return (
-        connection.execute(select(column).where(column.is_not(None)).limit(1)).first() is not None
-    )
+    return connection.execute(select(column).where(_has_words(column)).limit(1)).first() is not None
+
+
+def _has_words(column: ColumnElement[Any]) -> ColumnElement[bool]:
+    """Whether a person wrote it: the reason of a rejection is the program's own word."""
+    return column.is_not(None) & (column != REJECTED)
 
 
 def _count(left_out: dict[str, int], what: str, number: int) -> None:

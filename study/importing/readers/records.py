@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from study.errors import Fault, InputError, nearest
+from study.errors import Fault, InputError, StudyError, nearest
 from study.importing.import_report import UNKNOWN_COLUMN, ImportReport
 from study.importing.readers import cells, delimited
 from study.importing.readers.cells import CellError
@@ -381,6 +381,8 @@ class RecordCells:
             return None
 
 
+# Columns that only `study.facts.rating_rows` has.
+_OF_ALL_RATINGS = ("not_counted", "first_saved_at", "last_saved_at")
 IN_ANOTHER_CASE = "columns whose names have other capital letters"
 
 
@@ -397,6 +399,12 @@ class Reader:
     _layouts: dict[tuple[str, ...], ColumnLayout] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if self.source.head.columns and set(_OF_ALL_RATINGS) <= set(self.source.head.columns):
+            raise StudyError(
+                f"{self.source.path} is the table `ratings` of an export. It also has ratings that "
+                "are in no figure: of training, withdrawn, rejected or made after the reveal. Give "
+                "the table `scores` of the same export, which has those that count."
+            )
         text = self.source.form == "delimited"
         self.options = ReadOptions(
             self.source.report,

@@ -8,6 +8,7 @@ from zipfile import ZipFile
 
 from click.testing import CliRunner
 
+from annotate_ui.monitoring.campaign_progress import campaign_progress
 from annotate_ui.participants.enrolment import enrol
 from annotate_ui.participants.enrolment_links import make_link
 from annotate_ui.participants.withdrawal import leave
@@ -93,11 +94,29 @@ def test_a_rejected_rating_keeps_its_value_and_words_in_the_table(
     study: Study, tmp_path: Path
 ) -> None:
     campaign = played(study)
+    before = {rater.rater: rater.last_activity for rater in campaign_progress(campaign).raters}
     rejected = CliRunner().invoke(cli, ["invite", str(campaign.folder), "--reject", "rater-3"])
     assert rejected.exit_code == 0
+    after = {rater.rater: rater.last_activity for rater in campaign_progress(campaign).raters}
+    assert after == before, "the owner's rejection is no activity of the rater"
     out = tmp_path / "export"
     CliRunner().invoke(cli, ["export", str(campaign.folder), "--out", str(out)])
     (row,) = [row for row in table(out, "ratings") if row["rater"] == "rater-3"]
     assert (row["value"], row["comment"]) == ("20", "hard to say")
     assert row["not_counted"] == "rejected by the owner"
+    assert [p["responses_rejected"] for p in table(out, "people")] == ["0", "0", "1"]
+    # Neither way brings it back into figures.
+    for words in (["import", str(campaign.folder)], ["report"]):
+        refused = CliRunner().invoke(cli, [*words, str(out / "ratings.csv")])
+        assert refused.exit_code
+        said = f"{refused.output}{refused.exception}"
+        assert "the table `scores` of the same export" in said, said
+    CliRunner().invoke(cli, ["archive", str(campaign.folder), "--out", str(tmp_path / "a.zip")])
+    with ZipFile(tmp_path / "a.zip") as packed:
+        (name,) = [n for n in packed.namelist() if n.endswith("/ratings.csv")]
+        assert b",20,,3,rejected by the owner," in packed.read(name)
+    restored = CliRunner().invoke(cli, ["invite", str(campaign.folder), "--restore", "rater-3"])
+    assert restored.exit_code == 0
+    after = {rater.rater: rater.last_activity for rater in campaign_progress(campaign).raters}
+    assert after == before
     campaign.close()

@@ -10,8 +10,10 @@ from annotate_ui.tasks.workflow import open_next
 from study import Study, StudyError
 from study.cli.root import cli
 from study.facts.departures import has_left
+from study.facts.slots import rater_taker
 from study.schema.tables import assignments, raters
 from tests.annotate_ui.rated_campaign import fill, finish_step, give, rate, ratings
+from tests.annotate_ui.tasks.test_slot_queue import raters as new_raters
 
 
 def run(study: Study, *words: str) -> str:
@@ -86,6 +88,28 @@ def test_one_item_is_rejected_and_the_rater_goes_on(any_study: Study) -> None:
     run(any_study, "--restore", "anna", "--item", key)
     assert values_of(any_study, "anna") == [40.0] * 4
     assert open_next(any_study, anna).kind == "end"
+
+
+def test_what_was_rejected_before_all_work_stays_rejected(study: Study) -> None:
+    rated(study, "anna")
+    key = study.score_table()["response_id"].iloc[0]
+    run(study, "--reject", "anna", "--item", key)
+    run(study, "--reject", "anna")
+    assert values_of(study, "anna") == []
+    run(study, "--restore", "anna")
+    assert len(values_of(study, "anna")) == 2
+    run(study, "--restore", "anna")
+    assert len(values_of(study, "anna")) == 4
+
+
+def test_a_slot_that_was_kept_for_the_rater_is_open_to_others(study: Study) -> None:
+    fill(study, queries=1, systems=1)
+    anna, ben = new_raters(study, 2)
+    give(study, None, keys=["QR", "CC"], open_to=[rater_taker(anna)])
+    assert open_next(study, ben).step is None
+    finish_step(study, anna, 40.0)
+    run(study, "--reject", "r1", "--item", study.score_table()["response_id"].iloc[0])
+    assert open_next(study, ben).step is not None
 
 
 def test_nothing_is_added_to_rejected_work(any_study: Study) -> None:
