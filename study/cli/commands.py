@@ -242,7 +242,7 @@ def status(folder: Path, as_json: bool) -> None:
 def export(
     folder: Path, out: Path | None, form: str, overwrite: bool, rater: str | None, as_json: bool
 ) -> None:
-    """Export responses, scores, preferences, ratings and people of STUDY.
+    """Export responses, scores, ratings and people of STUDY.
 
     The files are CSV or Parquet; a codebook describes their columns. The table of people has the
     ids of a recruiter, codes, hours and signals, for paying them: keep it to yourself. In CSV,

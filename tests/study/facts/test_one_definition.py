@@ -21,6 +21,7 @@ EXCEPTIONS = {
     "study/importing/existing_content.py": "writes the revisions of outputs",
     "annotate_ui/tasks/save.py": "writes the revisions of answers",
     "annotate_ui/participants/withdrawal.py": "releases slots, and undoes the releases of a moment",
+    "annotate_ui/participants/rejection.py": "withdraws ratings and releases slots, or undoes it",
     "annotate_ui/web/owner/item_page.py": "lists every revision",
     "annotate_ui/tasks/sessions.py": "reads when something was saved",
     "annotate_ui/label_studio/revisions.py": "reads which annotation a revision came from",
