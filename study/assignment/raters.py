@@ -89,7 +89,8 @@ def raters_by_code(
     Raises
     ------
     StudyError
-        A code is invalid, named twice or a judge's, or there are no raters or too many.
+        A code is invalid, named twice, a judge's or that of another rater but for capital letters,
+        or there are no raters or too many.
     """
     stored = {
         row.code: row.id for row in connection.execute(select(rater_table.c.id, rater_table.c.code))
@@ -104,6 +105,12 @@ def raters_by_code(
             raise StudyError(
                 f"Rater {code!r} has left {study.folder}. Name others, or readmit them "
                 f"with `ccrs invite {study.folder} --readmit {code}`."
+            )
+        alike = next((c for c in (*stored, *ids) if c.casefold() == code.casefold()), code)
+        if alike != code and code not in stored:
+            raise StudyError(
+                f"Rater {code!r} differs from rater {alike!r} only in capital letters. Write "
+                f"{alike!r} if they are one person, or choose another code."
             )
         if code in machines:
             raise StudyError(

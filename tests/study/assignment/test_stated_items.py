@@ -61,6 +61,7 @@ def all_keys(study: Study) -> list[str]:
         ("rater,query_id\nanna,q0\nben,q9\n", "line 3: the study has no query 'q9'"),
         ("rater,response_id\nanna,zz\n", "line 2: The study has no response 'zz'"),
         ("rater,query_id\nanna,\n", "line 2: query_id is empty"),
+        ("rater,query_id\nanna,q0\nAnna,q1\n", "'Anna' differs from rater 'anna' only in capital"),
         ("rater,item\nanna,q0\n", "the columns are rater, item. Name them rater and response_id"),
         ("rater,query_id\n", "has no rows"),
     ],
