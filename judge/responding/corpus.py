@@ -33,15 +33,16 @@ class CorpusQuery(NamedTuple):
     references: tuple[str, ...] = ()
 
 
-def read_corpus(path: Path, advance: Advance = unseen) -> list[CorpusDocument]:
+def read_corpus(
+    path: Path, queries: Path | None = None, advance: Advance = unseen
+) -> list[CorpusDocument]:
     """Return the documents of a corpus that are not blank.
 
     Parameters
     ----------
-    path
-        A file of documents, or a folder: its corpus.jsonl, as BEIR has it, or else all its files.
-        A document has an identifier (`_id`, `id`, `document`, `document_id` or `doc_id`), a text
-        (`text`, `passage` or `contents`), and may have a `title`.
+    path, queries
+        See `corpus_files`. A document has an identifier (`_id`, `id`, `document`, `document_id` or
+        `doc_id`), a text (`text`, `passage` or `contents`), and may have a `title`.
     advance
         Called with the amount read and the total.
 
@@ -51,10 +52,10 @@ def read_corpus(path: Path, advance: Advance = unseen) -> list[CorpusDocument]:
         With all faults of a file: a document without identifier or text, or an identifier that
         occurs again.
     StudyError
-        The folder has no such file, or all documents are blank.
+        There is no file of documents, or all documents are blank.
     """
     documents: dict[str, CorpusDocument] = {}
-    for file in _files(path):
+    for file in corpus_files(path, queries):
         faults: list[Fault] = []
         for number, cells in _records(file, advance, faults):
             key, text = _cell(cells, _IDS), _cell(cells, _TEXTS)
@@ -71,6 +72,43 @@ def read_corpus(path: Path, advance: Advance = unseen) -> list[CorpusDocument]:
     if not found:
         raise StudyError(f"{path} has no document with a text.")
     return found
+
+
+def corpus_files(path: Path, queries: Path | None = None) -> Sequence[Path]:
+    """Return the files of documents.
+
+    Parameters
+    ----------
+    path
+        A file, or a folder: its corpus.jsonl, as BEIR has it, or else all its files.
+    queries
+        The file of the queries, which is none of them.
+
+    Raises
+    ------
+    StudyError
+        There is no such file, or it is that of the queries.
+    """
+    beir = path / "corpus.jsonl"
+    if path.is_file() or beir.is_file():
+        file = path if path.is_file() else beir
+        if _same(file, queries):
+            raise StudyError(
+                f"{file} has the documents (--corpus) and the queries (--queries) at once. Name a "
+                "file of its own for each."
+            )
+        return [file]
+    files = sorted(
+        file
+        for file in path.iterdir()
+        if file.suffix.lower() in _SUFFIXES and file.is_file() and not _same(file, queries)
+    )
+    if not files:
+        raise StudyError(
+            f"{path} has no corpus.jsonl, and no other file of documents "
+            f"({', '.join(sorted(_SUFFIXES))}). Name the folder that has them."
+        )
+    return files
 
 
 def read_questions(path: Path) -> list[CorpusQuery]:
@@ -102,19 +140,8 @@ def read_questions(path: Path) -> list[CorpusQuery]:
     return list(questions.values())
 
 
-def _files(path: Path) -> Sequence[Path]:
-    if path.is_file():
-        return [path]
-    beir = path / "corpus.jsonl"
-    if beir.is_file():
-        return [beir]
-    files = sorted(file for file in path.iterdir() if file.suffix.lower() in _SUFFIXES)
-    if not files:
-        raise StudyError(
-            f"{path} has no corpus.jsonl, and no other file of documents "
-            f"({', '.join(sorted(_SUFFIXES))}). Name the folder that has them."
-        )
-    return files
+def _same(file: Path, other: Path | None) -> bool:
+    return other is not None and file.samefile(other)
 
 
 def _records(

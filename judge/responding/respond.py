@@ -9,7 +9,7 @@ from judge.metrics.embedding import Encoder
 from judge.protocol.conditions import Run, identity, run_digest
 from judge.protocol.exchange import TOO_LONG, Answer
 from judge.responding.chunks import WORDS, tokens_of
-from judge.responding.corpus import read_corpus, read_questions
+from judge.responding.corpus import corpus_files, read_corpus, read_questions
 from judge.responding.imported_responses import check_unanswered, import_responses, inside_study
 from judge.responding.reader_answers import ReaderAnswers, stored_answers, stored_conditions
 from judge.responding.reader_prompt import (
@@ -104,7 +104,7 @@ def respond_study(
     with exclusive(study.engine, study.folder, LockSpace.RESPONSES, busy=busy):
         retrieval = PassageRetrieval(
             study.folder,
-            read_corpus(corpus),
+            read_corpus(corpus, queries),
             questions,
             tokens_of(tokenizer),
             _encoder(chosen, settings),
@@ -114,7 +114,8 @@ def respond_study(
             AnsweringSystem(name, spec, prompts[name], retrieval.of(spec), questions)
             for name, spec in chosen.items()
         ]
-        outcome = RespondOutcome(dry_run, len(questions), len(retrieval.documents), {})
+        files = [file.name for file in corpus_files(corpus, queries)]
+        outcome = RespondOutcome(dry_run, len(questions), len(retrieval.documents), files, {})
         for each in made:
             sizes = f"{each.spec.chunk_tokens} tokens, overlap {each.spec.chunk_overlap}"
             outcome.passages[sizes] = len(each.retrieved.chunks)

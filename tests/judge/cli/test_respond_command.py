@@ -104,6 +104,19 @@ def test_responses_come_with_passages_documents_and_prompt(
     assert len(scripted.asked) == 30
 
 
+def test_the_files_of_documents_are_named(
+    study: Study, example: tuple[Path, Path, Path], scripted: type[Scripted]
+) -> None:
+    del scripted
+    folder = declare(study)
+    (example[0] / "corpus.jsonl").rename(example[0] / "docs.jsonl")
+    words = words_of(example, "--systems", "words", "--engine", "scripted", "--dry-run")
+    planned = ccrs("respond", folder, *words)
+    assert (planned["documents"], planned["files"]) == (56, ["docs.jsonl"])
+    done = CliRunner().invoke(cli, ["respond", str(folder), *map(str, words)])
+    assert "30 queries, 56 documents from docs.jsonl, passages" in done.output
+
+
 def test_figures_of_the_rankings_are_those_of_pytrec_eval(
     study: Study,
     example: tuple[Path, Path, Path],

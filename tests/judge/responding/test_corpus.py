@@ -37,6 +37,20 @@ def test_other_files_of_a_folder_are_read_in_the_order_of_their_names(tmp_path: 
     assert [document.id for document in read_corpus(tmp_path)] == ["1", "2"]
 
 
+def test_the_file_of_the_queries_has_no_documents(tmp_path: Path) -> None:
+    written(tmp_path / "docs.jsonl", {"id": "d", "text": "One."})
+    queries = written(tmp_path / "q.jsonl", {"_id": "q", "text": "Why?"})
+    (tmp_path / "link").symlink_to(tmp_path)
+    for path in (queries, tmp_path / "link" / "q.jsonl"):
+        assert [document.id for document in read_corpus(tmp_path, path)] == ["d"]
+    for name in ("q.jsonl", "corpus.jsonl"):
+        both = written(tmp_path / "one" / name, {"_id": "q", "text": "Why?"})
+        with pytest.raises(StudyError, match="at once"):
+            read_corpus(both, both)
+    with pytest.raises(StudyError, match="at once"):
+        read_corpus(both.parent, both)
+
+
 def test_references_are_a_text_or_a_list(tmp_path: Path) -> None:
     path = written(
         tmp_path / "q.jsonl",
