@@ -6,6 +6,7 @@ from pathlib import Path
 
 from judge.engines.engine import FileEngine, TokenCount, load_engine
 from judge.metrics.embedding import Encoder
+from judge.prompts.step_prompts import StepPrompts
 from judge.protocol.conditions import Run, identity, run_digest
 from judge.protocol.exchange import TOO_LONG, Answer
 from judge.responding.chunks import WORDS, tokens_of
@@ -97,6 +98,7 @@ def respond_study(
     update = {name: value for name, value in instead.items() if value is not None}
     chosen = {name: spec.model_copy(update=update) for name, spec in chosen.items()}
     prompts = {name: reader_prompts(spec.prompt, study.folder) for name, spec in chosen.items()}
+    _check_files(settings, chosen, prompts)
     questions = read_questions(queries)
     busy = StudyError(
         "Another process makes responses of this study; wait until it has ended, or stop it."
@@ -129,6 +131,32 @@ def respond_study(
         if dry_run:
             return _previewed(study, settings, made, outcome)
         return _responded(study, settings, made, outcome, advance, revise=revise)
+
+
+def _check_files(
+    settings: JudgeSettings, chosen: Mapping[str, SystemSpec], prompts: Mapping[str, StepPrompts]
+) -> None:
+    """Refuse files of requests or answers of several readers, which have no mark of their reader.
+
+    Files of requests are those of one prompt version as well.
+    """
+    if not hasattr(load_engine(settings.engine), FileEngine.finish.__name__):
+        return
+    by_prompt = hasattr(settings, "requests")
+    groups: dict[tuple[str | None, str], list[str]] = {}
+    for name, spec in chosen.items():
+        group = spec.reader, prompts[name].hash if by_prompt else ""
+        groups.setdefault(group, []).append(name)
+    if len(groups) == 1:
+        return
+    readers = "; ".join(f"{reader}: {', '.join(names)}" for (reader, _), names in groups.items())
+    first = ",".join(next(iter(groups.values())))
+    folder = "a --requests folder and files" if by_prompt else "files"
+    raise StudyError(
+        f"The engine {settings.engine} reads and writes the files of one reader and prompt, and "
+        f"the systems have {len(groups)} ({readers}). Make the responses of one at a time, here "
+        f"first with --systems {first}, each with {folder} of --answers of its own."
+    )
 
 
 def _encoder(chosen: Mapping[str, SystemSpec], settings: JudgeSettings) -> Encoder | None:

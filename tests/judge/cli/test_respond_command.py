@@ -38,6 +38,8 @@ retriever = "fused"
 passages = 5
 """
 
+SHORT = 'name = "short-v1"\n[steps.answer]\nprompt = "{passages} {question}"\n'
+
 
 @pytest.fixture
 def example(tmp_path: Path) -> tuple[Path, Path, Path]:
@@ -221,8 +223,7 @@ def test_other_responses_of_a_system_are_replaced_only_on_request(
     folder = declare(study)
     words = words_of(example, "--systems", "words", "--engine", "scripted")
     ccrs("respond", folder, *words, "--limit", 3)
-    text = 'name = "short-v1"\n[steps.answer]\nprompt = "{passages} {question}"\n'
-    (folder / "short.toml").write_text(text)
+    (folder / "short.toml").write_text(SHORT)
     words += ["--prompt", "short.toml"]
     with pytest.raises(StudyError, match=r"responses to 3 of the queries already.*--revise"):
         ccrs("respond", folder, *words, status=2)
@@ -256,6 +257,25 @@ def test_readers_answer_by_files_too(
     (tmp_path / "results.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in lines))
     made = ccrs("respond", folder, *words, "--answers", tmp_path / "results.jsonl")
     assert made["systems"]["words"]["rules"] == {"tagged": 30}
+
+
+def test_files_are_those_of_one_reader_and_prompt(
+    study: Study, example: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
+    requests = ["--engine", "batch", "--requests", tmp_path / "requests"]
+    recorded = ["--engine", "recorded", "--answers", example[1]]
+    message = r"have 2 \(mistralai/\S+: A; meta-llama/\S+: C\).*--systems A, each with "
+    for engine, files in ((requests, "a --requests folder and files"), (recorded, "files")):
+        for more in ([], ["--dry-run"]):
+            words = words_of(example, "--systems", "A,C", *engine, *more)
+            with pytest.raises(StudyError, match=f"{message}{files} of --answers of its own"):
+                ccrs("respond", study.folder, *words)
+    (study.folder / "short.toml").write_text(SHORT)
+    folder = declare(study, f'{SYSTEMS}prompt = "short.toml"\n'.replace('"fused"', '"bm25"'))
+    with pytest.raises(StudyError, match=r"have 2 \(stub-judge: words; stub-judge: both\)"):
+        ccrs("respond", folder, *words_of(example, *requests))
+    assert not (tmp_path / "requests").exists()
+    assert not (study.folder / "respond").exists()
 
 
 def test_recorded_answers_are_found_by_the_words_of_their_prompts(
