@@ -11,7 +11,12 @@ from judge.protocol.conditions import Run, identity, run_digest
 from judge.protocol.exchange import TOO_LONG, Answer
 from judge.responding.chunks import WORDS, tokens_of
 from judge.responding.corpus import corpus_files, read_corpus, read_questions
-from judge.responding.imported_responses import check_unanswered, import_responses, inside_study
+from judge.responding.imported_responses import (
+    check_queries,
+    check_unanswered,
+    import_responses,
+    inside_study,
+)
 from judge.responding.reader_answers import ReaderAnswers, stored_answers, stored_conditions
 from judge.responding.reader_prompt import (
     reader_prompts,
@@ -104,6 +109,7 @@ def respond_study(
         "Another process makes responses of this study; wait until it has ended, or stop it."
     )
     with exclusive(study.engine, study.folder, LockSpace.RESPONSES, busy=busy):
+        check_queries(study, queries, questions)
         retrieval = PassageRetrieval(
             study.folder,
             read_corpus(corpus, queries),
@@ -117,6 +123,9 @@ def respond_study(
             for name, spec in chosen.items()
         ]
         files = [file.name for file in corpus_files(corpus, queries)]
+        for (reader, version), group in of_readers(made).items():
+            if not revise:
+                check_unanswered(study, group, _earlier_answers(study.folder, reader, version))
         outcome = RespondOutcome(dry_run, len(questions), len(retrieval.documents), files, {})
         for each in made:
             sizes = f"{each.spec.chunk_tokens} tokens, overlap {each.spec.chunk_overlap}"
@@ -180,10 +189,11 @@ def _encoder(chosen: Mapping[str, SystemSpec], settings: JudgeSettings) -> Encod
 def _previewed(
     study: Study, settings: JudgeSettings, made: Sequence[AnsweringSystem], outcome: RespondOutcome
 ) -> RespondOutcome:
-    tokens = TokenCount()
+    tokens, left = TokenCount(), settings.limit
     for (reader, version), systems in of_readers(made).items():
         known = _likely_answers(study.folder, reader, version)
-        asked = open_prompts(systems, known, settings.limit)
+        asked = open_prompts(systems, known, left)
+        left = None if left is None else left - len(asked)
         limit = settings.max_tokens or systems[0].prompts.max_tokens
         sizes = (len(each.system.prompt(each.place).encode()) for each in asked)
         outcome.prompts += len(asked)
@@ -196,15 +206,22 @@ def _previewed(
     return outcome
 
 
-def _likely_answers(folder: Path, reader: str, version: str) -> dict[str, Answer]:
-    """Return the newest answers of this reader to this prompt, which a call would continue."""
-    for path in sorted(
+def _earlier_answers(folder: Path, reader: str, version: str) -> list[dict[str, Answer]]:
+    """Return the answers of this reader to this prompt, file by file, the newest first."""
+    paths = sorted(
         (folder / FOLDER).glob("answers-*.jsonl"), key=lambda file: -file.stat().st_mtime
-    ):
+    )
+    found = []
+    for path in paths:
         conditions = stored_conditions(path)
         if (conditions.get("model"), conditions.get("prompt_hash")) == (reader, version):
-            return stored_answers(path)
-    return {}
+            found.append(stored_answers(path))
+    return found
+
+
+def _likely_answers(folder: Path, reader: str, version: str) -> dict[str, Answer]:
+    """Return those of the newest file, which a call would most likely continue."""
+    return next(iter(_earlier_answers(folder, reader, version)), {})
 
 
 def _responded(
@@ -231,7 +248,7 @@ def _responded(
             answers = ReaderAnswers(path, parts, advance)
             answers.add_overhead(ready.overhead)
             if not revise:
-                check_unanswered(study, systems, answers.known)
+                check_unanswered(study, systems, [answers.known])
             asked = open_prompts(systems, answers.known, left)
             asked, too_long = by_length(asked, ready, settings, reader)
             answers.store_missing(list(reader_requests(too_long)), TOO_LONG)

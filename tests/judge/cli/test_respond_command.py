@@ -4,12 +4,14 @@ import json
 import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import Any, ClassVar
+from unittest.mock import Mock
 
 import pytest
 import pytrec_eval
@@ -235,6 +237,72 @@ def test_other_responses_of_a_system_are_replaced_only_on_request(
         assert connection.exec_driver_sql(text).scalar() == 3
     # What is current stays so without the option.
     assert ccrs("respond", folder, *words)["prompts"] == 0
+    # The answers before are known, and are no longer its responses.
+    for more in ([], ["--dry-run"]):
+        with pytest.raises(StudyError, match=r"responses to 30 of the queries already.*--revise"):
+            ccrs("respond", folder, *words[:-2], *more)
+    assert len(scripted.asked) == 33
+
+
+def test_other_responses_of_any_system_are_found_before_the_first_prompt(
+    study: Study, example: tuple[Path, Path, Path], scripted: type[Scripted]
+) -> None:
+    words = words_of(example, "--engine", "scripted")
+    ccrs("respond", study.folder, *words, "--systems", "C")
+    shutil.rmtree(study.folder / "respond")
+    scripted.asked.clear()
+    message = "system C has responses to 30 of .*--revise.*backup, copy the folder respond"
+    for more in ([], ["--dry-run"]):
+        with pytest.raises(StudyError, match=message):
+            ccrs("respond", study.folder, *words, "--systems", "A,C", *more)
+    assert scripted.asked == []
+    assert ccrs("respond", study.folder, *words, "--systems", "C", "--revise")["answered"] == 30
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"text": "Another?"}, "the study has the query {key} with another text"),
+        ({"references": ["Another."]}, "the study has the query {key} with other references"),
+        ({"text": "a\u0000b"}, "query {key}, query: "),
+    ],
+)
+def test_queries_that_the_study_has_otherwise_are_refused_before_the_first_prompt(
+    study: Study,
+    example: tuple[Path, Path, Path],
+    scripted: type[Scripted],
+    changed: dict[str, Any],
+    message: str,
+) -> None:
+    words = words_of(example, "--engine", "scripted")
+    ccrs("respond", study.folder, *words, "--systems", "A")
+    first, *others = example[1].read_text().splitlines(keepends=True)
+    example[1].write_text("".join([f"{json.dumps(json.loads(first) | changed)}\n", *others]))
+    scripted.asked.clear()
+    message = message.format(key=repr(json.loads(first)["_id"]))
+    for more in ([], ["--dry-run"], ["--revise"]):
+        with pytest.raises(StudyError, match=rf"^queries\.jsonl: 1 fault.*\n.*{message}"):
+            ccrs("respond", study.folder, *words, "--systems", "C", *more)
+    assert scripted.asked == []
+
+
+def test_the_file_of_responses_is_written_after_their_import(
+    study: Study,
+    example: tuple[Path, Path, Path],
+    scripted: type[Scripted],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    del scripted
+    words = words_of(example, "--systems", "A", "--engine", "scripted")
+    refused = Mock(side_effect=StudyError("full"))
+    with monkeypatch.context() as patched:
+        patched.setattr("judge.responding.imported_responses.import_rows", refused)
+        with pytest.raises(StudyError, match="full"):
+            ccrs("respond", study.folder, *words)
+    path = study.folder / "respond" / "responses-A.jsonl"
+    assert not path.exists()
+    assert ccrs("respond", study.folder, *words)["systems"]["A"]["added"] == 30
+    assert path.read_text().count("\n") == 30
 
 
 def test_readers_answer_by_files_too(
