@@ -80,14 +80,7 @@ def check_unanswered(
     StudyError
         A system has another response to a query.
     """
-    current = current_outputs()
-    columns = current.c.system, queries.c.key, responses.c.text
-    joined = current.join(queries, current.c.query_id == queries.c.id)
-    joined = joined.join(responses, current.c.response_id == responses.c.id)
-    wanted = current.c.system.in_([each.name for each in systems])
-    with study.read() as connection:
-        rows = connection.execute(select(*columns).select_from(joined).where(wanted))
-        stored: dict[tuple[str, str], str] = {(row.system, row.key): row.text for row in rows}
+    stored = stored_responses(study, systems)
     for each in systems:
         others = []
         for place, question in enumerate(each.questions):
@@ -108,6 +101,22 @@ def check_unanswered(
                 "(corpus, settings of the system, reader, prompt). Give the system another name in "
                 f"study.toml, or make these its current responses with --revise.{copied}"
             )
+
+
+def stored_responses(
+    study: Study, systems: Sequence[AnsweringSystem]
+) -> dict[tuple[str, str], str]:
+    """Return the current responses of systems to their queries, by system and query."""
+    current = current_outputs()
+    columns = current.c.system, queries.c.key, responses.c.text
+    joined = current.join(queries, current.c.query_id == queries.c.id)
+    joined = joined.join(responses, current.c.response_id == responses.c.id)
+    wanted = current.c.system.in_([each.name for each in systems])
+    with study.read() as connection:
+        rows = connection.execute(select(*columns).select_from(joined).where(wanted))
+        stored = {(row.system, row.key): row.text for row in rows}
+    asked = {(each.name, question.id) for each in systems for question in each.questions}
+    return {key: text for key, text in stored.items() if key in asked}
 
 
 def _agrees(system: AnsweringSystem, place: int, stored: str, answer: Answer | None) -> bool:

@@ -16,11 +16,10 @@ from judge.responding.imported_responses import (
     check_unanswered,
     import_responses,
     inside_study,
+    stored_responses,
 )
 from judge.responding.reader_answers import ReaderAnswers, stored_answers, stored_conditions
-from judge.responding.reader_prompt import (
-    reader_prompts,
-)
+from judge.responding.reader_prompt import prompt_hash, reader_prompts
 from judge.responding.respond_outcome import RespondOutcome, SystemResponses
 from judge.responding.retrieved import PassageRetrieval
 from judge.responding.stored_rankings import FOLDER
@@ -235,7 +234,13 @@ def _responded(
 ) -> RespondOutcome:
     left = settings.limit
     spent = dict.fromkeys(("prompt", "completion", "cached"), 0)
-    for (reader, _), systems in of_readers(made).items():
+    groups = of_readers(made)
+    for (reader, version), systems in groups.items():
+        if left is not None and left <= 0:
+            known = _likely_answers(study.folder, reader, version)
+            if open_prompts(systems, known, 1):
+                outcome.systems |= _not_asked(study, systems, known)
+                continue
         of_reader = settings.model_copy(update={"model": reader, **_cost_left(settings, outcome)})
         prompts = systems[0].prompts
         stopped: StudyError | KeyboardInterrupt | None = None
@@ -278,10 +283,30 @@ def _responded(
             message = str(stopped) or (
                 "Interrupted. All answers so far are stored; run the command again to continue."
             )
+            for later, others in groups.items():
+                if others[0].name not in outcome.systems:
+                    known = _likely_answers(study.folder, *later)
+                    outcome.systems |= _not_asked(study, others, known)
             raise RespondStoppedError(message, outcome) from None
-        if left is not None and left <= 0:
-            break
     return outcome
+
+
+def _not_asked(
+    study: Study, systems: Sequence[AnsweringSystem], known: Mapping[str, Answer]
+) -> dict[str, SystemResponses]:
+    """Return systems whose reader this call has not come to, with their open prompts."""
+    return {
+        each.name: SystemResponses(
+            inside_study(study, each.retrieved.path),
+            "",
+            each.prompts.name,
+            responses=len(stored_responses(study, [each])),
+            open=sum(
+                prompt_hash(each.prompt(place)) not in known for place in range(len(each.questions))
+            ),
+        )
+        for each in systems
+    }
 
 
 def _cost_left(settings: JudgeSettings, outcome: RespondOutcome) -> dict[str, float]:

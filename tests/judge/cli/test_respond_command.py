@@ -219,6 +219,38 @@ def test_a_limit_and_an_interrupt_are_continued(
     assert len(prompts) == len(set(prompts)) == 30
 
 
+def test_a_limit_is_that_of_all_readers(
+    study: Study, example: tuple[Path, Path, Path], scripted: type[Scripted]
+) -> None:
+    words = words_of(example, "--systems", "A,C", "--engine", "scripted", "--limit", 40)
+
+    def open_responses(made: dict[str, Any]) -> dict[str, tuple[int, int]]:
+        return {name: (each["responses"], each["open"]) for name, each in made["systems"].items()}
+
+    assert ccrs("respond", study.folder, *words, "--dry-run")["prompts"] == 40
+    words[-1] = 3
+    assert ccrs("respond", study.folder, *words, "--dry-run")["prompts"] == 3
+    made = ccrs("respond", study.folder, *words)
+    assert (made["prompts"], open_responses(made)) == (3, {"A": (3, 27), "C": (0, 30)})
+    done = CliRunner().invoke(cli, ["respond", str(study.folder), *map(str, words)])
+    assert "C: 0 responses (0 new) by rag-answer-v1; 30 prompts still to ask." in done.output
+    assert "Next: the same command again, for 54 responses still to make\n" in done.output
+    assert "ccrs judge" not in done.output
+    scripted.stop_after = 2
+    stopped = CliRunner().invoke(cli, ["respond", str(study.folder), *map(str, words[:-2])])
+    assert "A: 8 responses (2 new)" in stopped.output
+    assert "C: 0 responses (0 new) by rag-answer-v1; 30 prompts still to ask." in stopped.output
+    scripted.stop_after = None
+    # The limit ends with the last prompt of A, and C is still named.
+    words[-1] = 22
+    assert open_responses(ccrs("respond", study.folder, *words)) == {"A": (30, 0), "C": (0, 30)}
+    words[-1] = 30
+    assert open_responses(ccrs("respond", study.folder, *words)) == {"A": (30, 0), "C": (30, 0)}
+    done = CliRunner().invoke(cli, ["respond", str(study.folder), *map(str, words)])
+    assert "Next: ccrs judge" in done.output
+    assert len(scripted.asked) == 60
+
+
 def test_other_responses_of_a_system_are_replaced_only_on_request(
     study: Study, example: tuple[Path, Path, Path], scripted: type[Scripted]
 ) -> None:
