@@ -8,6 +8,7 @@ from study.errors import Fault, InputError, StudyError
 from study.importing.readers.input_file import Advance, unseen
 from study.importing.readers.source import RecordSource
 from study.text import abbreviate
+from study.types import naming, storable
 
 _IDS = ("_id", "id", "document", "document_id", "doc_id")
 _TEXTS = ("text", "passage", "contents")
@@ -49,8 +50,8 @@ def read_corpus(
     Raises
     ------
     InputError
-        With all faults of a file: a document without identifier or text, or an identifier that
-        occurs again.
+        With all faults of a file: a document without identifier or text, one that a study can't
+        store, or an identifier that occurs again.
     StudyError
         There is no file of documents, or all documents are blank.
     """
@@ -66,6 +67,7 @@ def read_corpus(
                 faults.append(Fault(f"the document {key!r} occurs again.", remedy, number))
             else:
                 documents[key] = CorpusDocument(key, _cell(cells, ("title",)) or "", text)
+                faults += _unstorable(number, "document", *documents[key])
         if faults:
             raise InputError(file.name, faults)
     found = [each for each in documents.values() if each.text.strip() or each.title.strip()]
@@ -121,8 +123,8 @@ def read_questions(path: Path) -> list[CorpusQuery]:
     Raises
     ------
     InputError
-        With all faults of the file: a query without identifier or text, or one that occurs again
-        with another text or other references.
+        With all faults of the file: a query without identifier or text, one that a study can't
+        store, or one that occurs again with another text or other references.
     """
     questions: dict[str, CorpusQuery] = {}
     faults: list[Fault] = []
@@ -132,6 +134,7 @@ def read_questions(path: Path) -> list[CorpusQuery]:
             faults.append(_lacking(number, "query", _QUERIES if key else _QUERY_IDS))
             continue
         question = CorpusQuery(key, text or "", _references(cells))
+        faults += _unstorable(number, "query", key, question.text, *question.references)
         if questions.setdefault(key, question) != question:
             problem = f"the query {key!r} occurs again with another text or other references."
             faults.append(Fault(problem, "Keep one of them.", number))
@@ -167,3 +170,13 @@ def _references(cells: dict[str, Any]) -> tuple[str, ...]:
 
 def _lacking(number: int, what: str, names: Sequence[str]) -> Fault:
     return Fault(f"the {what} lacks {abbreviate(names[0])}.", f"Give {' or '.join(names)}.", number)
+
+
+def _unstorable(number: int, what: str, key: str, *texts: str) -> Iterator[Fault]:
+    """Yield a fault where a study can't store an identifier or text, which an import refuses."""
+    try:
+        naming(key)
+        for text in texts:
+            storable(text)
+    except ValueError as error:
+        yield Fault(f"the {what} {key!r} can't be stored: {error}.", row=number)

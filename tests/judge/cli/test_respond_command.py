@@ -296,7 +296,7 @@ def test_other_responses_of_any_system_are_found_before_the_first_prompt(
     [
         ({"text": "Another?"}, "the study has the query {key} with another text"),
         ({"references": ["Another."]}, "the study has the query {key} with other references"),
-        ({"text": "a\u0000b"}, "query {key}, query: "),
+        ({"text": "a\u0000b"}, "row 1: the query {key} can't be stored: "),
     ],
 )
 def test_queries_that_the_study_has_otherwise_are_refused_before_the_first_prompt(

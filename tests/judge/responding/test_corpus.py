@@ -81,6 +81,18 @@ def test_each_fault_names_its_row_and_value(tmp_path: Path) -> None:
     assert [fault.row for fault in refused.value.faults] == [2, 3]
 
 
+def test_what_a_study_cannot_store_is_refused_with_its_row(tmp_path: Path) -> None:
+    rows = [{"id": "a", "text": "x\0"}, {"id": " b", "text": "x"}, {"id": "c", "text": "x"}]
+    path = written(tmp_path / "c.jsonl", *rows, {"id": "d", "title": "\0", "text": "x"})
+    with pytest.raises(InputError, match="document 'a' can't be stored") as refused:
+        read_corpus(path)
+    assert [fault.row for fault in refused.value.faults] == [1, 2, 4]
+    path = written(tmp_path / "q.jsonl", *rows, {"id": "d", "text": "x", "answer": ["y", "\0"]})
+    with pytest.raises(InputError, match="query 'a' can't be stored") as refused:
+        read_questions(path)
+    assert [fault.row for fault in refused.value.faults] == [1, 2, 4]
+
+
 def test_a_corpus_without_texts_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match=r"has no corpus\.jsonl"):
         read_corpus(tmp_path)
