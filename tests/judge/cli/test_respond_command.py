@@ -4,14 +4,12 @@ import json
 import os
 import re
 import shlex
-import shutil
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import Any, ClassVar
-from unittest.mock import Mock
 
 import pytest
 import pytrec_eval
@@ -24,28 +22,11 @@ from judge.protocol.exchange import Answer, Request
 from study import Study, StudyError
 from study.cli.root import cli
 from study.schema.tables import imported_files
-from tests.judge.responding.example_corpus import ROOT, write_example
+from tests.judge.responding.example_corpus import ROOT
+from tests.judge.responding.respond_calls import ccrs, declare, words_of
 from tests.judge.scripted_encoder import ScriptedEncoder
 from tests.judge.small_studies import Scripted, always
 from tests.judge.stub.process import running_stub
-
-SYSTEMS = """
-[systems.words]
-reader = "stub-judge"
-passages = 5
-
-[systems.both]
-reader = "stub-judge"
-retriever = "fused"
-passages = 5
-"""
-
-SHORT = 'name = "short-v1"\n[steps.answer]\nprompt = "{passages} {question}"\n'
-
-
-@pytest.fixture
-def example(tmp_path: Path) -> tuple[Path, Path, Path]:
-    return write_example(tmp_path / "corpus")
 
 
 @pytest.fixture
@@ -53,24 +34,6 @@ def encoder(monkeypatch: pytest.MonkeyPatch) -> ScriptedEncoder:
     made = ScriptedEncoder(size=4000)
     monkeypatch.setattr("judge.responding.respond.load_encoder", lambda _: made)
     return made
-
-
-def declare(study: Study, text: str = SYSTEMS) -> Path:
-    with (study.folder / "study.toml").open("a") as file:
-        file.write(text)
-    return study.folder
-
-
-def ccrs(command: str, *words: object, status: int = 0) -> Any:
-    done = CliRunner().invoke(cli, [command, *map(str, words), "--json"])
-    if done.exception is not None and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    assert done.exit_code == status, done.output
-    return json.loads(done.output)
-
-
-def words_of(example: tuple[Path, Path, Path], *more: object) -> list[object]:
-    return ["--corpus", example[0], "--queries", example[1], *more]
 
 
 def test_responses_come_with_passages_documents_and_prompt(
@@ -251,92 +214,6 @@ def test_a_limit_is_that_of_all_readers(
     assert len(scripted.asked) == 60
 
 
-def test_other_responses_of_a_system_are_replaced_only_on_request(
-    study: Study, example: tuple[Path, Path, Path], scripted: type[Scripted]
-) -> None:
-    folder = declare(study)
-    words = words_of(example, "--systems", "words", "--engine", "scripted")
-    ccrs("respond", folder, *words, "--limit", 3)
-    (folder / "short.toml").write_text(SHORT)
-    words += ["--prompt", "short.toml"]
-    with pytest.raises(StudyError, match=r"responses to 3 of the queries already.*--revise"):
-        ccrs("respond", folder, *words, status=2)
-    assert len(scripted.asked) == 3
-    made = ccrs("respond", folder, *words, "--revise")
-    assert made["systems"]["words"]["added"] == 27
-    with Study.open(folder) as opened, opened.read() as connection:
-        text = "select count(*) from output where revision = 2"
-        assert connection.exec_driver_sql(text).scalar() == 3
-    # What is current stays so without the option.
-    assert ccrs("respond", folder, *words)["prompts"] == 0
-    # The answers before are known, and are no longer its responses.
-    for more in ([], ["--dry-run"]):
-        with pytest.raises(StudyError, match=r"responses to 30 of the queries already.*--revise"):
-            ccrs("respond", folder, *words[:-2], *more)
-    assert len(scripted.asked) == 33
-
-
-def test_other_responses_of_any_system_are_found_before_the_first_prompt(
-    study: Study, example: tuple[Path, Path, Path], scripted: type[Scripted]
-) -> None:
-    words = words_of(example, "--engine", "scripted")
-    ccrs("respond", study.folder, *words, "--systems", "C")
-    shutil.rmtree(study.folder / "respond")
-    scripted.asked.clear()
-    message = "system C has responses to 30 of .*--revise.*backup, copy the folder respond"
-    for more in ([], ["--dry-run"]):
-        with pytest.raises(StudyError, match=message):
-            ccrs("respond", study.folder, *words, "--systems", "A,C", *more)
-    assert scripted.asked == []
-    assert ccrs("respond", study.folder, *words, "--systems", "C", "--revise")["answered"] == 30
-
-
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ({"text": "Another?"}, "the study has the query {key} with another text"),
-        ({"references": ["Another."]}, "the study has the query {key} with other references"),
-        ({"text": "a\u0000b"}, "row 1: the query {key} can't be stored: "),
-    ],
-)
-def test_queries_that_the_study_has_otherwise_are_refused_before_the_first_prompt(
-    study: Study,
-    example: tuple[Path, Path, Path],
-    scripted: type[Scripted],
-    changed: dict[str, Any],
-    message: str,
-) -> None:
-    words = words_of(example, "--engine", "scripted")
-    ccrs("respond", study.folder, *words, "--systems", "A")
-    first, *others = example[1].read_text().splitlines(keepends=True)
-    example[1].write_text("".join([f"{json.dumps(json.loads(first) | changed)}\n", *others]))
-    scripted.asked.clear()
-    message = message.format(key=repr(json.loads(first)["_id"]))
-    for more in ([], ["--dry-run"], ["--revise"]):
-        with pytest.raises(StudyError, match=rf"^queries\.jsonl: 1 fault.*\n.*{message}"):
-            ccrs("respond", study.folder, *words, "--systems", "C", *more)
-    assert scripted.asked == []
-
-
-def test_the_file_of_responses_is_written_after_their_import(
-    study: Study,
-    example: tuple[Path, Path, Path],
-    scripted: type[Scripted],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    del scripted
-    words = words_of(example, "--systems", "A", "--engine", "scripted")
-    refused = Mock(side_effect=StudyError("full"))
-    with monkeypatch.context() as patched:
-        patched.setattr("judge.responding.imported_responses.import_rows", refused)
-        with pytest.raises(StudyError, match="full"):
-            ccrs("respond", study.folder, *words)
-    path = study.folder / "respond" / "responses-A.jsonl"
-    assert not path.exists()
-    assert ccrs("respond", study.folder, *words)["systems"]["A"]["added"] == 30
-    assert path.read_text().count("\n") == 30
-
-
 def test_readers_answer_by_files_too(
     study: Study, example: tuple[Path, Path, Path], tmp_path: Path
 ) -> None:
@@ -357,25 +234,6 @@ def test_readers_answer_by_files_too(
     (tmp_path / "results.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in lines))
     made = ccrs("respond", folder, *words, "--answers", tmp_path / "results.jsonl")
     assert made["systems"]["words"]["rules"] == {"tagged": 30}
-
-
-def test_files_are_those_of_one_reader_and_prompt(
-    study: Study, example: tuple[Path, Path, Path], tmp_path: Path
-) -> None:
-    requests = ["--engine", "batch", "--requests", tmp_path / "requests"]
-    recorded = ["--engine", "recorded", "--answers", example[1]]
-    message = r"have 2 \(mistralai/\S+: A; meta-llama/\S+: C\).*--systems A, each with "
-    for engine, files in ((requests, "a --requests folder and files"), (recorded, "files")):
-        for more in ([], ["--dry-run"]):
-            words = words_of(example, "--systems", "A,C", *engine, *more)
-            with pytest.raises(StudyError, match=f"{message}{files} of --answers of its own"):
-                ccrs("respond", study.folder, *words)
-    (study.folder / "short.toml").write_text(SHORT)
-    folder = declare(study, f'{SYSTEMS}prompt = "short.toml"\n'.replace('"fused"', '"bm25"'))
-    with pytest.raises(StudyError, match=r"have 2 \(stub-judge: words; stub-judge: both\)"):
-        ccrs("respond", folder, *words_of(example, *requests))
-    assert not (tmp_path / "requests").exists()
-    assert not (study.folder / "respond").exists()
 
 
 def test_recorded_answers_are_found_by_the_words_of_their_prompts(
@@ -414,44 +272,6 @@ def test_the_limit_of_the_cost_is_that_of_all_readers(
     ccrs("respond", study.folder, *words)
     # 30 prompts of 1,000 tokens cost 0.03 for each reader.
     assert limits == pytest.approx([0.05, 0.02, 0], abs=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        (["--systems", "both"], "needs an encoder"),
-        (["--systems", "words", "--encoder", "e5"], "leave them out"),
-        (["--systems", "none"], "Unknown system 'none'"),
-        (["--systems", "words", "--tokenizer", "nowhere/x"], "--tokenizer"),
-    ],
-)
-def test_what_cannot_be_done_is_refused(
-    study: Study,
-    example: tuple[Path, Path, Path],
-    scripted: type[Scripted],
-    more: list[str],
-    message: str,
-) -> None:
-    folder = declare(study)
-    with pytest.raises(StudyError, match=message):
-        ccrs("respond", folder, *words_of(example, "--engine", "scripted", *more), status=2)
-    assert scripted.asked == []
-
-
-def test_changed_files_are_refused_with_the_remedy(
-    study: Study, example: tuple[Path, Path, Path], scripted: type[Scripted]
-) -> None:
-    folder = declare(study)
-    words = words_of(example, "--systems", "words", "--engine", "scripted")
-    system = ccrs("respond", folder, *words)["systems"]["words"]
-    for name, message in ((system["answers"], "row 2.*is not an answer"),
-                          (system["ranking"], "Delete it")):  # fmt: skip
-        before = (folder / name).read_text()
-        lines = before.splitlines(keepends=True)
-        (folder / name).write_text("".join([lines[0], "{}\n", *lines[2:]]))
-        with pytest.raises(StudyError, match=message):
-            ccrs("respond", folder, *words, status=2)
-        (folder / name).write_text(before)
 
 
 @pytest.mark.server
