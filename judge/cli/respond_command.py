@@ -13,7 +13,7 @@ import click
 from judge.cli.engine_options import EngineOptionsCommand, settings_from
 from judge.cli.inspect_commands import print_fields
 from study.cli.options import AS_JSON, STUDY, comma_separated, progress
-from study.text import shell_word
+from study.text import counted, shell_word
 
 # Options of a judge run that have no meaning for a reader.
 _OF_JUDGES = frozenset(
@@ -141,8 +141,12 @@ def respond(
     except RespondStoppedError as stopped:
         print_fields(stopped.outcome, as_json)
         raise
-    is_done = not dry_run and not any(each.open for each in outcome.systems.values())
+    to_ask = 0 if dry_run else sum(each.open for each in outcome.systems.values())
+    is_done = not dry_run and not to_ask
     steps = [f"Next: ccrs judge {shell_word(folder)} --model MODEL"] if is_done else []
+    # An engine of files names its next command itself.
+    if to_ask and not hasattr(settings, "answers"):
+        steps = [f"Next: the same command again, for {counted(to_ask, 'response')} still to make"]
     qrels = sorted(corpus.glob("qrels/*.tsv")) if corpus.is_dir() and is_done else []
     steps += [
         f"      ccrs measure {shell_word(folder)} --metrics NDCG@10,RR --qrels {shell_word(path)}"

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -11,57 +11,116 @@ from pydantic import ValidationError
 from sqlalchemy import select
 
 from judge.protocol.exchange import Answer
+from judge.responding.corpus import CorpusQuery
 from judge.responding.reader_answers import ReaderAnswers
 from judge.responding.reader_prompt import CUT, TRUNCATED, described, prompt_hash, read_response
 from judge.responding.respond_outcome import SystemResponses
 from judge.responding.stored_rankings import FOLDER
 from judge.responding.system_prompts import AnsweringSystem
-from study.errors import StudyError
+from study.errors import Fault, InputError, StudyError
+from study.facts.current_responses import current_outputs
 from study.importing.import_store import import_rows
 from study.importing.rows import LocatedRow, ResponseRow
-from study.schema.tables import outputs, queries
+from study.schema.tables import queries, responses
 from study.study import Study
 
 UNSTORABLE = "unstorable"
 """A response with a character that databases refuse."""
 
 
+def check_queries(study: Study, path: Path, questions: Iterable[CorpusQuery]) -> None:
+    """Refuse queries that the import would refuse, before their responses cost anything.
+
+    Raises
+    ------
+    InputError
+        With all queries that the study has with another text or other references.
+    """
+    columns = queries.c.key, queries.c.text, queries.c.references
+    with study.read() as connection:
+        stored: dict[str, Any] = {row.key: row for row in connection.execute(select(*columns))}
+    faults = []
+    for each in questions:
+        known = stored.get(each.id)
+        references = [text for text in each.references if text.strip()]
+        differs = ""
+        if known is not None and known.text != each.text:
+            differs = "another text"
+        elif known is not None and references and list(known.references or ()) != references:
+            differs = "other references"
+        if differs:
+            problem = f"the study has the query {each.id!r} with {differs}."
+            remedy = "Make the two agree, or give the query in this file another identifier."
+            faults.append(Fault(problem, remedy))
+    if faults:
+        raise InputError(path.name, faults)
+
+
 def check_unanswered(
-    study: Study, systems: Iterable[AnsweringSystem], known: Mapping[str, Answer]
+    study: Study, systems: Sequence[AnsweringSystem], files: Sequence[Mapping[str, Answer]]
 ) -> None:
     """Refuse to ask for responses that the import would refuse: their system has others.
 
     Parameters
     ----------
-    known
-        Answers of the reader by the hash of the prompt; a response to another prompt, or of
-        another reader, is one from elsewhere.
+    systems
+        Of one reader and prompt.
+    files
+        Answers of the reader by the hash of the prompt, of each file that has some. A response
+        that is in none of them is one from elsewhere.
 
     Raises
     ------
     StudyError
-        A system has a response to a query whose prompt is still to be asked.
+        A system has another response to a query.
     """
-    with study.read() as connection:
-        rows = connection.execute(
-            select(outputs.c.system, queries.c.key).join_from(
-                outputs, queries, outputs.c.query_id == queries.c.id
-            )
-        )
-        stored = {(row.system, row.key) for row in rows}
+    stored = stored_responses(study, systems)
     for each in systems:
-        others = [
-            question.id
-            for place, question in enumerate(each.questions)
-            if (each.name, question.id) in stored and prompt_hash(each.prompt(place)) not in known
-        ]
+        others = []
+        for place, question in enumerate(each.questions):
+            text = stored.get((each.name, question.id))
+            if text is None:
+                continue
+            digest = prompt_hash(each.prompt(place))
+            if not any(_agrees(each, place, text, known.get(digest)) for known in files):
+                others.append(question.id)
         if others:
+            copied = "" if any(files) else (
+                " If the study was restored from a backup, copy the folder respond of the original "
+                "study into it, which a backup does not contain."
+            )  # fmt: skip
             raise StudyError(
                 f"The system {each.name} has responses to {len(others):,} of the queries already, "
                 f"such as {others[0]!r}, which were imported or made under other conditions "
                 "(corpus, settings of the system, reader, prompt). Give the system another name in "
-                "study.toml, or make these its current responses with --revise."
+                f"study.toml, or make these its current responses with --revise.{copied}"
             )
+
+
+def stored_responses(
+    study: Study, systems: Sequence[AnsweringSystem]
+) -> dict[tuple[str, str], str]:
+    """Return the current responses of systems to their queries, by system and query."""
+    current = current_outputs()
+    columns = current.c.system, queries.c.key, responses.c.text
+    joined = current.join(queries, current.c.query_id == queries.c.id)
+    joined = joined.join(responses, current.c.response_id == responses.c.id)
+    wanted = current.c.system.in_([each.name for each in systems])
+    with study.read() as connection:
+        rows = connection.execute(select(*columns).select_from(joined).where(wanted))
+        stored = {(row.system, row.key): row.text for row in rows}
+    asked = {(each.name, question.id) for each in systems for question in each.questions}
+    return {key: text for key, text in stored.items() if key in asked}
+
+
+def _agrees(system: AnsweringSystem, place: int, stored: str, answer: Answer | None) -> bool:
+    """Whether the import of an answer leaves the stored response as it is."""
+    if answer is None:
+        return False
+    read = None if answer.missing else read_response(answer)
+    if read is None or read.text == stored:
+        return True
+    return isinstance(_row(system, place, read.text), str)
 
 
 def import_responses(
@@ -102,7 +161,6 @@ def import_responses(
     if rows:
         text = "".join(f"{line}\n" for line in lines)
         path = study.folder / FOLDER / f"responses-{_file_name(system.name)}.jsonl"
-        path.write_text(text, encoding="utf-8")
         options = {"system": described(system.spec, system.prompts), "reader": dict(conditions)}
         summary = import_rows(
             study,
@@ -113,6 +171,7 @@ def import_responses(
             options={**options, "ranking": made.ranking},
             revise=revise,
         )
+        path.write_text(text, encoding="utf-8")
         made.added = summary.added.get("outputs", 0)
     return made
 

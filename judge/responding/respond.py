@@ -6,15 +6,20 @@ from pathlib import Path
 
 from judge.engines.engine import FileEngine, TokenCount, load_engine
 from judge.metrics.embedding import Encoder
+from judge.prompts.step_prompts import StepPrompts
 from judge.protocol.conditions import Run, identity, run_digest
 from judge.protocol.exchange import TOO_LONG, Answer
 from judge.responding.chunks import WORDS, tokens_of
-from judge.responding.corpus import read_corpus, read_questions
-from judge.responding.imported_responses import check_unanswered, import_responses, inside_study
-from judge.responding.reader_answers import ReaderAnswers, stored_answers, stored_conditions
-from judge.responding.reader_prompt import (
-    reader_prompts,
+from judge.responding.corpus import corpus_files, read_corpus, read_questions
+from judge.responding.imported_responses import (
+    check_queries,
+    check_unanswered,
+    import_responses,
+    inside_study,
+    stored_responses,
 )
+from judge.responding.reader_answers import ReaderAnswers, stored_answers, stored_conditions
+from judge.responding.reader_prompt import prompt_hash, reader_prompts
 from judge.responding.respond_outcome import RespondOutcome, SystemResponses
 from judge.responding.retrieved import PassageRetrieval
 from judge.responding.stored_rankings import FOLDER
@@ -97,14 +102,16 @@ def respond_study(
     update = {name: value for name, value in instead.items() if value is not None}
     chosen = {name: spec.model_copy(update=update) for name, spec in chosen.items()}
     prompts = {name: reader_prompts(spec.prompt, study.folder) for name, spec in chosen.items()}
+    _check_files(settings, chosen, prompts)
     questions = read_questions(queries)
     busy = StudyError(
         "Another process makes responses of this study; wait until it has ended, or stop it."
     )
     with exclusive(study.engine, study.folder, LockSpace.RESPONSES, busy=busy):
+        check_queries(study, queries, questions)
         retrieval = PassageRetrieval(
             study.folder,
-            read_corpus(corpus),
+            read_corpus(corpus, queries),
             questions,
             tokens_of(tokenizer),
             _encoder(chosen, settings),
@@ -114,7 +121,11 @@ def respond_study(
             AnsweringSystem(name, spec, prompts[name], retrieval.of(spec), questions)
             for name, spec in chosen.items()
         ]
-        outcome = RespondOutcome(dry_run, len(questions), len(retrieval.documents), {})
+        files = [file.name for file in corpus_files(corpus, queries)]
+        for (reader, version), group in of_readers(made).items():
+            if not revise:
+                check_unanswered(study, group, _earlier_answers(study.folder, reader, version))
+        outcome = RespondOutcome(dry_run, len(questions), len(retrieval.documents), files, {})
         for each in made:
             sizes = f"{each.spec.chunk_tokens} tokens, overlap {each.spec.chunk_overlap}"
             outcome.passages[sizes] = len(each.retrieved.chunks)
@@ -128,6 +139,32 @@ def respond_study(
         if dry_run:
             return _previewed(study, settings, made, outcome)
         return _responded(study, settings, made, outcome, advance, revise=revise)
+
+
+def _check_files(
+    settings: JudgeSettings, chosen: Mapping[str, SystemSpec], prompts: Mapping[str, StepPrompts]
+) -> None:
+    """Refuse files of requests or answers of several readers, which have no mark of their reader.
+
+    Files of requests are those of one prompt version as well.
+    """
+    if not hasattr(load_engine(settings.engine), FileEngine.finish.__name__):
+        return
+    by_prompt = hasattr(settings, "requests")
+    groups: dict[tuple[str | None, str], list[str]] = {}
+    for name, spec in chosen.items():
+        group = spec.reader, prompts[name].hash if by_prompt else ""
+        groups.setdefault(group, []).append(name)
+    if len(groups) == 1:
+        return
+    readers = "; ".join(f"{reader}: {', '.join(names)}" for (reader, _), names in groups.items())
+    first = ",".join(next(iter(groups.values())))
+    folder = "a --requests folder and files" if by_prompt else "files"
+    raise StudyError(
+        f"The engine {settings.engine} reads and writes the files of one reader and prompt, and "
+        f"the systems have {len(groups)} ({readers}). Make the responses of one at a time, here "
+        f"first with --systems {first}, each with {folder} of --answers of its own."
+    )
 
 
 def _encoder(chosen: Mapping[str, SystemSpec], settings: JudgeSettings) -> Encoder | None:
@@ -151,10 +188,11 @@ def _encoder(chosen: Mapping[str, SystemSpec], settings: JudgeSettings) -> Encod
 def _previewed(
     study: Study, settings: JudgeSettings, made: Sequence[AnsweringSystem], outcome: RespondOutcome
 ) -> RespondOutcome:
-    tokens = TokenCount()
+    tokens, left = TokenCount(), settings.limit
     for (reader, version), systems in of_readers(made).items():
         known = _likely_answers(study.folder, reader, version)
-        asked = open_prompts(systems, known, settings.limit)
+        asked = open_prompts(systems, known, left)
+        left = None if left is None else left - len(asked)
         limit = settings.max_tokens or systems[0].prompts.max_tokens
         sizes = (len(each.system.prompt(each.place).encode()) for each in asked)
         outcome.prompts += len(asked)
@@ -167,15 +205,22 @@ def _previewed(
     return outcome
 
 
-def _likely_answers(folder: Path, reader: str, version: str) -> dict[str, Answer]:
-    """Return the newest answers of this reader to this prompt, which a call would continue."""
-    for path in sorted(
+def _earlier_answers(folder: Path, reader: str, version: str) -> list[dict[str, Answer]]:
+    """Return the answers of this reader to this prompt, file by file, the newest first."""
+    paths = sorted(
         (folder / FOLDER).glob("answers-*.jsonl"), key=lambda file: -file.stat().st_mtime
-    ):
+    )
+    found = []
+    for path in paths:
         conditions = stored_conditions(path)
         if (conditions.get("model"), conditions.get("prompt_hash")) == (reader, version):
-            return stored_answers(path)
-    return {}
+            found.append(stored_answers(path))
+    return found
+
+
+def _likely_answers(folder: Path, reader: str, version: str) -> dict[str, Answer]:
+    """Return those of the newest file, which a call would most likely continue."""
+    return next(iter(_earlier_answers(folder, reader, version)), {})
 
 
 def _responded(
@@ -189,7 +234,13 @@ def _responded(
 ) -> RespondOutcome:
     left = settings.limit
     spent = dict.fromkeys(("prompt", "completion", "cached"), 0)
-    for (reader, _), systems in of_readers(made).items():
+    groups = of_readers(made)
+    for (reader, version), systems in groups.items():
+        if left is not None and left <= 0:
+            known = _likely_answers(study.folder, reader, version)
+            if open_prompts(systems, known, 1):
+                outcome.systems |= _not_asked(study, systems, known)
+                continue
         of_reader = settings.model_copy(update={"model": reader, **_cost_left(settings, outcome)})
         prompts = systems[0].prompts
         stopped: StudyError | KeyboardInterrupt | None = None
@@ -202,7 +253,7 @@ def _responded(
             answers = ReaderAnswers(path, parts, advance)
             answers.add_overhead(ready.overhead)
             if not revise:
-                check_unanswered(study, systems, answers.known)
+                check_unanswered(study, systems, [answers.known])
             asked = open_prompts(systems, answers.known, left)
             asked, too_long = by_length(asked, ready, settings, reader)
             answers.store_missing(list(reader_requests(too_long)), TOO_LONG)
@@ -232,10 +283,30 @@ def _responded(
             message = str(stopped) or (
                 "Interrupted. All answers so far are stored; run the command again to continue."
             )
+            for later, others in groups.items():
+                if others[0].name not in outcome.systems:
+                    known = _likely_answers(study.folder, *later)
+                    outcome.systems |= _not_asked(study, others, known)
             raise RespondStoppedError(message, outcome) from None
-        if left is not None and left <= 0:
-            break
     return outcome
+
+
+def _not_asked(
+    study: Study, systems: Sequence[AnsweringSystem], known: Mapping[str, Answer]
+) -> dict[str, SystemResponses]:
+    """Return systems whose reader this call has not come to, with their open prompts."""
+    return {
+        each.name: SystemResponses(
+            inside_study(study, each.retrieved.path),
+            "",
+            each.prompts.name,
+            responses=len(stored_responses(study, [each])),
+            open=sum(
+                prompt_hash(each.prompt(place)) not in known for place in range(len(each.questions))
+            ),
+        )
+        for each in systems
+    }
 
 
 def _cost_left(settings: JudgeSettings, outcome: RespondOutcome) -> dict[str, float]:

@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 from judge.responding.reader_prompt import TAGGED
 from judge.text import Result
 
+_NAMED = 5
+"""Files of documents that are named in text."""
+
 
 @dataclass
 class SystemResponses:
@@ -36,6 +39,8 @@ class RespondOutcome(Result):
     dry_run: bool
     queries: int
     documents: int
+    files: list[str]
+    """Names of the files of documents."""
     passages: dict[str, int]
     """Passages into which the documents were cut, by the settings of the cut."""
     systems: dict[str, SystemResponses] = field(default_factory=dict)
@@ -58,7 +63,10 @@ class RespondOutcome(Result):
     def lines(self) -> list[str]:
         """Return the result as lines of text."""
         cut = ", ".join(f"{count:,} ({sizes})" for sizes, count in self.passages.items())
-        lines = [f"{self.queries:,} queries, {self.documents:,} documents, passages: {cut}."]
+        more = len(self.files) - _NAMED
+        files = ", ".join(self.files[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+        documents = f"{self.documents:,} documents from {files}"
+        lines = [f"{self.queries:,} queries, {documents}, passages: {cut}."]
         if self.dry_run:
             lines += [
                 f"Prompts to ask: {self.prompts:,}",

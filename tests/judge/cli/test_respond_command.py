@@ -22,26 +22,11 @@ from judge.protocol.exchange import Answer, Request
 from study import Study, StudyError
 from study.cli.root import cli
 from study.schema.tables import imported_files
-from tests.judge.responding.example_corpus import ROOT, write_example
+from tests.judge.responding.example_corpus import ROOT
+from tests.judge.responding.respond_calls import ccrs, declare, words_of
 from tests.judge.scripted_encoder import ScriptedEncoder
 from tests.judge.small_studies import Scripted, always
 from tests.judge.stub.process import running_stub
-
-SYSTEMS = """
-[systems.words]
-reader = "stub-judge"
-passages = 5
-
-[systems.both]
-reader = "stub-judge"
-retriever = "fused"
-passages = 5
-"""
-
-
-@pytest.fixture
-def example(tmp_path: Path) -> tuple[Path, Path, Path]:
-    return write_example(tmp_path / "corpus")
 
 
 @pytest.fixture
@@ -49,24 +34,6 @@ def encoder(monkeypatch: pytest.MonkeyPatch) -> ScriptedEncoder:
     made = ScriptedEncoder(size=4000)
     monkeypatch.setattr("judge.responding.respond.load_encoder", lambda _: made)
     return made
-
-
-def declare(study: Study, text: str = SYSTEMS) -> Path:
-    with (study.folder / "study.toml").open("a") as file:
-        file.write(text)
-    return study.folder
-
-
-def ccrs(command: str, *words: object, status: int = 0) -> Any:
-    done = CliRunner().invoke(cli, [command, *map(str, words), "--json"])
-    if done.exception is not None and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    assert done.exit_code == status, done.output
-    return json.loads(done.output)
-
-
-def words_of(example: tuple[Path, Path, Path], *more: object) -> list[object]:
-    return ["--corpus", example[0], "--queries", example[1], *more]
 
 
 def test_responses_come_with_passages_documents_and_prompt(
@@ -102,6 +69,19 @@ def test_responses_come_with_passages_documents_and_prompt(
     again = ccrs("respond", folder, *words)
     assert (again["prompts"], again["systems"]["words"]["added"]) == (0, 0)
     assert len(scripted.asked) == 30
+
+
+def test_the_files_of_documents_are_named(
+    study: Study, example: tuple[Path, Path, Path], scripted: type[Scripted]
+) -> None:
+    del scripted
+    folder = declare(study)
+    (example[0] / "corpus.jsonl").rename(example[0] / "docs.jsonl")
+    words = words_of(example, "--systems", "words", "--engine", "scripted", "--dry-run")
+    planned = ccrs("respond", folder, *words)
+    assert (planned["documents"], planned["files"]) == (56, ["docs.jsonl"])
+    done = CliRunner().invoke(cli, ["respond", str(folder), *map(str, words)])
+    assert "30 queries, 56 documents from docs.jsonl, passages" in done.output
 
 
 def test_figures_of_the_rankings_are_those_of_pytrec_eval(
@@ -202,25 +182,36 @@ def test_a_limit_and_an_interrupt_are_continued(
     assert len(prompts) == len(set(prompts)) == 30
 
 
-def test_other_responses_of_a_system_are_replaced_only_on_request(
+def test_a_limit_is_that_of_all_readers(
     study: Study, example: tuple[Path, Path, Path], scripted: type[Scripted]
 ) -> None:
-    folder = declare(study)
-    words = words_of(example, "--systems", "words", "--engine", "scripted")
-    ccrs("respond", folder, *words, "--limit", 3)
-    text = 'name = "short-v1"\n[steps.answer]\nprompt = "{passages} {question}"\n'
-    (folder / "short.toml").write_text(text)
-    words += ["--prompt", "short.toml"]
-    with pytest.raises(StudyError, match=r"responses to 3 of the queries already.*--revise"):
-        ccrs("respond", folder, *words, status=2)
-    assert len(scripted.asked) == 3
-    made = ccrs("respond", folder, *words, "--revise")
-    assert made["systems"]["words"]["added"] == 27
-    with Study.open(folder) as opened, opened.read() as connection:
-        text = "select count(*) from output where revision = 2"
-        assert connection.exec_driver_sql(text).scalar() == 3
-    # What is current stays so without the option.
-    assert ccrs("respond", folder, *words)["prompts"] == 0
+    words = words_of(example, "--systems", "A,C", "--engine", "scripted", "--limit", 40)
+
+    def open_responses(made: dict[str, Any]) -> dict[str, tuple[int, int]]:
+        return {name: (each["responses"], each["open"]) for name, each in made["systems"].items()}
+
+    assert ccrs("respond", study.folder, *words, "--dry-run")["prompts"] == 40
+    words[-1] = 3
+    assert ccrs("respond", study.folder, *words, "--dry-run")["prompts"] == 3
+    made = ccrs("respond", study.folder, *words)
+    assert (made["prompts"], open_responses(made)) == (3, {"A": (3, 27), "C": (0, 30)})
+    done = CliRunner().invoke(cli, ["respond", str(study.folder), *map(str, words)])
+    assert "C: 0 responses (0 new) by rag-answer-v1; 30 prompts still to ask." in done.output
+    assert "Next: the same command again, for 54 responses still to make\n" in done.output
+    assert "ccrs judge" not in done.output
+    scripted.stop_after = 2
+    stopped = CliRunner().invoke(cli, ["respond", str(study.folder), *map(str, words[:-2])])
+    assert "A: 8 responses (2 new)" in stopped.output
+    assert "C: 0 responses (0 new) by rag-answer-v1; 30 prompts still to ask." in stopped.output
+    scripted.stop_after = None
+    # The limit ends with the last prompt of A, and C is still named.
+    words[-1] = 22
+    assert open_responses(ccrs("respond", study.folder, *words)) == {"A": (30, 0), "C": (0, 30)}
+    words[-1] = 30
+    assert open_responses(ccrs("respond", study.folder, *words)) == {"A": (30, 0), "C": (30, 0)}
+    done = CliRunner().invoke(cli, ["respond", str(study.folder), *map(str, words)])
+    assert "Next: ccrs judge" in done.output
+    assert len(scripted.asked) == 60
 
 
 def test_readers_answer_by_files_too(
@@ -281,44 +272,6 @@ def test_the_limit_of_the_cost_is_that_of_all_readers(
     ccrs("respond", study.folder, *words)
     # 30 prompts of 1,000 tokens cost 0.03 for each reader.
     assert limits == pytest.approx([0.05, 0.02, 0], abs=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        (["--systems", "both"], "needs an encoder"),
-        (["--systems", "words", "--encoder", "e5"], "leave them out"),
-        (["--systems", "none"], "Unknown system 'none'"),
-        (["--systems", "words", "--tokenizer", "nowhere/x"], "--tokenizer"),
-    ],
-)
-def test_what_cannot_be_done_is_refused(
-    study: Study,
-    example: tuple[Path, Path, Path],
-    scripted: type[Scripted],
-    more: list[str],
-    message: str,
-) -> None:
-    folder = declare(study)
-    with pytest.raises(StudyError, match=message):
-        ccrs("respond", folder, *words_of(example, "--engine", "scripted", *more), status=2)
-    assert scripted.asked == []
-
-
-def test_changed_files_are_refused_with_the_remedy(
-    study: Study, example: tuple[Path, Path, Path], scripted: type[Scripted]
-) -> None:
-    folder = declare(study)
-    words = words_of(example, "--systems", "words", "--engine", "scripted")
-    system = ccrs("respond", folder, *words)["systems"]["words"]
-    for name, message in ((system["answers"], "row 2.*is not an answer"),
-                          (system["ranking"], "Delete it")):  # fmt: skip
-        before = (folder / name).read_text()
-        lines = before.splitlines(keepends=True)
-        (folder / name).write_text("".join([lines[0], "{}\n", *lines[2:]]))
-        with pytest.raises(StudyError, match=message):
-            ccrs("respond", folder, *words, status=2)
-        (folder / name).write_text(before)
 
 
 @pytest.mark.server

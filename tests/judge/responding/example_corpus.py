@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 from judge.responding.corpus import CorpusDocument, CorpusQuery
 
@@ -31,7 +32,7 @@ def write_example(folder: Path) -> tuple[Path, Path, Path]:
     """Write the example in BEIR's form; return its folder, its queries and its judgments."""
     documents, questions, relevant = example()
     (folder / "qrels").mkdir(parents=True)
-    files = {
+    files: dict[str, list[dict[str, Any]]] = {
         "corpus.jsonl": [{"_id": d.id, "title": d.title, "text": d.text} for d in documents],
         "queries.jsonl": [
             {"_id": q.id, "text": q.text, "references": list(q.references)} for q in questions

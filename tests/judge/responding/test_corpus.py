@@ -37,6 +37,20 @@ def test_other_files_of_a_folder_are_read_in_the_order_of_their_names(tmp_path: 
     assert [document.id for document in read_corpus(tmp_path)] == ["1", "2"]
 
 
+def test_the_file_of_the_queries_has_no_documents(tmp_path: Path) -> None:
+    written(tmp_path / "docs.jsonl", {"id": "d", "text": "One."})
+    queries = written(tmp_path / "q.jsonl", {"_id": "q", "text": "Why?"})
+    (tmp_path / "link").symlink_to(tmp_path)
+    for path in (queries, tmp_path / "link" / "q.jsonl"):
+        assert [document.id for document in read_corpus(tmp_path, path)] == ["d"]
+    for name in ("q.jsonl", "corpus.jsonl"):
+        both = written(tmp_path / "one" / name, {"_id": "q", "text": "Why?"})
+        with pytest.raises(StudyError, match="at once"):
+            read_corpus(both, both)
+    with pytest.raises(StudyError, match="at once"):
+        read_corpus(both.parent, both)
+
+
 def test_references_are_a_text_or_a_list(tmp_path: Path) -> None:
     path = written(
         tmp_path / "q.jsonl",
@@ -65,6 +79,18 @@ def test_each_fault_names_its_row_and_value(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="'1' occurs again") as refused:
         read_questions(queries)
     assert [fault.row for fault in refused.value.faults] == [2, 3]
+
+
+def test_what_a_study_cannot_store_is_refused_with_its_row(tmp_path: Path) -> None:
+    rows = [{"id": "a", "text": "x\0"}, {"id": " b", "text": "x"}, {"id": "c", "text": "x"}]
+    path = written(tmp_path / "c.jsonl", *rows, {"id": "d", "title": "\0", "text": "x"})
+    with pytest.raises(InputError, match="document 'a' can't be stored") as refused:
+        read_corpus(path)
+    assert [fault.row for fault in refused.value.faults] == [1, 2, 4]
+    path = written(tmp_path / "q.jsonl", *rows, {"id": "d", "text": "x", "answer": ["y", "\0"]})
+    with pytest.raises(InputError, match="query 'a' can't be stored") as refused:
+        read_questions(path)
+    assert [fault.row for fault in refused.value.faults] == [1, 2, 4]
 
 
 def test_a_corpus_without_texts_is_refused(tmp_path: Path) -> None:
