@@ -40,7 +40,7 @@ from judge.metrics.ccrs import Ccrs
 from judge.prompts.prompt_versions import prompt_version
 from judge.protocol.conditions import Conditions
 from judge.protocol.exchange import Answer
-from judge.running.judgment_store import JudgmentStore
+from judge.running.answer_store import AnswerStore
 from judge.running.metric_requests import MetricRequest
 from judge.running.pages import places
 from judge.running.plan import CallPlan
@@ -363,12 +363,12 @@ def _watched(loaded: LoadedModel) -> Iterator[_Watched]:
     """Answer with a loaded engine, never ending before the last token; time what is stored."""
     watched = _Watched()
     commit, sampling, add = (
-        JudgmentStore.commit,
+        AnswerStore.commit,
         feed_module._sampling_parameters,
         feed_module.SchedulerFeed.add,
     )
 
-    def timed(self: JudgmentStore, pairs: Sequence[tuple[MetricRequest, Answer]]) -> int:
+    def timed(self: AnswerStore, pairs: Sequence[tuple[MetricRequest, Answer]]) -> int:
         began = time.perf_counter()
         try:
             return commit(self, pairs)
@@ -386,7 +386,7 @@ def _watched(loaded: LoadedModel) -> Iterator[_Watched]:
 
     with (
         patch.object(engine_module, "load", lambda _spec: loaded),
-        patch.object(JudgmentStore, "commit", timed),
+        patch.object(AnswerStore, "commit", timed),
         patch.object(feed_module, "_sampling_parameters", endless),
         patch.object(feed_module.SchedulerFeed, "add", noted),
     ):

@@ -25,6 +25,9 @@ def command(folder: Path, endpoint: TinyModel, *more: str) -> list[str]:
     return [CCRS, "judge", str(folder), *where, "--concurrency", str(CONCURRENCY), *more]
 
 
+ANSWERS_ON_RESPONSES = "SELECT count(*) FROM judge_answer WHERE item = ''"
+
+
 def judge(folder: Path, endpoint: TinyModel, *more: str) -> subprocess.CompletedProcess[str]:
     """Run that command to its end."""
     return subprocess.run(
@@ -39,7 +42,7 @@ def judgments(folder: Path) -> list[dict[str, Any]]:
         rows = database.execute(
             "SELECT judge_answer.*, response.key AS response_key FROM judge_answer"
             " JOIN response ON response.id = judge_answer.response_id"
-            " ORDER BY response_key, construct_key, repeat, attempt"
+            " WHERE item = '' ORDER BY response_key, construct_key, repeat, attempt"
         )
         return [dict(row) for row in rows]
 
@@ -47,7 +50,7 @@ def judgments(folder: Path) -> list[dict[str, Any]]:
 def count(folder: Path) -> int:
     """Return how many judgments of the study are on disk."""
     with closing(sqlite3.connect(f"file:{folder}/study.db?mode=ro", uri=True)) as database:
-        return int(database.execute("SELECT count(*) FROM judge_answer").fetchone()[0])
+        return int(database.execute(ANSWERS_ON_RESPONSES).fetchone()[0])
 
 
 def answers(folder: Path) -> list[tuple[Any, ...]]:
