@@ -118,7 +118,8 @@ def by_slider(page: Page, values: dict[str, float]) -> None:
         slider = page.locator(f"#slider-{key}")
         box = slider.bounding_box()
         assert box is not None
-        x = box["width"] * value / 100
+        # Whole pixels of the bar, whose thumb is two wide: its first is 0 and its last is 100.
+        x = 1 + (box["width"] - 2) * value / 100
         slider.click(position={"x": x, "y": box["height"] / 2})
     wait_all_saved(page)
     with moving_on(page):
