@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from tests.judge.short_example import build_short_example
-from tests.judge.tiny_model.judged_study import CCRS, CONCURRENCY, judge
+from tests.judge.tiny_model.judged_study import CCRS, CONCURRENCY, FIRST_REFERENCE, judge
 from tests.judge.tiny_model.process import MODEL, TinyModel, build, model_python, running
 
 pytestmark = pytest.mark.model
@@ -39,7 +39,7 @@ def judged(tmp_path_factory: pytest.TempPathFactory, endpoint: TinyModel) -> Pat
     folder = tmp_path_factory.mktemp("judged") / "study"
     build_short_example(folder)
     done = judge(folder, endpoint, "--limit", "60", "--drift", "5")
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, FIRST_REFERENCE)
     assert "Drift, round 1: 5 prompts were asked." in done.stdout
     return folder
 

@@ -35,6 +35,7 @@ from tests.judge.stub.completions import digest
 from tests.judge.tiny_model.judged_study import (
     CCRS,
     CONCURRENCY,
+    FIRST_REFERENCE,
     answers,
     ask,
     command,
@@ -109,7 +110,7 @@ def judged(example: Path, endpoint: TinyModel) -> Path:
     """Return the folder of a study that was judged without interruption."""
     folder = copytree(example, example.with_name("judged"))
     done = judge(folder, endpoint)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, FIRST_REFERENCE)
     return folder
 
 
@@ -204,7 +205,7 @@ def test_its_answers_are_scores(judged: Path) -> None:
 
 
 def test_a_killed_run_goes_on_to_the_same_end(judged: Path, killed: Killed) -> None:
-    assert (killed.resumed.returncode, killed.resumed.stderr) == (0, "")
+    assert (killed.resumed.returncode, killed.resumed.stderr) == (0, FIRST_REFERENCE)
     assert 0 < len(killed.committed) < len(set(killed.before + killed.after))
     # Each judgment once, and each as if nothing had happened.
     assert answers(killed.folder) == answers(judged)
@@ -270,7 +271,7 @@ def test_its_probabilities_make_a_second_scorer(
     more = ["--like-vllm"] if like_vllm else []
     with running(model, tmp_path / "calls.jsonl", *more) as server:
         done = judge(folder, server, "--limit", "60")
-        assert (done.returncode, done.stderr) == (0, "")
+        assert (done.returncode, done.stderr) == (0, FIRST_REFERENCE)
     study = Study.open(folder)
     try:
         scores = study.score_table().set_index("scorer")

@@ -25,6 +25,8 @@ def command(folder: Path, endpoint: TinyModel, *more: str) -> list[str]:
     return [CCRS, "judge", str(folder), *where, "--concurrency", str(CONCURRENCY), *more]
 
 
+FIRST_REFERENCE = "Of several reference answers (10 queries), ccrs reads the first.\n"
+"""What a call on the short example says on stderr."""
 ANSWERS_ON_RESPONSES = "SELECT count(*) FROM judge_answer WHERE item = ''"
 
 
