@@ -46,7 +46,7 @@ _OF_NEW_LINKS = "it is for a new link", "name a new link"
     "--require-id",
     metavar="PATTERN",
     help="Nobody can join without a recruiter's id that matches this regular expression as a "
-    "whole, in any case; prolific stands for that of Prolific's ids.",
+    "whole, in any case; prolific is the pattern of Prolific's ids.",
 )
 @UNTIL
 @click.option(

@@ -47,7 +47,7 @@ def takers(connection: Connection, study: Study, names: Sequence[str]) -> list[s
                 f"`ccrs enrol {study.folder} --list` shows the links, "
                 f"`ccrs invite {study.folder} --list` the raters."
             )
-            raise StudyError(f"{name!r} is no enrolment link and no rater. {hint}")
+            raise StudyError(f"{name!r} is neither an enrolment link nor a rater. {hint}")
     return chosen
 
 

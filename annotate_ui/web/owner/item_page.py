@@ -103,6 +103,7 @@ def item(response_id: int) -> ResponseReturnValue:
         "owner/item.html",
         **chosen_text_format_context(),
         page="items",
+        is_rejected=is_rejected,
         item=row,
         language=language_of(row.attributes, study().config),
         passages=shown,

@@ -3,16 +3,15 @@
 from dataclasses import dataclass
 from typing import Any
 
-from flask import render_template, request
+from flask import render_template
 from flask.typing import ResponseReturnValue
 
 from annotate_ui.web.owner.blueprint import pages
+from annotate_ui.web.owner.paging import requested_page
 from annotate_ui.web.owner.snapshot_cache import current_snapshot
 from annotate_ui.web.rater_session import study
 from study.facts.current_responses import current_responses
 from study.study import Study
-
-_ON_A_PAGE = 100
 
 
 @dataclass(frozen=True)
@@ -35,12 +34,11 @@ class ItemRow:
 def items() -> ResponseReturnValue:
     """List the responses, those on which people differ most first."""
     rows = _items(study())
-    count = -(-len(rows) // _ON_A_PAGE) or 1
-    number = min(max(request.args.get("page", 1, type=int), 1), count)
+    shown, number, count = requested_page(rows)
     return render_template(
         "owner/items.html",
         page="items",
-        items=rows[(number - 1) * _ON_A_PAGE : number * _ON_A_PAGE],
+        items=shown,
         total=len(rows),
         constructs=[spec.key for spec in study().config.constructs],
         number=number,

@@ -1,14 +1,13 @@
 """Who is who to the recruiter, for paying people; and everything that raters wrote."""
 
-from flask import render_template, request
+from flask import render_template
 from flask.typing import ResponseReturnValue
 
 from annotate_ui.web.owner.blueprint import pages
+from annotate_ui.web.owner.paging import requested_page
 from annotate_ui.web.owner.snapshot_cache import current_snapshot
 from annotate_ui.web.rater_session import study
 from study.facts.rating_rows import rating_rows
-
-_ON_A_PAGE = 100
 
 
 @pages.get("/people")
@@ -32,12 +31,11 @@ def comments() -> ResponseReturnValue:
     with study().read() as connection:
         said = [row for row in rating_rows(connection, study().config) if row.has_words]
     said.sort(key=lambda row: row.last_saved_at, reverse=True)
-    count = -(-len(said) // _ON_A_PAGE) or 1
-    number = min(max(request.args.get("page", 1, type=int), 1), count)
+    shown, number, count = requested_page(said)
     return render_template(
         "owner/comments.html",
         page="comments",
-        said=said[(number - 1) * _ON_A_PAGE : number * _ON_A_PAGE],
+        said=shown,
         total=len(said),
         number=number,
         count=count,

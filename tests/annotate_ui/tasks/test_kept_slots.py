@@ -133,7 +133,10 @@ def test_who_joins_when_nothing_is_left_is_told_at_once(any_study: Study) -> Non
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--for", "sprang"), "'sprang' is no enrolment link and no rater. Did you mean 'spring'"),
+        (
+            ("--for", "sprang"),
+            "is neither an enrolment link nor a rater. Did you mean 'spring'",
+        ),
         (("--for", "spring", "--channel", "label_studio"), "Label Studio shows tasks to all"),
     ],
 )

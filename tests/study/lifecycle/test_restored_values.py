@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import tracemalloc
 import zipfile
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -43,26 +44,24 @@ def tampered(folder: Path, data: bytes, statement: str) -> Path:
     return made
 
 
-@pytest.fixture(scope="module")
-def rated(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """Return a backup with a rater's work, links, and comparisons."""
-    folder = tmp_path_factory.mktemp("rated")
+def backup_of(folder: Path, fill_in: Callable[[Study], object]) -> bytes:
     study = Study.create(folder / "s")
-    plant(study)
+    fill_in(study)
     done = backup(study, folder)
     study.close()
     return done.path.read_bytes()
+
+
+@pytest.fixture(scope="module")
+def rated(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """Return a backup with a rater's work, links, and comparisons."""
+    return backup_of(tmp_path_factory.mktemp("rated"), plant)
 
 
 @pytest.fixture(scope="module")
 def scored(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """Return a backup with scores of every kind."""
-    folder = tmp_path_factory.mktemp("scored")
-    study = Study.create(folder / "s")
-    fill(study)
-    done = backup(study, folder)
-    study.close()
-    return done.path.read_bytes()
+    return backup_of(tmp_path_factory.mktemp("scored"), fill)
 
 
 def refusal(tmp_path: Path, made: Path) -> str:
