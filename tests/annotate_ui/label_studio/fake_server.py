@@ -142,6 +142,6 @@ def stand_in_for_sdk(monkeypatch: pytest.MonkeyPatch) -> None:
     """Read labeling configurations where label-studio-sdk is not installed."""
     if find_spec("label_studio_sdk") is None:
         package, module = ModuleType("label_studio_sdk"), ModuleType("label_interface")
-        module.LabelInterface = _LabelInterface  # type: ignore[attr-defined]
+        vars(module)["LabelInterface"] = _LabelInterface
         monkeypatch.setitem(sys.modules, "label_studio_sdk", package)
         monkeypatch.setitem(sys.modules, "label_studio_sdk.label_interface", module)

@@ -258,6 +258,7 @@ def test_the_limit_of_the_cost_is_that_of_all_readers(
     limits = []
 
     class Costly(Scripted):
+        # `Scripted` states the narrower types of its own; limits of cost are only of endpoints.
         settings = OpenAISettings  # type: ignore[assignment]
         asked: ClassVar[list[Request]] = []  # type: ignore[misc]
         answer = always(Answer("a", prompt_tokens=1000, completion_tokens=0))
