@@ -1,5 +1,6 @@
 """What decides, at the values where it decides: doubled p-values, corrections, shares."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,8 +15,12 @@ from analysis.decisions.bias_by_system import for_raters_like_these, pulled_to_m
 from analysis.decisions.facts import ScoredFacts
 from analysis.decisions.limits import limits
 from analysis.decisions.questions import Question
+from analysis.decisions.records import Answer
 from analysis.decisions.standards import standards
 from analysis.decisions.system_order import _Pair, _pair
+from analysis.decisions.table_facts import scored_facts
+from tests.analysis.decisions.test_answers import reported
+from tests.analysis.scores import simulated
 
 POINTS = Scale(0, 100)
 RECORD = {"constructs": ("QR",), "scorers": ("judge", "anna"), "target": "these_raters"}
@@ -72,18 +77,43 @@ ORDER = Estimate(
 SYSTEMS = ("a", "b", "c", "d")
 
 
+def level_answers(constructs: Sequence[str], p: float) -> list[Answer]:
+    """Answers on the level, where only the first construct has a bias on a system."""
+    facts, figures = [], []
+    for construct in constructs:
+        value = 8.0 if construct == constructs[0] else 0.0
+        on_systems = [bias(value, p, "system:a")]
+        on_systems += [bias(0.0, 0.0001, f"system:{name}") for name in SYSTEMS[1:]]
+        of_construct = [bias(0.0, 0.0001), *on_systems, ORDER]
+        figures += [replace(e, constructs=(construct,)) for e in of_construct]
+        facts.append(
+            ScoredFacts(
+                construct,
+                "judge",
+                people=("anna",),
+                n_responses=50,
+                n_queries=50,
+                systems=SYSTEMS,
+                human_scale=POINTS,
+                scorer_scale=POINTS,
+            )
+        )
+    found = answered(EstimateList(tuple(figures)), facts, Options(), ["report_level"])
+    return [d.answer for d in found]
+
+
 @pytest.mark.parametrize(("p", "answer"), [(0.00245, "no"), (0.00255, "yes")])
 def test_a_bias_on_one_of_four_systems_is_held_to_a_fourth_of_one_percent(
     p: float, answer: str
 ) -> None:
-    others = [bias(0.0, 0.0001, f"system:{name}") for name in SYSTEMS[1:]]
-    figures = [bias(0.0, 0.0001), bias(8.0, p, "system:a"), *others, ORDER]
-    facts = ScoredFacts(
-        "QR", "judge", people=("anna",), n_responses=50, n_queries=50, systems=SYSTEMS,
-        human_scale=POINTS, scorer_scale=POINTS,
-    )  # fmt: skip
-    found = answered(EstimateList(tuple(figures)), [facts], Options(), ["report_level"])
-    assert {d.answer for d in found} == {answer}
+    assert set(level_answers(["QR"], p)) == {answer}
+
+
+@pytest.mark.parametrize(("p", "no"), [(0.00120, True), (0.00130, False)])
+def test_a_bias_on_a_system_is_held_to_a_smaller_p_where_two_constructs_are_asked(
+    p: float, no: bool
+) -> None:
+    assert ("no" in level_answers(["QR", "CC"], p)) == no
 
 
 @pytest.mark.parametrize(("share", "named"), [(0.049, False), (0.051, True)])
@@ -91,6 +121,21 @@ def test_missing_scores_are_named_from_a_twentieth_on(share: float, named: bool)
     facts = ScoredFacts("QR", "judge", people=("anna",), human_scale=POINTS, missing_share=share)
     question = Question(EstimateList(()), facts, standards(Options(), POINTS, 1))
     assert bool(list(limits(question))) == named
+
+
+def test_the_share_of_missing_scores_is_of_the_rated_responses() -> None:
+    table = simulated(queries=40, raters=2)
+    judged = table["scorer_kind"] == "judge"
+    rated = table["system"] == table["system"].min()
+    table = table[judged | rated]
+    # Of the rated responses the judge lacks those of four queries, of the others all but those.
+    four = table["query_id"].isin(sorted(table["query_id"].unique())[:4])
+    lacking = (table["scorer_kind"] == "judge") & (
+        four == (table["system"] == table["system"].min())
+    )
+    analysis = reported(table.assign(value=table["value"].mask(lacking)))
+    facts = scored_facts(analysis, "QR", "judge")
+    assert facts.missing_share == pytest.approx(1 / 10)
 
 
 def test_biases_of_systems_are_pulled_to_their_mean_by_chance() -> None:
