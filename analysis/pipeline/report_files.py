@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
@@ -18,7 +17,7 @@ from analysis.decisions.corrected_means import corrected_means
 from analysis.pipeline.sections import chapters, statistics
 from analysis.render.document import Document
 from analysis.render.limitations import not_established
-from analysis.render.output_files import as_json, csv_texts, schema
+from analysis.render.output_files import as_json, csv_texts, json_text, schema
 from analysis.render.page import page
 from analysis.render.report_folder import check_folder
 from analysis.render.verdicts import speaking, verdicts, with_contradictions
@@ -99,8 +98,7 @@ def write_document(content: Document, out_dir: Path | str, full: bool = False) -
     for key, text in texts.items():
         _replace(tables / f"{key}.csv", text)
     _replace(folder / "report.html", page(content, full))
-    plain = json.dumps(as_json(content), ensure_ascii=False, allow_nan=False, indent=1)
-    _replace(folder / "report.json", plain + "\n")
+    _replace(folder / "report.json", json_text(as_json(content)))
     return folder / "report.html"
 
 

@@ -280,9 +280,8 @@ def settled_by(decision: UseDecision) -> str | None:
         return None
     if decision.missing is not None:
         return f"needed first: {decision.missing}"
-    further = decision.further_queries
-    rated = max((f.estimate.n_queries for f in decision.figures), default=0)
-    if further is not None and further <= PRACTICAL * max(1, rated):
+    further = _practical_queries(decision)
+    if further is not None:
         return (
             f"about {counted(further, 'more query', 'more queries')} rated by these raters would "
             "decide it (`ccrs plan`)"
@@ -291,9 +290,29 @@ def settled_by(decision: UseDecision) -> str | None:
         number = decision.raters_needed
         who = "more raters" if number is None else f"about {counted(number, 'rater')} like these"
         return f"{who} would decide it, more queries alone would not (`ccrs plan`)"
-    if further is not None and decision.answer == "open":
+    if decision.further_queries is not None and decision.answer == "open":
         return "the figure is too close to its threshold for any practical number of queries"
     return None
+
+
+def further_data(decision: UseDecision) -> str | None:
+    """The number of more queries or raters that would settle an answer, such as '110 queries'."""
+    if decision.answer in {"yes", "no", "not_applicable"} or decision.missing is not None:
+        return None
+    further = _practical_queries(decision)
+    if further is not None:
+        return counted(further, "query", "queries")
+    if decision.further_raters:
+        number = decision.raters_needed
+        return "raters" if number is None else counted(number, "rater")
+    return None
+
+
+def _practical_queries(decision: UseDecision) -> int | None:
+    """How many further queries would settle an answer, where that many may be rated."""
+    further = decision.further_queries
+    rated = max((f.estimate.n_queries for f in decision.figures), default=0)
+    return further if further is not None and further <= PRACTICAL * max(1, rated) else None
 
 
 def as_record(described: Described, decision: UseDecision) -> dict[str, Any]:

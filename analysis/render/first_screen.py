@@ -10,6 +10,7 @@ from analysis.render.decision_words import (
     COLUMNS,
     LIMITED,
     OF_THESE,
+    TARGET_WORDS,
     UNSETTLED,
     USE_WORDS,
     corrected_sentence,
@@ -18,7 +19,7 @@ from analysis.render.decision_words import (
 from analysis.render.document import Document
 from analysis.render.drawing import Figure
 from analysis.render.formatting import counted, listed
-from analysis.render.opening import AnswerLine, JudgeOpening, answer_lines, shared_remarks
+from analysis.render.opening import AnswerLine, JudgeOpening, answer_lines, repeated_remarks
 from analysis.render.opening_of_analysis import openings_of
 
 #: A sign in addition to word and color.
@@ -39,6 +40,10 @@ class ShownDecision:
     word: str
     sentence: str
     settle: str | None
+    column: str
+    """The use as the table of answers calls it."""
+    whom: str
+    further: str
 
 
 @dataclass(frozen=True)
@@ -50,8 +55,8 @@ class ConstructAnswers:
     cells: tuple[tuple[Answer, str], ...]
     """For each use the answer in a cell of a table, for these raters where there are two."""
     corrected: str | None = None
-    remarks: str | None = None
-    """What qualifies all answers."""
+    remarks: tuple[str, ...] = ()
+    """What qualifies several answers."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +106,7 @@ def _rows(document: Document, scorer: str, asked: Sequence[Use]) -> list[Constru
     corrected = {
         means.construct: corrected_sentence(document.analysis, means)
         for means in document.corrected_means
-        if means.scorer == scorer
+        if means.scorer == scorer and means.half_width > 0
     }
     of_scorer = [decision for decision in document.decisions if decision.scorer == scorer]
     rows = []
@@ -113,7 +118,7 @@ def _rows(document: Document, scorer: str, asked: Sequence[Use]) -> list[Constru
                 tuple(_lines(document, of_scorer, key)),
                 tuple(_cell([d for d in own if d.use == use]) for use in asked),
                 None if key is None else corrected.get(key),
-                None if key is None else shared_remarks(own),
+                () if key is None else tuple(repeated_remarks(own)),
             )
         )
     return rows
@@ -134,7 +139,11 @@ def _lines(
 
 def _shown(line: AnswerLine) -> ShownDecision:
     word = f"{SIGNS[line.answer]} {line.word}"
-    return ShownDecision(line.name, line.answer, word, line.why, line.settle)
+    whom = " and ".join(TARGET_WORDS[target].removeprefix("for ") for target in line.targets)
+    return ShownDecision(
+        line.name, line.answer, word, line.why, line.settle,
+        COLUMNS[line.use], whom, line.further or "",
+    )  # fmt: skip
 
 
 def picture(document: Document) -> Figure | None:

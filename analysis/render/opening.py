@@ -6,21 +6,23 @@ decisions are needed, so that they can be printed before the rest of a report is
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from analysis.core.estimates import Estimate, EstimateList
-from analysis.core.statistic import ORDER
+from analysis.core.statistic import ORDER, Target
 from analysis.decisions.described import Described
 from analysis.decisions.facts import ScoredFacts
 from analysis.decisions.patterns import note_on_rater, reversed_order, reversed_rater
 from analysis.decisions.records import Answer, Use, UseDecision
 from analysis.decisions.standards import RATERS_OF_A_KIND
 from analysis.render.decision_words import (
+    COLUMNS,
     FOR_BOTH,
     TARGET_WORDS,
     USE_WORDS,
     answer_word,
+    further_data,
     name_of_use,
     sentence,
     settled_by,
@@ -52,6 +54,10 @@ class AnswerLine:
     why: str
     settle: str | None
     """What would settle an open answer."""
+    targets: tuple[Target, ...] = ()
+    """The raters that it is about, where the use has answers about two kinds."""
+    further: str | None = None
+    """How many more queries or raters would settle it, in short."""
     on_some: str | None = None
     """On which constructs the answer is yes, where it is not for the judge as a whole."""
 
@@ -327,7 +333,7 @@ def answer_lines(
 ) -> Iterator[AnswerLine]:
     """The answers on a construct, or for a judge as a whole, each with the figure that decides."""
     whole = [d for d in decisions if d.construct == construct]
-    shared = _shared_limits(whole)
+    shared = _shared_limits(whole) if construct is None else _repeated_limits(whole)
     asked = [d for d in whole if d.answer != "not_applicable"]
     for use in dict.fromkeys(d.use for d in asked):
         own = [d for d in asked if d.use == use]
@@ -347,6 +353,8 @@ def answer_lines(
                 # A sentence that begins with the name of a system keeps it as it is.
                 text if named and text.startswith(named) else text[0].upper() + text[1:],
                 None if settle is None else settle[0].upper() + settle[1:],
+                tuple(d.target for d in own) if alone else (decision.target,) * (len(own) > 1),
+                further_data(decision),
                 some if decision is own[0] else None,
             )
 
@@ -398,6 +406,23 @@ def _shared_limits(whole: Sequence[UseDecision]) -> tuple[str, ...]:
     if len(asked) < 2:
         return ()
     return tuple(limit for limit in asked[0].limits if all(limit in d.limits for d in asked))
+
+
+def _repeated_limits(of_construct: Sequence[UseDecision]) -> Mapping[str, list[UseDecision]]:
+    """What qualifies several answers on a construct, with these answers."""
+    found: dict[str, list[UseDecision]] = {}
+    for decision in of_construct:
+        if decision.figures and decision.answer != "no":
+            for limit in decision.limits:
+                found.setdefault(limit, []).append(decision)
+    return {limit: answers for limit, answers in found.items() if len(answers) > 1}
+
+
+def repeated_remarks(of_construct: Sequence[UseDecision]) -> Iterator[str]:
+    """What qualifies several answers on a construct: 'Choose, level: ...'."""
+    for limit, answers in _repeated_limits(of_construct).items():
+        uses = dict.fromkeys(COLUMNS[d.use] for d in answers)
+        yield f"{', '.join(uses)}: {limit}."
 
 
 def shared_remarks(whole: Sequence[UseDecision]) -> str | None:

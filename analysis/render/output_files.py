@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from typing import Any
 
@@ -58,6 +58,22 @@ def as_json(document: Document) -> dict[str, Any]:
         "tables": [f"{name}.csv" for name in csv_names(document)],
         "provenance": dict(document.provenance),
     }
+
+
+def json_text(record: Mapping[str, Any]) -> str:
+    """report.json as it is written: a line for each element of its lists, such as an estimate."""
+    parts = []
+    for key, value in record.items():
+        if isinstance(value, list) and value:
+            lines = ",\n".join(f" {_plain(element)}" for element in value)
+            parts.append(f"{_plain(key)}: [\n{lines}\n]")
+        else:
+            parts.append(f"{_plain(key)}: {_plain(value)}")
+    return "{{\n{}\n}}\n".format(",\n".join(parts))
+
+
+def _plain(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def csv_names(document: Document) -> list[str]:

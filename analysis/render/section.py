@@ -37,7 +37,8 @@ class Section:
     `compared` are the estimates from which `reading` claims differences: those are made where they
     hold after correction for all of the section (`Analysis.claims`, by the key of the section).
     `joint` has its families of joint claims (`analysis.core.claims.JointFamily`), by key.
-    `joint` has the families of joint claims by their key.
+    `details` are the beginnings of the keys of tables that the page only names, with a link to
+    their CSV, unless it folds nothing.
     """
 
     key: str
@@ -45,6 +46,7 @@ class Section:
     statistics: tuple[Statistic, ...] = ()
     figures: tuple[Callable[[Analysis], Iterator[Figure]], ...] = ()
     tables: tuple[Callable[[Analysis], Iterator[Table]], ...] = ()
+    details: tuple[str, ...] = ()
     reading: Callable[[Analysis], Iterator[str]] = _no_sentences
     on_categories: tuple[Callable[[Analysis], Iterator[Any]], ...] = ()
     compared: Callable[[Analysis], Iterable[Estimate]] = _no_comparisons
@@ -59,13 +61,19 @@ class Section:
 
 @dataclass(frozen=True)
 class Chapter:
-    """The content of a section for one analysis."""
+    """The content of a section for one analysis; the page only names tables of `details`."""
 
     key: str
     title: str
     reading: tuple[str, ...]
     figures: tuple[Figure, ...]
     tables: tuple[Table, ...]
+    details: frozenset[str] = frozenset()
+
+    @property
+    def main_tables(self) -> tuple[Table, ...]:
+        """The tables that the page shows where it folds."""
+        return tuple(table for table in self.tables if table.key not in self.details)
 
 
 def _corrected(analysis: Analysis, key: str) -> Iterator[str]:
@@ -113,4 +121,5 @@ def chapter(section: Section, analysis: Analysis) -> Chapter | None:
     reading = (*section.part(section.reading, analysis), *_corrected(analysis, section.key))
     if not (figures or tables or reading):
         return None
-    return Chapter(section.key, section.title, reading, figures, tables)
+    details = frozenset(t.key for t in tables if t.key.startswith(section.details))
+    return Chapter(section.key, section.title, reading, figures, tables, details)

@@ -353,6 +353,7 @@ SECTION = Section(
         published_tables.published_differences,
         published_tables.published_others,
     ),
+    details=("system-ranks", "system-differences"),
     reading=reading,
     compared=compared,
 )

@@ -316,5 +316,6 @@ SECTION = Section(
     statistics=estimates.STATISTICS,
     figures=(figures.distributions, box_plots.box_plots, figures.bounds),
     tables=(properties, metric_properties),
+    details=("distribution", "paper-center", "paper-spread", "paper-shape"),
     reading=reading,
 )

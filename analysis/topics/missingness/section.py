@@ -172,6 +172,7 @@ SECTION = Section(
         by_system,
         by_band,
     ),
+    details=("missing-by-system", "missing-by-band"),
     reading=reading,
     compared=compared,
     on_categories=(reading, gaps, by_system),

@@ -145,6 +145,7 @@ SECTION = Section(
         tables.components,
         tables.designs,
     ),
+    details=("human-agreement", "variance-components", "designs"),
     reading=reading,
     compared=compared,
     on_categories=(

@@ -130,5 +130,6 @@ SECTION = Section(
     ),
     figures=(figures.correlation_matrices, figures.multitrait, figures.metric_sets),
     tables=(tables.construct_correlations, tables.people, tables.methods, tables.second_set),
+    details=("human-constructs", "methods-and-constructs"),
     reading=reading,
 )
